@@ -35,9 +35,7 @@ class Case:
         for text in self.operands:
             kind, size = text.split()
             size, _, below = size.partition("<")
-            shape = tuple(
-                int(n[:-1]) * MILLION if n[-1] == "M" else int(n) for n in size.split("x")
-            )
+            shape = tuple(int(n[:-1]) * MILLION if n[-1] == "M" else int(n) for n in size.split("x"))
             if kind == "i":
                 made.append(rng.integers(0, int(below), shape))
             elif kind == "u":
@@ -67,8 +65,7 @@ def _ops(group: str, size: str, square: str) -> list[Case]:
         Case(group, "sin", (vector,), "t.sin(a)", "np.sin(a)"),
         Case(group, "pow", (f"u {size}", f"u {size}"), "t.pow(a, b)", "np.power(a, b)"),
         Case(group, "a + 2 b sin(a)", two, "a + 2 * b * t.sin(a)", "a + 2 * b * np.sin(a)"),
-        Case(group, "transposed copy", (f"f {square}",), "a.t().contiguous()",
-             "np.ascontiguousarray(a.T)"),
+        Case(group, "transposed copy", (f"f {square}",), "a.t().contiguous()", "np.ascontiguousarray(a.T)"),
         Case(group, "add transposed", (f"f {square}", f"f {square}"), "a + b.t()", "a + b.T"),
         Case(group, "sum", (vector,), "a.sum()", "a.sum()"),
         Case(group, "sum(1)", (f"f {square}",), "a.sum(1)", "a.sum(1)"),
@@ -78,11 +75,9 @@ def _ops(group: str, size: str, square: str) -> list[Case]:
         Case(group, "softmax", (f"f {square}",), "t.softmax(a, 1)"),
         Case(group, "sort", (vector,), "a.sort()", "np.sort(a)"),
         Case(group, "msort", (vector,), "t.msort(a)", "np.sort(a)"),
-        Case(group, "index_select rows", (f"f {square}", f"i {n}<{n}"), "a.index_select(0, b)",
-             "a.take(b, 0)"),
-        Case(group, "gather", (f"f {square}", f"i {square}<{n}"), "a.gather(1, b)",
-             "np.take_along_axis(a, b, 1)"),
-    ]  # fmt: skip
+        Case(group, "index_select rows", (f"f {square}", f"i {n}<{n}"), "a.index_select(0, b)", "a.take(b, 0)"),
+        Case(group, "gather", (f"f {square}", f"i {square}<{n}"), "a.gather(1, b)", "np.take_along_axis(a, b, 1)"),
+    ]
 
 
 def _products() -> list[Case]:
@@ -94,9 +89,8 @@ def _products() -> list[Case]:
         *made,
         Case("medium", "bmm 64x128x128", ("f 64x128x128", "f 64x128x128"), "a @ b", "a @ b"),
         Case("large", "matvec 2048", ("f 2048x2048", "f 2048"), "a @ b", "a @ b"),
-        Case("large", "conv2d 8x16x64x64 32", ("f 8x16x64x64", "f 32x16x3x3"),
-             "t.nn.functional.conv2d(a, b)"),
-    ]  # fmt: skip
+        Case("large", "conv2d 8x16x64x64 32", ("f 8x16x64x64", "f 32x16x3x3"), "t.nn.functional.conv2d(a, b)"),
+    ]
 
 
 def _graphs() -> list[Case]:
@@ -109,26 +103,33 @@ def _graphs() -> list[Case]:
         Case("small", "tanh(a b + a) exp(-b) + 0.5, 65536", ("f 65536", "f 65536"), chain),
         Case("small", "20 ops of 16", ("f 16",), steps),
         Case("graphs", "softmax(x s + mask)", (square, square), "t.softmax(a * 0.125 + b, 1)"),
-        Case("graphs", "silu(rms_norm(x) w) g", (square, "u 1024", square),
-             "t.nn.functional.silu(t.nn.functional.rms_norm(a, a.shape[-1:]) * b) * c"),
-    ]  # fmt: skip
+        Case(
+            "graphs",
+            "silu(rms_norm(x) w) g",
+            (square, "u 1024", square),
+            "t.nn.functional.silu(t.nn.functional.rms_norm(a, a.shape[-1:]) * b) * c",
+        ),
+    ]
     return [
         *several,
         *[replace(case, name=f"{case.name}, jitted", jitted=True) for case in several],
-        Case("graphs", "layer_norm 1024x1024", (square, "u 1024", "u 1024"),
-             "t.nn.functional.layer_norm(a, a.shape[-1:], b, c)"),
+        Case(
+            "graphs",
+            "layer_norm 1024x1024",
+            (square, "u 1024", "u 1024"),
+            "t.nn.functional.layer_norm(a, a.shape[-1:], b, c)",
+        ),
         Case("graphs", "softmax 1024x1024", (square,), "t.softmax(a, 1)"),
         Case("graphs", "log_softmax 4096x16", ("f 4096x16",), "t.log_softmax(a, 1)"),
         Case("small", "softmax 4x4", ("f 4x4",), "t.softmax(a, 1)"),
         Case("small", "softmax 4096x10", ("f 4096x10",), "t.softmax(a, 1)"),
-        Case("small", "layer_norm 4x16", ("f 4x16", "u 16", "u 16"),
-             "t.nn.functional.layer_norm(a, a.shape[-1:], b, c)"),
-        Case("graphs", "batch_norm", image,
-             "t.nn.functional.batch_norm(a, None, None, b, c, True)"),
+        Case(
+            "small", "layer_norm 4x16", ("f 4x16", "u 16", "u 16"), "t.nn.functional.layer_norm(a, a.shape[-1:], b, c)"
+        ),
+        Case("graphs", "batch_norm", image, "t.nn.functional.batch_norm(a, None, None, b, c, True)"),
         Case("graphs", "group_norm", image, "t.nn.functional.group_norm(a, 8, b, c)"),
-        Case("graphs", "instance_norm", image,
-             "t.nn.functional.instance_norm(a, None, None, b, c)"),
-    ]  # fmt: skip
+        Case("graphs", "instance_norm", image, "t.nn.functional.instance_norm(a, None, None, b, c)"),
+    ]
 
 
 CASES = (

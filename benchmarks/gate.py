@@ -26,9 +26,12 @@ class Checkout:
         path = os.pathsep.join([str(tree), *filter(None, [os.environ.get("PYTHONPATH")])])
         env = {**os.environ, "PYTHONPATH": path, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
         self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "measure.py")], env=env, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, str(HERE / "measure.py")],
+            env=env,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
 
     def seconds(self, number: int) -> float | None:
         """One call of a case; None where this ftensor lacks it."""
@@ -70,9 +73,8 @@ def compare(mine: Checkout, base: Checkout, number: int, repeats: int) -> Compar
         if not own:
             raise RuntimeError(f"{case.group} {case.name}: no such call in this checkout")
         found = Compared(
-            f"{case.group} {case.name}", statistics.median(own),
-            statistics.median(others) if others else None,
-        )  # fmt: skip
+            f"{case.group} {case.name}", statistics.median(own), statistics.median(others) if others else None
+        )
         if found.ratio <= ALLOWED:
             break
     return found

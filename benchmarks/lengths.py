@@ -34,9 +34,11 @@ class Model:
 
     def __init__(self) -> None:
         shapes = {
-            "qkv": (3 * WIDTH, WIDTH), "out": (WIDTH, WIDTH), "up": (4 * WIDTH, WIDTH),
+            "qkv": (3 * WIDTH, WIDTH),
+            "out": (WIDTH, WIDTH),
+            "up": (4 * WIDTH, WIDTH),
             "down": (WIDTH, 4 * WIDTH),
-        }  # fmt: skip
+        }
         ft.manual_seed(0)
         self.words, self.places = ft.randn(WORDS, WIDTH), ft.randn(LONGEST, WIDTH)
         self.layers = [

@@ -32,9 +32,7 @@ class Block(nn.Module):
         self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
-    def forward(
-        self, x: Tensor, past: tuple[Tensor, Tensor] | None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def forward(self, x: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """(batch, words, width), with the keys and values of all words so far."""
         batch, words, width = x.shape
         parts = self.qkv(self.ln_1(x)).view(batch, words, 3, 4, width // 4)
@@ -117,9 +115,12 @@ class Squeeze(nn.Module):
         super().__init__()
         within = (width // 4 + 4) // 8 * 8
         self.means = nn.Sequential(
-            nn.AdaptiveAvgPool2d(1), nn.Conv2d(width, within, 1), nn.ReLU(),
-            nn.Conv2d(within, width, 1), nn.Hardsigmoid(),
-        )  # fmt: skip
+            nn.AdaptiveAvgPool2d(1),
+            nn.Conv2d(width, within, 1),
+            nn.ReLU(),
+            nn.Conv2d(within, width, 1),
+            nn.Hardsigmoid(),
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         """Images of the same shape."""

@@ -69,11 +69,7 @@ def steps(device: str) -> dict[str, Callable[[], object]]:
         block(words).square().mean().backward()
         learner.step()
 
-    return {
-        "an LSTM's step": cell,
-        "16 words, a cache that grows": grown,
-        "a transformer's training step": trained,
-    }
+    return {"an LSTM's step": cell, "16 words, a cache that grows": grown, "a transformer's training step": trained}
 
 
 def models() -> list[tuple[str, float, float]]:
@@ -106,13 +102,12 @@ def figures() -> list[tuple[str, float, float | None]]:
         ("ftensor's a + b", own, None),
         ("torch's a + b, above that", through - own, 8.0),
         ("the same, recorded", least(lambda: grad + b) - own, None),
-        ("an empty kernel in Python",
-         least(lambda: torch.ops.ftensor_bench.nothing.default(a, b)), None),
+        ("an empty kernel in Python", least(lambda: torch.ops.ftensor_bench.nothing.default(a, b)), None),
         ("a view", least(lambda: a.view(4, 4)), 3.0),
         ("a slice", least(lambda: a[2:4]), None),
         ("an op on the host", least(lambda: run(SIN, a), 500), 25.0),
         ("a + b on the CPU", least(lambda: x + x), None),
-    ]  # fmt: skip
+    ]
     return [*rows, *[(name, mine, 2 * theirs) for name, mine, theirs in models()]]
 
 

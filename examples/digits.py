@@ -49,17 +49,13 @@ def nearest(distances: Distances, tests: Any, known: Any) -> list[Any]:
     return [distances(tests[i : i + CHUNK], known).argmin(1) for i in rows]
 
 
-def name_on_device(
-    distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray
-) -> np.ndarray:
+def name_on_device(distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray) -> np.ndarray:
     """The names found on ftensor's device, from NumPy arrays to a NumPy array."""
     found = nearest(distances, ft.tensor(tests), ft.tensor(known))
     return ft.tensor(names)[ft.cat(found)].numpy()
 
 
-def name_by_numpy(
-    distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray
-) -> np.ndarray:
+def name_by_numpy(distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray) -> np.ndarray:
     """The same by NumPy alone."""
     return names[np.concatenate(nearest(distances, tests, known))]
 
@@ -128,9 +124,7 @@ def main() -> None:
             print(compare(title, *work))
 
     right = (ft.tensor(found) == ft.tensor(truth)).sum().item()
-    print(
-        f"accuracy: {right / len(truth):.3f}, as {right} of ftensor's {len(truth)} names are true"
-    )
+    print(f"accuracy: {right / len(truth):.3f}, as {right} of ftensor's {len(truth)} names are true")
     np.save(out / "names.npy", found)
     path = out / "digits.png"
     picture(tests, found, truth, device).save(path)

@@ -37,17 +37,13 @@ def develop(xp: Any, planes: Sequence[Any], above: Any, below: Any) -> tuple[Any
     `xp` is ftensor, torch or numpy. `above` and `below` are the rows of green beside each row.
     Returned are the three planes, the edges (h, w), as bytes, and each row's mean brightness (h,).
     """
-    light = [
-        gain * (cast(xp, plane, "float32") / 255) ** GAMMA for plane, gain in zip(planes, BALANCE)
-    ]
+    light = [gain * (cast(xp, plane, "float32") / 255) ** GAMMA for plane, gain in zip(planes, BALANCE)]
     red, green, blue = light
     seen = WEIGHTS[0] * red + WEIGHTS[1] * green + WEIGHTS[2] * blue
     mean = seen.mean(-1)
     exposure = ((KEY + FLOOR) / (mean + FLOOR)) ** 0.5
     curve = exposure[:, None] * (1 + seen) / (1 + exposure[:, None] * seen)
-    screen = [
-        as_bytes(xp, curve * (row[0] * red + row[1] * green + row[2] * blue)) for row in MATRIX
-    ]
+    screen = [as_bytes(xp, curve * (row[0] * red + row[1] * green + row[2] * blue)) for row in MATRIX]
     edge = abs(cast(xp, below, "float32") - cast(xp, above, "float32"))
     return (*screen, cast(xp, edge, "uint8"), mean)
 

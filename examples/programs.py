@@ -60,12 +60,7 @@ def networks_data(small):
         found[f"{name} scale"] = rng.uniform(0.5, 1.5, out).astype(np.float32)
         found[f"{name} mean"] = (0.1 * rng.standard_normal(out)).astype(np.float32)
 
-    for name, *shape in (
-        ("c1", 6, 1, 5, 5),
-        ("c2", 16, 6, 5, 5),
-        ("f1", 120, 400),
-        ("f2", 84, 120),
-    ):
+    for name, *shape in (("c1", 6, 1, 5, 5), ("c2", 16, 6, 5, 5), ("f1", 120, 400), ("f2", 84, 120)):
         weights(name, *shape)
     weights("f3", 10, 84)
     layer("first", 64, 3, 7)
@@ -132,9 +127,13 @@ def statistics(lib, of):
     covariance = centered @ centered.t() / (n - 1)
     weights = lib.linalg.solve(covariance, of["ones"])
     return {
-        "ordered": ordered, "walk": walk, "high": high, "counts": below[1:] - below[:-1],
-        "covariance": covariance, "weights": weights / weights.sum(),
-    }  # fmt: skip
+        "ordered": ordered,
+        "walk": walk,
+        "high": high,
+        "counts": below[1:] - below[:-1],
+        "covariance": covariance,
+        "weights": weights / weights.sum(),
+    }
 
 
 PROGRAMS = {

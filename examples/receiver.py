@@ -96,9 +96,10 @@ def times(of: Radio, samples: np.ndarray) -> str:
     rows = (samples, *of[:3])
     tensors = [ft.tensor(row) for row in rows]
     works = {
-        "eager": partial(receive, *tensors), "graph": partial(ft.jit(receive), *tensors),
+        "eager": partial(receive, *tensors),
+        "graph": partial(ft.jit(receive), *tensors),
         "NumPy": partial(receive, *rows, fft=np.fft),
-    }  # fmt: skip
+    }
     try:
         import torch
     except ImportError:

@@ -66,12 +66,15 @@ def run(
     """The correlation, the seconds that it took with kernels compiled, and what workers say."""
     with (
         LocalCluster(
-            n_workers=len(devices), threads_per_worker=1, dashboard_address=None,
+            n_workers=len(devices),
+            threads_per_worker=1,
+            dashboard_address=None,
             silence_logs=logging.ERROR,
-            data=ftensor.dask.DeviceMemory, env={"FTENSOR_MEMORY_LIMIT": str(limit)},
+            data=ftensor.dask.DeviceMemory,
+            env={"FTENSOR_MEMORY_LIMIT": str(limit)},
         ) as cluster,
         Client(cluster) as client,
-    ):  # fmt: skip
+    ):
         client.register_plugin(ftensor.dask.OwnDevice(devices))
         client.run(prepare, chunk)
         start = time.perf_counter()
@@ -114,8 +117,10 @@ def main() -> None:
         off = np.abs(found - wanted).max() / np.abs(wanted).max()
         peaks, _ = scipy.signal.find_peaks(found, 0.6 * found.max(), distance=len(PULSE))
         hit = np.isin(begins + len(PULSE) // 2, [peaks - 1, peaks, peaks + 1]).sum()
-        print(f"{' + '.join(used)}: {took:.2f} s, {off:.1e} of the peak from SciPy's result, "
-              f"{hit} of {len(begins)} pulses found")  # fmt: skip
+        print(
+            f"{' + '.join(used)}: {took:.2f} s, {off:.1e} of the peak from SciPy's result, "
+            f"{hit} of {len(begins)} pulses found"
+        )
         print("".join(f"  {line}\n" for line in workers.values()), end="")
     print(f"{len(devices)} workers have {seconds[0] / seconds[1]:.2f} times the speed of the first")
     print("alone; devices that are this machine's processor share its cores, boards do not")

@@ -5,13 +5,7 @@ from importlib import import_module as _import_module
 from types import ModuleType as _ModuleType
 
 from . import _namespace, cuda, fpga, random, return_types
-from ._device import (
-    device,
-    get_default_device,
-    get_device_mapping,
-    set_default_device,
-    set_device_mapping,
-)
+from ._device import device, get_default_device, get_device_mapping, set_default_device, set_device_mapping
 from ._printing import get_printoptions, printoptions, set_printoptions
 from ._tensor import Tensor
 from ._version import __version__
@@ -108,9 +102,7 @@ from math import e, inf, nan, pi  # noqa: E402
 def __dir__() -> list[str]:
     """The public names. Modules that are none can be imported, too, but are nobody's to see."""
     return sorted(
-        name
-        for name, value in globals().items()
-        if name == "__version__" or (name[0] != "_" and not _is_hidden(value))
+        name for name, value in globals().items() if name == "__version__" or (name[0] != "_" and not _is_hidden(value))
     )
 
 

@@ -49,9 +49,7 @@ def _line(values: Values, low: float, high: float) -> str:
     with np.errstate(invalid="ignore"):
         y = HEIGHT - 4 - (values - low) / ((high - low) or 1) * (HEIGHT - 8)
     there = np.isfinite(y)
-    path = "".join(
-        f"{'L' if k and there[k - 1] else 'M'}{x[k]:.1f} {y[k]:.1f}" for k in np.flatnonzero(there)
-    )
+    path = "".join(f"{'L' if k and there[k - 1] else 'M'}{x[k]:.1f} {y[k]:.1f}" for k in np.flatnonzero(there))
     return (
         f'<svg width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
         f'<path d="{path}" fill="none" stroke="currentColor"/></svg>'

@@ -38,9 +38,7 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **options: 
 
 
 @method("__array_function__")
-def array_function(
-    self: Tensor, function: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]
-) -> Any:
+def array_function(self: Tensor, function: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """NumPy's other functions, on the device (docs/numpy.md)."""
     from .array_functions.functions import function as called
 

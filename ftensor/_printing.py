@@ -136,9 +136,7 @@ def tensor_str(
         array = _summarised(array)
     indent = len(name) + 1
     text = "[]" if 0 in shape else _values(array, shape, indent, options)
-    return _with_suffixes(
-        f"{name}({text}", _suffixes(shape, dtype, device, options), indent, options
-    )
+    return _with_suffixes(f"{name}({text}", _suffixes(shape, dtype, device, options), indent, options)
 
 
 def _summarised(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -149,9 +147,7 @@ def _summarised(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return summary
 
 
-def _suffixes(
-    shape: tuple[int, ...], dtype: dtype, device: str | None, options: _Options
-) -> Iterator[str]:
+def _suffixes(shape: tuple[int, ...], dtype: dtype, device: str | None, options: _Options) -> Iterator[str]:
     """What the values don't tell by themselves."""
     default = get_default_dtype()
     if device is not None:
@@ -183,12 +179,7 @@ def _with_suffixes(text: str, suffixes: Iterator[str], indent: int, options: _Op
     return text + ")"
 
 
-def _values(
-    array: np.ndarray[Any, Any],
-    shape: tuple[int, ...],
-    indent: int,
-    options: _Options,
-) -> str:
+def _values(array: np.ndarray[Any, Any], shape: tuple[int, ...], indent: int, options: _Options) -> str:
     number_format = _complex_format if array.dtype.kind == "c" else _real_format
     cell, width = number_format(array, options)
     sizes = list(array.shape)
@@ -221,9 +212,7 @@ def _values(
     return nested(array.ravel().tolist(), 0, indent)
 
 
-def _real_format(
-    values: np.ndarray[Any, Any], options: _Options
-) -> tuple[Callable[[Any], str], int]:
+def _real_format(values: np.ndarray[Any, Any], options: _Options) -> tuple[Callable[[Any], str], int]:
     """The text of one number, chosen so that a column of `values` lines up, and its width."""
     if values.dtype.kind != "f":
         width = max((len(str(value)) for value in values.ravel().tolist()), default=1)
@@ -246,9 +235,7 @@ def _real_format(
     return text, width
 
 
-def _complex_format(
-    values: np.ndarray[Any, Any], options: _Options
-) -> tuple[Callable[[Any], str], int]:
+def _complex_format(values: np.ndarray[Any, Any], options: _Options) -> tuple[Callable[[Any], str], int]:
     real, real_width = _real_format(values.real, options)
     imag, imag_width = _real_format(values.imag, options)
 

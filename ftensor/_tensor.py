@@ -12,15 +12,7 @@ import numpy as np
 from . import errors
 from .dtypes import dtype
 from .encoding import widened
-from .formats import (
-    Size,
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    layout,
-    memory_format,
-    strided,
-)
+from .formats import Size, channels_last, channels_last_3d, contiguous_format, layout, memory_format, strided
 from .iterator.shape import normalize_dim, numel
 from .iterator.stride import channels_last_strides, extent, is_contiguous
 from .runtime.backend import host_bytes
@@ -72,9 +64,7 @@ class Tensor(Methods):
     __array_priority__ = 1000
 
     @classmethod
-    def _make(
-        cls, storage: Storage, d: dtype, shape: Ints, strides: Ints, offset: int = 0
-    ) -> Tensor:
+    def _make(cls, storage: Storage, d: dtype, shape: Ints, strides: Ints, offset: int = 0) -> Tensor:
         """A tensor over a storage; `offset` and `strides` in elements."""
         self = object.__new__(Tensor)
         self._storage = storage

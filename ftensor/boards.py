@@ -125,8 +125,11 @@ _SHARED = Link(
 # UG1085: four ports from the logic to the processor's one memory; a platform may offer fewer.
 _HP = ("HP0", "HP1", "HP2", "HP3")
 _MASTERS = Figure(15, "up to 15 kernel interfaces of one global memory (UG1393, UG1700)")
-_SHELL = Figure(0.85, "a platform's report leaves 979040 of 1182240 LUT, 5880 of 6840 DSP and 1860 "
-                "of 2160 BRAM (UG1702, Resource Availability)")  # fmt: skip
+_SHELL = Figure(
+    0.85,
+    "a platform's report leaves 979040 of 1182240 LUT, 5880 of 6840 DSP and 1860 "
+    "of 2160 BRAM (UG1702, Resource Availability)",
+)
 _WHOLE = Figure(1.0, "a base platform of a Kria has next to no logic of its own")
 _LAUNCH = "the middle of 50 to 100 us on a U55C (Xilinx/XRT#8687){}"
 _ISSUE = "iops_test_xrt, log of a U250, one million launches{}"
@@ -162,7 +165,9 @@ BOARDS: tuple[Board, ...] = (
     _ddr("u250", "Alveo U250", 4, "DS962: 64 GB in four DIMMs", 16, _U250),
     _hbm("u280", "Alveo U280 (its HBM)", "DS963: 8 GB in 32 pseudo channels", 0.256, _U280),
     Board(
-        "kv260", "Kria KV260", "DDR",
+        "kv260",
+        "Kria KV260",
+        "DDR",
         Figure(300, "assumption: the fastest clock that the KV260's platforms offer by default"),
         Figure(1, "DS986: one memory, which the processor uses too"),
         Figure(19.2, "DS987: DDR4-2400, 64 bits; the processor's share is not taken off"),
@@ -175,7 +180,7 @@ BOARDS: tuple[Board, ...] = (
         _K26,
         _MASTERS,
     ),
-)  # fmt: skip
+)
 
 
 def find(name: str) -> Board:

@@ -74,10 +74,7 @@ def options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def _add(
-    commands: argparse._SubParsersAction[_Parser],
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    summary: str,
+    commands: argparse._SubParsersAction[_Parser], name: str, run: Callable[[argparse.Namespace], int], summary: str
 ) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=summary, description=summary)
     parser.set_defaults(run=run)
@@ -86,126 +83,107 @@ def _add(
 
 def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
-    top = _Parser(
-        prog="ftensor", description="Tensors that behave like torch's and compute on FPGAs."
-    )
+    top = _Parser(prog="ftensor", description="Tensors that behave like torch's and compute on FPGAs.")
     top.add_argument("--version", action="version", version=f"ftensor {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add(
-        commands,
-        "devices",
-        _lazy("doctor", "devices"),
-        "List the devices found, and how to select each.",
-    )
-    _add(
-        commands,
-        "doctor",
-        _lazy("doctor", "doctor"),
-        "Look at drivers, devices and versions; say what to install.",
-    )
+    _add(commands, "devices", _lazy("doctor", "devices"), "List the devices found, and how to select each.")
+    _add(commands, "doctor", _lazy("doctor", "doctor"), "Look at drivers, devices and versions; say what to install.")
     docs = _add(commands, "docs", pages.command, "Print a page of the documentation, or list them.")
     pages.add_arguments(docs)
     build = _add(
-        commands,
-        "build",
-        _lazy("toolchain.command", "command"),
-        "Build an image of kernels from an inventory.",
+        commands, "build", _lazy("toolchain.command", "command"), "Build an image of kernels from an inventory."
     )
     options.add_arguments(build)
     kernels = _add(
-        commands, "kernels", _lazy("toolchain.coverage", "command"),
+        commands,
+        "kernels",
+        _lazy("toolchain.coverage", "command"),
         "Show which kernels an image or an inventory holds, and what a program would miss in it.",
-    )  # fmt: skip
+    )
     kernels_options.add_arguments(kernels)
     estimate = _add(
-        commands, "estimate", _lazy("estimate.command", "run"),
+        commands,
+        "estimate",
+        _lazy("estimate.command", "run"),
         "Run a program here and estimate what it would take on a board (a model, no measurement).",
-    )  # fmt: skip
+    )
     estimate_options.add_arguments(estimate)
-    watch = _add(
-        commands, "top", watching.command,
-        "Run a program and show which ops take the device's time.",
-    )  # fmt: skip
+    watch = _add(commands, "top", watching.command, "Run a program and show which ops take the device's time.")
     watching.add_arguments(watch)
     warm = _add(
-        commands, "warm", _lazy("warm.command", "run"),
+        commands,
+        "warm",
+        _lazy("warm.command", "run"),
         "Compile kernels ahead, into the cache on disk: of ops, or of all that a program runs.",
-    )  # fmt: skip
+    )
     warm_options.add_arguments(warm)
     measure = _add(
-        commands, "tune", tune.command,
+        commands,
+        "tune",
+        tune.command,
         "Measure where, on this device, one way begins to be quicker than another, and keep it.",
-    )  # fmt: skip
+    )
     tune.add_arguments(measure)
     image = commands.add_parser("image", help="Look into an image file, or make one.")
     actions = image.add_subparsers(dest="action", metavar="ACTION", required=True)
     info = _add(
-        actions,
-        "info",
-        _lazy("image.info", "command"),
-        "Show the kernels, compute units and banks of an xclbin file.",
+        actions, "info", _lazy("image.info", "command"), "Show the kernels, compute units and banks of an xclbin file."
     )
     info.add_argument("file", metavar="FILE", help="the xclbin file")
     draw = _add(
-        actions, "draw", _lazy("toolchain.drawing", "command"),
+        actions,
+        "draw",
+        _lazy("toolchain.drawing", "command"),
         "Draw an image's kernels, ports, banks and compute units, and what they take of a board.",
-    )  # fmt: skip
-    draw.add_argument(
-        "source",
-        metavar="IMAGE",
-        help="an image, a build's folder, or an inventory by name or file",
     )
+    draw.add_argument("source", metavar="IMAGE", help="an image, a build's folder, or an inventory by name or file")
     draw.add_argument("output", metavar="FILE", help="the picture: .svg, .png or .pdf")
     draw.add_argument("--board", metavar="NAME", help="the board, if the platform names none")
-    draw.add_argument(
-        "--inventory", metavar="FILE", help="what the image was built from: its areas"
-    )
+    draw.add_argument("--inventory", metavar="FILE", help="what the image was built from: its areas")
     pack = _add(
-        actions, "pack", _lazy("toolchain.pack", "command"),
+        actions,
+        "pack",
+        _lazy("toolchain.pack", "command"),
         "Make an xclbin file for software emulation from HLS C++, or from a shared object of it.",
-    )  # fmt: skip
+    )
     pack.add_argument("--library", metavar="LIB.so", help="the compiled kernels")
     pack.add_argument(
-        "--description", metavar="FILE",
-        help="the kernels, in TOML or JSON (default: by their debug information)",
-    )  # fmt: skip
+        "--description", metavar="FILE", help="the kernels, in TOML or JSON (default: by their debug information)"
+    )
     pack.add_argument("--manifest", metavar="FILE", help="ftensor's manifest, to travel along")
     pack.add_argument(
-        "files", nargs="+", metavar="FILE",
+        "files",
+        nargs="+",
+        metavar="FILE",
         help="the source of the kernels, if no library is given, and the xclbin file to write",
-    )  # fmt: skip
+    )
     headers = _add(
-        commands, "headers", _lazy("toolchain.vitis.headers", "command"),
+        commands,
+        "headers",
+        _lazy("toolchain.vitis.headers", "command"),
         "Print what g++ compiles kernels of your own with: g++ $(ftensor headers) kernels.cpp",
-    )  # fmt: skip
+    )
     headers.add_argument(
-        "--install", action="store_true",
-        help="fetch Xilinx's ap_int.h and ap_fixed.h (3 MB, Apache license)",
-    )  # fmt: skip
+        "--install", action="store_true", help="fetch Xilinx's ap_int.h and ap_fixed.h (3 MB, Apache license)"
+    )
     emulate = _add(
-        commands, "emulate", _emulate,
+        commands,
+        "emulate",
+        _emulate,
         "Run a program on a vendor's runtime without a board: ftensor emulate -- python program.py",
-    )  # fmt: skip
+    )
     emulate.add_argument(
-        "--image", action="append", metavar="FILE",
+        "--image",
+        action="append",
+        metavar="FILE",
         help="an image, or a build's folder, that ftensor shall use in the program; may be given "
         "several times (default: kernels are built when the program asks for them, and kept)",
-    )  # fmt: skip
-    emulate.add_argument(
-        "--no-build", action="store_true", help="build no kernels where no image is named"
     )
-    emulate.add_argument(
-        "--keep", action="store_true", help="keep the scratch folder, and say where it is"
-    )
-    emulate.add_argument(
-        "--intel", action="store_true", help="on Intel's FPGA emulator instead of Xilinx's runtime"
-    )
-    emulate.add_argument(
-        "--install", action="store_true", help="with --intel: install the emulator first"
-    )
-    emulate.add_argument(
-        "--folder", type=options.folder, metavar="DIR", help="with --intel: where the emulator is"
-    )
+    emulate.add_argument("--no-build", action="store_true", help="build no kernels where no image is named")
+    emulate.add_argument("--keep", action="store_true", help="keep the scratch folder, and say where it is")
+    emulate.add_argument("--intel", action="store_true", help="on Intel's FPGA emulator instead of Xilinx's runtime")
+    emulate.add_argument("--install", action="store_true", help="with --intel: install the emulator first")
+    emulate.add_argument("--folder", type=options.folder, metavar="DIR", help="with --intel: where the emulator is")
     emulate.add_argument("program", nargs=argparse.REMAINDER, help="the program and its arguments")
     return top
 

@@ -24,10 +24,17 @@ from .table import counted, guess, painted, size, table
 PREFIX = "FTENSOR_"
 # As docs/settings.md lists them.
 SETTINGS = (
-    "FTENSOR_AP_TYPES", "FTENSOR_CACHE_DIR", "FTENSOR_DEVICE", "FTENSOR_FALLBACK",
-    "FTENSOR_IMAGE", "FTENSOR_INTEL_FPGA_EMULATOR", "FTENSOR_MEMORY_LIMIT", "FTENSOR_POISON",
-    "FTENSOR_TUNED", "FTENSOR_VITIS_INCLUDE",
-)  # fmt: skip
+    "FTENSOR_AP_TYPES",
+    "FTENSOR_CACHE_DIR",
+    "FTENSOR_DEVICE",
+    "FTENSOR_FALLBACK",
+    "FTENSOR_IMAGE",
+    "FTENSOR_INTEL_FPGA_EMULATOR",
+    "FTENSOR_MEMORY_LIMIT",
+    "FTENSOR_POISON",
+    "FTENSOR_TUNED",
+    "FTENSOR_VITIS_INCLUDE",
+)
 NEEDED = ("numpy", "pyopencl", "cffi", "platformdirs")
 OPTIONAL = ("torch", "intel-opencl-rt", "intel-cmplr-lib-rt")
 PCI_FOLDER = Path("/sys/bus/pci/devices")
@@ -81,11 +88,7 @@ def missing(seen: Report) -> list[Missing]:
     """What would make more devices usable, the most useful first."""
     names = {found.target.name for found in seen.found}
     cpu_runtime = bool(names - {"csim", "pocl-rc"})
-    lacks = [
-        Missing(f"the package {name}", f"pip install {name}")
-        for name in NEEDED
-        if _version(name) is None
-    ]
+    lacks = [Missing(f"the package {name}", f"pip install {name}") for name in NEEDED if _version(name) is None]
     if not seen.platforms and os.environ.get("OCL_ICD_VENDORS"):
         what = "the drivers that OCL_ICD_VENDORS hides"
         lacks.append(Missing(what, "unset OCL_ICD_VENDORS"))
@@ -238,10 +241,7 @@ def cache_rows() -> Iterator[tuple[str, str]]:
     files = [file for file in folder.rglob("*") if file.is_file()] if folder.is_dir() else []
     yield "folder", str(folder)
     yield "content", f"{counted(len(files), 'file')}, {size(sum(map(_size, files)))}"
-    yield (
-        "writable",
-        "yes" if _writable(folder) else "no; set FTENSOR_CACHE_DIR to a folder that is",
-    )
+    yield ("writable", "yes" if _writable(folder) else "no; set FTENSOR_CACHE_DIR to a folder that is")
 
 
 def _writable(folder: Path) -> bool:

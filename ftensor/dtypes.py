@@ -159,14 +159,12 @@ def _promoted() -> dict[tuple[dtype, dtype], dtype]:
     # The lowest common bound is the one with the most types above it.
     found = {
         (a, b): max(bounds[a] & bounds[b], key=lambda d: len(bounds[d]))
-        for a in ALL for b in ALL if bounds[a] & bounds[b]
-    }  # fmt: skip
-    wide = {uint16, uint32, uint64}
-    return {
-        (a, b): d
-        for (a, b), d in found.items()
-        if not wide & {a, b} or (d in (a, b) and d.kind != "c")
+        for a in ALL
+        for b in ALL
+        if bounds[a] & bounds[b]
     }
+    wide = {uint16, uint32, uint64}
+    return {(a, b): d for (a, b), d in found.items() if not wide & {a, b} or (d in (a, b) and d.kind != "c")}
 
 
 _PROMOTED = _promoted()

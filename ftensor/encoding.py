@@ -53,9 +53,7 @@ def _float8_values(of: dtype) -> Array:
     limits, bits = finfo(of), np.arange(256)
     part, exponent = bits & ((1 << fraction) - 1), (bits & 0x7F) >> fraction
     scale = limits.tiny * limits.eps
-    values = np.where(
-        exponent == 0, part * scale, (part + (1 << fraction)) * scale * 2.0 ** (exponent - 1)
-    )
+    values = np.where(exponent == 0, part * scale, (part + (1 << fraction)) * scale * 2.0 ** (exponent - 1))
     values[values > limits.max] = np.nan
     if of.infinite:
         values[(exponent == exponent.max()) & (part == 0)] = np.inf

@@ -41,8 +41,7 @@ MarginRankingLoss:margin_ranking_loss TripletMarginLoss:triplet_margin_loss
 _OF_FUNCTIONS = frozenset(["_stacklevel", "dtype", "training", "out"])
 # torch's own order or defaults where the function's are others.
 _PARAMETERS = {
-    "BCEWithLogitsLoss": "weight=None size_average=None reduce=None reduction='mean'"
-    " pos_weight=None",
+    "BCEWithLogitsLoss": "weight=None size_average=None reduce=None reduction='mean' pos_weight=None",
     "CosineEmbeddingLoss": "margin=0.0 size_average=None reduce=None reduction='mean'",
     "GaussianNLLLoss": "full=False eps=1e-6 reduction='mean'",
     "HuberLoss": "reduction='mean' delta=1.0",
@@ -118,11 +117,7 @@ def _parameters(name: str, function: str, tensors: int) -> list[Parameter]:
         words = [word.partition("=") for word in _PARAMETERS[name].split()]
         return [Parameter(n, kind, default=eval(value)) for n, _, value in words]
     given = list(signature(ENTRIES[f"nn.functional.{function}"].call).parameters.values())
-    return [
-        p.replace(kind=kind, annotation=Parameter.empty)
-        for p in given[tensors:]
-        if p.name not in _OF_FUNCTIONS
-    ]
+    return [p.replace(kind=kind, annotation=Parameter.empty) for p in given[tensors:] if p.name not in _OF_FUNCTIONS]
 
 
 def _made(name: str, function: str, tensors: int) -> type[Module]:

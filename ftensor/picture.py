@@ -24,10 +24,17 @@ COLOURS = {
 }
 PLAIN, FULL = "#0072B2", "#D55E00"
 _STYLE = {
-    "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 10, "axes.titleweight": "bold",
-    "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False,
-    "figure.facecolor": "white", "svg.fonttype": "none", "svg.hashsalt": "ftensor",
-}  # fmt: skip
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": "white",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "ftensor",
+}
 
 
 def figure(width: float, height: float) -> Figure:
@@ -83,9 +90,7 @@ def shares(axes: Axes, parts: Mapping[str, float], title: str) -> None:
     colours = [FULL if part > 1 else PLAIN for part in parts.values()]
     axes.barh(names, [100 * part for part in parts.values()], color=colours)
     for k, part in enumerate(parts.values()):
-        axes.annotate(
-            f"{part:.1%}", (100 * part, k), (3, 0), textcoords="offset points", va="center"
-        )
+        axes.annotate(f"{part:.1%}", (100 * part, k), (3, 0), textcoords="offset points", va="center")
     axes.set(title=title, xlabel="% of what the platform leaves to kernels")
     axes.set_xlim(0, 1.25 * max(100, *(100 * part for part in parts.values())))
     axes.invert_yaxis()

@@ -21,15 +21,7 @@ from .dtypes import uint8
 from .errors import random as errors_random
 from .execute.memory import new
 
-__all__ = [
-    "Generator",
-    "fork_rng",
-    "get_rng_state",
-    "initial_seed",
-    "manual_seed",
-    "seed",
-    "set_rng_state",
-]
+__all__ = ["Generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
 
 # Where nothing is seeded, every process has the same numbers, as in torch.
 DEFAULT_SEED = 67280421310721

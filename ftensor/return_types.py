@@ -27,10 +27,14 @@ def named(name: str, *fields: str) -> type[_Returned]:
     """A class of tuples with these fields; called with one iterable of values, as torch's are."""
     space: dict[str, Any] = {f: _field(k) for k, f in enumerate(fields)}
     space |= {
-        "__slots__": (), "_fields": fields, "__match_args__": fields,
-        "n_fields": len(fields), "n_sequence_fields": len(fields),
-        "__module__": "ftensor.return_types", "__doc__": f"({', '.join(fields)})",
-    }  # fmt: skip
+        "__slots__": (),
+        "_fields": fields,
+        "__match_args__": fields,
+        "n_fields": len(fields),
+        "n_sequence_fields": len(fields),
+        "__module__": "ftensor.return_types",
+        "__doc__": f"({', '.join(fields)})",
+    }
     return type(name, (_Returned,), space)
 
 

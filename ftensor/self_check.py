@@ -55,9 +55,7 @@ def try_device(selector: str) -> str:
     """Compute on a device in a process of its own, since a broken driver may take its process
     along or hang it; "" if that works, else what went wrong."""
     root = str(Path(__file__).parent.parent)
-    code = (
-        f"import sys; sys.path.insert(0, {root!r}); from ftensor.self_check import check; check()"
-    )
+    code = f"import sys; sys.path.insert(0, {root!r}); from ftensor.self_check import check; check()"
     environment = {**os.environ, "FTENSOR_DEVICE": selector}
     try:
         done = subprocess.run(

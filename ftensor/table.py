@@ -16,8 +16,7 @@ def table(rows: Sequence[Sequence[object]], indent: str = "  ") -> str:
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells)]
     return "\n".join(
-        (indent + "  ".join(_pad(*cell) for cell in zip(row, text, widths))).rstrip()
-        for row, text in zip(rows, cells)
+        (indent + "  ".join(_pad(*cell) for cell in zip(row, text, widths))).rstrip() for row, text in zip(rows, cells)
     )
 
 

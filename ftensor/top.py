@@ -52,9 +52,7 @@ class Counts(Observer):
     began: float = field(default_factory=time.perf_counter)
     rows: dict[str, Row] = field(default_factory=dict)
 
-    def launch(
-        self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Any
-    ) -> None:
+    def launch(self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Any) -> None:
         """Time a launch, from before it to when it is done."""
         begin = time.perf_counter()
         super().launch(launch, stream, tensors, numbers)
@@ -103,11 +101,16 @@ def picture(counts: Counts, backend: Backend, most: int) -> str:
     ]
     cells: list[tuple[object, ...]] = [("op", "launches", "ms", "share", "us each", "GB/s")]
     for name, row in rows[:most]:
-        cells.append((
-            name, row.launches, round(row.seconds * 1e3, 2), f"{row.seconds / (busy or 1):.0%}",
-            round(row.seconds / row.launches * 1e6, 1),
-            round(row.nbytes / max(row.seconds, 1e-9) / 1e9, 2),
-        ))  # fmt: skip
+        cells.append(
+            (
+                name,
+                row.launches,
+                round(row.seconds * 1e3, 2),
+                f"{row.seconds / (busy or 1):.0%}",
+                round(row.seconds / row.launches * 1e6, 1),
+                round(row.nbytes / max(row.seconds, 1e-9) / 1e9, 2),
+            )
+        )
     lines.append(table(cells, indent=""))
     if len(rows) > most:
         lines.append(f"... and {counted(len(rows) - most, 'more op')}")
@@ -147,9 +150,10 @@ def shown(counts: Counts, backend: Backend) -> Iterator[None]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     parser.add_argument(
-        "--no-wait", action="store_true",
+        "--no-wait",
+        action="store_true",
         help="let launches run ahead, as they do without this command: times are the host's own",
-    )  # fmt: skip
+    )
     parser.add_argument("--rows", type=int, default=20, help="ops in the table (default: 20)")
     parser.add_argument("program", help="a Python program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")

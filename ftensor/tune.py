@@ -74,10 +74,7 @@ class Found(NamedTuple):
 
 
 def tune(
-    backend: Backend,
-    rounds: int,
-    say: Callable[[str], None],
-    thresholds: Sequence[Threshold],
+    backend: Backend, rounds: int, say: Callable[[str], None], thresholds: Sequence[Threshold]
 ) -> tuple[Target, list[Found]]:
     """Measure a processor's thresholds one after the other: its family as it is best here, and
     what was found. What is no better than the default by 1 % stays as it is."""
@@ -96,9 +93,7 @@ def tune(
     return target, found
 
 
-def _means(
-    backend: Backend, families: Sequence[Target], calls: Sequence[Call], rounds: int
-) -> list[float]:
+def _means(backend: Backend, families: Sequence[Target], calls: Sequence[Call], rounds: int) -> list[float]:
     """The geometric mean of the calls' least seconds, for each family; they take turns."""
     least = [[float("inf")] * len(calls) for _ in families]
     for _ in range(rounds):
@@ -122,12 +117,9 @@ def _seconds(backend: Backend, call: Call) -> float:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument(
-        "--rounds", type=int, default=5, metavar="N",
-        help="how often each value has its turn (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--forget", action="store_true", help="measure nothing, have the defaults again"
+        "--rounds", type=int, default=5, metavar="N", help="how often each value has its turn (default: %(default)s)"
     )
+    parser.add_argument("--forget", action="store_true", help="measure nothing, have the defaults again")
 
 
 def command(arguments: argparse.Namespace) -> int:

@@ -13,9 +13,17 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 PROGRAMS = (
-    "digits", "photo", "photo_graph", "board", "cnn", "torch_cnn", "torch_transformer", "recording",
-    "receiver", "programs",
-)  # fmt: skip
+    "digits",
+    "photo",
+    "photo_graph",
+    "board",
+    "cnn",
+    "torch_cnn",
+    "torch_transformer",
+    "recording",
+    "receiver",
+    "programs",
+)
 HEAD = """\
 # Gallery
 
@@ -63,9 +71,7 @@ def notebook(script: Path) -> dict[str, Any]:
 def run(script: Path, folder: Path) -> str:
     """Run a script in a folder, where it leaves its picture; what it printed."""
     env = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, str(script)], cwd=folder, env=env, text=True, capture_output=True
-    )
+    done = subprocess.run([sys.executable, str(script)], cwd=folder, env=env, text=True, capture_output=True)
     if done.returncode:
         raise SystemExit(f"{script} failed:\n{done.stderr}")
     return done.stdout
@@ -76,9 +82,11 @@ def page(script: Path, said: str) -> str:
     name = script.stem
     title, _, rest = cells(script)[0].text.partition("\n")
     parts = [
-        title, f"![{title.strip('# ')}]({name}.png)",
-        f"As a [script]({name}.py) and a [notebook]({name}.ipynb).", rest,
-    ]  # fmt: skip
+        title,
+        f"![{title.strip('# ')}]({name}.png)",
+        f"As a [script]({name}.py) and a [notebook]({name}.ipynb).",
+        rest,
+    ]
     for cell in cells(script)[1:]:
         parts.append(f"```python\n{cell.text}\n```" if cell.code else cell.text)
     parts += [f"It prints\n\n```text\n{said.rstrip()}\n```"] if said else []
@@ -96,8 +104,7 @@ def pages(source: Path) -> dict[str, str]:
         (folder / f"{script.stem}.ipynb").write_text(json.dumps(notebook(script), indent=1))
         title, _, rest = cells(script)[0].text.partition("\n")
         shown.append(
-            f"## {title.strip('# ')}\n\n[![{title.strip('# ')}]({script.stem}.png)]"
-            f"({script.stem}.md)\n\n{rest}\n"
+            f"## {title.strip('# ')}\n\n[![{title.strip('# ')}]({script.stem}.png)]({script.stem}.md)\n\n{rest}\n"
         )
     for name in PROGRAMS:
         text = (ROOT / "examples" / f"{name}.py").read_text()

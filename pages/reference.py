@@ -196,8 +196,7 @@ def tensor_page(examples: bool) -> str:
     listed = ", ".join(f"`{name}`" for name in functions)
     return (
         f"# Tensor\n\n{text_of(doc)}\n\n{scope('methods')}\n"
-        f"These are functions of `ft`, too, and take the tensor first: {listed}.\n\n"
-        + "\n".join(own)
+        f"These are functions of `ft`, too, and take the tensor first: {listed}.\n\n" + "\n".join(own)
     )
 
 

@@ -73,9 +73,7 @@ WRITTEN = {
     "nn.functional.fractional_max_pool2d_with_indices": (
         "ft.nn.functional.fractional_max_pool2d_with_indices(c, 2, 2)[1]"
     ),
-    "nn.functional.fractional_max_pool3d": (
-        f"ft.nn.functional.fractional_max_pool3d({_CUBE}, 1, 2)"
-    ),
+    "nn.functional.fractional_max_pool3d": (f"ft.nn.functional.fractional_max_pool3d({_CUBE}, 1, 2)"),
     "nn.functional.fractional_max_pool3d_with_indices": (
         f"ft.nn.functional.fractional_max_pool3d_with_indices({_CUBE}, 1, 2)[1]"
     ),
@@ -97,9 +95,7 @@ WRITTEN = {
     "nn.functional.binary_cross_entropy": (
         "ft.nn.functional.binary_cross_entropy(ft.tensor([0.9, 0.2]), ft.tensor([1.0, 0.0]))"
     ),
-    "nn.functional.scaled_dot_product_attention": (
-        "ft.nn.functional.scaled_dot_product_attention(c, c, c)"
-    ),
+    "nn.functional.scaled_dot_product_attention": ("ft.nn.functional.scaled_dot_product_attention(c, c, c)"),
     "nn.functional.bilinear": "ft.nn.functional.bilinear(m, m, ft.ones(1, 2, 2))",
     "bilinear": "ft.bilinear(m, m, ft.ones(1, 2, 2))",
     "lstm_cell": f"ft.lstm_cell(ft.ones(1, 2), ({_H}, {_H}), ft.ones(12, 2), ft.ones(12, 3))[0]",
@@ -110,18 +106,14 @@ WRITTEN = {
     "rnn_relu": f"ft.rnn_relu({_RNN.format(3)})[0].shape",
     "gru": f"ft.gru({_RNN.format(9)})[0].shape",
     "lstm": (
-        f"ft.lstm({_RNN.format(12)})[0].shape".replace(
-            "ft.zeros(1, 1, 3)", "(ft.zeros(1, 1, 3), ft.zeros(1, 1, 3))"
-        )
+        f"ft.lstm({_RNN.format(12)})[0].shape".replace("ft.zeros(1, 1, 3)", "(ft.zeros(1, 1, 3), ft.zeros(1, 1, 3))")
     ),
     "nn.functional.multi_head_attention_forward": (
         "ft.nn.functional.multi_head_attention_forward(ft.ones(2, 1, 4), ft.ones(2, 1, 4), "
         "ft.ones(2, 1, 4), 4, 2, ft.ones(12, 4), None, None, None, False, 0.0, ft.eye(4), None)[1]"
     ),
     "pixel_shuffle": "ft.pixel_shuffle(ft.arange(4.0).reshape(1, 4, 1, 1), 2)",
-    "nn.functional.pixel_shuffle": (
-        "ft.nn.functional.pixel_shuffle(ft.arange(4.0).reshape(1, 4, 1, 1), 2)"
-    ),
+    "nn.functional.pixel_shuffle": ("ft.nn.functional.pixel_shuffle(ft.arange(4.0).reshape(1, 4, 1, 1), 2)"),
     "nn.functional.fold": "ft.nn.functional.fold(ft.ones(1, 4, 4), (3, 3), 2)",
     "nn.functional.max_unpool1d": (
         f"ft.nn.functional.max_unpool1d(*ft.nn.functional.max_pool1d_with_indices({_ROW}, 2), 2)"

@@ -37,10 +37,14 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 # The files whose kernels are many of few kinds: most of their time is the compiler's.
 FILES = (
-    "kernel/test_rows.py", "spelling/test_against_torch.py", "spelling/test_array_api.py",
-    "spelling/test_array_api_special.py", "spelling/test_binary.py", "spelling/test_catalogue.py",
+    "kernel/test_rows.py",
+    "spelling/test_against_torch.py",
+    "spelling/test_array_api.py",
+    "spelling/test_array_api_special.py",
+    "spelling/test_binary.py",
+    "spelling/test_catalogue.py",
     "spelling/test_losses.py",
-)  # fmt: skip
+)
 # How a test ends that says nothing here.
 ENDS = (Exception, SystemExit, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
 LONG = 10  # seconds behind which a test is left, as it may wait for what no kernel computed
@@ -152,9 +156,8 @@ def compile_before(under: Sequence[str], env: Mapping[str, str], tests: str) -> 
         files = [str(HERE / file) for file in FILES]
         words = ["pytest", "-q", "-m", tests, "-n", str(min(4, os.cpu_count() or 1)), *files]
         noted = subprocess.run(
-            [*python, *words], cwd=HERE.parent, env={**env, "FTENSOR_TESTS_NOTED": folder},
-            stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+            [*python, *words], cwd=HERE.parent, env={**env, "FTENSOR_TESTS_NOTED": folder}, stdout=subprocess.DEVNULL
+        )
         if noted.returncode in (2, 3, 4):  # not what tests do: pytest itself failed, or this file
             raise RuntimeError(f"no kernels were noted: pytest ended with {noted.returncode}")
         subprocess.run([*python, "tests.ahead", folder], cwd=HERE.parent, env=env)

@@ -47,10 +47,7 @@ def row(name: str, groups: tuple[Group, ...], board: Board) -> str:
         rest = fit.reduced(groups, board) if name != "full" else None
         verdict = f"no; {len(rest.groups)} of its kernels do" if rest else "no, for emulation"
     most = max(found.charged.values(), default=0)
-    return (
-        f"| `{name}` | {board.title} | {len(groups)} | {found.ports} | {most} | {shares} | "
-        f"{verdict} |\n"
-    )
+    return f"| `{name}` | {board.title} | {len(groups)} | {found.ports} | {most} | {shares} | {verdict} |\n"
 
 
 def text() -> str:

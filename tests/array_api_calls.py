@@ -56,9 +56,10 @@ sklearn.pipeline: make_pipeline(StandardScaler(),Ridge(solver='svd')).fit(X,v).p
 """
 # Classes that calls of other modules are about.
 USED = {
-    "linear_model": "Ridge", "preprocessing": "StandardScaler",
+    "linear_model": "Ridge",
+    "preprocessing": "StandardScaler",
     "discriminant_analysis": "LinearDiscriminantAnalysis",
-}  # fmt: skip
+}
 
 
 def calls(text: str) -> list[tuple[str, str]]:
@@ -76,11 +77,15 @@ def operands() -> dict[str, np.ndarray[Any, Any]]:
     root = random.normal(size=(3, 3))
     t = random.integers(0, 2, 40)
     values: dict[str, Any] = {
-        "v": random.uniform(0.5, 2, 40), "w": random.uniform(0.5, 2, 40),
-        "X": random.normal(size=(40, 3)) + t[:, None], "X4": random.normal(size=(5, 4)),
-        "S": root @ root.T + 3 * np.eye(3), "k": np.array([1, 2, 3, 2, 1]) / 9,
-        "I": random.uniform(size=(12, 12)), "q": random.uniform(0.05, 0.95, 40),
-    }  # fmt: skip
+        "v": random.uniform(0.5, 2, 40),
+        "w": random.uniform(0.5, 2, 40),
+        "X": random.normal(size=(40, 3)) + t[:, None],
+        "X4": random.normal(size=(5, 4)),
+        "S": root @ root.T + 3 * np.eye(3),
+        "k": np.array([1, 2, 3, 2, 1]) / 9,
+        "I": random.uniform(size=(12, 12)),
+        "q": random.uniform(0.05, 0.95, 40),
+    }
     made = {name: value.astype(np.float32) for name, value in values.items()}
     made |= {"t": t, "p": np.where(random.uniform(size=40) < 0.8, t, 1 - t), "n": np.arange(40) % 4}
     made["L"] = (np.arange(144).reshape(12, 12) // 50).astype(np.int32)
@@ -101,12 +106,18 @@ def functions(xp: Any) -> dict[str, Any]:
         return xp.sum(x * x, axis=0)
 
     return {
-        "xp": xp, "halton": lambda: qmc.Halton(2, rng=1), "ndtr": scipy_special.ndtr, "mean_of": xp.mean, "total": flat,
-        "square": lambda x: x * x, "inverse": lambda x: 1 / x**2,
-        "minus_one": lambda x: x - 1, "distance": lambda x: (x - 1) ** 2,
+        "xp": xp,
+        "halton": lambda: qmc.Halton(2, rng=1),
+        "ndtr": scipy_special.ndtr,
+        "mean_of": xp.mean,
+        "total": flat,
+        "square": lambda x: x * x,
+        "inverse": lambda x: 1 / x**2,
+        "minus_one": lambda x: x - 1,
+        "distance": lambda x: (x - 1) ** 2,
         "difference": lambda x, y, axis: xp.mean(x, axis=axis) - xp.mean(y, axis=axis),
         "normal": lambda size: xp.asarray(np.random.default_rng(1).normal(size=size)),
-    }  # fmt: skip
+    }
 
 
 class Watch:
@@ -149,8 +160,7 @@ def outcome(module: str, call: str) -> tuple[str, str]:
     import importlib
 
     scope = vars(importlib.import_module(module)) | {
-        name: getattr(importlib.import_module(f"sklearn.{where}"), name)
-        for where, name in USED.items()
+        name: getattr(importlib.import_module(f"sklearn.{where}"), name) for where, name in USED.items()
     }
     arrays = operands()
     tensors = {name: ft.from_numpy(value.copy()) for name, value in arrays.items()}

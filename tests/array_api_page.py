@@ -14,10 +14,7 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "array-api.md"
 BEGIN = "<!-- made by `make array-api` -->\n"
 END = "<!-- end -->\n"
-HEAD = (
-    "| module | on the device | partly on the host | on the host | refused |\n"
-    "|---|---|---|---|---|\n"
-)
+HEAD = "| module | on the device | partly on the host | on the host | refused |\n|---|---|---|---|---|\n"
 COMPILED = "SciPy's compiled code, for every namespace but CuPy's and JAX's"
 NO_DISPATCH = "no dispatch: the function takes everything for NumPy's, as SciPy's table of it says"
 OWN_NUMPY = "a step within the function that goes by NumPy or by compiled code"
@@ -99,9 +96,14 @@ def text() -> str:
         ]
         reasons.append(f"- {reason}: {'; '.join(found)}.\n")
     return (
-        total + HEAD + "".join(lines) + "\nWhy the host computes:\n\n" + "".join(reasons)
-        + "\nWhat refuses, and its words:\n\n" + "".join(refusals)
-    )  # fmt: skip
+        total
+        + HEAD
+        + "".join(lines)
+        + "\nWhy the host computes:\n\n"
+        + "".join(reasons)
+        + "\nWhat refuses, and its words:\n\n"
+        + "".join(refusals)
+    )
 
 
 def _on_host(kinds: dict[str, list[str]]) -> int:

@@ -24,16 +24,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # How long an example takes, to make or to run, is a matter of how busy the machine is.
 settings.register_profile(
-    "any speed",
-    settings(),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    "any speed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 # Every run sees the same examples, so that what fails was changed; HYPOTHESIS_PROFILE="any speed"
 # looks for others.
-settings.register_profile(
-    "the same", settings.get_profile("any speed"), derandomize=True, database=None
-)
+settings.register_profile("the same", settings.get_profile("any speed"), derandomize=True, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "the same"))
 
 os.environ["FTENSOR_TUNED"] = "0"  # thresholds are those of the families here
@@ -98,9 +93,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(
-    item: pytest.Item, nextitem: pytest.Item | None
-) -> Generator[None, bool, bool]:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, bool, bool]:
     """A test that hangs fails, and the others go on. Earlier, and also where the hang is not in
     Python, faulthandler_timeout in pyproject.toml shows every thread's stack.
 

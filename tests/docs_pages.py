@@ -56,10 +56,7 @@ def title(page: Path) -> str:
 def blocks(page: Path, language: str = "") -> list[Block]:
     """A page's fenced blocks, in order."""
     text = page.read_text()
-    found = [
-        Block(page, text.count("\n", 0, match.start()) + 2, match[1], match[2])
-        for match in _FENCE.finditer(text)
-    ]
+    found = [Block(page, text.count("\n", 0, match.start()) + 2, match[1], match[2]) for match in _FENCE.finditer(text)]
     return [block for block in found if language in ("", block.language)]
 
 

@@ -59,9 +59,7 @@ def asking(script: Path, *words: str, unless: tuple[str, ...] = ()) -> None:
     """Write a program that is `python words`; where `unless` is set, by an interpreter."""
     _server()
     unless = ("LD_LIBRARY_PATH", *unless)
-    script.write_text(
-        ASK.format(python=sys.executable, words=words, unless=unless, address=address(os.getpid()))
-    )
+    script.write_text(ASK.format(python=sys.executable, words=words, unless=unless, address=address(os.getpid())))
     script.chmod(0o700)
     asked.append(Path(f"{script}.spent"))
 
@@ -78,10 +76,7 @@ def seconds() -> float:
 
 
 def run(
-    *words: str | Path,
-    env: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-    input: str = "",
+    *words: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None, input: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """`python words`, in a session of its own; its output is text.
 
@@ -126,9 +121,11 @@ def _server() -> socket.socket:
         files = [theirs.fileno(), others.fileno()]
         subprocess.Popen(
             [sys.executable, __file__, *map(str, files)],
-            stdin=subprocess.DEVNULL, pass_fds=files, start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            pass_fds=files,
+            start_new_session=True,
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
-        )  # fmt: skip
+        )
     return ours
 
 

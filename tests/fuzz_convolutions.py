@@ -87,8 +87,7 @@ def case(draw: random.Random) -> list[str]:
         layout(draw, "b", (outs * groups,), lines)
     call = f"x, w, {'b' if bias else 'None'}, stride={stride}"
     if transposed:
-        more = tuple(draw.randint(0, max(s, d) - 1) if draw.random() < 0.5 else 0
-                     for s, d in zip(stride, dilation))  # fmt: skip
+        more = tuple(draw.randint(0, max(s, d) - 1) if draw.random() < 0.5 else 0 for s, d in zip(stride, dilation))
         call += f", padding={padding}, output_padding={more}"
     else:
         if draw.random() < 0.15:
@@ -100,9 +99,7 @@ def case(draw: random.Random) -> list[str]:
     call = f"lib.{name}({call}, dilation={dilation}, groups={groups})"
     lines.append(f"t0 = {call}")
     if dtype in FLOATS[:4] and not isinstance(padding, str) and lead and draw.random() < 0.6:
-        form = draw.choice(
-            ("", ".transpose(0, 1).contiguous().transpose(0, 1)", ".flip(-1).contiguous().flip(-1)")
-        )
+        form = draw.choice(("", ".transpose(0, 1).contiguous().transpose(0, 1)", ".flip(-1).contiguous().flip(-1)"))
         lines.append(f"g = whole(tuple(t0.shape)){form}")
         where = f"{stride}, {padding}, {dilation}, {transposed}"
         extra = more if transposed else (0,) * n
@@ -112,9 +109,17 @@ def case(draw: random.Random) -> list[str]:
 
 
 def theirs_back(
-    g: Any, x: Any, w: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    extra: Any, groups: int, mask: list[bool],
-) -> Any:  # fmt: skip
+    g: Any,
+    x: Any,
+    w: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    extra: Any,
+    groups: int,
+    mask: list[bool],
+) -> Any:
     """torch's gradients of a convolution's input, weight and bias; some kernels make them all."""
     of = stride, padding, dilation, transposed, extra, groups
     found = torch.ops.aten.convolution_backward(g, x, w, [g.shape[1]], *of, mask)
@@ -122,13 +127,19 @@ def theirs_back(
 
 
 def mine_back(
-    g: Any, x: Any, w: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    _: Any, groups: int, mask: list[bool],
-) -> Any:  # fmt: skip
+    g: Any,
+    x: Any,
+    w: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    _: Any,
+    groups: int,
+    mask: list[bool],
+) -> Any:
     """The same by the function that torch's device calls."""
-    return gradients.convolution_backward(
-        g, x, w, None, stride, padding, dilation, transposed, (), groups, mask
-    )
+    return gradients.convolution_backward(g, x, w, None, stride, padding, dilation, transposed, (), groups, mask)
 
 
 def run(lib: Any, lines: list[str]) -> Any:

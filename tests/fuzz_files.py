@@ -159,9 +159,7 @@ def crafted(draw: random.Random) -> bytes:
         entries.append((name, entry if draw.random() < 0.97 else draw.choice(ODD)))
     names = [name for name, _ in entries] or ["0"]
     if draw.random() < 0.6:
-        notes = draw.choice(
-            ({}, [], {"ftensor": 1}, *[{"ftensor": json.dumps(tree(draw, names))}] * 9)
-        )
+        notes = draw.choice(({}, [], {"ftensor": 1}, *[{"ftensor": json.dumps(tree(draw, names))}] * 9))
         entries.append(("__metadata__", notes))
     text = "{" + ",".join(f"{json.dumps(k)}:{json.dumps(v)}" for k, v in entries) + "}"
     header = text.encode(draw.choice(("utf-8",) * 30 + ("utf-16",)))
@@ -179,8 +177,4 @@ def tree(draw: random.Random, names: list[str], depth: int = 0) -> Any:
     if kind in ("tensor", "complex"):
         return {kind: names.pop() if names and draw.random() < 0.9 else "lost"}
     parts = [tree(draw, names, depth + 1) for _ in range(draw.randint(0, 3))]
-    return {
-        kind: [[draw.choice(("a", 1, i)), p] for i, p in enumerate(parts)]
-        if kind == "dict"
-        else parts
-    }
+    return {kind: [[draw.choice(("a", 1, i)), p] for i, p in enumerate(parts)] if kind == "dict" else parts}

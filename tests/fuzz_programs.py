@@ -98,9 +98,10 @@ def in_no_order(line: str, space: dict[str, Any]) -> bool:
         return False
     value = space.get(found[2] or "")
     return 0 in place.stride() or (
-        hasattr(value, "stride") and value is not place
+        hasattr(value, "stride")
+        and value is not place
         and value.untyped_storage().data_ptr() == place.untyped_storage().data_ptr()
-    )  # fmt: skip
+    )
 
 
 def unchecked(line: str, space: dict[str, Any]) -> bool:
@@ -206,11 +207,6 @@ def shown(lines: list[str]) -> str:
     """A program that runs by itself and prints what both libraries have."""
     written = re.search(r"out=(t\d+)|(t\d+)", lines[-1])
     assert written
-    head = [
-        "import torch, ftensor",
-        "from math import inf, nan",
-        "",
-        "for lib in (torch, ftensor):",
-    ]
+    head = ["import torch, ftensor", "from math import inf, nan", "", "for lib in (torch, ftensor):"]
     body = [f"    {line}" for line in [*lines, f"print({written[1] or written[2]})"]]
     return "\n".join([*head, *body])

@@ -49,18 +49,15 @@ OPS = (
     "{a} @ {b}", "{a}.sin()", "Twice.apply({a})", "{a}.amax(0)", "{a}.softmax(-1)", "-{a}",
     "checkpoint(twice, {a}, use_reentrant=False)", "{a} / 2", "{a}.contiguous()",
 )  # fmt: skip
-HOOKS = (
-    "{a}.register_hook(h)",
-    "{a}.grad_fn.register_hook(h)",
-    "{a}.grad_fn.register_prehook(h)",
-    "{a}.retain_grad()",
-)
+HOOKS = ("{a}.register_hook(h)", "{a}.grad_fn.register_hook(h)", "{a}.grad_fn.register_prehook(h)", "{a}.retain_grad()")
 LEAVES = ("x0.register_post_accumulate_grad_hook(h)", "x0.register_hook(h)")
 ENDS = (
-    "loss.backward()", "loss.backward(); loss.backward()", "torch.autograd.grad(loss, x0)",
+    "loss.backward()",
+    "loss.backward(); loss.backward()",
+    "torch.autograd.grad(loss, x0)",
     "loss.backward(retain_graph=True); loss.backward()",
     "g, = torch.autograd.grad(loss, x0, create_graph=True); g.abs().sum().backward()",
-)  # fmt: skip
+)
 
 
 class Boom(Exception):
@@ -121,9 +118,13 @@ def state(device: str, lines: list[str], fails: int) -> list[Any]:
             raise Boom(f"call {calls}")
 
     space: dict[str, Any] = {
-        "torch": torch, "d": device, "h": hook, "Twice": Twice, "twice": lambda a: a * 2,
+        "torch": torch,
+        "d": device,
+        "h": hook,
+        "Twice": Twice,
+        "twice": lambda a: a * 2,
         "checkpoint": torch.utils.checkpoint.checkpoint,
-    }  # fmt: skip
+    }
     seen: list[Any] = []
     for line in lines:
         try:
@@ -173,9 +174,7 @@ def different(mine: Any, theirs: Any) -> str:
     for name, (want, strides) in theirs.items():
         got, own = mine.get(name, (None, ()))
         try:
-            assert got is not None and (own == strides or name == "g"), (
-                f"strides {own}, not {strides}"
-            )
+            assert got is not None and (own == strides or name == "g"), f"strides {own}, not {strides}"
             torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-5, equal_nan=True)
         except AssertionError as error:
             return f"{name.partition('.')[2] or 'values'} differ: {name}: {str(error)[:200]}"

@@ -19,10 +19,7 @@ VALUES = {
 }
 REAL, WHOLE = ["float32", "float64"], ["int64", "int32", "uint8", "bool"]
 # The dtypes of one program: 16 bits and complex numbers meet less than others do.
-POOLS = (
-    [*REAL, *WHOLE], [*REAL, *WHOLE], ["float16", "bfloat16", "float32", "bool"],
-    ["complex64", "int32", "bool"],
-)  # fmt: skip
+POOLS = ([*REAL, *WHOLE], [*REAL, *WHOLE], ["float16", "bfloat16", "float32", "bool"], ["complex64", "int32", "bool"])
 SHAPES = ((), (1,), (7,), (3, 4), (4, 3), (2, 3, 4), (17,), (5, 1), (0, 3), (16, 5), (70, 65))
 # Ops on any tensor `a`, on two (`b`), and what writes into the first.
 ONE = (

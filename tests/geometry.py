@@ -47,9 +47,7 @@ def strides_of(draw: st.DrawFn, shape: Ints, expand: bool = True, gaps: bool = T
 
 
 @st.composite
-def geometries(
-    draw: st.DrawFn, max_dims: int = 5, empty: bool = True, expand: bool = True
-) -> Geometry:
+def geometries(draw: st.DrawFn, max_dims: int = 5, empty: bool = True, expand: bool = True) -> Geometry:
     """A shape with strides."""
     shape = draw(shapes(max_dims, empty))
     return shape, draw(strides_of(shape, expand))
@@ -92,7 +90,4 @@ def visited(shape: Ints, strides: Sequence[Ints]) -> list[Ints]:
 def stretched(shape: Ints, strides: Ints, to_shape: Ints) -> Ints:
     """Broadcasting spelled out: stride 0 wherever the operand has no dim or just one element."""
     lead = len(to_shape) - len(shape)
-    return tuple(
-        strides[i - lead] if i >= lead and shape[i - lead] == to_shape[i] else 0
-        for i in range(len(to_shape))
-    )
+    return tuple(strides[i - lead] if i >= lead and shape[i - lead] == to_shape[i] else 0 for i in range(len(to_shape)))

@@ -56,11 +56,7 @@ def bits(value: Any) -> Any:
     """A result as values that can be compared: tensors by geometry and bits."""
     if isinstance(value, ft.Tensor):
         array = np.ascontiguousarray(
-            value.to_torch()
-            .clone(memory_format=torch.contiguous_format)
-            .view(-1)
-            .view(torch.uint8)
-            .numpy()
+            value.to_torch().clone(memory_format=torch.contiguous_format).view(-1).view(torch.uint8).numpy()
         )
         return value.shape, value.stride(), value.dtype, array.tobytes()
     if isinstance(value, (tuple, list)):

@@ -11,13 +11,7 @@ from pathlib import Path
 import pytest
 
 from ftensor.emulation.environment import available
-from ftensor.image.contents import (
-    ArgumentDescription,
-    Bank,
-    ComputeUnit,
-    Description,
-    KernelDescription,
-)
+from ftensor.image.contents import ArgumentDescription, Bank, ComputeUnit, Description, KernelDescription
 from ftensor.image.manifest import ArgumentRecord, KernelRecord, Manifest, MemberRecord
 from ftensor.image.pack import content_uuid, pack
 
@@ -71,27 +65,32 @@ extern "C" void bits(long *out, long f, long d, long q, float g, short h, int un
 # Of each kernel: (name, what, C type) of its arguments, and how its entries call it.
 KERNELS: dict[str, tuple[tuple[tuple[str, str, str], ...], dict[str, str]]] = {
     "nap": (
-        (
-            ("out", "*", "long *"), ("offset", "long", "long"), ("milliseconds", "int", "int"),
-            ("parts", "int", "int"),
-        ),
+        (("out", "*", "long *"), ("offset", "long", "long"), ("milliseconds", "int", "int"), ("parts", "int", "int")),
         {"nap": "0 1 2 3"},
     ),
     "axpy": (
         (
-            ("out", "*", "float *"), ("a", "*", "const float *"), ("b", "*", "const float *"),
-            ("scale", "long", "long"), ("opcode", "int", "int"), ("n", "int", "int"),
+            ("out", "*", "float *"),
+            ("a", "*", "const float *"),
+            ("b", "*", "const float *"),
+            ("scale", "long", "long"),
+            ("opcode", "int", "int"),
+            ("n", "int", "int"),
         ),
         {"axpy": "0 1 2 f3 =0 4", "add_five": "0 1 @0 =0 =5 2"},
     ),
     "bits": (
         (
-            ("out", "*", "long *"), ("f", "long", "long"), ("d", "long", "long"),
-            ("q", "long", "long"), ("g", "float", "float"), ("h", "short", "short"),
+            ("out", "*", "long *"),
+            ("f", "long", "long"),
+            ("d", "long", "long"),
+            ("q", "long", "long"),
+            ("g", "float", "float"),
+            ("h", "short", "short"),
         ),
         {"bits": "0 f1 d2 q3 4 5"},
     ),
-}  # fmt: skip
+}
 # What a launch of an entry passes.
 PARAMS = {
     "nap": ("*", "long", "int", "int"),
@@ -131,26 +130,26 @@ def describe(
         described.append(
             KernelDescription(
                 kernel,
-                tuple(
-                    ArgumentDescription(n, c, banks=(where[n],) if n in where else ())
-                    for n, _, c in both
-                ),
+                tuple(ArgumentDescription(n, c, banks=(where[n],) if n in where else ()) for n, _, c in both),
                 tuple(ComputeUnit(f"{kernel}_{k + 1}") for k in range(units)),
             )
         )
         records.append(
             KernelRecord(
-                kernel, "map", "loop", 1, units, "",
+                kernel,
+                "map",
+                "loop",
+                1,
+                units,
+                "",
                 tuple(ArgumentRecord(n, w, c, where.get(n, "")) for n, w, c in both),
                 tuple(
                     MemberRecord(entry, k, entry, (), (), "", "float32", call)
                     for k, (entry, call) in enumerate(calls.items())
                 ),
             )
-        )  # fmt: skip
-    description = Description(
-        tuple(described), tuple(Bank(b, bank_bytes) for b in names), platform, name=name
-    )
+        )
+    description = Description(tuple(described), tuple(Bank(b, bank_bytes) for b in names), platform, name=name)
     return description, Manifest(name, "csim", platform, "", f"{name}.xclbin", tuple(records))
 
 

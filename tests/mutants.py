@@ -87,9 +87,7 @@ def main() -> int:
             places.put(place)
         with ThreadPoolExecutor(options.jobs) as pool:
             outcomes = list(pool.map(tried, wanted))
-    print(
-        ", ".join(f"{outcomes.count(word)} {word}" for word in ("seen", "lives", "gone", "not run"))
-    )
+    print(", ".join(f"{outcomes.count(word)} {word}" for word in ("seen", "lives", "gone", "not run")))
     return 2 if {"gone", "not run"} & set(outcomes) else int("lives" in outcomes)
 
 

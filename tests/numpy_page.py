@@ -13,9 +13,7 @@ from .numpy_calls import FUNCTIONS, UFUNCS, calls, name_of, on_device
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "numpy.md"
 BEGIN = "<!-- made by `make numpy` -->\n"
 END = "<!-- end -->\n"
-HEAD = (
-    "| functions | on the device | on the host as in brackets | on the host |\n|---|---|---|---|\n"
-)
+HEAD = "| functions | on the device | on the host as in brackets | on the host |\n|---|---|---|---|\n"
 TITLES = {"one": "ufuncs of one", "two": "ufuncs of two", "methods": "methods of ufuncs"}
 
 

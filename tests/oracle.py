@@ -53,13 +53,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 
 
 def same(
-    mine: Any,
-    theirs: Any,
-    *,
-    strides: bool = True,
-    exact: bool = False,
-    zeros: bool = False,
-    **tolerance: float,
+    mine: Any, theirs: Any, *, strides: bool = True, exact: bool = False, zeros: bool = False, **tolerance: float
 ) -> None:
     """Results agree: tensors in dtype, shape, strides and values, others by `==`, parts by part.
 
@@ -121,11 +115,7 @@ def agree(mine: Callable[[], Any], theirs: Callable[[], Any], **how: Any) -> boo
 def agree_on(name: str, *args: Any, how: dict[str, Any] | None = None, **kwargs: Any) -> bool:
     """Both libraries agree on a function of torch's tensors."""
     given, options = ours(args), {k: ours(v) for k, v in kwargs.items()}
-    return agree(
-        lambda: found(ft, name)(*given, **options),
-        lambda: found(torch, name)(*args, **kwargs),
-        **(how or {}),
-    )
+    return agree(lambda: found(ft, name)(*given, **options), lambda: found(torch, name)(*args, **kwargs), **(how or {}))
 
 
 def cases(text: str) -> list[Any]:

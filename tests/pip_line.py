@@ -21,9 +21,7 @@ EVERY = 1.0  # seconds between two drawings
 def run(command: list[str], stream: TextIO) -> int:
     """pip's exit status; its output is on `stream` if that is not 0."""
     said: deque[str] = deque(maxlen=2000)
-    pip = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    )
+    pip = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     assert pip.stdout is not None
     reader = threading.Thread(target=said.extend, args=(pip.stdout,), daemon=True)
     reader.start()

@@ -120,9 +120,7 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
         quick.write_text(QUICK.format(gxx=found, kept=kept))
         quick.chmod(0o755)
         env["PATH"] = os.pathsep.join([str(quick.parent), env["PATH"]])
-        env["QUICK_READ"] = shlex.join(
-            headers_read(["g++", *FLAGS], CSIM_HEADERS, quick.parent, ["-O1"])
-        )
+        env["QUICK_READ"] = shlex.join(headers_read(["g++", *FLAGS], CSIM_HEADERS, quick.parent, ["-O1"]))
         env["QUICK_CXX"] = " ".join(["-O1", *["-fuse-ld=gold"] * bool(shutil.which("ld.gold"))])
     if target == "default":
         return env
@@ -231,13 +229,7 @@ def oclgrind_driver() -> Path | None:
 def probe(target: str, under: list[str], env: dict[str, str]) -> dict[str, object]:
     """What the target's environment offers, asked in a process of its own."""
     row = TARGETS[target] or "default"
-    done = subprocess.run(
-        [*under, sys.executable, "-c", PROBE, row],
-        env=env,
-        cwd=ROOT,
-        text=True,
-        capture_output=True,
-    )
+    done = subprocess.run([*under, sys.executable, "-c", PROBE, row], env=env, cwd=ROOT, text=True, capture_output=True)
     if done.returncode:
         sys.exit(f"ftensor fails to look for {target}:\n{done.stderr}")
     answer: dict[str, object] = json.loads(done.stdout.splitlines()[-1])

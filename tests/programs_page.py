@@ -34,9 +34,7 @@ TIMES = re.compile(r"([\d.]+) ms by ftensor here, ([\d.]+) ms by torch")
 
 def _run(*words: str) -> str:
     env = {**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "cpu"}
-    done = subprocess.run(
-        [sys.executable, *words], cwd=ROOT, env=env, check=True, stdout=subprocess.PIPE, text=True
-    )
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, env=env, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout
 
 

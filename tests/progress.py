@@ -38,6 +38,4 @@ class Progress:
         if time.monotonic() - self.said > EVERY:
             self.said = time.monotonic()
             reporter = self.config.pluginmanager.get_plugin("terminalreporter")
-            reporter.write_line(
-                f"{self.name}: {self.done} of {self.total}, {nodeid.partition('::')[0]}"
-            )
+            reporter.write_line(f"{self.name}: {self.done} of {self.total}, {nodeid.partition('::')[0]}")

@@ -54,10 +54,7 @@ def inputs_of(name: str, dtype: str) -> list[torch.Tensor]:
         most = 50 if "polynomial" in name else 1000
         small = [not t.dtype.is_complex and t.dtype is not torch.bool for t in inputs]
         inputs = [t.where((t > -most) & (t < most), 7) if s else t for s, t in zip(small, inputs)]
-    if name.startswith("igamma") and dtype in (
-        "float32",
-        "float64",
-    ):  # torch has 0 for subnormal orders
+    if name.startswith("igamma") and dtype in ("float32", "float64"):  # torch has 0 for subnormal orders
         inputs = [t.where((t == 0) | (t.abs() > 1e-30), 3) for t in inputs]
     if name == "lcm" and dtype.startswith("int"):  # torch's traps the process at the least integer
         inputs = [t.clamp(min=torch.iinfo(t.dtype).min + 1) for t in inputs]
@@ -95,19 +92,12 @@ REFUSED_FOR = (
     ),
     (
         COMPLEX | HALF,
-        " ".join(
-            f"special.{shifted}chebyshev_polynomial_{kind}"
-            for shifted in ("", "shifted_")
-            for kind in "tuvw"
-        ),
+        " ".join(f"special.{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"),
     ),
     ({"bool"} | WHOLE, "logaddexp"),
     ({"bool"} | WHOLE | COMPLEX, "frac hypot logaddexp2 igamma igammac"),
     (FLOATING | COMPLEX, "bitwise_not bitwise_and bitwise_or bitwise_xor"),
-    (
-        {"bool"} | FLOATING | COMPLEX,
-        "gcd lcm bitwise_left_shift bitwise_right_shift",
-    ),
+    ({"bool"} | FLOATING | COMPLEX, "gcd lcm bitwise_left_shift bitwise_right_shift"),
 )
 REFUSED = {name: dtypes for dtypes, names in REFUSED_FOR for name in names.split()}
 

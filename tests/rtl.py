@@ -36,10 +36,19 @@ from .flow.hls_kernels import Kernels, _argument, built
 
 LIMIT = 3600  # seconds of one kernel: minutes on a machine that does nothing else
 OPTIONS = [
-    "--compiler=I386_CLANG16", "-m64", "--std=gnu++14", "-O2", "-Iinc", "-fwrapv",
-    "-ffp-contract=off", "--device-name=xcu55c-2Lfsvh2892-VVD", "--clock-period=3.33", "-v2",
-    "--simulate", "--simulator=VERILATOR",
-]  # fmt: skip
+    "--compiler=I386_CLANG16",
+    "-m64",
+    "--std=gnu++14",
+    "-O2",
+    "-Iinc",
+    "-fwrapv",
+    "-ffp-contract=off",
+    "--device-name=xcu55c-2Lfsvh2892-VVD",
+    "--clock-period=3.33",
+    "-v2",
+    "--simulate",
+    "--simulator=VERILATOR",
+]
 # One stage runs after another, so a stream is a list that has been filled when it is read.
 STREAM = """#pragma once
 namespace hls {
@@ -147,8 +156,7 @@ def adapted(text: str, name: str = "") -> str:
 def bench(of: Call) -> str:
     """The program that Bambu simulates with: memory as noted, the call, and the comparison."""
     told = arguments(of.group)
-    lines = ["#include <cstdio>", "#include <cstdlib>", "#include <cstring>",
-             "#include <mdpi/mdpi_user.h>"]  # fmt: skip
+    lines = ["#include <cstdio>", "#include <cstdlib>", "#include <cstring>", "#include <mdpi/mdpi_user.h>"]
     types = ", ".join("void *" if a.what == "*" else a.what for a in told)
     lines.append(f'extern "C" void {of.group.name}({types});')
     for k, (before, after) in enumerate(zip(of.before, of.after)):

@@ -43,10 +43,7 @@ KINDS = ("failed", "passed", "skipped", "xfailed", "xpassed", "warnings", "error
 # What waits longest comes first, so that no worker is left with it at the end.
 GROUPS = ("flow", "torch_device", "kernel", "spelling", "host")
 # How a file shows that tests of it have a marker; those of targets.py mark what is long.
-MARKED = {
-    "core": r"pytest\.mark\.core",
-    "long": r"pytest\.mark\.long|targets import .*(pairs|some)",
-}
+MARKED = {"core": r"pytest\.mark\.core", "long": r"pytest\.mark\.long|targets import .*(pairs|some)"}
 FEW = 500  # kernels, of the thousands that tests need
 
 
@@ -94,9 +91,7 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
         env.pop("QUICK_CXX", None)  # kernels of every kind as users' are compiled
     if not arguments and (one.tests == "long" or (one.tests == "not long" and cold())):
         compile_before(at.under, at.env, one.tests)
-    with subprocess.Popen(
-        command, env=env, cwd=ROOT, text=True, stdout=subprocess.PIPE, errors="replace"
-    ) as process:
+    with subprocess.Popen(command, env=env, cwd=ROOT, text=True, stdout=subprocess.PIPE, errors="replace") as process:
         assert process.stdout is not None
         for line in process.stdout:
             print(line, end="", flush=True)

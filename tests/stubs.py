@@ -173,10 +173,7 @@ def stub(name: str, value: Any, method: bool = False) -> Iterator[str]:
 def functions(module: ModuleType) -> Iterator[str]:
     """The functions of the catalogue that a module has, by name."""
     prefix = module.__name__.partition(".")[2]
-    names = {
-        name for e in ENTRIES.values() if e.namespace == prefix and e.function
-        for name in (e.name, *e.aliases)
-    }  # fmt: skip
+    names = {name for e in ENTRIES.values() if e.namespace == prefix and e.function for name in (e.name, *e.aliases)}
     for name in sorted(names):
         yield from stub(name, getattr(module, name))
 
@@ -269,9 +266,7 @@ def torch_names() -> str:
             stated = calls or path or name in torch.__all__ or isinstance(value, torch.dtype)
             if own and stated and not foreign.match(name):
                 names.add(f"{path}{'.' * bool(path)}{name}{'()' * calls}")
-    return (
-        "\n".join(sorted(names | {"fft", "signal", "autograd", "optim", "random", "cuda"})) + "\n"
-    )
+    return "\n".join(sorted(names | {"fft", "signal", "autograd", "optim", "random", "cuda"})) + "\n"
 
 
 def main() -> int:

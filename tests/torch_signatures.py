@@ -47,16 +47,11 @@ def of_python(call: Any, method: bool) -> str:
         parameters = list(inspect.signature(call).parameters.values())
     parameters = [p for p in parameters if p.kind is not p.VAR_KEYWORD]
     words = [
-        (
-            "*" * (p.kind is p.VAR_POSITIONAL) + p.name,
-            "" if p.default is p.empty else shown(repr(p.default)),
-        )
+        ("*" * (p.kind is p.VAR_POSITIONAL) + p.name, "" if p.default is p.empty else shown(repr(p.default)))
         for p in parameters
     ]
     named = [p.kind is p.KEYWORD_ONLY for p in parameters]
-    return written(
-        [w for w, n in zip(words, named) if not n], [w for w, n in zip(words, named) if n]
-    )
+    return written([w for w, n in zip(words, named) if not n], [w for w, n in zip(words, named) if n])
 
 
 @cache
@@ -80,10 +75,7 @@ def stubs(file: str) -> dict[str, list[str]]:
         plain = [""] * (len(names) - len(words.defaults)) + [ast.unparse(d) for d in words.defaults]
         positional = list(zip(names, map(shown, plain)))[method:]
         positional += [("*" + words.vararg.arg, "")] if words.vararg else []
-        named = [
-            (a.arg, shown(ast.unparse(d)) if d else "")
-            for a, d in zip(words.kwonlyargs, words.kw_defaults)
-        ]
+        named = [(a.arg, shown(ast.unparse(d)) if d else "") for a, d in zip(words.kwonlyargs, words.kw_defaults)]
         found.setdefault(node.name, []).append(written(positional, named))
     return found
 
@@ -103,9 +95,7 @@ def of_schemas(name: str) -> list[str]:
             if isinstance(value, list) and len(set(value)) == 1:
                 value = value[0]  # a number stands for as many as there are dims
             default = shown(repr(value)) if a.has_default_value() else ""
-            (named if a.kwarg_only else positional).append(
-                ("input" if a.name == "self" else a.name, default)
-            )
+            (named if a.kwarg_only else positional).append(("input" if a.name == "self" else a.name, default))
         forms.add(written(positional, named))
     return list(forms)
 
@@ -122,9 +112,7 @@ def forms(path: str, name: str) -> Iterator[str]:
         return
     known: list[str] = []
     if path in ("", "Tensor", "nn.functional"):
-        known = stubs("__init__.pyi" if path == "Tensor" else "_VariableFunctions.pyi").get(
-            name, []
-        )
+        known = stubs("__init__.pyi" if path == "Tensor" else "_VariableFunctions.pyi").get(name, [])
     yield from known or of_schemas(WORDS.get(path, "") + OTHERWISE.get(name, name))
 
 

@@ -29,9 +29,7 @@ from ..dtypes import (
     uint64,
 )
 from ..errors import array_api as _messages
-from . import (
-    creation as _creation,
-)
+from . import creation as _creation
 from . import elementwise as _elementwise
 from . import fft, linalg, special
 from . import manipulation as _manipulation
@@ -50,9 +48,8 @@ def _functions(module: ModuleType) -> dict[str, Any]:
     return {
         name: value
         for name, value in vars(module).items()
-        if name[0] != "_" and getattr(value, "__module__", "") == module.__name__
-        and not isinstance(value, type)
-    }  # fmt: skip
+        if name[0] != "_" and getattr(value, "__module__", "") == module.__name__ and not isinstance(value, type)
+    }
 
 
 FUNCTIONS = {

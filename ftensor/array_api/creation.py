@@ -25,9 +25,8 @@ def _made(name: str, *values: Any, **options: Any) -> Tensor:
 
 
 def asarray(
-    obj: Any, /, *, dtype: dtype | None = None, device: DeviceLike | None = None,
-    copy: builtins.bool | None = None,
-) -> Tensor:  # fmt: skip
+    obj: Any, /, *, dtype: dtype | None = None, device: DeviceLike | None = None, copy: builtins.bool | None = None
+) -> Tensor:
     """A tensor of an array, a number, nested sequences of numbers, or a buffer.
 
     `copy` is None to share memory where possible, True to copy, False for a ValueError where that
@@ -46,9 +45,14 @@ def asarray(
 
 
 def arange(
-    start: float, /, stop: float | None = None, step: float = 1, *,
-    dtype: dtype | None = None, device: DeviceLike | None = None,
-) -> Tensor:  # fmt: skip
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:
     """Numbers from `start` (0 if `stop` is None) in steps up to `stop`, which is left out.
 
     (n,); int64 of integers, else the default floating point dtype. None where the steps lead away.
@@ -79,10 +83,7 @@ def ones(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None 
     return _made("ones", shape, dtype=dtype, device=device)
 
 
-def full(
-    shape: Shape, fill_value: complex, *, dtype: dtype | None = None,
-    device: DeviceLike | None = None,
-) -> Tensor:  # fmt: skip
+def full(shape: Shape, fill_value: complex, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
     """A tensor of one number, in its dtype: bool, int64, or the default ones.
 
     A tensor without dims is as good as a number, and is not waited for.
@@ -100,39 +101,37 @@ def _filled(name: str, of: Any, value: Any, dtype: dtype | None, device: Any) ->
     return _made(name, of, value, dtype=dtype, device=device)
 
 
-def empty_like(
-    x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None
-) -> Tensor:
+def empty_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
     """As `empty`, with the shape, and unless given, dtype and device of `x`."""
     return _made("empty_like", x, dtype=dtype, device=device)
 
 
-def zeros_like(
-    x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None
-) -> Tensor:
+def zeros_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
     """As `zeros`, with the shape, and unless given, dtype and device of `x`."""
     return _made("zeros_like", x, dtype=dtype, device=device)
 
 
-def ones_like(
-    x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None
-) -> Tensor:
+def ones_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
     """As `ones`, with the shape, and unless given, dtype and device of `x`."""
     return _made("ones_like", x, dtype=dtype, device=device)
 
 
 def full_like(
-    x: Tensor, /, fill_value: complex, *, dtype: dtype | None = None,
-    device: DeviceLike | None = None,
-) -> Tensor:  # fmt: skip
+    x: Tensor, /, fill_value: complex, *, dtype: dtype | None = None, device: DeviceLike | None = None
+) -> Tensor:
     """As `full`, with the shape, and unless given, dtype and device of `x`."""
     return _filled("full_like", x, fill_value, dtype or x.dtype, device or x.device)
 
 
 def eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: dtype | None = None,
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: dtype | None = None,
     device: DeviceLike | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """(n_rows, n_cols): ones on the `k`-th diagonal, above the main one if positive; else zeros."""
     n_cols = n_rows if n_cols is None else n_cols
     rows = _made("arange", n_rows, device=device).unsqueeze(1)
@@ -141,9 +140,15 @@ def eye(
 
 
 def linspace(
-    start: complex, stop: complex, /, num: int, *, dtype: dtype | None = None,
-    device: DeviceLike | None = None, endpoint: builtins.bool = True,
-) -> Tensor:  # fmt: skip
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+    endpoint: builtins.bool = True,
+) -> Tensor:
     """(num,): numbers at equal distances from `start` to `stop`, which `endpoint=False` leaves out.
 
     Of the default floating point dtype, or of the complex one where an end is complex.
@@ -191,16 +196,12 @@ def _triangle(name: str, x: Tensor, k: int) -> Tensor:
     return made
 
 
-def from_dlpack(
-    x: Any, /, *, device: DeviceLike | None = None, copy: builtins.bool | None = None
-) -> Tensor:
+def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> Tensor:
     """A tensor on the memory of another library's array; see `ftensor.from_dlpack`."""
     return _from_dlpack(x, device=device, copy=copy)
 
 
-def astype(
-    x: Tensor, dtype: dtype, /, *, copy: builtins.bool = True, device: DeviceLike | None = None
-) -> Tensor:
+def astype(x: Tensor, dtype: dtype, /, *, copy: builtins.bool = True, device: DeviceLike | None = None) -> Tensor:
     """The elements converted; `x` itself where nothing changes and `copy` is False.
 
     TypeError for complex to real, which the standard leaves out: take `real(x)`. NumPy's dtypes are

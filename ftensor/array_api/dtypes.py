@@ -202,9 +202,7 @@ def finfo(type: dtype | Tensor, /) -> finfo_object:
     of = _of(type)
     limits = floating_limits(of)
     real = of.to_real()
-    return finfo_object(
-        limits.bits, limits.eps, limits.max, limits.min, limits.smallest_normal, real
-    )
+    return finfo_object(limits.bits, limits.eps, limits.max, limits.min, limits.smallest_normal, real)
 
 
 def iinfo(type: dtype | Tensor, /) -> iinfo_object:

@@ -21,12 +21,9 @@ _UNARY: dict[str, tuple[str, str]] = {
     name: (op or name, category)
     for category, names in {
         "floating-point": (
-            "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal "
-            "sin sinh sqrt tan tanh"
+            "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal sin sinh sqrt tan tanh"
         ),
-        "numeric": (
-            "abs isfinite isinf isnan negative:neg positive square conj:conj_physical real"
-        ),
+        "numeric": ("abs isfinite isinf isnan negative:neg positive square conj:conj_physical real"),
         "real numeric": "ceil floor trunc",
         "integer or boolean": "bitwise_invert:bitwise_not",
         "boolean": "logical_not",
@@ -41,10 +38,7 @@ _BINARY: dict[str, tuple[str, str]] = {
         "numeric": "add multiply:mul pow subtract:sub",
         "floating-point": "divide:div",
         "all": "equal:eq not_equal:ne",
-        "real numeric": (
-            "greater:gt greater_equal:ge less:lt less_equal:le floor_divide remainder maximum "
-            "minimum"
-        ),
+        "real numeric": ("greater:gt greater_equal:ge less:lt less_equal:le floor_divide remainder maximum minimum"),
         "real floating-point": "atan2 copysign hypot logaddexp nextafter",
         "integer or boolean": "bitwise_and bitwise_or bitwise_xor",
         "integer": "bitwise_left_shift bitwise_right_shift",
@@ -78,9 +72,7 @@ TAKES_NUMBERS = frozenset(
 )
 # Ops that have kernels for uint16, uint32 and uint64; those that go by the order of elements;
 # those of which the low bits of the result follow from the operands' low bits.
-_SERVE_UNSIGNED = frozenset(
-    ["eq", "ne", "bitwise_and", "bitwise_or", "bitwise_xor", "isfinite", "isinf", "isnan"]
-)
+_SERVE_UNSIGNED = frozenset(["eq", "ne", "bitwise_and", "bitwise_or", "bitwise_xor", "isfinite", "isinf", "isnan"])
 _BY_ORDER = frozenset(["gt", "ge", "lt", "le", "maximum", "minimum"])
 _BY_HOST: dict[str, Callable[..., Any]] = {
     "floor_divide": np.floor_divide,
@@ -176,9 +168,9 @@ def _named(function: Any, name: str, op: str, category: str) -> Any:
     return function
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: _unary(name, *how) for name, how in _UNARY.items()
-} | {name: _binary(name, *how) for name, how in _BINARY.items()}
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: _unary(name, *how) for name, how in _UNARY.items()} | {
+    name: _binary(name, *how) for name, how in _BINARY.items()
+}
 
 
 def sign(x: Tensor, /) -> Tensor:
@@ -223,9 +215,7 @@ def _bound(x: Tensor, given: Any) -> Tensor:
     return converted
 
 
-def clip(
-    x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | None = None
-) -> Tensor:
+def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
     """The elements, none below `min`, none above `max`, in the dtype of `x`; NaN stays NaN.
 
     Bounds are broadcast with `x`. TypeError for bool and complex arrays, and for floating point

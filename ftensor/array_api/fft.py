@@ -16,13 +16,19 @@ from .dtypes import check
 
 # What each transform is of.
 _ONE = {
-    "fft": "floating-point", "ifft": "floating-point", "rfft": "real floating-point",
-    "irfft": "floating-point", "hfft": "floating-point", "ihfft": "real floating-point",
-}  # fmt: skip
+    "fft": "floating-point",
+    "ifft": "floating-point",
+    "rfft": "real floating-point",
+    "irfft": "floating-point",
+    "hfft": "floating-point",
+    "ihfft": "real floating-point",
+}
 _MANY = {
-    "fftn": "floating-point", "ifftn": "floating-point", "rfftn": "real floating-point",
+    "fftn": "floating-point",
+    "ifftn": "floating-point",
+    "rfftn": "real floating-point",
     "irfftn": "floating-point",
-}  # fmt: skip
+}
 __all__ = [*_ONE, *_MANY, "fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
 
@@ -34,9 +40,7 @@ def _norm(name: str, norm: str) -> None:
 def _one(name: str, category: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
-    def function(
-        x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
-    ) -> Tensor:
+    def function(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
         check(name, category, x)
         _norm(name, norm)
         made: Tensor = call(x, n, axis, norm)
@@ -49,9 +53,8 @@ def _many(name: str, category: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
     def function(
-        x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
-        norm: str = "backward",
-    ) -> Tensor:  # fmt: skip
+        x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+    ) -> Tensor:
         check(name, category, x)
         _norm(name, norm)
         made: Tensor = call(x, s, axes, norm)
@@ -79,9 +82,7 @@ def _shift(name: str) -> Callable[..., Tensor]:
 def _frequencies(name: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
-    def function(
-        n: int, /, *, d: float = 1.0, dtype: dtype | None = None, device: DeviceLike | None = None
-    ) -> Tensor:
+    def function(n: int, /, *, d: float = 1.0, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
         made: Tensor = call(n, d, dtype=dtype, device=device)
         return made
 

@@ -23,12 +23,7 @@ class Info:
     def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, dtype]:
         """The dtypes of Python numbers and of indices."""
         real = get_default_dtype()
-        return {
-            "real floating": real,
-            "complex floating": real.to_complex(),
-            "integral": int64,
-            "indexing": int64,
-        }
+        return {"real floating": real, "complex floating": real.to_complex(), "integral": int64, "indexing": int64}
 
     def dtypes(
         self, *, device: DeviceLike | None = None, kind: str | tuple[str, ...] | None = None

@@ -71,9 +71,7 @@ def _of_matrices(name: str, result: Any = None) -> Callable[..., Any]:
         return found if result is None else result(*found)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"`ftensor.linalg.{name}` of matrices (..., M, N); TypeError for integers and bool."
-    )
+    function.__doc__ = f"`ftensor.linalg.{name}` of matrices (..., M, N); TypeError for integers and bool."
     return function
 
 
@@ -120,9 +118,7 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: dtype | None = None) -> Tenso
     return REDUCTIONS["sum"](diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
-def matrix_norm(
-    x: Tensor, /, *, keepdims: builtins.bool = False, ord: float | str | None = "fro"
-) -> Tensor:
+def matrix_norm(x: Tensor, /, *, keepdims: builtins.bool = False, ord: float | str | None = "fro") -> Tensor:
     """The norms of matrices (..., M, N): "fro", "nuc", 1, 2, inf and their negatives; real."""
     check("matrix_norm", "floating-point", x)
     order = "fro" if ord is None else ord
@@ -130,9 +126,7 @@ def matrix_norm(
     return made
 
 
-def vector_norm(
-    x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False, ord: float = 2
-) -> Tensor:
+def vector_norm(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False, ord: float = 2) -> Tensor:
     """The norm of the elements over axes, all for None; real."""
     check("vector_norm", "floating-point", x)
     axes = axes_of("vector_norm", axis, x.ndim)

@@ -74,9 +74,7 @@ def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
     return x.permute(axes)
 
 
-def moveaxis(
-    x: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...], /
-) -> Tensor:
+def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Tensor:
     """A view of `x` with the axes `source` at the places `destination`."""
     return x.movedim(source, destination)
 
@@ -87,9 +85,7 @@ def flip(x: Tensor, /, *, axis: Axis = None) -> Tensor:
     return made
 
 
-def roll(
-    x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None
-) -> Tensor:
+def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """The elements moved on along axes, round the end; for None, in the order of memory."""
     return x.roll(shift) if axis is None else x.roll(shift, axis)
 
@@ -172,9 +168,7 @@ def where(condition: Tensor, x1: Tensor | complex, x2: Tensor | complex, /) -> T
     return made
 
 
-def searchsorted(
-    x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tensor | None = None
-) -> Tensor:
+def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
     """The places in the sorted `x1`, (n,), at which the elements of `x2` keep its order; int64."""
     if side not in ("left", "right"):
         raise messages.unknown_word("searchsorted", "side", "'left', 'right'", side)
@@ -184,9 +178,7 @@ def searchsorted(
     if a.ndim != 1:
         raise messages.sizes_differ("searchsorted", a.ndim, 1)
     more = {} if sorter is None else {"sorter": sorter.to(int64)}
-    made: Tensor = ENTRIES["searchsorted"].call(
-        unsigned.ordered(a), unsigned.ordered(b), side=side, **more
-    )
+    made: Tensor = ENTRIES["searchsorted"].call(unsigned.ordered(a), unsigned.ordered(b), side=side, **more)
     return made
 
 
@@ -202,20 +194,14 @@ def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False
 # Sorting and sets
 
 
-def sort(
-    x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False,
-    stable: builtins.bool = True,
-) -> Tensor:  # fmt: skip
+def sort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
     """The elements in order along an axis."""
     check("sort", "real numeric", x)
     along = one_axis("sort", axis, x.ndim)
     return x.sort(dim=along, descending=descending, stable=True)[0]
 
 
-def argsort(
-    x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False,
-    stable: builtins.bool = True,
-) -> Tensor:  # fmt: skip
+def argsort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
     """The places of the elements in their order along an axis; equal ones stay as they stand."""
     check("argsort", "real numeric", x)
     along = one_axis("argsort", axis, x.ndim)
@@ -248,14 +234,10 @@ class UniqueInverseResult(NamedTuple):
 def _unique(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Values, inverse indices in the shape of `x`, counts."""
     if x.dtype.kind == "c":  # they have no order: NumPy's, on the host
-        found = np.unique(
-            x.numpy().ravel(), return_inverse=True, return_counts=True, equal_nan=False
-        )
+        found = np.unique(x.numpy().ravel(), return_inverse=True, return_counts=True, equal_nan=False)
         values, inverse, counts = (ENTRIES["asarray"].call(a, device=x.device) for a in found)
         return values, inverse.reshape(x.shape), counts
-    values, inverse, counts = ENTRIES["unique"].call(
-        x.reshape(-1), return_inverse=True, return_counts=True
-    )
+    values, inverse, counts = ENTRIES["unique"].call(x.reshape(-1), return_inverse=True, return_counts=True)
     return values, inverse.reshape(x.shape), counts
 
 

@@ -27,9 +27,7 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     return made.to(d)
 
 
-def tensordot(
-    x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
-) -> Tensor:
+def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
     """The sum of products over the last `axes` of `x1` and the first of `x2`, or over pairs."""
     check("tensordot", "numeric", x1, x2)
     d, a, b = two_arrays("tensordot", "numeric", x1, x2)

@@ -43,9 +43,7 @@ def _flattened(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     return x.permute((*rest, *axes)).reshape((*shape, _product(x.shape[a] for a in axes)))
 
 
-def folded(
-    op: str, name: str, x: Tensor, axis: Axis, keepdims: builtins.bool, **more: Any
-) -> Tensor:
+def folded(op: str, name: str, x: Tensor, axis: Axis, keepdims: builtins.bool, **more: Any) -> Tensor:
     """An op that reduces dims, over the axes that are meant."""
     axes = axes_of(name, axis, x.ndim)
     found: Tensor = ENTRIES[op].call(_flattened(x, axes), -1, **more)
@@ -67,9 +65,8 @@ def summed_in(d: dtype, wanted: dtype | None) -> dtype:
 
 def _sum_like(name: str) -> Callable[..., Tensor]:
     def function(
-        x: Tensor, /, *, axis: Axis = None, dtype: dtype | None = None,
-        keepdims: builtins.bool = False,
-    ) -> Tensor:  # fmt: skip
+        x: Tensor, /, *, axis: Axis = None, dtype: dtype | None = None, keepdims: builtins.bool = False
+    ) -> Tensor:
         check(name, "numeric", x)
         of = summed_in(x.dtype, dtype)
         kind = int64 if unsigned.is_wide(of) else of
@@ -119,9 +116,8 @@ def count_nonzero(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = 
 
 def _spread(name: str) -> Callable[..., Tensor]:
     def function(
-        x: Tensor, /, *, axis: Axis = None, correction: float = 0.0,
-        keepdims: builtins.bool = False,
-    ) -> Tensor:  # fmt: skip
+        x: Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: builtins.bool = False
+    ) -> Tensor:
         check(name, "real floating-point", x)
         return folded(name, name, x, axis, keepdims, correction=correction)
 
@@ -129,9 +125,7 @@ def _spread(name: str) -> Callable[..., Tensor]:
 
 
 def _place(name: str) -> Callable[..., Tensor]:
-    def function(
-        x: Tensor, /, *, axis: int | None = None, keepdims: builtins.bool = False
-    ) -> Tensor:
+    def function(x: Tensor, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Tensor:
         check(name, "real numeric", x)
         axes = axes_of(name, axis, x.ndim)
         if 0 in (x.shape[a] for a in axes):
@@ -143,9 +137,8 @@ def _place(name: str) -> Callable[..., Tensor]:
 
 def _running(name: str, op: str) -> Callable[..., Tensor]:
     def function(
-        x: Tensor, /, *, axis: int | None = None, dtype: dtype | None = None,
-        include_initial: builtins.bool = False,
-    ) -> Tensor:  # fmt: skip
+        x: Tensor, /, *, axis: int | None = None, dtype: dtype | None = None, include_initial: builtins.bool = False
+    ) -> Tensor:
         check(name, "numeric", x)
         if x.ndim == 0 or (axis is None and x.ndim > 1):
             raise messages.axis_needed(name, x.ndim)
@@ -163,9 +156,8 @@ def _running(name: str, op: str) -> Callable[..., Tensor]:
 
 
 def diff(
-    x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: Tensor | None = None,
-    append: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
     """The `n`-th differences of neighbours along an axis, in the dtype of `x`."""
     check("diff", "numeric", *(a for a in (x, prepend, append) if a is not None))
     along = one_axis("diff", axis, x.ndim)
@@ -198,6 +190,8 @@ def _documented(name: str, make: Any, how: tuple[str, ...], text: str) -> Callab
     return made
 
 
-FUNCTIONS: dict[str, Callable[..., Tensor]] = {
-    name: _documented(name, *row) for name, row in _DOCS.items()
-} | {"mean": mean, "count_nonzero": count_nonzero, "diff": diff}
+FUNCTIONS: dict[str, Callable[..., Tensor]] = {name: _documented(name, *row) for name, row in _DOCS.items()} | {
+    "mean": mean,
+    "count_nonzero": count_nonzero,
+    "diff": diff,
+}

@@ -42,10 +42,7 @@ def _operands(values: tuple[Any, ...]) -> list[Tensor]:
     arrays = [v for v in values if not isinstance(v, NUMBERS)]
     floats = [x.dtype for x in arrays if x.dtype.kind in "fc"]
     d = reduce(common, floats) if floats else get_default_dtype()
-    return [
-        asarray(v, dtype=d, device=arrays[0].device) if isinstance(v, NUMBERS) else v.to(d)
-        for v in values
-    ]
+    return [asarray(v, dtype=d, device=arrays[0].device) if isinstance(v, NUMBERS) else v.to(d) for v in values]
 
 
 def _boxcox(by: Tensor, power: Tensor) -> Tensor:
@@ -129,8 +126,7 @@ def multigammaln(a: Tensor, d: int | Tensor) -> Tensor:
 
 FUNCTIONS = {
     name: _function(name, compute)
-    for name, compute in [(name, ENTRIES[op].call) for name, op in _OPS.items()]
-    + list(_COMPOSED.items())
+    for name, compute in [(name, ENTRIES[op].call) for name, op in _OPS.items()] + list(_COMPOSED.items())
 } | {"polygamma": polygamma, "multigammaln": multigammaln}
 globals().update(FUNCTIONS)
 __all__ = sorted(FUNCTIONS)

@@ -10,9 +10,7 @@ from .values import both, first_tensor, floating, op, tensor
 
 
 def _compared(name: str, whole: bool) -> Callable[..., Any]:
-    def function(
-        a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-    ) -> Any:
+    def function(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
         found = op("isclose")(*both(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
         return bool(found.all().item()) if whole else found
 
@@ -116,9 +114,7 @@ def _angle(z: Tensor, deg: bool = False) -> Tensor:
     return found.rad2deg() if deg else found
 
 
-def _nan_to_num(
-    x: Tensor, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None
-) -> Tensor:
+def _nan_to_num(x: Tensor, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
     found: Tensor = op("nan_to_num")(x, nan, posinf, neginf)
     return found if copy else x.copy_(found)
 
@@ -167,4 +163,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sinc": lambda x: floating(x).sinc(),
     "trapezoid": _trapezoid,
     "vander": lambda x, N=None, increasing=False: op("vander")(x, N, increasing),
-}  # fmt: skip
+}

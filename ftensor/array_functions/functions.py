@@ -43,21 +43,22 @@ _METADATA: dict[str, Callable[..., Any]] = {
     "result_type": lambda *arrays_and_dtypes: np.result_type(*_dtypes(*arrays_and_dtypes)),
     "may_share_memory": lambda a, b: _shared(a, b),
     "shares_memory": lambda a, b: _shared(a, b),
-    "einsum_path": lambda *operands, optimize="greedy": np.einsum_path(
-        *_dtypes(*operands), optimize=optimize
-    ),
+    "einsum_path": lambda *operands, optimize="greedy": np.einsum_path(*_dtypes(*operands), optimize=optimize),
 }
 FUNCTIONS |= _METADATA
 # What is for the host's eyes and files, and so no fallback.
-_EXPLICIT = frozenset(
-    ["array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed"]
-)
+_EXPLICIT = frozenset(["array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed"])
 # Arguments that change nothing where they say this.
 _WITHOUT_EFFECT = {
-    "order": ("C", "K", "A", None), "subok": (True, False), "casting": ("same_kind", "unsafe"),
-    "overwrite_input": (True, False), "device": (None, "cpu"), "like": (None,),
-    "sorted": (True,), "optimize": (True, False, "greedy", "optimal"),
-}  # fmt: skip
+    "order": ("C", "K", "A", None),
+    "subok": (True, False),
+    "casting": ("same_kind", "unsafe"),
+    "overwrite_input": (True, False),
+    "device": (None, "cpu"),
+    "like": (None,),
+    "sorted": (True,),
+    "optimize": (True, False, "greedy", "optimal"),
+}
 
 
 def _shared(a: Any, b: Any) -> bool:
@@ -82,8 +83,7 @@ def function(of: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tens
     given = {
         key: value
         for key, value in options.items()
-        if value is not np._NoValue
-        and not (key in _WITHOUT_EFFECT and value in _WITHOUT_EFFECT[key])
+        if value is not np._NoValue and not (key in _WITHOUT_EFFECT and value in _WITHOUT_EFFECT[key])
     }
     out = given.pop("out", None)
     found = first_tensor(args, given, out)
@@ -104,19 +104,14 @@ def function(of: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tens
     return made if out is None else delivered(made, out)
 
 
-def _on_device(
-    call: Callable[..., Any], args: list[Any], given: dict[str, Any], like: Tensor
-) -> Any:
+def _on_device(call: Callable[..., Any], args: list[Any], given: dict[str, Any], like: Tensor) -> Any:
     """The op's result, or NotImplemented for arguments and dtypes that it doesn't take."""
     try:
         bound = _signature(call).bind(*args, **given)
     except TypeError:
         return NotImplemented
     try:
-        return call(
-            *each(bound.args, lambda x: taken(x, like)),
-            **each(bound.kwargs, lambda x: taken(x, like)),
-        )
+        return call(*each(bound.args, lambda x: taken(x, like)), **each(bound.kwargs, lambda x: taken(x, like)))
     except NotImplementedError:
         return NotImplemented
 

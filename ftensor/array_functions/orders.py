@@ -31,9 +31,13 @@ def _lexsort(keys: Any, axis: int = -1) -> Tensor:
 
 
 def _unique(
-    ar: Tensor, return_index: bool = False, return_inverse: bool = False,
-    return_counts: bool = False, axis: None = None, equal_nan: bool = True,
-) -> Any:  # fmt: skip
+    ar: Tensor,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: None = None,
+    equal_nan: bool = True,
+) -> Any:
     several = ar.dtype.kind == "f" and equal_nan and ar.isnan().sum().item() > 1
     if return_index or axis is not None or several or ar.dtype.kind == "c":
         return NotImplemented
@@ -56,9 +60,7 @@ def _neither(a: Tensor, b: Tensor) -> Tensor:
     return made.sort()[0]
 
 
-def _isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
-) -> Tensor:
+def _isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Tensor:
     made: Tensor = op("isin")(*both(element, test_elements), invert=invert)
     return made
 
@@ -98,4 +100,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "unique_counts": lambda x: xp.unique_counts(x),  # type: ignore[attr-defined]
     "unique_inverse": lambda x: xp.unique_inverse(x),  # type: ignore[attr-defined]
     "unique_values": lambda x: xp.unique_values(x),  # type: ignore[attr-defined]
-}  # fmt: skip
+}

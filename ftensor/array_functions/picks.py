@@ -131,9 +131,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "diag_indices_from": lambda arr: (op("arange")(arr.shape[0], device=arr.device),) * arr.ndim,
     "diagflat": lambda v, k=0: op("diagflat")(v, k),
     "diagonal": lambda a, offset=0, axis1=0, axis2=1: a.diagonal(offset, axis1, axis2),
-    "extract": lambda condition, arr: arr.reshape(-1)[
-        tensor(condition, arr).ne(0).reshape(-1)
-    ],
+    "extract": lambda condition, arr: arr.reshape(-1)[tensor(condition, arr).ne(0).reshape(-1)],
     "fill_diagonal": _fill_diagonal,
     "flatnonzero": lambda a: a.reshape(-1).nonzero().reshape(-1),
     "ix_": _ix,
@@ -152,4 +150,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "triu_indices_from": _triangle("triu_indices"),
     "unravel_index": lambda indices, shape: tuple(op("unravel_index")(indices, shape)),
     "where": _where,
-}  # fmt: skip
+}

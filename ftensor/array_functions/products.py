@@ -54,17 +54,20 @@ def _einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
 
 
 def _cov(
-    m: Tensor, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None,
-    fweights: Any = None, aweights: Any = None,
-) -> Any:  # fmt: skip
+    m: Tensor,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+) -> Any:
     if y is not None:
         return NotImplemented
     by = (0 if bias else 1) if ddof is None else ddof
     x = floating(m)
     weights = [None if w is None else tensor(w, m) for w in (fweights, aweights)]
-    return op("cov")(
-        x if rowvar or x.ndim < 2 else x.mT, correction=by, fweights=weights[0], aweights=weights[1]
-    )
+    return op("cov")(x if rowvar or x.ndim < 2 else x.mT, correction=by, fweights=weights[0], aweights=weights[1])
 
 
 def _qr(a: Tensor, mode: str = "reduced") -> Any:
@@ -122,9 +125,7 @@ def _shift(name: str) -> Callable[..., Any]:
 
 _EACH = "det eigvals eigvalsh inv multi_dot slogdet svdvals tensorinv"
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "corrcoef": lambda x, rowvar=True: op("corrcoef")(
-        floating(x) if rowvar or x.ndim < 2 else floating(x).mT
-    ),
+    "corrcoef": lambda x, rowvar=True: op("corrcoef")(floating(x) if rowvar or x.ndim < 2 else floating(x).mT),
     "cov": _cov,
     "cross": _cross,
     "dot": _pair(_dot),
@@ -143,9 +144,7 @@ LINALG: dict[str, Callable[..., Any]] = {name: _one(name) for name in _EACH.spli
     "eig": lambda a: EigResult(*op("linalg.eig")(floating(a))),
     "eigh": lambda a, UPLO="L": EigResult(*op("linalg.eigh")(floating(a), UPLO)),
     "matmul": _pair(lambda a, b: a @ b),
-    "matrix_norm": lambda x, keepdims=False, ord="fro": op("linalg.matrix_norm")(
-        floating(x), ord, keepdim=keepdims
-    ),
+    "matrix_norm": lambda x, keepdims=False, ord="fro": op("linalg.matrix_norm")(floating(x), ord, keepdim=keepdims),
     "matrix_power": lambda a, n: op("linalg.matrix_power")(a, n),
     "matrix_rank": lambda A, tol=None, hermitian=False, rtol=None: op("linalg.matrix_rank")(
         floating(A), atol=tol, rtol=rtol, hermitian=hermitian
@@ -170,10 +169,7 @@ LINALG: dict[str, Callable[..., Any]] = {name: _one(name) for name in _EACH.spli
 }
 FFT: dict[str, Callable[..., Any]] = {
     **{name: _signal(name) for name in ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]},
-    **{
-        name: _signals(name)
-        for name in ["fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"]
-    },
+    **{name: _signals(name) for name in ["fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"]},
     "fftshift": _shift("fftshift"),
     "ifftshift": _shift("ifftshift"),
 }

@@ -38,9 +38,13 @@ def _summed(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Callab
 
 def _spread(of: str) -> Callable[..., Any]:
     def function(
-        a: Tensor, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False,
+        a: Tensor,
+        axis: Any = None,
+        dtype: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
         correction: float | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         x = floating(a) if dtype is None else a.to(dtype_of(dtype))
         by = ddof if correction is None else correction
         return folded(of, of, x, axis, keepdims, correction=by)
@@ -102,9 +106,7 @@ def _running(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Calla
 def _quantiles(of: str, parts: float) -> Callable[..., Any]:
     """Quantiles at `q / parts`."""
 
-    def function(
-        a: Tensor, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-    ) -> Any:
+    def function(a: Tensor, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
         x = floating(a)
         at = (q if isinstance(q, Tensor) else tensor(q, a)).to(x.dtype) / parts
         if at.ndim > 1 or method not in ("linear", "lower", "higher", "midpoint", "nearest"):
@@ -127,9 +129,7 @@ def _median(of: str) -> Callable[..., Any]:
     return function
 
 
-def _average(
-    a: Tensor, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False
-) -> Any:
+def _average(a: Tensor, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
     x = floating(a)
     if weights is None:
         weights = op("ones_like")(x)
@@ -143,9 +143,7 @@ def _average(
     return (found, scale.to(found.dtype)) if returned else found
 
 
-def _histogram(
-    a: Tensor, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
-) -> Any:
+def _histogram(a: Tensor, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     if isinstance(bins, (str, np.str_)) or a.dtype.kind == "c":
         return NotImplemented
     x = floating(a).reshape(-1)
@@ -209,9 +207,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "nanvar": _nan_spread(False),
     "percentile": _quantiles("quantile", 100),
     "prod": _summed("prod"),
-    "ptp": lambda a, axis=None, keepdims=False: (
-        _fold("amax")(a, axis, keepdims) - _fold("amin")(a, axis, keepdims)
-    ),
+    "ptp": lambda a, axis=None, keepdims=False: _fold("amax")(a, axis, keepdims) - _fold("amin")(a, axis, keepdims),
     "quantile": _quantiles("quantile", 1),
     "std": _spread("std"),
     "sum": _summed("sum"),

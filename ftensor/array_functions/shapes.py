@@ -144,9 +144,7 @@ def _eye(like: Tensor, N: int, M: int | None = None, k: int = 0, dtype: Any = No
     return xp.eye(N, M, k=k, dtype=of, device=like.device)  # type: ignore[attr-defined]
 
 
-def _linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None
-) -> Any:
+def _linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
     first, last = both(start, stop)
     first, last = floating(first), floating(last)
     steps = max(num - endpoint, 1)
@@ -158,9 +156,7 @@ def _linspace(
 
 # Of the tensor that `like=` names, and the arguments of the function.
 CREATION: dict[str, Callable[..., Any]] = {
-    "arange": lambda like, *args, dtype=None: op("arange")(
-        *args, dtype=dtype_of(dtype), device=like.device
-    ),
+    "arange": lambda like, *args, dtype=None: op("arange")(*args, dtype=dtype_of(dtype), device=like.device),
     "array": lambda like, object, dtype=None, copy=True: _asarray(like, object, dtype, copy),
     "asanyarray": _asarray,
     "asarray": _asarray,
@@ -173,11 +169,10 @@ CREATION: dict[str, Callable[..., Any]] = {
     "identity": lambda like, n, dtype=None: _eye(like, n, dtype=dtype),
     "ones": _made("ones"),
     "tri": lambda like, N, M=None, k=0, dtype=None: op("ones")(
-        (N, N if M is None else M), dtype=dtype_of(None if dtype is float else dtype),
-        device=like.device,
+        (N, N if M is None else M), dtype=dtype_of(None if dtype is float else dtype), device=like.device
     ).tril(k),
     "zeros": _made("zeros"),
-}  # fmt: skip
+}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "append": lambda arr, values, axis=None: _concatenate((arr, values), axis),
@@ -194,9 +189,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "delete": _delete,
     "dsplit": lambda ary, indices_or_sections: _even(ary, indices_or_sections, 2),
     "dstack": _joined("dstack"),
-    "empty_like": lambda prototype, dtype=None, shape=None: op("empty")(
-        **_like(prototype, shape, dtype)
-    ),
+    "empty_like": lambda prototype, dtype=None, shape=None: op("empty")(**_like(prototype, shape, dtype)),
     "expand_dims": _expand_dims,
     "flip": lambda m, axis=None: xp.flip(m, axis=axis),  # type: ignore[attr-defined]
     "fliplr": lambda m: m.fliplr(),
@@ -204,9 +197,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "full_like": lambda a, fill_value, dtype=None, shape=None: op("full")(
         fill_value=fill_value, **_like(a, shape, dtype)
     ),
-    "hsplit": lambda ary, indices_or_sections: _even(
-        ary, indices_or_sections, int(ary.ndim > 1)
-    ),
+    "hsplit": lambda ary, indices_or_sections: _even(ary, indices_or_sections, int(ary.ndim > 1)),
     "hstack": _joined("hstack"),
     "insert": _insert,
     "lib.stride_tricks.sliding_window_view": lambda x, window_shape, axis=None: (
@@ -235,11 +226,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "stack": _stack,
     "swapaxes": lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
     "tile": _tile,
-    "transpose": lambda a, axes=None: a.permute(
-        tuple(range(a.ndim))[::-1] if axes is None else axes
-    ),
+    "transpose": lambda a, axes=None: a.permute(tuple(range(a.ndim))[::-1] if axes is None else axes),
     "unstack": lambda x, axis=0: x.unbind(axis),
     "vsplit": lambda ary, indices_or_sections: _even(ary, indices_or_sections, 0),
     "vstack": _joined("vstack"),
     "zeros_like": lambda a, dtype=None, shape=None: op("zeros")(**_like(a, shape, dtype)),
-}  # fmt: skip
+}

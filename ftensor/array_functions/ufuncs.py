@@ -49,9 +49,13 @@ _WIDE = {
 } | {"left_shift": array_api.bitwise_left_shift, "right_shift": array_api.bitwise_right_shift}  # type: ignore[attr-defined]
 # What `reduce` and `accumulate` of a universal function are.
 _REDUCED = {
-    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
     "logical_or": "any",
-}  # fmt: skip
+}
 _ACCUMULATED = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
 _WITHOUT_EFFECT = frozenset(["casting", "order", "subok"])
 
@@ -67,8 +71,7 @@ def _called(name: str, operands: list[Any], like: Tensor) -> Any:
     if alone and not (of and of.name in TAKES_NUMBERS and isinstance(operands[0], Tensor)):
         common = result_type(*operands)
         operands = [
-            x if isinstance(x, Tensor) else op("full")((), x, dtype=common, device=like.device)
-            for x in operands
+            x if isinstance(x, Tensor) else op("full")((), x, dtype=common, device=like.device) for x in operands
         ]
     return UFUNCS[name](*operands)
 
@@ -91,9 +94,7 @@ def _elementwise(name: str, operands: list[Any], like: Tensor, options: dict[str
     return made
 
 
-def _method(
-    name: str, method: str, operands: list[Any], like: Tensor, options: dict[str, Any]
-) -> Any:
+def _method(name: str, method: str, operands: list[Any], like: Tensor, options: dict[str, Any]) -> Any:
     """`reduce`, `accumulate` and `outer` of a universal function."""
     from .functions import FUNCTIONS
 
@@ -104,11 +105,7 @@ def _method(
     if method == "reduce" and name in _REDUCED:
         options = {"axis": 0} | options
         made = FUNCTIONS[_REDUCED[name]]
-        return (
-            made(operands[0], *operands[1:], **options)
-            if _accepts(made, options)
-            else NotImplemented
-        )
+        return made(operands[0], *operands[1:], **options) if _accepts(made, options) else NotImplemented
     if method == "accumulate" and name in _ACCUMULATED:
         along = options.pop("axis", 0)
         found = op(_ACCUMULATED[name])(operands[0], along)

@@ -31,10 +31,7 @@ def _taken(chunk: Any, index: tuple[Any, Any]) -> Any:
     """Elements of a chunk: Dask names places by uint8, where torch and tensors have masks."""
     if not isinstance(chunk, Tensor):
         return _getitem(chunk, index)
-    wide = [
-        i.astype(np.int64) if isinstance(i, np.ndarray) and i.dtype.kind == "u" else i
-        for i in index[1]
-    ]
+    wide = [i.astype(np.int64) if isinstance(i, np.ndarray) and i.dtype.kind == "u" else i for i in index[1]]
     return chunk[tuple(wide)]
 
 

@@ -53,14 +53,10 @@ class DeviceMemory(zict.Buffer):
     bytes ("4 GiB"), spills to disk as Dask's own does.
     """
 
-    def __init__(
-        self, worker_local_directory: str, share: float = 0.5, memory_limit: str | float = "auto"
-    ) -> None:
+    def __init__(self, worker_local_directory: str, share: float = 0.5, memory_limit: str | float = "auto") -> None:
         limit = MEMORY_LIMIT / CPU_COUNT if memory_limit == "auto" else parse_bytes(memory_limit)
         fraction = dask.config.get("distributed.worker.memory.target") or 1
-        self.host = SpillBuffer(
-            os.path.join(worker_local_directory, "storage"), int(limit * fraction)
-        )
+        self.host = SpillBuffer(os.path.join(worker_local_directory, "storage"), int(limit * fraction))
         self.share = share
         self.spilled = 0  # how often a value with tensors has left the device
         super().__init__(

@@ -51,9 +51,7 @@ class OwnDevice(WorkerPlugin):
             set_device_mapping(names[place])
         # What is asked for at once comes back to the device before it is sent.
         most = fpga.get_device_properties() and fpga.memory_stats()["limit_bytes"] // 16
-        worker.state.transfer_message_bytes_limit = min(
-            worker.state.transfer_message_bytes_limit, most
-        )
+        worker.state.transfer_message_bytes_limit = min(worker.state.transfer_message_bytes_limit, most)
         target = fpga_devices()[0].target.name
         await worker.set_resources(**{"fpga": 1, target: 1})
 

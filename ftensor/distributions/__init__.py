@@ -5,16 +5,7 @@ generator (ftensor docs random).
 """
 
 from .base import Distribution
-from .continuous import (
-    Cauchy,
-    Exponential,
-    Gumbel,
-    HalfNormal,
-    Laplace,
-    LogNormal,
-    Normal,
-    Uniform,
-)
+from .continuous import Cauchy, Exponential, Gumbel, HalfNormal, Laplace, LogNormal, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .divergence import kl_divergence
 from .gamma import Beta, Chi2, Dirichlet, Gamma, StudentT

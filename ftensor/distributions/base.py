@@ -45,10 +45,7 @@ class Distribution:
     def __init__(self, validate_args: bool | None = None, event_dims: int = 0, **given: Any):
         self._parameters = tensors(**given)
         shape = next(iter(self._parameters.values())).shape
-        self._batch, self._event = (
-            shape[: len(shape) - event_dims],
-            shape[len(shape) - event_dims :],
-        )
+        self._batch, self._event = (shape[: len(shape) - event_dims], shape[len(shape) - event_dims :])
         for name, value in self._parameters.items():
             setattr(self, name, value)
             if validate_args is not False and name in self._positive:
@@ -81,9 +78,7 @@ class Distribution:
 
     def _drawn(self, name: str, shape: Any, *args: float) -> Tensor:
         """New numbers from one of the generator's own distributions."""
-        made = op("empty")(
-            self._extended(shape), dtype=self._first.dtype, device=self._first.device
-        )
+        made = op("empty")(self._extended(shape), dtype=self._first.dtype, device=self._first.device)
         drawn: Tensor = getattr(made, name)(*args)
         return drawn
 

@@ -36,9 +36,7 @@ class _Chances(Distribution):
     def _surprise(self, value: Tensor) -> Tensor:
         """Minus the logarithm of the probability of each 0 or 1."""
         logits, at = op("broadcast_tensors")(self.logits, value.to(self.logits.dtype))
-        made: Tensor = op("nn.functional.binary_cross_entropy_with_logits")(
-            logits, at, reduction="none"
-        )
+        made: Tensor = op("nn.functional.binary_cross_entropy_with_logits")(logits, at, reduction="none")
         return made
 
 
@@ -97,10 +95,7 @@ class Binomial(_Chances):
 
     total_count: Tensor
 
-    def __init__(
-        self, total_count: Any = 1, probs: Any = None, logits: Any = None,
-        validate_args: bool | None = None,
-    ):  # fmt: skip
+    def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
         self._told(probs, logits, validate_args, total_count=total_count)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
@@ -156,10 +151,7 @@ class Categorical(Distribution):
     probs: Tensor
     logits: Tensor
 
-    def __init__(
-        self, probs: Tensor | None = None, logits: Tensor | None = None,
-        validate_args: bool | None = None,
-    ):  # fmt: skip
+    def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None):
         if _either(type(self).__name__, probs, logits):
             super().__init__(validate_args, 1, probs=probs)
             self.probs = self.probs / self.probs.sum(-1, keepdim=True)
@@ -202,17 +194,12 @@ class Categorical(Distribution):
 class OneHotCategorical(Categorical):
     """A `Categorical` whose samples are 1 at the class that was drawn and 0 elsewhere."""
 
-    def __init__(
-        self, probs: Tensor | None = None, logits: Tensor | None = None,
-        validate_args: bool | None = None,
-    ):  # fmt: skip
+    def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None):
         super().__init__(probs, logits, validate_args)
         self._event = (self.probs.shape[-1],)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        drawn: Tensor = op("nn.functional.one_hot")(
-            super().sample(sample_shape), self.probs.shape[-1]
-        )
+        drawn: Tensor = op("nn.functional.one_hot")(super().sample(sample_shape), self.probs.shape[-1])
         return drawn.to(self.probs.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -88,9 +88,7 @@ class StudentT(Distribution):
     loc: Tensor
     scale: Tensor
 
-    def __init__(
-        self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None
-    ):
+    def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None):
         super().__init__(validate_args, df=df, loc=loc, scale=scale)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
@@ -166,9 +164,7 @@ class Beta(Distribution):
     concentration0: Tensor
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None):
-        super().__init__(
-            validate_args, concentration1=concentration1, concentration0=concentration0
-        )
+        super().__init__(validate_args, concentration1=concentration1, concentration0=concentration0)
 
     def _pair(self) -> Dirichlet:
         return Dirichlet(op("stack")([self.concentration1, self.concentration0], -1), False)

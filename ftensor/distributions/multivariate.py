@@ -18,10 +18,13 @@ class MultivariateNormal(Distribution):
     has_rsample = True
 
     def __init__(
-        self, loc: Tensor, covariance_matrix: Tensor | None = None,
-        precision_matrix: Tensor | None = None, scale_tril: Tensor | None = None,
+        self,
+        loc: Tensor,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
-    ):  # fmt: skip
+    ):
         given = [m for m in (covariance_matrix, precision_matrix, scale_tril) if m is not None]
         if len(given) != 1:
             raise messages.one_matrix()
@@ -69,9 +72,8 @@ class Independent(Distribution):
     """A distribution of which the last dims of the batch are taken as one event."""
 
     def __init__(
-        self, base_distribution: Distribution, reinterpreted_batch_ndims: int,
-        validate_args: bool | None = None,
-    ):  # fmt: skip
+        self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None
+    ):
         base, count = base_distribution, reinterpreted_batch_ndims
         if not 0 <= count <= len(base.batch_shape):
             raise messages.too_many_dims(count, base.batch_shape)

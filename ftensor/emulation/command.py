@@ -53,9 +53,7 @@ def command(arguments: argparse.Namespace, building: Beside | None = None) -> in
         return getattr(failure, "status", 2)
 
 
-def _emulate(
-    scratch: Path, program: list[str], images: Sequence[Path], building: Beside | None, keep: bool
-) -> int:
+def _emulate(scratch: Path, program: list[str], images: Sequence[Path], building: Beside | None, keep: bool) -> int:
     banks = [check_image(image) for image in images]
     # With several images, the board has the larger of what each says of a bank.
     sizes = [max(several) for several in itertools.zip_longest(*banks, fillvalue=0)]
@@ -106,9 +104,7 @@ def check_image(path: Path) -> list[int]:
     return [bank.size for bank in info.description.banks]
 
 
-def run(
-    program: Sequence[str], env: dict[str, str], started: Callable[[], None] | None = None
-) -> int:
+def run(program: Sequence[str], env: dict[str, str], started: Callable[[], None] | None = None) -> int:
     """Run a program in a session of its own until it ends; its exit status as a shell gives it.
 
     `started()` is called when it runs.
@@ -146,12 +142,7 @@ def run(
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
     try:
-        child = subprocess.Popen(
-            list(program),
-            env=env,
-            start_new_session=True,
-            preexec_fn=prepare,
-        )
+        child = subprocess.Popen(list(program), env=env, start_new_session=True, preexec_fn=prepare)
         if started is not None:
             started()
         status = child.wait()

@@ -68,9 +68,7 @@ class Device:
                 continue
             answer = self._answers.get(number)
             if answer is None:
-                raise Fatal(
-                    f"XRT asked for its call number {number}, which this device does not have"
-                )
+                raise Fatal(f"XRT asked for its call number {number}, which this device does not have")
             try:
                 connection.answer(answer(fields))
             except OutOfRange as failure:
@@ -175,7 +173,6 @@ class Device:
             self._completions.hold(unit, HOLD)
             if unit.stuck:
                 raise Fatal(
-                    f"the stages of kernel {unit.kernel.name!r} wait for each other, and none can "
-                    f"go on: {unit.stuck}"
+                    f"the stages of kernel {unit.kernel.name!r} wait for each other, and none can go on: {unit.stuck}"
                 )
         return {1: True, 2: unit.read(offset)}

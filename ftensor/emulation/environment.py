@@ -178,14 +178,7 @@ def prepare(
 
 def _private_xrt(xrt: Path, lib: Path, notes: list[str]) -> set[str]:
     """Links to XRT's libraries, or repaired copies; the names of those that are unknown builds."""
-    for pattern in (
-        "libxilinxopencl*",
-        "libxrt*",
-        "libxdp*",
-        "libsched_em*",
-        "xrt",
-        "libx*plugin*",
-    ):
+    for pattern in ("libxilinxopencl*", "libxrt*", "libxdp*", "libsched_em*", "xrt", "libx*plugin*"):
         for file in xrt.glob(pattern):
             if not (lib / file.name).exists():
                 (lib / file.name).symlink_to(file)
@@ -247,13 +240,18 @@ def bank_size(size: int) -> str:
 def emconfig(banks: Sequence[int]) -> dict[str, object]:
     """XRT's description of the board to emulate, with banks of these bytes."""
     device = {
-        "Name": "ftensor_emulated_1", "HalMajorVersion": "2", "HalMinorVersion": "0",
-        "VendorId": "4334", "DeviceId": "0", "SubsystemVendorId": "0", "DeviceVersion": "0",
-        "DataAlignment": "4096", "OclFreqency": "300", "NumDevices": 1,
-        "DdrBanks": [
-            {"Name": f"bank{k}", "Size": bank_size(size)} for k, size in enumerate(banks)
-        ],
-    }  # fmt: skip
+        "Name": "ftensor_emulated_1",
+        "HalMajorVersion": "2",
+        "HalMinorVersion": "0",
+        "VendorId": "4334",
+        "DeviceId": "0",
+        "SubsystemVendorId": "0",
+        "DeviceVersion": "0",
+        "DataAlignment": "4096",
+        "OclFreqency": "300",
+        "NumDevices": 1,
+        "DdrBanks": [{"Name": f"bank{k}", "Size": bank_size(size)} for k, size in enumerate(banks)],
+    }
     return {
         "Version": {"FileVersion": "2.0", "ToolVersion": "2022.1"},
         "Platform": {

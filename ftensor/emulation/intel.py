@@ -18,9 +18,7 @@ from ..table import complain
 PACKAGES = ("intel-opencl-rt==2023.2.4", "intel-cmplr-lib-rt==2023.2.4")
 
 
-def run(
-    program: Sequence[str], folder: Path | None = None, images: Sequence[str | Path] = ()
-) -> int:
+def run(program: Sequence[str], folder: Path | None = None, images: Sequence[str | Path] = ()) -> int:
     """Become `program`, on the emulator; comes back, with an exit status, only where that fails.
 
     `images` are the files that ftensor takes its kernels from; it compiles them if there are none.

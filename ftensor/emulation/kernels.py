@@ -39,10 +39,18 @@ _SCALARS: dict[str, Any] = {
 }  # fmt: skip
 # struct's letters, for reading a value out of the registers
 _LETTERS = {
-    ctypes.c_bool: "?", ctypes.c_int8: "b", ctypes.c_uint8: "B", ctypes.c_int16: "h",
-    ctypes.c_uint16: "H", ctypes.c_int32: "i", ctypes.c_uint32: "I", ctypes.c_int64: "q",
-    ctypes.c_uint64: "Q", ctypes.c_float: "f", ctypes.c_double: "d",
-}  # fmt: skip
+    ctypes.c_bool: "?",
+    ctypes.c_int8: "b",
+    ctypes.c_uint8: "B",
+    ctypes.c_int16: "h",
+    ctypes.c_uint16: "H",
+    ctypes.c_int32: "i",
+    ctypes.c_uint32: "I",
+    ctypes.c_int64: "q",
+    ctypes.c_uint64: "Q",
+    ctypes.c_float: "f",
+    ctypes.c_double: "d",
+}
 # Address qualifiers of the metadata; the others are constant and local.
 _SCALAR, _GLOBAL, _STREAM = 0, 1, 4
 # Behind the name of a kernel with streams: the function that starts it, in a library where these
@@ -191,8 +199,7 @@ class Library:
             self._library = ctypes.CDLL(str(path), mode=os.RTLD_NOW)
         except OSError as failure:
             raise ImageProblem(
-                "the image's kernels are no shared object that loads here: "
-                + str(failure).removeprefix(f"{path}: ")
+                "the image's kernels are no shared object that loads here: " + str(failure).removeprefix(f"{path}: ")
             ) from None
         for kernel in kernels.values():
             try:
@@ -201,8 +208,7 @@ class Library:
                 if kernel.streams:
                     raise _not_served(kernel.streams[0], kernel.name) from None
                 raise ImageProblem(
-                    f"the image's shared object has no function {kernel.name!r}; is it declared "
-                    'extern "C"?'
+                    f'the image\'s shared object has no function {kernel.name!r}; is it declared extern "C"?'
                 ) from None
             call.restype = None
             call.argtypes = [argument.type for argument in kernel.arguments]

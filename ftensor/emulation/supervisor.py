@@ -68,9 +68,7 @@ def work(stream: socket.socket, table: Table, folder: Path) -> None:
     def warn(text: str) -> None:
         print(f"ftensor emulate: {text}", file=sys.stderr, flush=True)
 
-    threading.excepthook = lambda info: failed(
-        info.exc_type, info.exc_value or info.exc_type("in a thread")
-    )
+    threading.excepthook = lambda info: failed(info.exc_type, info.exc_value or info.exc_type("in a thread"))
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a file for each shared buffer
     device = Device(folder, table.slot, warn, table.reset)

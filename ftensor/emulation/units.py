@@ -55,13 +55,7 @@ class Completions:
 class ComputeUnit:
     """One instance of a kernel. `run` calls what it is given, under a name."""
 
-    def __init__(
-        self,
-        kernel: KernelFunction,
-        name: str,
-        completions: Completions,
-        run: Run,
-    ) -> None:
+    def __init__(self, kernel: KernelFunction, name: str, completions: Completions, run: Run) -> None:
         self.kernel, self.name, self.running = kernel, name, False
         self.stuck = ""  # what stages that all waited for each other waited for
         self._registers = bytearray(kernel.register_bytes)

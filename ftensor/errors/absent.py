@@ -24,8 +24,7 @@ _OF_MODELS = frozenset(
     """.split()  # noqa: SIM905
 )
 _MODEL = (
-    'models and what is made for them are torch\'s: model.to("fpga") runs one on the device '
-    "(ftensor docs torch-device)"
+    'models and what is made for them are torch\'s: model.to("fpga") runs one on the device (ftensor docs torch-device)'
 )
 _THREADS = "the runtime decides: `taskset -c 0-3 python ...` gives a process four processors"
 _FIXED = "every op gives the same result in every run; nothing is to be set"
@@ -68,8 +67,7 @@ _CODE = {
 }
 
 no_gradients = Message(
-    RuntimeError,
-    "{function}: ftensor records no gradients; torch's device does (ftensor docs torch-device)",
+    RuntimeError, "{function}: ftensor records no gradients; torch's device does (ftensor docs torch-device)"
 )
 
 

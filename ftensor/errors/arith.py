@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from .message import Message
 
-number_does_not_fit = Message(
-    RuntimeError, "{op}(): value {number} cannot be converted to {dtype} without overflow"
-)
+number_does_not_fit = Message(RuntimeError, "{op}(): value {number} cannot be converted to {dtype} without overflow")
 
 
 def bool_subtraction(op: str, dtypes: Sequence[object]) -> RuntimeError:
@@ -27,9 +25,7 @@ alpha_kind = Message(
     "op name value dtype",
 )
 zero_division = Message(RuntimeError, "{op}(): ZeroDivisionError: integers cannot be divided by 0")
-rounding_mode = Message(
-    RuntimeError, "div(): rounding_mode must be None, 'trunc' or 'floor', but found {mode!r}"
-)
+rounding_mode = Message(RuntimeError, "div(): rounding_mode must be None, 'trunc' or 'floor', but found {mode!r}")
 negative_integer_power = Message(
     RuntimeError,
     "pow(): integers to negative integer powers are not allowed (exponent {exponent}); convert "
@@ -48,9 +44,7 @@ not_a_condition = Message(
     "where() expected the condition to be a bool tensor, but it is {dtype}; compare it with "
     "something, or convert it with .bool()",
 )
-where_arguments = Message(
-    TypeError, "where() takes the condition alone, or the condition, `input` and `other`"
-)
+where_arguments = Message(TypeError, "where() takes the condition alone, or the condition, `input` and `other`")
 no_bounds = Message(RuntimeError, "{op}(): at least one of 'min' and 'max' must not be None")
 # `addcdiv` of two integer tensors, whose quotient torch no longer computes
 integer_addcdiv = Message(
@@ -58,8 +52,6 @@ integer_addcdiv = Message(
     "addcdiv() does not divide integers; use input + value * div(tensor1, tensor2, "
     "rounding_mode='trunc'), or convert tensor1 or tensor2 to a floating-point dtype",
 )
-negative_tolerance = Message(
-    RuntimeError, "isclose(): {name} must be greater than or equal to zero, but got {value}"
-)
+negative_tolerance = Message(RuntimeError, "isclose(): {name} must be greater than or equal to zero, but got {value}")
 inplace_out = Message(TypeError, "{name}() writes into its tensor and takes no `out`")
 invert_dtype = Message(TypeError, "~ is only for integer and bool tensors, not for {dtype}")

@@ -87,31 +87,21 @@ def tool_fails(program: str, status: int, output: str) -> BuildError:
 
 def no_such_kernel(name: str, names: Sequence[str]) -> BuildError:
     """--only with a name that the inventory has not."""
-    return BuildError(
-        f"the inventory has no kernel {name!r}; it has: {', '.join(sorted(names)) or 'none'}"
-    )
+    return BuildError(f"the inventory has no kernel {name!r}; it has: {', '.join(sorted(names)) or 'none'}")
 
 
-not_a_clock = Message(
-    BuildError, "--clock is a frequency in MHz, above 0 and at most 2000, not {value!r}"
-)
+not_a_clock = Message(BuildError, "--clock is a frequency in MHz, above 0 and at most 2000, not {value!r}")
 not_a_memory = Message(BuildError, "--banks {value!r} must be {wanted}")
 flushed_elsewhere = Message(
     BuildError,
     "--subnormals flush is for --target csim, whose processor is told so; {target} computes with "
     "operators that know no subnormals, or as its emulator's host does",
 )
-linked_image_unusable = Message(
-    BuildError, "the linker's {path} cannot be taken as an image: {problem}"
-)
-too_many_units = Message(
-    BuildError, "{name} has {units} compute units, and at most {most} are possible"
-)
+linked_image_unusable = Message(BuildError, "the linker's {path} cannot be taken as an image: {problem}")
+too_many_units = Message(BuildError, "{name} has {units} compute units, and at most {most} are possible")
 feeds_itself = Message(BuildError, "the stream {source} -> {to} leads from a kernel to itself")
 bad_bank = Message(
-    BuildError,
-    "kernel {name}: {bank!r} is no memory; take DDR[0], HBM[3], HBM[0:31], HBM[*], PLRAM[0] or "
-    "HOST[0]",
+    BuildError, "kernel {name}: {bank!r} is no memory; take DDR[0], HBM[3], HBM[0:31], HBM[*], PLRAM[0] or HOST[0]"
 )
 no_source = Message(BuildError, "no source can be written for kernel {name}: {problem}")
 no_aoc = Message(
@@ -121,8 +111,7 @@ no_aoc = Message(
     "intel-emulator, which needs no licence",
 )
 no_board = Message(
-    BuildError,
-    "the target intel needs the board: --platform NAME (aoc -list-boards shows those installed)",
+    BuildError, "the target intel needs the board: --platform NAME (aoc -list-boards shows those installed)"
 )
 
 
@@ -140,12 +129,7 @@ def _some(names: Sequence[str], most: int = 12) -> str:
 
 
 def does_not_fit(
-    name: str,
-    board: str,
-    problems: Sequence[str],
-    left_out: Sequence[str],
-    kept: Sequence[str],
-    shares: str,
+    name: str, board: str, problems: Sequence[str], left_out: Sequence[str], kept: Sequence[str], shares: str
 ) -> BuildError:
     """An image that a board cannot hold."""
     rest = (

@@ -8,24 +8,15 @@ from collections.abc import Sequence
 from .message import Message
 
 not_one_element = Message(
-    RuntimeError,
-    "a Tensor of shape {shape!t} has no single value; index one element, or use tolist()",
+    RuntimeError, "a Tensor of shape {shape!t} has no single value; index one element, or use tolist()"
 )
 not_one_number = Message(
-    ValueError,
-    "only tensors of one element can be made a Python number, not one of shape {shape!t}; use "
-    "tolist()",
+    ValueError, "only tensors of one element can be made a Python number, not one of shape {shape!t}; use tolist()"
 )
-ambiguous_truth = Message(
-    RuntimeError, "the truth of a Tensor of shape {shape!t} is ambiguous; use any() or all()"
-)
-not_an_index = Message(
-    TypeError, "only integer tensors of a single element can be an index, not {dtype} of {shape!t}"
-)
+ambiguous_truth = Message(RuntimeError, "the truth of a Tensor of shape {shape!t} is ambiguous; use any() or all()")
+not_an_index = Message(TypeError, "only integer tensors of a single element can be an index, not {dtype} of {shape!t}")
 len_of_zero_dim = Message(TypeError, "a 0-d tensor has no len(); numel() is 1")
-iteration_over_zero_dim = Message(
-    TypeError, "a 0-d tensor can't be iterated over; item() gives its value"
-)
+iteration_over_zero_dim = Message(TypeError, "a 0-d tensor can't be iterated over; item() gives its value")
 
 
 def needs_a_tensor(op: str, inputs: Sequence[object]) -> TypeError:
@@ -68,21 +59,15 @@ def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:
     """Operands of one op on more than one device."""
     found = ", ".join(sorted({str(d) for d in devices}))
     return RuntimeError(
-        f"{op}(): all tensors must be on the same device, but they are on {found}; "
-        "move them with .to(device)"
+        f"{op}(): all tensors must be on the same device, but they are on {found}; move them with .to(device)"
     )
 
 
-not_implemented_for = Message(
-    NotImplementedError, '"{op}" not implemented for {dtype}; convert with .to(dtype)'
-)
+not_implemented_for = Message(NotImplementedError, '"{op}" not implemented for {dtype}; convert with .to(dtype)')
 # A dtype that an op refuses where torch raises RuntimeError itself
-dtype_not_supported = Message(
-    RuntimeError, "{op}() does not support {dtype} tensors; convert with .to(dtype)"
-)
+dtype_not_supported = Message(RuntimeError, "{op}() does not support {dtype} tensors; convert with .to(dtype)")
 floating_only = Message(
-    RuntimeError,
-    "{op}() takes floating point or complex tensors, not {dtype}; convert with .float()",
+    RuntimeError, "{op}() takes floating point or complex tensors, not {dtype}; convert with .float()"
 )
 
 
@@ -90,8 +75,7 @@ def dtypes_differ(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Operands that are not promoted and must have one dtype."""
     given = " and ".join(str(d) for d in dtypes)
     return RuntimeError(
-        f"{op}(): expected all operands to have the same dtype, but got {given}; "
-        "convert them with .to(dtype)"
+        f"{op}(): expected all operands to have the same dtype, but got {given}; convert them with .to(dtype)"
     )
 
 
@@ -121,27 +105,17 @@ def warn_resized(old: Sequence[int], new: Sequence[int]) -> None:
     )
 
 
-memory_format_ndim = Message(
-    RuntimeError, "{wanted} needs a {need}-d tensor, but this one has {ndim} dims"
-)
-bad_to_argument = Message(
-    TypeError, "to() takes a dtype, a device or a Tensor, not {value!k} {value!r}"
-)
+memory_format_ndim = Message(RuntimeError, "{wanted} needs a {need}-d tensor, but this one has {ndim} dims")
+bad_to_argument = Message(TypeError, "to() takes a dtype, a device or a Tensor, not {value!k} {value!r}")
 fill_value_dims = Message(
-    RuntimeError,
-    "fill_ takes a number or a 0-d tensor, but the value has shape {shape!t}; use copy_",
+    RuntimeError, "fill_ takes a number or a 0-d tensor, but the value has shape {shape!t}; use copy_"
 )
-complex_to_real_value = Message(
-    RuntimeError, "the value {value} cannot be converted to {dtype} without overflow"
-)
+complex_to_real_value = Message(RuntimeError, "the value {value} cannot be converted to {dtype} without overflow")
 read_only = Message(
     RuntimeError,
-    "{op}: the output's memory is read-only (it was imported from a read-only array); write to a "
-    "clone() instead",
+    "{op}: the output's memory is read-only (it was imported from a read-only array); write to a clone() instead",
 )
 contains_no_such = Message(
     RuntimeError, "`in` asks a tensor for a number or a tensor, not for {element!r} ({element!k})"
 )
-taken_name = Message(
-    ValueError, "add_rows(): there is an op ftensor.{name} already; give the row another name"
-)
+taken_name = Message(ValueError, "add_rows(): there is an op ftensor.{name} already; give the row another name")

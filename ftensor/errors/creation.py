@@ -10,9 +10,7 @@ from .message import Message
 
 # --- arguments ---
 
-surplus_arguments = Message(
-    TypeError, "{function}() takes {most} positional argument(s), but {given} were given"
-)
+surplus_arguments = Message(TypeError, "{function}() takes {most} positional argument(s), but {given} were given")
 given_twice = Message(TypeError, "{function}() was given `{argument}` twice")
 not_a_layout = Message(TypeError, "{function}(): layout must be ftensor.strided, not {value!r}")
 
@@ -22,22 +20,15 @@ def not_strided(function: str, value: object, kind: type[Exception]) -> Exceptio
     return kind(f"{function}(): tensors are strided here, {value} is not to be had")
 
 
-not_a_memory_format = Message(
-    TypeError, "{function}(): memory_format must be an ftensor.memory_format, not {value!r}"
-)
+not_a_memory_format = Message(TypeError, "{function}(): memory_format must be an ftensor.memory_format, not {value!r}")
 memory_format_unsupported = Message(
     RuntimeError, "{function}(): {value} says nothing here; there is no layout to preserve"
 )
-not_a_number = Message(
-    TypeError, "{function}() needs a number as `{argument}`, not {value!r} ({value!k})"
-)
+not_a_number = Message(TypeError, "{function}() needs a number as `{argument}`, not {value!r} ({value!k})")
 no_autograd = Message(
-    RuntimeError,
-    "{function}(): ftensor records no gradients, so requires_grad=True can't be honoured",
+    RuntimeError, "{function}(): ftensor records no gradients, so requires_grad=True can't be honoured"
 )
-pinned_memory = Message(
-    RuntimeError, "{function}(): only host memory can be pinned, and {device} is no host"
-)
+pinned_memory = Message(RuntimeError, "{function}(): only host memory can be pinned, and {device} is no host")
 
 
 def negative_dimension(shape: Sequence[int]) -> RuntimeError:
@@ -48,8 +39,7 @@ def negative_dimension(shape: Sequence[int]) -> RuntimeError:
 def stride_count(size: Sequence[int], stride: Sequence[int]) -> RuntimeError:
     """Sizes and strides of different lengths."""
     return RuntimeError(
-        f"sizes {tuple(size)} and strides {tuple(stride)} must be equally many, "
-        f"not {len(size)} and {len(stride)}"
+        f"sizes {tuple(size)} and strides {tuple(stride)} must be equally many, not {len(size)} and {len(stride)}"
     )
 
 
@@ -64,22 +54,14 @@ def bad_physical_layout(size: Sequence[int], layout: Sequence[int]) -> RuntimeEr
     )
 
 
-dtype_against_out = Message(
-    RuntimeError, "{function}(): dtype {dtype} is not the dtype of `out`, {out}"
-)
-device_against_out = Message(
-    RuntimeError, "{function}(): device {device} is not the device of `out`, {out}"
-)
+dtype_against_out = Message(RuntimeError, "{function}(): dtype {dtype} is not the dtype of `out`, {out}")
+device_against_out = Message(RuntimeError, "{function}(): device {device} is not the device of `out`, {out}")
 
 
 # --- values ---
 
-value_overflow = Message(
-    RuntimeError, "the value {value} cannot be converted to {dtype} without overflow"
-)
-integer_too_large = Message(
-    ValueError, "an integer in the data does not fit into int64; give a floating-point dtype"
-)
+value_overflow = Message(RuntimeError, "the value {value} cannot be converted to {dtype} without overflow")
+integer_too_large = Message(ValueError, "an integer in the data does not fit into int64; give a floating-point dtype")
 # A number with a fraction where torch takes integers alone
 not_whole = Message(TypeError, "uint64 takes integers, not {value!r}; convert it with int()")
 
@@ -96,26 +78,19 @@ ragged = Message(
 )
 too_deep = Message(
     ValueError,
-    "the data is nested deeper than {most} levels, where a {value!k} still holds others; does a "
-    "sequence hold itself?",
+    "the data is nested deeper than {most} levels, where a {value!k} still holds others; does a sequence hold itself?",
     "value most",
 )
-table_in_data = Message(
-    ValueError, "a {value!k} is no sequence of numbers; give its values: x.to_numpy()"
-)
+table_in_data = Message(ValueError, "a {value!k} is no sequence of numbers; give its values: x.to_numpy()")
 
 
-def lying_length(
-    value: object, said: int, held: int, kind: type[Exception] = IndexError
-) -> Exception:
+def lying_length(value: object, said: int, held: int, kind: type[Exception] = IndexError) -> Exception:
     """A sequence whose length is not the number of what it holds."""
     found = f"{held}" if held < said else "more"
     return kind(f"a {type(value).__name__} says that it has {said} elements, but gives {found}")
 
 
-holds_itself = Message(
-    TypeError, "a {value!k} in the data goes deeper than {most} levels; does it hold itself?"
-)
+holds_itself = Message(TypeError, "a {value!k} in the data goes deeper than {most} levels; does it hold itself?")
 
 
 def too_many_numbers(shape: Sequence[int]) -> ValueError:
@@ -124,12 +99,8 @@ def too_many_numbers(shape: Sequence[int]) -> ValueError:
     return ValueError(f"the data would hold {count} numbers or more, beyond any memory")
 
 
-number_in_place_of_sequence = Message(
-    TypeError, "{value!r} at dim {dim} is not a sequence, but its neighbours are"
-)
-sequence_in_place_of_number = Message(
-    TypeError, "a {value!k} can't be an element: its neighbours are numbers"
-)
+number_in_place_of_sequence = Message(TypeError, "{value!r} at dim {dim} is not a sequence, but its neighbours are")
+sequence_in_place_of_number = Message(TypeError, "a {value!k} can't be an element: its neighbours are numbers")
 
 
 def text_in_data(value: object, nested: bool) -> TypeError | ValueError:
@@ -139,29 +110,19 @@ def text_in_data(value: object, nested: bool) -> TypeError | ValueError:
     return TypeError(f"tensor() can't be made of {type(value).__name__}; give numbers")
 
 
-no_dtype_for = Message(
-    RuntimeError, "can't infer a dtype from {value!k}; give numbers, sequences or arrays"
-)
+no_dtype_for = Message(RuntimeError, "can't infer a dtype from {value!k}; give numbers, sequences or arrays")
 complex_to_real = Message(TypeError, "{value!r} in the data is complex; {dtype} holds real numbers")
 
 
 def warn_copied_tensor(function: str) -> None:
     """torch's warning for a tensor made of a tensor."""
-    warnings.warn(
-        f"{function}(tensor) copies; write tensor.clone() to say so",
-        UserWarning,
-        stacklevel=3,
-    )
+    warnings.warn(f"{function}(tensor) copies; write tensor.clone() to say so", UserWarning, stacklevel=3)
 
 
-cannot_alias = Message(
-    ValueError, "asarray(copy=False): {what} can't share its memory with a tensor"
-)
+cannot_alias = Message(ValueError, "asarray(copy=False): {what} can't share its memory with a tensor")
 buffer_length = Message(ValueError, "frombuffer(): {why}")
 legacy_data = Message(
-    TypeError,
-    "Tensor() takes sizes or a sequence, not {value!r} ({value!k}); ftensor.tensor() takes single "
-    "numbers",
+    TypeError, "Tensor() takes sizes or a sequence, not {value!r} ({value!k}); ftensor.tensor() takes single numbers"
 )
 
 
@@ -178,8 +139,7 @@ range_too_long = Message(RuntimeError, "arange(): {count:g} elements are more th
 negative_steps = Message(RuntimeError, "{function}(): steps must be at least 0, not {steps}")
 complex_bounds = Message(RuntimeError, "{function}(): complex bounds can't be converted to {dtype}")
 bounds_dims = Message(
-    RuntimeError,
-    "{function}(): `{argument}` must be a number or a 0-d tensor, not of shape {shape!t}",
+    RuntimeError, "{function}(): `{argument}` must be a number or a 0-d tensor, not of shape {shape!t}"
 )
 negative_count = Message(RuntimeError, "{function}(): {argument} must be at least 0, not {value}")
 
@@ -190,8 +150,7 @@ negative_count = Message(RuntimeError, "{function}(): {argument} must be at leas
 def warn_complex_to_real() -> None:
     """torch's warning for a conversion that drops imaginary parts."""
     warnings.warn(
-        "converting complex numbers to a real dtype drops their imaginary parts; "
-        "use .real to say so",
+        "converting complex numbers to a real dtype drops their imaginary parts; use .real to say so",
         UserWarning,
         stacklevel=4,
     )

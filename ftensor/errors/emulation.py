@@ -22,9 +22,7 @@ def no_xrt(looked: Iterable[object]) -> EmulationError:
     )
 
 
-wrong_system = Message(
-    EmulationError, "XRT's emulation exists for Linux on x86-64, not for {system}"
-)
+wrong_system = Message(EmulationError, "XRT's emulation exists for Linux on x86-64, not for {system}")
 no_such_image = Message(EmulationError, "the image {path} cannot be read: {why}")
 not_for_emulation = Message(
     EmulationError,
@@ -38,9 +36,7 @@ def socket_path_too_long(path: str, limit: int) -> EmulationError:
     return EmulationError(f"the socket {path} has {len(path)} characters, but Linux allows {limit}")
 
 
-nothing_to_run = Message(
-    EmulationError, "name the program to run: ftensor emulate -- python program.py"
-)
+nothing_to_run = Message(EmulationError, "name the program to run: ftensor emulate -- python program.py")
 
 
 def cannot_start(program: str, failure: OSError) -> EmulationError:

@@ -36,9 +36,7 @@ def emulator_not_installed(folder: Path, packages: Sequence[str]) -> RuntimeErro
     )
 
 
-emulator_not_written = Message(
-    RuntimeError, "Intel's FPGA emulator could not be installed into {folder}: {problem}"
-)
+emulator_not_written = Message(RuntimeError, "Intel's FPGA emulator could not be installed into {folder}: {problem}")
 emulator_needs_cache = Message(
     RuntimeError,
     "the OpenCL loader's settings for the emulator can't be written into {folder}: {problem}; set "
@@ -60,6 +58,5 @@ option_of_intel = Message(ValueError, "{option} is about Intel's FPGA emulator: 
 def no_emulator_to_build(folder: Path) -> BuildError:
     """`ftensor build --target intel-emulator` without the emulator."""
     return BuildError(
-        f"the target intel-emulator needs Intel's FPGA emulator, and it is not in {folder}; "
-        f"install it: {INSTALL}"
+        f"the target intel-emulator needs Intel's FPGA emulator, and it is not in {folder}; install it: {INSTALL}"
     )

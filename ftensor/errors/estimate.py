@@ -32,9 +32,5 @@ bad_banks = Message(
     "--banks {given!r} is no place on this board: '*' for each operand its own bank, "
     "'{memory}[0]' for one bank, '{memory}[0:3]' for one after another",
 )
-nothing_launched = Message(
-    EstimateError, "{program} launched no kernel, so there is nothing to estimate"
-)
-program_failed = Message(
-    EstimateError, "{program} failed; what it launched until then is not looked at"
-)
+nothing_launched = Message(EstimateError, "{program} launched no kernel, so there is nothing to estimate")
+program_failed = Message(EstimateError, "{program} failed; what it launched until then is not looked at")

@@ -9,14 +9,11 @@ class LinAlgError(RuntimeError):
     """Matrices that have no such factors or inverse: singular, not positive definite."""
 
 
-needs_matrices = Message(
-    RuntimeError, "{op}(): {name} needs at least 2 dims, but has shape {shape!t}"
-)
+needs_matrices = Message(RuntimeError, "{op}(): {name} needs at least 2 dims, but has shape {shape!t}")
 not_square = Message(RuntimeError, "{op}(): {name} needs square matrices, but has shape {shape!t}")
 dtype = Message(
     RuntimeError,
-    "{op}(): {name} must be float32, float64, complex64 or complex128, not {given}; convert with "
-    ".to(dtype)",
+    "{op}(): {name} must be float32, float64, complex64 or complex128, not {given}; convert with .to(dtype)",
 )
 
 
@@ -26,25 +23,15 @@ def dtypes_differ(op: str, *given: object) -> RuntimeError:
 
 
 shapes = Message(RuntimeError, "{op}(): shapes {first!t} and {second!t} don't fit: {why}")
-value = Message(
-    RuntimeError, "{op}(): {name} must be {allowed}, but is {given!r}", "op name given allowed"
-)
-number = Message(
-    ValueError, "{op}(): {name} must be {allowed}, but is {given}", "op name given allowed"
-)
+value = Message(RuntimeError, "{op}(): {name} must be {allowed}, but is {given!r}", "op name given allowed")
+number = Message(ValueError, "{op}(): {name} must be {allowed}, but is {given}", "op name given allowed")
 order = Message(
-    RuntimeError,
-    "{op}(): ord={given!r} is no norm of matrices; there are 'fro', 'nuc', inf, -inf, 1, -1, 2 "
-    "and -2",
+    RuntimeError, "{op}(): ord={given!r} is no norm of matrices; there are 'fro', 'nuc', inf, -inf, 1, -1, 2 and -2"
 )
 two_dims = Message(RuntimeError, "{op}(): dim must be two different dims, but is {dims}")
 empty = Message(RuntimeError, "{op}(): this norm has no value for matrices of shape {shape!t}")
-not_finite = Message(
-    RuntimeError, "{op}(): input holds infinities or NaN, of which there are no eigenvalues"
-)
-no_convergence = Message(
-    LinAlgError, "{op}(): the iteration did not converge; the input may hold infinities or NaN"
-)
+not_finite = Message(RuntimeError, "{op}(): input holds infinities or NaN, of which there are no eigenvalues")
+no_convergence = Message(LinAlgError, "{op}(): the iteration did not converge; the input may hold infinities or NaN")
 
 
 def _where(op: str, index: int | None) -> str:
@@ -53,14 +40,11 @@ def _where(op: str, index: int | None) -> str:
 
 def singular(op: str, index: int | None, pivot: int) -> LinAlgError:
     """A pivot of 0."""
-    return LinAlgError(
-        f"{_where(op, index)}the matrix is singular: element {pivot} of U's diagonal is 0"
-    )
+    return LinAlgError(f"{_where(op, index)}the matrix is singular: element {pivot} of U's diagonal is 0")
 
 
 def not_positive(op: str, index: int | None, order: int) -> LinAlgError:
     """A leading minor that is not positive."""
     return LinAlgError(
-        f"{_where(op, index)}the matrix is not positive definite: nor is its leading minor of "
-        f"order {order}"
+        f"{_where(op, index)}the matrix is not positive definite: nor is its leading minor of order {order}"
     )

@@ -24,26 +24,14 @@ def dim_out_of_range(dim: int, ndim: int) -> IndexError | ValueError:
     return error(f"dim {dim} is out of range for {kind}: it may be from {-span} to {span - 1}")
 
 
-repeated_dim = Message(
-    RuntimeError, "dim {dim} appears more than once in {dims!t}; name each dim once"
-)
+repeated_dim = Message(RuntimeError, "dim {dim} appears more than once in {dims!t}; name each dim once")
 negative_size = Message(
     RuntimeError, "size {size} in shape {shape!t} is negative; only -1, for 'whatever fits', may be"
 )
-several_inferred = Message(
-    RuntimeError, "shape {shape!t} has more than one -1; only one size can be inferred"
-)
+several_inferred = Message(RuntimeError, "shape {shape!t} has more than one -1; only one size can be inferred")
 ambiguous_inferred = Message(
-    RuntimeError,
-    "the -1 in shape {shape!t} could be any size, because the tensor has no elements; give the "
-    "size",
+    RuntimeError, "the -1 in shape {shape!t} could be any size, because the tensor has no elements; give the size"
 )
-shape_does_not_fit = Message(
-    RuntimeError, "shape {shape!t} does not fit a tensor of {count} elements"
-)
-output_shape = Message(
-    RuntimeError, "the output has shape {out_shape!t}, but the operands broadcast to {shape!t}"
-)
-too_few_dims = Message(
-    RuntimeError, "{op}(): the input must have at least {need} dims, but it has {ndim}"
-)
+shape_does_not_fit = Message(RuntimeError, "shape {shape!t} does not fit a tensor of {count} elements")
+output_shape = Message(RuntimeError, "the output has shape {out_shape!t}, but the operands broadcast to {shape!t}")
+too_few_dims = Message(RuntimeError, "{op}(): the input must have at least {need} dims, but it has {ndim}")

@@ -36,17 +36,14 @@ geometry_changed = Message(
     "{after!t}); a graph writes elements only: return a view or a new tensor",
 )
 several_devices = Message(
-    GraphError,
-    "{function} has tensors on {devices}; a graph runs on one device: move them before",
+    GraphError, "{function} has tensors on {devices}; a graph runs on one device: move them before"
 )
 other_stream = Message(
     GraphError,
     "{op} uses another stream inside {function} ({line}); a graph runs on the stream that is "
     "current where it is called",
 )
-not_a_function = Message(
-    TypeError, "ft.jit takes a function, not {given!k}; write @ft.jit above a def"
-)
+not_a_function = Message(TypeError, "ft.jit takes a function, not {given!k}; write @ft.jit above a def")
 no_such_function = Message(
     TypeError,
     "ft.jit can't trace {name}: it is {kind}, whose body does not run when it is called; write a "
@@ -70,9 +67,7 @@ no_stage = Message(
     "what is elementwise or folds rows",
 )
 no_stages = Message(GraphError, "{function} computes nothing, so there is nothing to export")
-bad_name = Message(
-    ValueError, "{name!r} is no name of a graph: take an identifier of at most {most} letters"
-)
+bad_name = Message(ValueError, "{name!r} is no name of a graph: take an identifier of at most {most} letters")
 few_rows = Message(
     GraphError,
     "{function} got {rows} rows of {length} elements: export it with two rows at least, and not as "
@@ -97,5 +92,6 @@ def warn_many_traces(function: str, count: int, name: str, level: int) -> None:
     warnings.warn(
         f"{function} was traced {count} times for different values of {name}: each makes a graph "
         "of its own; pass a 0-d tensor instead",
-        UserWarning, stacklevel=level + 1,
-    )  # fmt: skip
+        UserWarning,
+        stacklevel=level + 1,
+    )

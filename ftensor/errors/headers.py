@@ -39,6 +39,4 @@ headers_not_fetched = Message(
     "Vitis_HLS>/include",
     "folder package",
 )
-headers_not_written = Message(
-    RuntimeError, "Xilinx's headers could not be put into {folder}: {problem}"
-)
+headers_not_written = Message(RuntimeError, "Xilinx's headers could not be put into {folder}: {problem}")

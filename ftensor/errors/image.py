@@ -38,9 +38,7 @@ def unreadable(path: object, why: object) -> ImageError:
 
 # Loading an image
 
-bad_manifest = Message(
-    ImageError, "its manifest can't be used: {what}; copy or build the image again"
-)
+bad_manifest = Message(ImageError, "its manifest can't be used: {what}; copy or build the image again")
 changed_manifest = Message(
     ImageError,
     "its manifest was changed since it was written: what it says has another digest than the one "
@@ -57,9 +55,7 @@ named_in = Message(ImageError, "{error} ({variable} in the environment names it)
 
 def no_image_there(path: object) -> ImageError:
     """A folder without the result of a build."""
-    return ImageError(
-        f"the folder {str(path)!r} holds no manifest.json, so no image was built there"
-    )
+    return ImageError(f"the folder {str(path)!r} holds no manifest.json, so no image was built there")
 
 
 no_manifest = Message(
@@ -67,19 +63,15 @@ no_manifest = Message(
     "it holds no ftensor manifest and no manifest.json lies beside it, so nobody knows which "
     "kernel computes what; build it by `ftensor build`. `ftensor image info {path}` shows it",
 )
-manifest_of_another = Message(
-    ImageError, "{manifest} belongs to {other!r}, not to {name!r}; put the right one there"
-)
+manifest_of_another = Message(ImageError, "{manifest} belongs to {other!r}, not to {name!r}; put the right one there")
 other_uuid = Message(
     ImageError,
-    "{path} has the UUID {file}, but its manifest is of the image {manifest}; take both from one "
-    "build",
+    "{path} has the UUID {file}, but its manifest is of the image {manifest}; take both from one build",
     "path manifest file",
 )
 damaged = Message(
     ImageError,
-    "{path} was changed since it was built: its content has another digest than its UUID; copy or "
-    "build it again",
+    "{path} was changed since it was built: its content has another digest than its UUID; copy or build it again",
 )
 
 
@@ -107,8 +99,7 @@ def argument_count(path: object, kernel: str, wanted: int, there: int) -> ImageE
 
 argument_differs = Message(
     ImageError,
-    "{path}: argument {k} of kernel {kernel!r} is {there}, its manifest says {wanted}; build the "
-    "image again",
+    "{path}: argument {k} of kernel {kernel!r} is {there}, its manifest says {wanted}; build the image again",
     "path kernel k wanted there",
 )
 launch_differs = Message(
@@ -147,9 +138,7 @@ no_image = Message(
     "{device} has no image, so it can compute nothing yet: set FTENSOR_IMAGE to an image, or call "
     "ft.load_image(path). `ftensor build` makes images",
 )
-not_built_on_request = Message(
-    ImageError, "`ftensor emulate` could not build the kernel {entry}: {why}"
-)
+not_built_on_request = Message(ImageError, "`ftensor emulate` could not build the kernel {entry}: {why}")
 asked_for_at = Message(ImageError, "{error}\nIt was asked for at {line}")
 read_amid_launches = Message(
     RuntimeError,
@@ -171,11 +160,8 @@ two_outputs_one_memory = Message(
     "kernel {kernel!r} writes its results through ports to different memory banks, so they can't "
     "lie in one tensor's memory; give each its own",
 )
-of_another_maker = Message(
-    ImageError, "{path} was built with --target {target} and can't run on {device}"
-)
+of_another_maker = Message(ImageError, "{path} was built with --target {target} and can't run on {device}")
 of_another_target = Message(
     ImageError,
-    "{path} was built with --target {target}; this device takes images that `ftensor build "
-    "--target {wanted}` makes",
+    "{path} was built with --target {target}; this device takes images that `ftensor build --target {wanted}` makes",
 )

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from .message import Message
 
-not_an_array = Message(
-    TypeError, "from_numpy() needs a numpy.ndarray, not {value!k}; tensor() takes lists"
-)
+not_an_array = Message(TypeError, "from_numpy() needs a numpy.ndarray, not {value!k}; tensor() takes lists")
 negative_strides = Message(
     ValueError,
-    "the array's strides {strides!t} (bytes) include a negative one, which tensors can't have; "
-    "pass array.copy()",
+    "the array's strides {strides!t} (bytes) include a negative one, which tensors can't have; pass array.copy()",
 )
 uneven_strides = Message(
     ValueError,
-    "the array's strides {strides!t} (bytes) are not all multiples of its itemsize {itemsize}; "
-    "pass array.copy()",
+    "the array's strides {strides!t} (bytes) are not all multiples of its itemsize {itemsize}; pass array.copy()",
 )
-no_numpy_dtype = Message(
-    TypeError, "NumPy has no dtype for {dtype}; convert first, for example with .float()"
-)
+no_numpy_dtype = Message(TypeError, "NumPy has no dtype for {dtype}; convert first, for example with .float()")
 
 
 def array_needs_copy(dtype: object, wanted: object | None) -> ValueError:
@@ -44,18 +38,10 @@ def export_needs_copy(device: object, readonly: bool) -> BufferError:
 
 
 dlpack_stream_type = Message(TypeError, "__dlpack__: stream must be None or an int, not {stream!k}")
-dlpack_stream = Message(
-    ValueError, "__dlpack__: host memory has no streams, so stream must be None: {stream}"
-)
-dlpack_device = Message(
-    BufferError, "tensors are exported to the host only, dl_device (1, 0), not {dl_device}"
-)
-not_a_dlpack_capsule = Message(
-    ValueError, "{value!r} holds no DLPack tensor; a capsule can be consumed only once"
-)
-dlpack_version = Message(
-    BufferError, "the capsule is of DLPack {major}.{minor}; versions 0 and 1 can be read"
-)
+dlpack_stream = Message(ValueError, "__dlpack__: host memory has no streams, so stream must be None: {stream}")
+dlpack_device = Message(BufferError, "tensors are exported to the host only, dl_device (1, 0), not {dl_device}")
+not_a_dlpack_capsule = Message(ValueError, "{value!r} holds no DLPack tensor; a capsule can be consumed only once")
+dlpack_version = Message(BufferError, "the capsule is of DLPack {major}.{minor}; versions 0 and 1 can be read")
 
 
 def dlpack_foreign_device(dl_device: tuple[int, int]) -> BufferError:
@@ -74,18 +60,14 @@ dlpack_dtype = Message(
 # from_torch of something else
 not_a_torch_tensor = Message(TypeError, "from_torch() needs a torch.Tensor, not {value!k}")
 # A torch dtype ftensor lacks
-torch_dtype_not_supported = Message(
-    TypeError, "ftensor has no {dtype}; convert the tensor with .to() first"
-)
+torch_dtype_not_supported = Message(TypeError, "ftensor has no {dtype}; convert the tensor with .to() first")
 # A torch tensor that is not in host memory
 torch_device_not_supported = Message(
     TypeError, "from_torch() reads torch's CPU tensors, not {device}; call .cpu() first"
 )
 # A torch tensor whose values do not lie in memory as its strides say
 torch_kind_not_supported = Message(
-    TypeError,
-    "a torch tensor {kind} has no values in host memory that could be read; make a plain tensor "
-    "of it first",
+    TypeError, "a torch tensor {kind} has no values in host memory that could be read; make a plain tensor of it first"
 )
 # A sparse or otherwise special torch tensor
 torch_layout_not_supported = Message(
@@ -94,13 +76,8 @@ torch_layout_not_supported = Message(
 # A torch tensor whose history would be lost
 requires_grad = Message(
     RuntimeError,
-    "the torch tensor requires grad, and ftensor records no gradients; pass tensor.detach() if "
-    "they are not needed",
+    "the torch tensor requires grad, and ftensor records no gradients; pass tensor.detach() if they are not needed",
 )
-stream_given = Message(
-    ValueError, "to_device() has no streams: stream must be None, not {stream!r}"
-)
+stream_given = Message(ValueError, "to_device() has no streams: stream must be None, not {stream!r}")
 # NumPy's `out=` of another shape
-out_shape = Message(
-    ValueError, "out must have the shape {result!t} of the result, not {out!t}", "result out"
-)
+out_shape = Message(ValueError, "out must have the shape {result!t} of the result, not {out!t}", "result out")

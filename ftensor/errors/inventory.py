@@ -30,8 +30,7 @@ unreadable = Message(InventoryError, "{path}: {reason}")
 def unknown_setting(where: str, name: str, known: Sequence[str]) -> InventoryError:
     """A key that no inventory has."""
     return InventoryError(
-        f"{where}: there is no setting {name!r}{guess(name, known)} "
-        f"(the settings are {_listed(known)})"
+        f"{where}: there is no setting {name!r}{guess(name, known)} (the settings are {_listed(known)})"
     )
 
 
@@ -60,17 +59,12 @@ def unknown_op(where: str, name: str, names: Iterable[str]) -> InventoryError:
     )
 
 
-not_imported = Message(
-    InventoryError, "{where}: the module {name!r} can't be imported: {problem!k}: {problem}"
-)
+not_imported = Message(InventoryError, "{where}: the module {name!r} can't be imported: {problem!k}: {problem}")
 
 
 def unknown_category(where: str, name: str, names: Sequence[str]) -> InventoryError:
     """No category of rows of that name."""
-    return InventoryError(
-        f"{where}: there is no category {name!r} of ops; "
-        f"there are {_listed('@' + n for n in names)}"
-    )
+    return InventoryError(f"{where}: there is no category {name!r} of ops; there are {_listed('@' + n for n in names)}")
 
 
 def unknown_dtype(where: str, name: str, names: Sequence[str]) -> InventoryError:
@@ -110,20 +104,16 @@ too_deep = Message(
     'streams of boards hold {most}: take structure = "dataflow", or export it for shorter rows',
 )
 unread_graph = Message(
-    InventoryError,
-    "{where}: the graph file {path} can't be read: {reason}; `jitted.export` writes one",
+    InventoryError, "{where}: the graph file {path} can't be read: {reason}; `jitted.export` writes one"
 )
 bad_graph = Message(
     InventoryError,
-    "{where}: {path} is no graph file: {problem}; export the graph anew, as such a file is not "
-    "written by hand",
+    "{where}: {path} is no graph file: {problem}; export the graph anew, as such a file is not written by hand",
 )
 changed_graph = Message(
-    InventoryError,
-    "{where}: {path} was changed: its SHA-256 is {found}, not {wanted}; export the graph anew",
+    InventoryError, "{where}: {path} was changed: its SHA-256 is {found}, not {wanted}; export the graph anew"
 )
 bad_name = Message(
     InventoryError,
-    "{where}: {name!r} can't begin a kernel's name: letters, digits and underscores, a letter "
-    "first, at most {longest}",
+    "{where}: {name!r} can't begin a kernel's name: letters, digits and underscores, a letter first, at most {longest}",
 )

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from .message import Message
 
-same_dims = Message(
-    RuntimeError,
-    "{op}(): both inputs must have the same number of dims, not {first!t} and {second!t}",
-)
+same_dims = Message(RuntimeError, "{op}(): both inputs must have the same number of dims, not {first!t} and {second!t}")
 
 
 def three(op: str, dim: int, *sizes: int) -> RuntimeError:
     """Vectors that don't have three components."""
-    return RuntimeError(
-        f"{op}(): dim {dim} must have size 3 in both, but has {sizes[0]}, {sizes[1]}"
-    )
+    return RuntimeError(f"{op}(): dim {dim} must have size 3 in both, but has {sizes[0]}, {sizes[1]}")
 
 
 no_three = Message(RuntimeError, "cross(): no dim of {shape!t} has size 3; name it by dim")
-columns = Message(
-    RuntimeError, "vander(): N must be at least 2 (0 for torch's older form), but is {n}"
-)
+columns = Message(RuntimeError, "vander(): N must be at least 2 (0 for torch's older form), but is {n}")
 one_dim = Message(RuntimeError, "{op}(): a 1-d tensor is needed, not one of shape {shape!t}")
 at_most_two = Message(RuntimeError, "{op}(): input has at most 2 dims, not shape {shape!t}")
 no_bool = Message(RuntimeError, "{op}(): bool tensors are not supported; convert with .to(dtype)")

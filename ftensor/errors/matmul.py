@@ -32,12 +32,10 @@ def shapes_differ(op: str, first: Sequence[int], second: Sequence[int]) -> Runti
 
 
 added_shape = Message(
-    RuntimeError,
-    "{op}(): input of shape {given!t} cannot be expanded to the product's shape {wanted!t}",
+    RuntimeError, "{op}(): input of shape {given!t} cannot be expanded to the product's shape {wanted!t}"
 )
 inner_sizes = Message(
-    RuntimeError,
-    "inner(): the last dims must have the same size, but the shapes are {first!t} and {second!t}",
+    RuntimeError, "inner(): the last dims must have the same size, but the shapes are {first!t} and {second!t}"
 )
 tensordot_dims = Message(RuntimeError, "tensordot(): dims={dims}: {reason}")
 tensordot_sizes = Message(
@@ -48,20 +46,17 @@ tensordot_sizes = Message(
 too_few = Message(RuntimeError, "{op}(): expected at least {need} tensors, but got {given}")
 chain_ndim = Message(
     RuntimeError,
-    "{op}(): tensor {index} must be a matrix (the first and the last may be vectors), but has "
-    "shape {shape!t}",
+    "{op}(): tensor {index} must be a matrix (the first and the last may be vectors), but has shape {shape!t}",
 )
 not_square = Message(RuntimeError, "{op}(): needs square matrices, but the shape is {shape!t}")
 einsum = Message(RuntimeError, "einsum(): {reason}")
 einsum_arguments = Message(
     ValueError,
-    "einsum(): give the equation and at least one operand, or operands each followed by its list "
-    "of subscripts",
+    "einsum(): give the equation and at least one operand, or operands each followed by its list of subscripts",
 )
 small_integers = Message(
     RuntimeError,
-    "{op}(): expected int8 or uint8, and int8, but got {first} and {second}: convert with "
-    ".to(ftensor.int8)",
+    "{op}(): expected int8 or uint8, and int8, but got {first} and {second}: convert with .to(ftensor.int8)",
 )
 integer_out = Message(
     RuntimeError,

@@ -10,15 +10,10 @@ from .message import Message
 no_such_file = Message(FileNotFoundError, "there is no file {path!r} with kernels")
 unknown_kind = Message(
     ValueError,
-    "{path!r} is no file of kernels by its name: .xclbin is an image, .cpp, .cc and .cxx are HLS "
-    "C++, .cl is OpenCL C",
+    "{path!r} is no file of kernels by its name: .xclbin is an image, .cpp, .cc and .cxx are HLS C++, .cl is OpenCL C",
 )
-no_kernel_named = Message(
-    ValueError, "{origin} has no kernel {name!r}; it has {names}", "origin name names"
-)
-name_one = Message(
-    ValueError, "{origin} has {count} kernels, so name one of them: {names}", "origin count names"
-)
+no_kernel_named = Message(ValueError, "{origin} has no kernel {name!r}; it has {names}", "origin name names")
+name_one = Message(ValueError, "{origin} has {count} kernels, so name one of them: {names}", "origin count names")
 no_kernels = Message(
     ValueError,
     '{origin} has no kernel: of HLS C++ that is a function declared extern "C" which returns void, '
@@ -50,9 +45,7 @@ bad_parameter = Message(
     "{kernel}: parameter {name!r} is {c!r}, which no call can pass: pointers to global memory and "
     "C's numbers are served, streams in images for boards",
 )
-free_running = Message(
-    ValueError, "{kernel} runs by itself (ap_ctrl_none), so it can't be launched"
-)
+free_running = Message(ValueError, "{kernel} runs by itself (ap_ctrl_none), so it can't be launched")
 no_debug_information = Message(
     ImageError,
     "{path} has no debug information (DWARF), so nobody knows what its kernels take: compile it "
@@ -67,20 +60,16 @@ arguments_differ = Message(
 # Calling one
 
 argument_count = Message(
-    TypeError,
-    "{kernel} takes {wanted} arguments, not {given}: {shown}",
-    "kernel wanted given shown",
+    TypeError, "{kernel} takes {wanted} arguments, not {given}: {shown}", "kernel wanted given shown"
 )
-not_a_tensor = Message(
-    TypeError, "{kernel}: argument {name!r} ({c}) takes a tensor, not {value!k}{way}"
-)
+not_a_tensor = Message(TypeError, "{kernel}: argument {name!r} ({c}) takes a tensor, not {value!k}{way}")
 not_a_number = Message(
-    TypeError, "{kernel}: argument {name!r} ({c}) takes {wanted}, not {value!r} ({value!k}){way}",
+    TypeError,
+    "{kernel}: argument {name!r} ({c}) takes {wanted}, not {value!r} ({value!k}){way}",
     "kernel name c wanted value way",
-)  # fmt: skip
+)
 number_range = Message(
-    ValueError,
-    "{kernel}: argument {name!r} ({c}) can't hold {value!r}: its range is {low} to {high}",
+    ValueError, "{kernel}: argument {name!r} ({c}) can't hold {value!r}: its range is {low} to {high}"
 )
 wrong_dtype = Message(
     TypeError,
@@ -100,8 +89,7 @@ not_contiguous = Message(
 )
 part_of_element = Message(
     ValueError,
-    "{kernel}: argument {name!r} ({c}) takes whole elements of {size} bytes, and the tensor has "
-    "{nbytes} bytes",
+    "{kernel}: argument {name!r} ({c}) takes whole elements of {size} bytes, and the tensor has {nbytes} bytes",
 )
 misplaced = Message(
     ValueError,
@@ -111,8 +99,7 @@ misplaced = Message(
 )
 begins_later = Message(
     ValueError,
-    "{kernel} gets a tensor that begins within its memory, and on this device buffers begin with "
-    "it: pass its .clone()",
+    "{kernel} gets a tensor that begins within its memory, and on this device buffers begin with it: pass its .clone()",
 )
 read_only = Message(
     RuntimeError,
@@ -120,13 +107,9 @@ read_only = Message(
     "or declare the parameter const",
 )
 needs_units = Message(
-    TypeError,
-    "the text of {kernel} asks for work-items, so say how many there are: "
-    "{kernel}.run(..., units=n)",
+    TypeError, "the text of {kernel} asks for work-items, so say how many there are: {kernel}.run(..., units=n)"
 )
-bad_sizes = Message(
-    ValueError, "{kernel}: {name}={given!r} is not a positive number, or a tuple of up to three"
-)
+bad_sizes = Message(ValueError, "{kernel}: {name}={given!r} is not a positive number, or a tuple of up to three")
 no_units = Message(
     ValueError,
     "{kernel} does not end with the parameters int ft_unit, int ft_units, so units={units!t} can't "
@@ -134,13 +117,9 @@ no_units = Message(
 )
 bad_group = Message(
     ValueError,
-    "{kernel}: group={group!t} must divide units={grid!t} in each dim and have at most {most} "
-    "work-items in all",
+    "{kernel}: group={group!t} must divide units={grid!t} in each dim and have at most {most} work-items in all",
 )
-no_groups = Message(
-    ValueError,
-    "{kernel} is HLS C++, which knows no groups of work-items: leave out group={group!t}",
-)
+no_groups = Message(ValueError, "{kernel} is HLS C++, which knows no groups of work-items: leave out group={group!t}")
 refused = Message(RuntimeError, "{device} refuses to launch {kernel} with {units}: {why}")
 
 # Binding one
@@ -150,9 +129,7 @@ no_op_name = Message(
     '{name!r} names no op: write "library::op" for one of torch.library\'s, or "ftensor::op" for '
     "an elementwise one of ftensor's",
 )
-no_row = Message(
-    ValueError, "ftensor has no elementwise op {name!r} whose place a kernel could take{near}"
-)
+no_row = Message(ValueError, "ftensor has no elementwise op {name!r} whose place a kernel could take{near}")
 not_a_result = Message(
     TypeError,
     "the kernel registered for {name} returned {value!k}: it gives a tensor, or NotImplemented "

@@ -8,12 +8,8 @@ from collections.abc import Sequence
 from .message import Message
 
 no_seed = Message(RuntimeError, "manual_seed(): a seed is an int, not {value!k}")
-seed_out_of_range = Message(
-    ValueError, "manual_seed(): {value} is not between -2**63 and 2**64 - 1"
-)
-bad_offset = Message(
-    RuntimeError, "a generator's offset is an int from 0 to 2**48 - 1, not {value}"
-)
+seed_out_of_range = Message(ValueError, "manual_seed(): {value} is not between -2**63 and 2**64 - 1")
+bad_offset = Message(RuntimeError, "a generator's offset is an int from 0 to 2**48 - 1, not {value}")
 
 
 def not_a_state(value: object) -> TypeError:
@@ -22,9 +18,7 @@ def not_a_state(value: object) -> TypeError:
     return TypeError(f"a generator's state is a uint8 tensor, as get_state() gives, not {kind}")
 
 
-state_size = Message(
-    RuntimeError, "a generator's state has shape ({size},), not {shape!t}", "shape size"
-)
+state_size = Message(RuntimeError, "a generator's state has shape ({size},), not {shape!t}", "shape size")
 
 
 def not_a_generator(function: str, value: object) -> TypeError:
@@ -35,29 +29,15 @@ def not_a_generator(function: str, value: object) -> TypeError:
 
 unknown_argument = Message(TypeError, "{function}() has no argument {name!r}")
 bad_parameter = Message(RuntimeError, "{function}(): {name} must be {wanted}, but is {value}")
-not_continuous = Message(
-    RuntimeError, "{function}(): fills floating-point tensors, not {dtype} ones"
-)
-empty_range = Message(
-    RuntimeError, "{function}(): there is no number from {low} up to, but without, {high}"
-)
-beyond_dtype = Message(
-    RuntimeError, "{function}(): {name}, which is {value}, is out of the range of {dtype}"
-)
-too_wide = Message(
-    RuntimeError,
-    "uniform_(): {dtype} cannot hold the distance from {low} to {high}",
-    "low high dtype",
-)
+not_continuous = Message(RuntimeError, "{function}(): fills floating-point tensors, not {dtype} ones")
+empty_range = Message(RuntimeError, "{function}(): there is no number from {low} up to, but without, {high}")
+beyond_dtype = Message(RuntimeError, "{function}(): {name}, which is {value}, is out of the range of {dtype}")
+too_wide = Message(RuntimeError, "uniform_(): {dtype} cannot hold the distance from {low} to {high}", "low high dtype")
 complex_integers = Message(RuntimeError, "{function}(): makes real numbers, not {dtype} ones")
 complex_std = Message(RuntimeError, "normal(): a standard deviation is real; use std.real")
 negative_std = Message(RuntimeError, "normal(): std has an element below 0")
-weights_dims = Message(
-    RuntimeError, "multinomial(): the input must have 1 or 2 dims, but has {ndim}"
-)
-weights_dtype = Message(
-    RuntimeError, "multinomial(): the input must be floating-point, but is {dtype}"
-)
+weights_dims = Message(RuntimeError, "multinomial(): the input must have 1 or 2 dims, but has {ndim}")
+weights_dtype = Message(RuntimeError, "multinomial(): the input must be floating-point, but is {dtype}")
 
 
 def sample_count(count: int, size: int) -> RuntimeError:
@@ -70,17 +50,12 @@ def sample_count(count: int, size: int) -> RuntimeError:
 
 
 bad_weights = Message(
-    RuntimeError,
-    "multinomial(): each row of the input must have a finite, positive sum, and no element below 0",
+    RuntimeError, "multinomial(): each row of the input must have a finite, positive sum, and no element below 0"
 )
 binomial_dtype = Message(ValueError, "binomial(): {name} must be floating-point, but is {dtype}")
-binomial_dtypes = Message(
-    RuntimeError, "binomial(): count is {count} and prob {prob}; convert one of them"
-)
+binomial_dtypes = Message(RuntimeError, "binomial(): count is {count} and prob {prob}; convert one of them")
 poisson_rate = Message(RuntimeError, "poisson(): each rate must be from 0 to 9.2e18")
-permutation_dtype = Message(
-    RuntimeError, "randperm(): {dtype} cannot hold each number below {count}", "count dtype"
-)
+permutation_dtype = Message(RuntimeError, "randperm(): {dtype} cannot hold each number below {count}", "count dtype")
 
 
 def dropout_probability(value: object, type_: type[Exception]) -> Exception:
@@ -88,15 +63,9 @@ def dropout_probability(value: object, type_: type[Exception]) -> Exception:
     return type_(f"dropout(): the probability p must be from 0 to 1, but is {value}")
 
 
-dropout_cast = Message(
-    RuntimeError, "dropout(): multiplies by fractions, which {dtype} cannot hold"
-)
-feature_dims = Message(
-    RuntimeError, "dropout of features: the input needs 2 dims or more, but has {ndim}"
-)
-dropout1d_dims = Message(
-    RuntimeError, "dropout1d(): the input must have 2 or 3 dims, but has {ndim}"
-)
+dropout_cast = Message(RuntimeError, "dropout(): multiplies by fractions, which {dtype} cannot hold")
+feature_dims = Message(RuntimeError, "dropout of features: the input needs 2 dims or more, but has {ndim}")
+dropout1d_dims = Message(RuntimeError, "dropout1d(): the input must have 2 or 3 dims, but has {ndim}")
 slope_bounds = Message(RuntimeError, "rrelu(): lower is {lower}, which is above upper, {upper}")
 
 

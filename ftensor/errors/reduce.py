@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from .message import Message
 
 argument_unexpected = Message(TypeError, "{name}(): `{argument}` can't be given {why}")
-no_fractions = Message(
-    RuntimeError, "{name}(): {dtype} has no fractions; pass dtype=ftensor.float32, for example"
-)
+no_fractions = Message(RuntimeError, "{name}(): {dtype} has no fractions; pass dtype=ftensor.float32, for example")
 
 
 def nothing_to_reduce(name: str, shape: Sequence[int], dim: int | None) -> str:
@@ -33,23 +31,15 @@ def empty_norm(order: object, shape: Sequence[int], dim: int | None) -> RuntimeE
 
 
 out_not_bool = Message(RuntimeError, "{name}(): out must be bool or uint8, not {got}")
-out_not_floating = Message(
-    RuntimeError, "{name}(): out must be floating point or complex, not {got}"
-)
+out_not_floating = Message(RuntimeError, "{name}(): out must be floating point or complex, not {got}")
 norm_dtype = Message(RuntimeError, "norm: dtype must be {wanted}, not {dtype}", "dtype wanted")
-norm_narrows = Message(
-    RuntimeError, "norm: dtype={requested} is narrower than the input's {dtype}", "dtype requested"
-)
+norm_narrows = Message(RuntimeError, "norm: dtype={requested} is narrower than the input's {dtype}", "dtype requested")
 norm_order = Message(
-    RuntimeError,
-    "there is no vector norm of order {order!r}; orders are numbers, inf, -inf and 'fro'",
+    RuntimeError, "there is no vector norm of order {order!r}; orders are numbers, inf, -inf and 'fro'"
 )
-too_many_dims = Message(
-    RuntimeError, "{name}() takes tensors of at most {most} dims, not {ndim}", "name ndim most"
-)
+too_many_dims = Message(RuntimeError, "{name}() takes tensors of at most {most} dims, not {ndim}", "name ndim most")
 not_summable_to = Message(
-    RuntimeError,
-    "a tensor of shape {shape!t} can't be summed to {size!t}, which does not broadcast to it",
+    RuntimeError, "a tensor of shape {shape!t} can't be summed to {size!t}, which does not broadcast to it"
 )
 
 
@@ -64,12 +54,6 @@ def no_identity(name: str, dtype: object, ordered: bool) -> Exception:
     return kind(f"{name}() has no identity among {dtype} numbers, so none is masked")
 
 
-mask_of_more_dims = Message(
-    IndexError, "{name}(): the mask has shape {mask!t}, more dims than the input's {shape!t}"
-)
-mean_of = Message(
-    ValueError, "masked.mean(): {dtype} has no fractions; pass dtype=ftensor.float32, for example"
-)
-nothing_let_through = Message(
-    ValueError, "{name}(): all of a row is masked, and {dtype} has no NaN to say so"
-)
+mask_of_more_dims = Message(IndexError, "{name}(): the mask has shape {mask!t}, more dims than the input's {shape!t}")
+mean_of = Message(ValueError, "masked.mean(): {dtype} has no fractions; pass dtype=ftensor.float32, for example")
+nothing_let_through = Message(ValueError, "{name}(): all of a row is masked, and {dtype} has no NaN to say so")

@@ -35,9 +35,15 @@ class KernelNotBuilt(RuntimeError):
 
 
 def kernel_not_built(
-    op: str, dtypes: tuple[str, ...], signature: str, layout: str, entry: str,
-    lines: Sequence[str], nearest: str | None, options: str,
-) -> KernelNotBuilt:  # fmt: skip
+    op: str,
+    dtypes: tuple[str, ...],
+    signature: str,
+    layout: str,
+    entry: str,
+    lines: Sequence[str],
+    nearest: str | None,
+    options: str,
+) -> KernelNotBuilt:
     """A launch asked for a kernel that no loaded image has: `lines` of an inventory ask for it,
     `nearest` is an entry that one has, `options` are those of `ftensor build` that make images for
     the device."""
@@ -66,8 +72,7 @@ def never_built(op: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
 def no_counterpart(function: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
     """A function of NumPy's, or arguments of it, for which there is no op."""
     error = KernelNotBuilt(
-        f"no device computes {function} as it was called; pass np.asarray(x) where NumPy is to "
-        "compute on the host"
+        f"no device computes {function} as it was called; pass np.asarray(x) where NumPy is to compute on the host"
     )
     error.op, error.dtypes, error.signature = function, dtypes, ", ".join(dtypes)
     error.layout = "host"
@@ -110,12 +115,9 @@ def images_unused(name: str) -> str:
 
 
 bad_device_type = Message(
-    TypeError,
-    "a device is given as a string, an index or an ftensor.device, not {value!r} ({value!k})",
+    TypeError, "a device is given as a string, an index or an ftensor.device, not {value!r} ({value!k})"
 )
-device_index_twice = Message(
-    RuntimeError, "device {text!r} already has an index; leave out index={index}"
-)
+device_index_twice = Message(RuntimeError, "device {text!r} already has an index; leave out index={index}")
 
 
 def device_index(kind: str, index: int, count: int) -> RuntimeError:
@@ -127,9 +129,7 @@ def device_index(kind: str, index: int, count: int) -> RuntimeError:
 not_an_fpga = Message(ValueError, "fpga.{function}() is about 'fpga' devices, not {value!r}")
 
 
-def no_device(
-    mapping: str, present: Sequence[str], steps: Sequence[str], known: Iterable[str]
-) -> RuntimeError:
+def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], known: Iterable[str]) -> RuntimeError:
     """No device that fits the mapping; `steps` are ways to get one, `known` words for mappings."""
     have = f"the devices found are: {', '.join(present)}" if present else "no device was found"
     lines = "".join(f"\n  - {step}" for step in steps)
@@ -155,9 +155,7 @@ def out_of_memory(
 
 
 no_linker = Message(
-    RuntimeError,
-    "{device} needs the linker ld to make kernels, and there is none in PATH: apt-get install "
-    "binutils",
+    RuntimeError, "{device} needs the linker ld to make kernels, and there is none in PATH: apt-get install binutils"
 )
 wrong_results = Message(
     RuntimeError,
@@ -192,6 +190,5 @@ def event_without_time(recorded: bool) -> RuntimeError:
 
 no_float64 = Message(
     RuntimeError,
-    "{dtype} needs double precision, which {device} does not have; use float32 or complex64, or "
-    "another device",
+    "{dtype} needs double precision, which {device} does not have; use float32 or complex64, or another device",
 )

@@ -24,17 +24,12 @@ def sizes(op: str, word: str, given: Sequence[int], weight: Sequence[int]) -> Ru
 state_shape = Message(RuntimeError, "{op}(): hx must have shape {needed!t}, not {given!t}")
 gates = Message(
     RuntimeError,
-    "{op}(): w_ih of shape {weight!t} must have {count} * {hidden} rows, {count} gates for a "
-    "hidden size of {hidden}",
+    "{op}(): w_ih of shape {weight!t} must have {count} * {hidden} rows, {count} gates for a hidden size of {hidden}",
     "op count hidden weight",
 )
-two_states = Message(
-    RuntimeError, "{op}(): hx must be two tensors, the hidden and the cell state, not {given}"
-)
+two_states = Message(RuntimeError, "{op}(): hx must be two tensors, the hidden and the cell state, not {given}")
 layer_input = Message(RuntimeError, "{op}(): input must have shape {needed}, not {shape!t}")
-weight_count = Message(
-    RuntimeError, "{op}(): the list of weights must hold {needed} tensors, not {given}"
-)
+weight_count = Message(RuntimeError, "{op}(): the list of weights must hold {needed} tensors, not {given}")
 batch_sizes = Message(
     RuntimeError,
     "{op}(): batch_sizes must be 1-d int64 on the CPU, positive, never rise, and add up to the "
@@ -49,9 +44,7 @@ def lengths(op: str, word: str, found: str, batch: int, most: int | None = None)
     return RuntimeError(f"{op}(): {word} must be {batch} integers, {limit}; {found}")
 
 
-mixed_lengths = Message(
-    TypeError, "{op}(): input_lengths and target_lengths must both be tensors, or both lists"
-)
+mixed_lengths = Message(TypeError, "{op}(): input_lengths and target_lengths must both be tensors, or both lists")
 
 
 def labels(op: str, needed: Sequence[int], given: Sequence[int]) -> RuntimeError:
@@ -61,25 +54,15 @@ def labels(op: str, needed: Sequence[int], given: Sequence[int]) -> RuntimeError
 
 
 log_probs = Message(
-    RuntimeError,
-    "{op}(): log_probs must have shape (steps, batch, classes), none of them 0, not {shape!t}",
+    RuntimeError, "{op}(): log_probs must have shape (steps, batch, classes), none of them 0, not {shape!t}"
 )
-blank = Message(
-    RuntimeError,
-    "{op}(): blank must be one of the {classes} classes, not {given}",
-    "op given classes",
-)
+blank = Message(RuntimeError, "{op}(): blank must be one of the {classes} classes, not {given}", "op given classes")
 heads = Message(AssertionError, "{op}(): it must hold that {what}")
 
 
-def attention_mask(
-    op: str, needed: Sequence[int], heads: int, given: Sequence[int]
-) -> RuntimeError:
+def attention_mask(op: str, needed: Sequence[int], heads: int, given: Sequence[int]) -> RuntimeError:
     """A mask that is not one for all heads, or one for each."""
-    return RuntimeError(
-        f"{op}(): attn_mask must have shape {tuple(needed)} or {(heads, *needed)}, "
-        f"not {tuple(given)}"
-    )
+    return RuntimeError(f"{op}(): attn_mask must have shape {tuple(needed)} or {(heads, *needed)}, not {tuple(given)}")
 
 
 chunks = Message(RuntimeError, "_chunk_cat(): tensors must have {needed}")
@@ -89,9 +72,6 @@ linear_input = Message(
     "{weight!t}: it is (batch, features), or (features,) where weights are a matrix",
 )
 ignored_probability = Message(
-    RuntimeError,
-    "linear_cross_entropy(): ignore_index={index} means nothing for targets of probabilities",
+    RuntimeError, "linear_cross_entropy(): ignore_index={index} means nothing for targets of probabilities"
 )
-causal_mask = Message(
-    RuntimeError, "{op}(): is_causal says of attn_mask that it is causal; give that, too"
-)
+causal_mask = Message(RuntimeError, "{op}(): is_causal says of attn_mask that it is causal; give that, too")

@@ -34,41 +34,25 @@ filters = Message(RuntimeError, "{op}(): {filters} filters don't fall into {grou
 bias_shape = Message(RuntimeError, "{op}(): bias must have shape ({wanted},), not {shape!t}")
 empty_weight = Message(RuntimeError, "{op}(): a weight of shape {shape!t} has no elements")
 empty_planes = Message(
-    RuntimeError,
-    "{op}(): an input may have no samples or channels, but no sizes of 0, as in {shape!t}",
+    RuntimeError, "{op}(): an input may have no samples or channels, but no sizes of 0, as in {shape!t}"
 )
 kernel_too_large = Message(
-    RuntimeError,
-    "{op}(): the kernel covers {kernel!t}, more than the padded input's {size!t}",
-    "op size kernel",
+    RuntimeError, "{op}(): the kernel covers {kernel!t}, more than the padded input's {size!t}", "op size kernel"
 )
-padding_word = Message(
-    RuntimeError, "{op}(): padding={given!r} is neither a number nor 'valid' or 'same'"
-)
+padding_word = Message(RuntimeError, "{op}(): padding={given!r} is neither a number nor 'valid' or 'same'")
 same_strided = Message(RuntimeError, "{op}(): padding='same' needs stride 1, not {stride!t}")
 output_padding = Message(
-    RuntimeError,
-    "{op}(): output_padding {given!t} must be below the stride or the dilation, {below!t}",
+    RuntimeError, "{op}(): output_padding {given!t} must be below the stride or the dilation, {below!t}"
 )
 empty_result = Message(RuntimeError, "{op}(): the result would have sizes {shape!t}")
-pool_padding = Message(
-    RuntimeError, "{op}(): padding {padding!t} is more than half of the kernel, {kernel!t}"
-)
+pool_padding = Message(RuntimeError, "{op}(): padding {padding!t} is more than half of the kernel, {kernel!t}")
 divisor = Message(RuntimeError, "{op}(): divisor_override must not be 0")
-adaptive_dims = Message(
-    ValueError, "{op}(): input needs at least {n} dims, but has shape {shape!t}"
-)
-unpool_shapes = Message(
-    RuntimeError, "{op}(): indices must have the input's shape {input!t}, not {indices!t}"
-)
-unpool_bounds = Message(
-    RuntimeError, "{op}(): indices are from {low} to {high}, but the output has {size} positions"
-)
+adaptive_dims = Message(ValueError, "{op}(): input needs at least {n} dims, but has shape {shape!t}")
+unpool_shapes = Message(RuntimeError, "{op}(): indices must have the input's shape {input!t}, not {indices!t}")
+unpool_bounds = Message(RuntimeError, "{op}(): indices are from {low} to {high}, but the output has {size} positions")
 unpool_size = Message(ValueError, "{op}(): output_size {given!t} {why}")
 fractional_size = Message(
-    RuntimeError,
-    "{op}(): an output with a kernel {kernel!t} does not fit into sizes {size!t}",
-    "op size kernel",
+    RuntimeError, "{op}(): an output with a kernel {kernel!t} does not fit into sizes {size!t}", "op size kernel"
 )
 one_of_two = Message(ValueError, "{op}(): either {first} or {second} must be given, and not both")
 pad_dims = Message(
@@ -76,12 +60,8 @@ pad_dims = Message(
     "pad(): mode {mode!r} takes pairs for the last 1 to 3 dims of an input with one or two more; "
     "given were pad={pad!t} and shape {shape!t}",
 )
-pad_wraps = Message(
-    RuntimeError, "pad(): mode {mode!r} cannot pad shape {shape!t} by {pad!t}", "mode pad shape"
-)
-pad_value = Message(
-    ValueError, "pad(): mode {mode!r} takes no value, but value={value!r} was given"
-)
+pad_wraps = Message(RuntimeError, "pad(): mode {mode!r} cannot pad shape {shape!t} by {pad!t}", "mode pad shape")
+pad_value = Message(ValueError, "pad(): mode {mode!r} takes no value, but value={value!r} was given")
 
 
 def mode(op: str, given: object, known: Sequence[str]) -> ValueError:
@@ -89,21 +69,13 @@ def mode(op: str, given: object, known: Sequence[str]) -> ValueError:
     return ValueError(f"{op}(): mode {given!r} is none of {', '.join(known)}")
 
 
-interpolation_dims = Message(
-    NotImplementedError, "interpolate(): mode {mode!r} is not for shape {shape!t}"
-)
+interpolation_dims = Message(NotImplementedError, "interpolate(): mode {mode!r} is not for shape {shape!t}")
 align_corners = Message(ValueError, "interpolate(): align_corners is not for mode {mode!r}")
-antialias = Message(
-    ValueError, "interpolate(): antialias is for 'bilinear' and 'bicubic' of 4 dims, not {mode!r}"
-)
+antialias = Message(ValueError, "interpolate(): antialias is for 'bilinear' and 'bicubic' of 4 dims, not {mode!r}")
 scale_sizes = Message(ValueError, "{op}(): {word} must be one number or {n}, but is {given!r}")
-recomputed = Message(
-    ValueError, "{op}(): recompute_scale_factor goes with scale_factor, not with size"
-)
+recomputed = Message(ValueError, "{op}(): recompute_scale_factor goes with scale_factor, not with size")
 grid = Message(RuntimeError, "{op}(): {why}")
 columns = Message(RuntimeError, "{op}(): {why}")
-lanczos = Message(
-    ValueError, "interpolate(): mode 'lanczos' needs antialias=True and no align_corners"
-)
+lanczos = Message(ValueError, "interpolate(): mode 'lanczos' needs antialias=True and no align_corners")
 affine = Message(ValueError, "affine_grid(): {why}")
 affine_dims = Message(NotImplementedError, "{op}(): size must have 4 or 5 numbers, but is {size!t}")

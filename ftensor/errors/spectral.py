@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from .message import Message
 
-dtype = Message(
-    RuntimeError, "{op}(): {given} is not transformed; convert with .to(ftensor.float32)"
-)
-real_needed = Message(
-    RuntimeError, "{op}() takes real numbers, not {given}; fft() takes complex ones"
-)
+dtype = Message(RuntimeError, "{op}(): {given} is not transformed; convert with .to(ftensor.float32)")
+real_needed = Message(RuntimeError, "{op}() takes real numbers, not {given}; fft() takes complex ones")
 points = Message(RuntimeError, "{op}(): a transform needs at least 1 point, but n is {n}")
 norm = Message(RuntimeError, "{op}(): norm={given!r} is none of 'forward', 'backward' and 'ortho'")
 norm_type = Message(TypeError, "{op}(): norm must be a string, not {given!k}")
 no_dims = Message(IndexError, "{op}(): dim {dim} of a 0-d tensor, which has none")
 repeated = Message(RuntimeError, "{op}(): dims must differ, but are {dims!t}")
-lengths = Message(
-    RuntimeError, "{op}(): s={s!t} and dim={dims!t} must have the same number of entries"
-)
+lengths = Message(RuntimeError, "{op}(): s={s!t} and dim={dims!t} must have the same number of entries")
 too_many = Message(RuntimeError, "{op}(): s={s!t} has more sizes than the input's {ndim} dims")
 no_axis = Message(RuntimeError, "{op}(): at least one dim must be transformed")
 frequencies = Message(RuntimeError, "{op}(): dtype must be floating point, not {given}")

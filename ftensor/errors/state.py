@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from .message import Message
 
 broken = Message(ValueError, "{path}: this is no whole safetensors file: {why}")
-dtype_unknown = Message(
-    ValueError, "{path}: tensor {name!r} has dtype {word!r}, which ftensor has not"
-)
+dtype_unknown = Message(ValueError, "{path}: tensor {name!r} has dtype {word!r}, which ftensor has not")
 header_too_long = Message(
     ValueError,
-    "save(): the tensors' names and the values beside them take {length} bytes; the safetensors "
-    "format allows {limit}",
+    "save(): the tensors' names and the values beside them take {length} bytes; the safetensors format allows {limit}",
 )
 
 
@@ -27,18 +24,12 @@ def not_savable(value: object, where: str) -> TypeError:
 
 too_deep = Message(ValueError, "save(): the value is nested too deeply, or contains itself")
 # A file of torch's, without torch
-needs_torch = Message(
-    RuntimeError, "{path} was written by torch.save, so torch is needed to read it"
-)
+needs_torch = Message(RuntimeError, "{path} was written by torch.save, so torch is needed to read it")
 # A file of torch's that is damaged, or holds more than plain tensors
-torch_refuses = Message(
-    ValueError, "{path}: damaged, or more than torch's weights-only loader reads: {why}"
-)
+torch_refuses = Message(ValueError, "{path}: damaged, or more than torch's weights-only loader reads: {why}")
 bad_tree = Message(ValueError, "{path}: what ftensor notes beside the tensors is damaged: {why}")
 
 
 def unreadable(path: object, head: Sequence[int]) -> ValueError:
     """A file of another kind."""
-    return ValueError(
-        f"{path}: neither a safetensors file nor one of torch.save; it begins with {bytes(head)!r}"
-    )
+    return ValueError(f"{path}: neither a safetensors file nor one of torch.save; it begins with {bytes(head)!r}")

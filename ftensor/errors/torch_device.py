@@ -19,8 +19,7 @@ def torch_version(found: str, tested: Sequence[str]) -> ImportError:
 # The torch device without torch
 no_torch = Message(
     ImportError,
-    "ftensor.torch makes ftensor a device of torch, which is not installed here; pip install "
-    "'torch==2.13.*'",
+    "ftensor.torch makes ftensor a device of torch, which is not installed here; pip install 'torch==2.13.*'",
 )
 device_index = Message(
     RuntimeError,
@@ -28,13 +27,9 @@ device_index = Message(
     "ftensor.torch.set_device_mapping() says what that is",
 )
 cannot_pin = Message(RuntimeError, "Only dense CPU tensors can be pinned")
-negative_dimension = Message(
-    RuntimeError, "Trying to create tensor with negative dimension: {size!l}"
-)
+negative_dimension = Message(RuntimeError, "Trying to create tensor with negative dimension: {size!l}")
 two_devices = Message(
-    RuntimeError,
-    "Expected all tensors to be on the same device, but found at least two devices, fpga:0 and "
-    "{other}!",
+    RuntimeError, "Expected all tensors to be on the same device, but found at least two devices, fpga:0 and {other}!"
 )
 no_generator = Message(
     RuntimeError,
@@ -42,9 +37,7 @@ no_generator = Message(
     "draws from one generator of its own: torch.manual_seed or torch.fpga.manual_seed seeds it, "
     "torch.fpga.get_rng_state and set_rng_state keep its state",
 )
-not_on_the_device = Message(
-    TypeError, "this takes a torch tensor on the device fpga, not one on {device}"
-)
+not_on_the_device = Message(TypeError, "this takes a torch tensor on the device fpga, not one on {device}")
 not_on_the_host = Message(TypeError, "this takes a torch tensor on the CPU, not one on {device}")
 not_shared = Message(ValueError, "{device} can't share this memory: {why}; .to() copies it")
 
@@ -73,13 +66,10 @@ not_an_ftensor = Message(TypeError, "this takes an ftensor.Tensor, not {value!k}
 # A dtype that torch has and ftensor lacks
 no_such_dtype = Message(TypeError, "ftensor has no dtype for {dtype}; convert the tensor first")
 layout = Message(
-    NotImplementedError,
-    "the device fpga has strided tensors only, not {found}; ftensor has no sparse kernels",
+    NotImplementedError, "the device fpga has strided tensors only, not {found}; ftensor has no sparse kernels"
 )
 # Another device than the fpga for torch.fpga
 not_the_fpga = Message(ValueError, "Expected a fpga device, but got: {device}")
 no_dtype_here = Message(NotImplementedError, "ftensor has no dtype for {dtype}")
 # Lists of tensors, or none, for an op on lists
-list_lengths = Message(
-    RuntimeError, "_foreach_{op} takes lists of one length, and at least a tensor, not {lengths}"
-)
+list_lengths = Message(RuntimeError, "_foreach_{op} takes lists of one length, and at least a tensor, not {lengths}")

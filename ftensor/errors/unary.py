@@ -14,8 +14,6 @@ def no_clamp(op: str, dtype: object) -> RuntimeError:
 limits_swapped = Message(ValueError, "{op}(): min_val {low} is above max_val {high}")
 negative_limit = Message(RuntimeError, "{op}(): min_val {low} is negative, which {dtype} cannot be")
 zero_alpha = Message(RuntimeError, "ZeroDivisionError: {op}() divides by alpha, which is 0")
-gelu_approximation = Message(
-    RuntimeError, 'gelu(): approximate must be "none" or "tanh", not {name!r}'
-)
+gelu_approximation = Message(RuntimeError, 'gelu(): approximate must be "none" or "tanh", not {name!r}')
 negative_lambda = Message(RuntimeError, "{op}(): lambd must be 0 or more, not {value}")
 negative_order = Message(RuntimeError, "{op}(): the order n must not be negative, but is {n}")

@@ -14,24 +14,15 @@ def _ints(values: Sequence[int]) -> str:
 
 # --- arguments ---
 
-not_an_int = Message(
-    TypeError, "{function}() needs an int as `{argument}`, not {value!r} ({value!k})"
-)
-not_ints = Message(
-    TypeError,
-    "{function}() needs a tuple of 64-bit ints as `{argument}`, not {value!r} ({value!k})",
-)
-int_too_large = Message(
-    ValueError, "{function}(): `{argument}` is {value}, which does not fit in 64 bits"
-)
+not_an_int = Message(TypeError, "{function}() needs an int as `{argument}`, not {value!r} ({value!k})")
+not_ints = Message(TypeError, "{function}() needs a tuple of 64-bit ints as `{argument}`, not {value!r} ({value!k})")
+int_too_large = Message(ValueError, "{function}(): `{argument}` is {value}, which does not fit in 64 bits")
 
 
 # --- shape and dtype views ---
 
 
-def view_needs_copy(
-    shape: Sequence[int], strides: Sequence[int], size: Sequence[int]
-) -> RuntimeError:
+def view_needs_copy(shape: Sequence[int], strides: Sequence[int], size: Sequence[int]) -> RuntimeError:
     """A new shape that no strides over the same memory can give."""
     return RuntimeError(
         f"a tensor of shape {_ints(shape)} and strides {_ints(strides)} cannot be viewed as "
@@ -50,15 +41,9 @@ cannot_reinterpret = Message(
     "is {value}; call contiguous() first, or convert the values with to(dtype)",
     "old new what value need",
 )
-reinterpret_as_what = Message(
-    TypeError, "view() needs either a shape (ints) or one ftensor.dtype, not {value!r}"
-)
-real_view_of_real = Message(
-    RuntimeError, "view_as_real() needs a complex tensor, not one of {dtype}"
-)
-complex_view_of = Message(
-    RuntimeError, "view_as_complex() needs float16, float32 or float64, not a tensor of {dtype}"
-)
+reinterpret_as_what = Message(TypeError, "view() needs either a shape (ints) or one ftensor.dtype, not {value!r}")
+real_view_of_real = Message(RuntimeError, "view_as_real() needs a complex tensor, not one of {dtype}")
+complex_view_of = Message(RuntimeError, "view_as_complex() needs float16, float32 or float64, not a tensor of {dtype}")
 complex_view_layout = Message(
     RuntimeError,
     "view_as_complex() needs {what} to be {need}, but it is {value}; call contiguous() on a "
@@ -71,9 +56,7 @@ class NoImaginaryPartError(RuntimeError, AttributeError):
     """torch's error for `imag` of real numbers; to `hasattr`, as libraries ask, it is not there."""
 
 
-imag_of_real = Message(
-    NoImaginaryPartError, "imag needs a complex tensor, not one of {dtype}; its part is all zeros"
-)
+imag_of_real = Message(NoImaginaryPartError, "imag needs a complex tensor, not one of {dtype}; its part is all zeros")
 
 
 # --- dims ---
@@ -81,15 +64,12 @@ imag_of_real = Message(
 
 def permute_count(dims: Sequence[int], ndim: int) -> RuntimeError:
     """permute() that names too few or too many dims."""
-    return RuntimeError(
-        f"permute() must name all {ndim} dims of the tensor, but was given {_ints(dims)}"
-    )
+    return RuntimeError(f"permute() must name all {ndim} dims of the tensor, but was given {_ints(dims)}")
 
 
 beyond_matrix = Message(
     RuntimeError,
-    "{function}() takes at most 2 dims, but the tensor has {ndim}; use mT for batches of matrices "
-    "or permute()",
+    "{function}() takes at most 2 dims, but the tensor has {ndim}; use mT for batches of matrices or permute()",
 )
 
 
@@ -102,20 +82,15 @@ def not_a_matrix(name: str, ndim: int) -> RuntimeError:
 # T, H, mT or mH where torch keeps them for old programs only
 transpose_deprecated = Message(
     UserWarning,
-    "{name} of a tensor with {ndim} dims is deprecated; use mT for batches of matrices, permute() "
-    "to reverse all dims",
+    "{name} of a tensor with {ndim} dims is deprecated; use mT for batches of matrices, permute() to reverse all dims",
 )
 flatten_order = Message(RuntimeError, "flatten(): start_dim {start} comes after end_dim {end}")
-unflatten_into_nothing = Message(
-    RuntimeError, "unflatten(): sizes is empty; give at least one size"
-)
+unflatten_into_nothing = Message(RuntimeError, "unflatten(): sizes is empty; give at least one size")
 
 
 def unflatten_scalar(sizes: Sequence[int]) -> RuntimeError:
     """unflatten() of a 0-d tensor."""
-    return RuntimeError(
-        f"unflatten() into {_ints(sizes)}: a 0-d tensor has no dim to split; use view()"
-    )
+    return RuntimeError(f"unflatten() into {_ints(sizes)}: a 0-d tensor has no dim to split; use view()")
 
 
 def movedim_counts(source: Sequence[int], destination: Sequence[int]) -> RuntimeError:
@@ -126,12 +101,8 @@ def movedim_counts(source: Sequence[int], destination: Sequence[int]) -> Runtime
     )
 
 
-diagonal_same_dims = Message(
-    RuntimeError, "diagonal() needs two different dims, but {dim1} and {dim2} are the same"
-)
-unfold_window = Message(
-    RuntimeError, "unfold(): {what} must be {need}, but it is {value}", "what value need"
-)
+diagonal_same_dims = Message(RuntimeError, "diagonal() needs two different dims, but {dim1} and {dim2} are the same")
+unfold_window = Message(RuntimeError, "unfold(): {what} must be {need}, but it is {value}", "what value need")
 
 
 # --- expanding ---
@@ -140,8 +111,7 @@ unfold_window = Message(
 def expand_too_few(shape: Sequence[int], size: Sequence[int]) -> RuntimeError:
     """expand() to fewer dims than there are."""
     return RuntimeError(
-        f"expand() of a tensor of shape {_ints(shape)} needs at least {len(shape)} sizes, "
-        f"but was given {_ints(size)}"
+        f"expand() of a tensor of shape {_ints(shape)} needs at least {len(shape)} sizes, but was given {_ints(size)}"
     )
 
 
@@ -176,33 +146,24 @@ def narrow_start(start: int, size: int) -> IndexError:
     return IndexError(f"narrow(): start {start} is outside [{-size}, {size}]")
 
 
-narrow_copy_dim = Message(
-    RuntimeError, "narrow_copy(): dim {dim} is out of range for a tensor of {ndim} dims"
-)
+narrow_copy_dim = Message(RuntimeError, "narrow_copy(): dim {dim} is out of range for a tensor of {ndim} dims")
 narrow_negative = Message(RuntimeError, "narrow(): length must be >= 0, not {length}")
 narrow_length = Message(
-    RuntimeError,
-    "narrow(): length {length} from start {start} does not fit a dim of size {size}",
-    "start length size",
+    RuntimeError, "narrow(): length {length} from start {start} does not fit a dim of size {size}", "start length size"
 )
 narrow_start_tensor = Message(
     RuntimeError,
-    "narrow(): a tensor as start must be 0-d and of an integer dtype, but it has {ndim} dims and "
-    "{dtype}",
+    "narrow(): a tensor as start must be 0-d and of an integer dtype, but it has {ndim} dims and {dtype}",
     "dtype ndim",
 )
 
 
 def select_index(index: int, shape: Sequence[int], dim: int) -> IndexError:
     """select() of an index that the dim does not have."""
-    return IndexError(
-        f"select(): index {index} is out of range for dim {dim} of a tensor of shape {_ints(shape)}"
-    )
+    return IndexError(f"select(): index {index} is out of range for dim {dim} of a tensor of shape {_ints(shape)}")
 
 
-split_size = Message(
-    RuntimeError, "split(): pieces of size {size} cannot make up a dim of size {length}"
-)
+split_size = Message(RuntimeError, "split(): pieces of size {size} cannot make up a dim of size {length}")
 
 
 def split_sizes(sizes: Sequence[int], length: int) -> RuntimeError:
@@ -238,9 +199,7 @@ def as_strided_layout(size: Sequence[int], stride: Sequence[int], offset: int) -
     )
 
 
-def as_strided_bounds(
-    size: Sequence[int], stride: Sequence[int], offset: int, need: int, nbytes: int
-) -> RuntimeError:
+def as_strided_bounds(size: Sequence[int], stride: Sequence[int], offset: int, need: int, nbytes: int) -> RuntimeError:
     """as_strided() that reaches beyond the end of the memory."""
     return RuntimeError(
         f"as_strided() with size {_ints(size)}, stride {_ints(stride)}, storage_offset {offset} "
@@ -264,9 +223,7 @@ def index_out_of_bounds(index: int, dim: int, size: int) -> IndexError | ValueEr
     return out_of_bounds(index, dim, size)
 
 
-index_after_ellipsis = Message(
-    IndexError, "a second ... leaves no dim to index in a tensor of {ndim} dims; use one"
-)
+index_after_ellipsis = Message(IndexError, "a second ... leaves no dim to index in a tensor of {ndim} dims; use one")
 
 
 class BackwardsError(ValueError):
@@ -293,17 +250,12 @@ def not_an_index(item: object) -> IndexError | TypeError:
     )
 
 
-set_dtype = Message(
-    RuntimeError, "set_(): a tensor of {have} cannot take the memory of one of {given}"
-)
+set_dtype = Message(RuntimeError, "set_(): a tensor of {have} cannot take the memory of one of {given}")
 ambiguity_check = Message(
-    TypeError,
-    "dim_order(): ambiguity_check must be a bool or a list of memory formats, not {value!r}",
+    TypeError, "dim_order(): ambiguity_check must be a bool or a list of memory formats, not {value!r}"
 )
 
 
 def ambiguous_dims(shape: Sequence[int], strides: Sequence[int]) -> RuntimeError:
     """Dims whose order in memory is not told by their strides."""
-    return RuntimeError(
-        f"dim_order(): strides {_ints(strides)} of shape {_ints(shape)} tell no single order"
-    )
+    return RuntimeError(f"dim_order(): strides {_ints(strides)} of shape {_ints(shape)} tell no single order")

@@ -24,11 +24,7 @@ def no_such_op(name: str, names: Iterable[str]) -> WarmError:
 def no_such_dtype(name: str, names: Iterable[str]) -> WarmError:
     """A name that is no dtype's."""
     known = list(names)
-    return WarmError(
-        f"there is no dtype {name!r}; there are {', '.join(known)}{guess(name, known)}"
-    )
+    return WarmError(f"there is no dtype {name!r}; there are {', '.join(known)}{guess(name, known)}")
 
 
-takes_images = Message(
-    WarmError, "{device} takes its kernels from images: `ftensor build` makes one"
-)
+takes_images = Message(WarmError, "{device} takes its kernels from images: `ftensor build` makes one")

@@ -63,9 +63,7 @@ _ADVICE = {
         "More compute units (--units) bring more ports, as long as the banks keep up; operands "
         "with strides use a port one element at a time, so contiguous ones are faster."
     ),
-    "loop": lambda r: (
-        "More compute units (--units) fold side by side, and so do more states in the kernel."
-    ),
+    "loop": lambda r: "More compute units (--units) fold side by side, and so do more states in the kernel.",
     "fill": lambda r: (
         "Rows are short or tensors small: pipelines and bursts start anew for each; longer inner "
         "dims, or contiguous tensors, are faster."

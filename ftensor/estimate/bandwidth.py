@@ -55,9 +55,7 @@ def cycles_of(nanoseconds: float, clock: float) -> float:
     return nanoseconds * clock * 1e-3
 
 
-def port_share(
-    burst: int, outstanding: int, clock: float, write: bool, p: Parameters = DEFAULT
-) -> float:
+def port_share(burst: int, outstanding: int, clock: float, write: bool, p: Parameters = DEFAULT) -> float:
     """The share of its cycles in which a port moves data, between 0 and 1.
 
     A round trip is the latency and one burst; `outstanding` bursts fit into it. Between bursts
@@ -69,9 +67,8 @@ def port_share(
 
 
 def port_rate(
-    board: Board, width: int, burst: int, outstanding: int, clock: float, write: bool,
-    p: Parameters = DEFAULT,
-) -> float:  # fmt: skip
+    board: Board, width: int, burst: int, outstanding: int, clock: float, write: bool, p: Parameters = DEFAULT
+) -> float:
     """GB/s through one port of `width` bits from one bank."""
     bits = min(width, int(board.port.value))
     through = bits / 8 * clock * 1e-3 * port_share(burst, outstanding, clock, write, p)

@@ -72,9 +72,7 @@ def eagerly() -> Iterator[None]:
         Jitted.__call__ = kept  # type: ignore[method-assign]
 
 
-def columns(
-    what: Sequence[str], trace: Trace, first: Report, eager: Trace | None = None
-) -> Iterator[Column]:
+def columns(what: Sequence[str], trace: Trace, first: Report, eager: Trace | None = None) -> Iterator[Column]:
     """The reports that `--compare` asks for: "steps", "graph" (of which `eager` is the trace of the
     same program without its graphs), or boards beside that of `first`.
 

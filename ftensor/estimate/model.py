@@ -114,9 +114,18 @@ def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
     crossing = sum(transfer(link, n, True) for n in to_board)
     crossing += sum(transfer(link, n, False) for n in to_host)
     return Estimate(
-        launch, units[worst], fills[worst], steady[worst], port, bank,
-        sum(a.nbytes for a in moves), to_board, to_host, cycles / (clock * 1e6), crossing,
-    )  # fmt: skip
+        launch,
+        units[worst],
+        fills[worst],
+        steady[worst],
+        port,
+        bank,
+        sum(a.nbytes for a in moves),
+        to_board,
+        to_host,
+        cycles / (clock * 1e6),
+        crossing,
+    )
 
 
 def _pace(found: Sequence[Loop], setup: Setup) -> tuple[float, float]:

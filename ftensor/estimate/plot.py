@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 BINS, ROWS = 240, 10
 NOTE = "A model's estimate, not measured on hardware."
 SHORT = {
-    "port": "ports", "bank": "a memory bank", "loop": "the loops' cycles",
-    "fill": "filling pipelines", "launch": "launching", "link": "host and board",
-}  # fmt: skip
+    "port": "ports",
+    "bank": "a memory bank",
+    "loop": "the loops' cycles",
+    "fill": "filling pipelines",
+    "launch": "launching",
+    "link": "host and board",
+}
 assert SHORT.keys() == BOUNDS.keys() == COLOURS.keys()
 
 
@@ -45,9 +49,7 @@ def kernels_of(r: Report) -> tuple[Group, ...]:
     return (*ops, *(Group(Path(key.file).stem, (key,)) for key in graphs))
 
 
-def drawn(
-    name: str, r: Report, order: Sequence[KernelLaunch | int], groups: Sequence[Group] | None
-) -> Figure:
+def drawn(name: str, r: Report, order: Sequence[KernelLaunch | int], groups: Sequence[Group] | None) -> Figure:
     """The figure of a report. Without an inventory's `groups` the area is that of the kernels that
     the program needs."""
     rows = binned(list(spans(r, order)), BINS, ROWS)
@@ -55,10 +57,7 @@ def drawn(
     board = r.setup.board
     with styled():
         grid = made.add_gridspec(2, 2, height_ratios=(1 + 0.3 * len(rows), 2.4))
-        made.suptitle(
-            f"{name}, {board.title}: {r.resident * 1e3:.3g} ms, {counted(r.count, 'launch')}\n"
-            f"{NOTE}"
-        )
+        made.suptitle(f"{name}, {board.title}: {r.resident * 1e3:.3g} ms, {counted(r.count, 'launch')}\n{NOTE}")
         _time_line(made.add_subplot(grid[0, :]), rows, r.resident * 1e3)
         _bounds(made.add_subplot(grid[1, 0]), r)
         held = fit(tuple(groups or kernels_of(r)), board)
@@ -66,9 +65,7 @@ def drawn(
     return made
 
 
-def _time_line(
-    axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], milliseconds: float
-) -> None:
+def _time_line(axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], milliseconds: float) -> None:
     """Each row's parts of the time: as high as the share that it takes, coloured by the bound."""
     width = milliseconds / BINS
     for place, bins in enumerate(rows.values()):
@@ -86,14 +83,15 @@ def _bounds(axes: Axes, r: Report) -> None:
     """Where the time goes."""
     found = {name: seconds * 1e3 for name, seconds in r.bounds().items() if seconds}
     names = sorted(found, key=lambda name: -found[name])
-    axes.barh(
-        [SHORT[n] for n in names], [found[n] for n in names], color=[COLOURS[n] for n in names]
-    )
+    axes.barh([SHORT[n] for n in names], [found[n] for n in names], color=[COLOURS[n] for n in names])
     for k, name in enumerate(names):
         axes.annotate(
-            f"{found[name]:.3g} ms, {found[name] / r.resident / 1e3:.0%}", (found[name], k), (3, 0),
-            textcoords="offset points", va="center",
-        )  # fmt: skip
+            f"{found[name]:.3g} ms, {found[name] / r.resident / 1e3:.0%}",
+            (found[name], k),
+            (3, 0),
+            textcoords="offset points",
+            va="center",
+        )
     axes.set(title="Bound by", xlabel="ms")
     axes.set_xlim(0, 1.5 * max(found.values()))
     axes.invert_yaxis()
@@ -120,9 +118,7 @@ def compared(name: str, columns: Sequence[Column]) -> Figure:
                 axes.barh(places, parts, 0.7, begins, color=colour, label=SHORT[bound])
             begins = [a + b for a, b in zip(begins, parts)]
         for k, end in enumerate(begins):
-            axes.annotate(
-                f"{end:.3g} ms", (end, k), (3, 0), textcoords="offset points", va="center"
-            )
+            axes.annotate(f"{end:.3g} ms", (end, k), (3, 0), textcoords="offset points", va="center")
         axes.set_yticks(range(len(columns)), [c.title for c in columns])
         axes.set_xlabel("ms with data that stays on the board, by what bounds it")
         axes.set_xlim(0, 1.15 * max(begins))

@@ -74,35 +74,48 @@ def rows(p: Parameters = DEFAULT) -> tuple[Row, ...]:
     both = sum(port_rate(u200, 512, 16, 16, 300, write, p) for write in (False, True))
     slower = 2 * port_rate(u200, 512, 16, 16, 300, True, p)
     found.append(
-        Row("U200, one bank copied to another", "GB/s", 30.72, min(both, slower), "check",
-            "kernel_global_bandwidth, U200")
-    )  # fmt: skip
+        Row(
+            "U200, one bank copied to another",
+            "GB/s",
+            30.72,
+            min(both, slower),
+            "check",
+            "kernel_global_bandwidth, U200",
+        )
+    )
     hbm = "hbm_bandwidth, log of a {}"
     found += [
-        Row("U280 HBM, 8 vaddmul units on 32 banks", "GB/s", 421.3, 32 * bank_rate(u280, p), "set",
-            hbm.format("U280")),
-        Row("U50 HBM, 3 vaddmul units on 12 banks", "GB/s", 158.3, 12 * bank_rate(u50, p), "check",
-            hbm.format("U50")),
-        Row("U50 HBM, vadd on 3 banks", "GB/s", 39.23, 3 * bank_rate(u50, p), "check",
-            "hbm_large_buffers, log of a U50"),
-        Row("U280 HBM, STREAM copy, 32 kernels", "GB/s", 377.0, 32 * bank_rate(u280, p), "check",
-            "HPCC_FPGA"),
-    ]  # fmt: skip
+        Row("U280 HBM, 8 vaddmul units on 32 banks", "GB/s", 421.3, 32 * bank_rate(u280, p), "set", hbm.format("U280")),
+        Row("U50 HBM, 3 vaddmul units on 12 banks", "GB/s", 158.3, 12 * bank_rate(u50, p), "check", hbm.format("U50")),
+        Row(
+            "U50 HBM, vadd on 3 banks", "GB/s", 39.23, 3 * bank_rate(u50, p), "check", "hbm_large_buffers, log of a U50"
+        ),
+        Row("U280 HBM, STREAM copy, 32 kernels", "GB/s", 377.0, 32 * bank_rate(u280, p), "check", "HPCC_FPGA"),
+    ]
     link = "host_global_bandwidth, log of a U200"
     in_1m, out_1m = (1048576 / transfer(u200.link, 1048576, to) / 1e9 for to in (True, False))
     found += [
         Row("host to board, 512 MB", "GB/s", 7.452, u200.link.to_board.value, "set", link),
         Row("board to host, 512 MB", "GB/s", 12.13, u200.link.to_host.value, "set", link),
-        Row("64-byte buffer to the board", "us", 13.6, transfer(u200.link, 64, True) * 1e6, "set",
-            link),
+        Row("64-byte buffer to the board", "us", 13.6, transfer(u200.link, 64, True) * 1e6, "set", link),
         Row("host to board, 64 buffers of 1 MB", "GB/s", 6.620, in_1m, "check", link),
         Row("board to host, 64 buffers of 1 MB", "GB/s", 10.07, out_1m, "check", link),
-        Row("host to board, large", "GB/s", 8.871, u200.link.to_board.value, "check",
-            "xbutil validate in Vitis tutorial XD099, mean of three banks"),
-    ]  # fmt: skip
+        Row(
+            "host to board, large",
+            "GB/s",
+            8.871,
+            u200.link.to_board.value,
+            "check",
+            "xbutil validate in Vitis tutorial XD099, mean of three banks",
+        ),
+    ]
     iops = "iops_test_xrt, log of a U250"
-    for count, logged, role in ((10, 84.0336, "check"), (100, 270.27, "check"),
-                                (10000, 316.937, "check"), (1000000, 359.184, "set")):  # fmt: skip
+    for count, logged, role in (
+        (10, 84.0336, "check"),
+        (100, 270.27, "check"),
+        (10000, 316.937, "check"),
+        (1000000, 359.184, "set"),
+    ):
         rate = count / launches(u250, count, count) / 1e3
         found.append(Row(f"launches, {count} queued", "k/s", logged, rate, role, iops))
     return tuple(found)

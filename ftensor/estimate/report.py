@@ -122,14 +122,5 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] |
     settings = sum(count * transfer(link, n, True) for n, count in trace.settings.items())
     copied = tuple(sum(n * c for n, c in x.items()) for x in (trace.uploads, trace.downloads))
     return Report(
-        setup,
-        in_flight,
-        tuple(lines),
-        missing,
-        up + down,
-        settings,
-        fallback,
-        (copied[0], copied[1]),
-        found,
-        away,
+        setup, in_flight, tuple(lines), missing, up + down, settings, fallback, (copied[0], copied[1]), found, away
     )

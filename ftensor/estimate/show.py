@@ -27,12 +27,21 @@ def text(r: Report, most: int = 24) -> str:
         e = line.each
         resident = line.kernel + each * line.count
         bounds = {stays: _link(r, e.slowest(each, stays)) for stays in (True, False)}
-        cells.append((
-            *in_words(e.launch),
-            e.launch.units, line.count, round(e.cycles), size(e.moved), fixed(e.kernel * 1e6),
-            fixed(e.moved / e.kernel / 1e9), fixed(resident * 1e3), bounds[True],
-            fixed((resident + line.crossing) * 1e3), bounds[False],
-        ))  # fmt: skip
+        cells.append(
+            (
+                *in_words(e.launch),
+                e.launch.units,
+                line.count,
+                round(e.cycles),
+                size(e.moved),
+                fixed(e.kernel * 1e6),
+                fixed(e.moved / e.kernel / 1e9),
+                fixed(resident * 1e3),
+                bounds[True],
+                fixed((resident + line.crossing) * 1e3),
+                bounds[False],
+            )
+        )
     out.append(table(cells, indent=""))
     if len(r.lines) > most:
         more = counted(len(r.lines) - most, "more kind")
@@ -52,8 +61,7 @@ def text(r: Report, most: int = 24) -> str:
         "",
         f"In all, {counted(r.count, 'launch')}, in milliseconds (estimated):",
         table(shown),
-        f"resident: data stays on the board; the program itself copies {size(up)} in and "
-        f"{size(down)} out.",
+        f"resident: data stays on the board; the program itself copies {size(up)} in and {size(down)} out.",
         "fetched: every op's inputs come from the host and its outputs go back.",
         "",
         *advice(r),
@@ -120,9 +128,7 @@ def as_json(r: Report) -> dict[str, Any]:
         "board": {
             "name": board.name,
             "title": board.title,
-            "figures": {
-                k: {"value": f.value, "source": f.source} for k, f in board.figures().items()
-            },
+            "figures": {k: {"value": f.value, "source": f.source} for k, f in board.figures().items()},
         },
         "assumptions": {
             "clock_mhz": r.setup.clock,
@@ -146,13 +152,8 @@ def as_json(r: Report) -> dict[str, Any]:
                 "lanes": e.launch.key.lanes,
                 "units": e.launch.units,
                 "count": line.count,
-                "loops": [
-                    {"name": x.name, "trips": x.trips, "entries": x.entries, "ii": x.interval}
-                    for x in e.loops
-                ],
-                "cycles": {
-                    "all": e.cycles, "fill": e.fill, "loop": e.loop, "port": e.port, "bank": e.bank,
-                },
+                "loops": [{"name": x.name, "trips": x.trips, "entries": x.entries, "ii": x.interval} for x in e.loops],
+                "cycles": {"all": e.cycles, "fill": e.fill, "loop": e.loop, "port": e.port, "bank": e.bank},
                 "bytes": e.moved,
                 "bytes_to_board": sum(e.to_board),
                 "bytes_to_host": sum(e.to_host),
@@ -177,4 +178,4 @@ def as_json(r: Report) -> dict[str, Any]:
             "fetched_s": r.fetched,
         },
         "advice": advice(r),
-    }  # fmt: skip
+    }

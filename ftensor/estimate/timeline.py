@@ -50,16 +50,11 @@ def binned(found: Sequence[Span], bins: int, most: int) -> dict[str, list[dict[s
     whole: dict[str, float] = defaultdict(float)
     for span in found:
         whole[span.row] += span.end - span.begin
-    named = {
-        row
-        for row, _ in sorted(whole.items(), key=lambda item: -item[1])[: most - (len(whole) > most)]
-    }
+    named = {row for row, _ in sorted(whole.items(), key=lambda item: -item[1])[: most - (len(whole) > most)]}
     width = max(found[-1].end, 1e-12) / bins
     rows: dict[str, list[dict[str, float]]] = {}
     for span in found:
-        row = rows.setdefault(
-            span.row if span.row in named else OTHERS, [defaultdict(float) for _ in range(bins)]
-        )
+        row = rows.setdefault(span.row if span.row in named else OTHERS, [defaultdict(float) for _ in range(bins)])
         first, last = int(span.begin / width), min(int(span.end / width), bins - 1)
         for k in range(first, last + 1):
             seconds = min(span.end, (k + 1) * width) - max(span.begin, k * width)

@@ -17,9 +17,14 @@ MOST = 1 << 31
 
 
 def pooled(
-    input: Tensor, windows: PoolWindows, shape: Ints, places: bool, mean: bool = False,
-    divisor: int = 0, padded: bool = False,
-) -> tuple[Tensor, ...] | None:  # fmt: skip
+    input: Tensor,
+    windows: PoolWindows,
+    shape: Ints,
+    places: bool,
+    mean: bool = False,
+    divisor: int = 0,
+    padded: bool = False,
+) -> tuple[Tensor, ...] | None:
     """(the largest element or the `mean` of each window, with `places` that of the largest in its
     plane as int64), of this shape; a mean is the sum by `divisor`, or by the window's elements
     (with zeros around the planes where they are `padded`).
@@ -35,9 +40,8 @@ def pooled(
 
 
 def _prepare(
-    input: Tensor, windows: PoolWindows, shape: Ints, places: bool, mean: bool, divisor: int,
-    padded: bool,
-) -> Launch | None:  # fmt: skip
+    input: Tensor, windows: PoolWindows, shape: Ints, places: bool, mean: bool, divisor: int, padded: bool
+) -> Launch | None:
     backend, of = input._storage.backend, input._dtype
     key = PoolKey(of)
     fits = 0 < numel(input._shape) < MOST and 0 < numel(shape) < MOST and abs(divisor) < MOST

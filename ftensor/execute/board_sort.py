@@ -51,13 +51,9 @@ def prepare_first(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool
     backend, made = x._storage.backend, list(x._shape)
     made[dim] = many
     strides = contiguous_strides(tuple(made))
-    outputs = asked(
-        backend, Output(x._dtype, tuple(made), strides), Output(dtypes.int64, tuple(made), strides)
-    )
+    outputs = asked(backend, Output(x._dtype, tuple(made), strides), Output(dtypes.int64, tuple(made), strides))
     shape, read, written = rows_along(x, dim, strides)
-    g = TopkGeometry(
-        x._shape[dim], many, descending, x._strides[dim], strides[dim], shape, read, written
-    )
+    g = TopkGeometry(x._shape[dim], many, descending, x._strides[dim], strides[dim], shape, read, written)
     units = units_for(numel(x._shape), backend.units, backend.target, 1)
     operands = (VALUES, INDICES, X)
     step = Step(key, min(units, g.items), operands, operands, numbers=False, geometry=g.pack())
@@ -78,9 +74,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     """The launch: tiles of rows, and merges of them until a row is one."""
     backend, key = x._storage.backend, SortKey(x._dtype)
     strides = like_strides(x._shape, x._strides)
-    outputs = asked(
-        backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides)
-    )
+    outputs = asked(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
     if not numel(x._shape):
         return Launch((), 3, outputs)
     shape, read, written = rows_along(x, dim, strides)
@@ -90,15 +84,20 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     while True:
         last, merges = tile >= n, bool(steps)
         g = SortGeometry(
-            merges, last, -(-n // tile), tile, n, run, descending, x._strides[dim], strides[dim],
-            shape, read, written,
-        )  # fmt: skip
+            merges, last, -(-n // tile), tile, n, run, descending, x._strides[dim], strides[dim], shape, read, written
+        )
         a, b = ((A, A_ORDER), (B, B_ORDER))[:: 1 if len(steps) % 2 else -1]
         units = units_for(g.passes * n * rows, backend.units, backend.target, 1)
         steps.append(
-            Step(key, min(units, g.items), (VALUES, INDICES, X, *a, *b), (VALUES, INDICES, X),
-                 geometry=g.pack(), work=n * rows)
-        )  # fmt: skip
+            Step(
+                key,
+                min(units, g.items),
+                (VALUES, INDICES, X, *a, *b),
+                (VALUES, INDICES, X),
+                geometry=g.pack(),
+                work=n * rows,
+            )
+        )
         if last:
             break
         tile, run = min(WAYS * tile, n), tile

@@ -15,9 +15,7 @@ from ..runtime import fallback
 from .memory import new
 
 
-def by_numpy(
-    op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *args: Any
-) -> tuple[Tensor, ...]:
+def by_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *args: Any) -> tuple[Tensor, ...]:
     """The arrays that `function(*arrays, *args)` gives, as tensors on the inputs' device.
 
     Where that is a device without a compiler the call is one that falls back: it obeys

@@ -61,23 +61,15 @@ COUNTED = (1 << 31) - 1
 
 
 def convolve(
-    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows,
-    call: Hashable = None,
-) -> Tensor:  # fmt: skip
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows, call: Hashable = None
+) -> Tensor:
     """Write the convolution of `x` (N, groups * C, *sizes) to `out` (N, groups * O, *counts).
 
     `weight` is (groups, O, C, *kernel). All have one dtype that `serves` and elements. The next
     `call`, if it names one, is done by `again`; the key of all operands and of `out` is part of it.
     """
     backend = out._storage.backend
-    key: tuple[Any, ...] = (
-        "conv",
-        out._key,
-        x._key,
-        weight._key,
-        None if bias is None else bias._key,
-        of,
-    )
+    key: tuple[Any, ...] = ("conv", out._key, x._key, weight._key, None if bias is None else bias._key, of)
     if not backend.target.unaligned:
         key += (not out._place(),)
     args = (out, x, weight, bias, of)
@@ -143,9 +135,8 @@ def served(x: Tensor, taps: int) -> bool:
 
 
 def prepare(
-    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows,
-    byte: tuple[int, bool] | None = None,
-) -> Launch:  # fmt: skip
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows, byte: tuple[int, bool] | None = None
+) -> Launch:
     """The launch: what is packed, and a step for each class of results. Of bytes what stands for 0,
     as signed ones, and whether they are unsigned."""
     backend, dtype = out._storage.backend, out._dtype
@@ -158,10 +149,14 @@ def prepare(
     found = classes(weight, out._shape[2:], of)
     lies = lies_ready(x, of, found, key.columns)
     found = [
-        Class(three(c.first, 0), three(c.counts, 1), three(c.step, 1),
-              tuple(Tap(t.place, three(t.beside, 0)) for t in c.taps))
+        Class(
+            three(c.first, 0),
+            three(c.counts, 1),
+            three(c.step, 1),
+            tuple(Tap(t.place, three(t.beside, 0)) for t in c.taps),
+        )
         for c in found
-    ]  # fmt: skip
+    ]
     stride = three((1,) * n if of.transposed else of.stride, 1)
     small = None if byte else direct(out, x, weight, bias, found, stride, lies)
     if small is not None:
@@ -211,17 +206,22 @@ def prepare(
             # Results of a class are as far apart as it says, so they may be no row of their own.
             apart = tuple([s * k for s, k in zip(results, one.step)])
             t = tiled or tiling(key, planes, one, lies, apart)
-            g = _geometry(
-                key, planes, one, t, many, groups, filters, channels, panels, out, stride, zero
-            )  # fmt: skip
+            g = _geometry(key, planes, one, t, many, groups, filters, channels, panels, out, stride, zero)
             first = sum(f * s for f, s in zip(one.first, results))
             moved = (begin * out._strides[0] + first, 0)
             terms = many * numel(one.counts) * groups * filters * channels * max(len(one.taps), 1)
             units = min(_units(backend, terms // TERMS), g.items)
-            steps.append(Step(
-                key, units, (OUT, X if lies else PLANES, PANELS + k), (OUT, X if lies else None),
-                moved if any(moved) else None, numbers=False, geometry=g.pack(),
-            ))  # fmt: skip
+            steps.append(
+                Step(
+                    key,
+                    units,
+                    (OUT, X if lies else PLANES, PANELS + k),
+                    (OUT, X if lies else None),
+                    moved if any(moved) else None,
+                    numbers=False,
+                    geometry=g.pack(),
+                )
+            )
     # What a tile reads beyond the last plane is never looked at.
     behind = max(beat, BEAT)
     room = 0 if lies else (each * sample + key.columns + behind) * size
@@ -245,9 +245,7 @@ def _samples_across(out: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Ten
     return last(out), last(x), filters
 
 
-def _small(
-    out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGeometry | DepthwiseGeometry
-) -> Launch:  # fmt: skip
+def _small(out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGeometry | DepthwiseGeometry) -> Launch:
     """The launch of a kernel that reads its operands where they lie."""
     backend = out._storage.backend
     terms = numel(out._shape) * g.channels * len(g.offsets) // TERMS
@@ -265,16 +263,19 @@ def _samples(backend: Backend, batch: int, elements: int, size: int) -> int:
     return min(batch, max(NEAR_BYTES // max(elements * size, 1), -(-batch // MOST_TURNS), 1))
 
 
-def _pack(
-    backend: Backend, key: ConvKey, g: ConvPackGeometry, k: int, moved: int = 0
-) -> Step:  # fmt: skip
+def _pack(backend: Backend, key: ConvKey, g: ConvPackGeometry, k: int, moved: int = 0) -> Step:
     elements = g.batch * g.channels * g.plane + g.groups * g.panels * g.own * len(g.taps) * key.rows
     units = max(1, min(_units(backend, elements), g.of_planes + g.of_panels))
     given = (X, WEIGHT, BIAS) if key.skeleton == "conv_pack" else (X, WEIGHT)
     return Step(
-        key, units, (PLANES, PANELS + k, *given), given,
-        (moved, *[0] * (len(given) - 1)) if moved else None, numbers=False, geometry=g.pack(),
-    )  # fmt: skip
+        key,
+        units,
+        (PLANES, PANELS + k, *given),
+        given,
+        (moved, *[0] * (len(given) - 1)) if moved else None,
+        numbers=False,
+        geometry=g.pack(),
+    )
 
 
 def _geometry(

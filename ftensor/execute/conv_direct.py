@@ -11,12 +11,7 @@ from ..kernels.costs import PROCESSOR
 from ..kernels.skeletons.conv import ConvKey, Part, Phase
 from ..kernels.skeletons.conv.key import DEPTH
 from ..kernels.skeletons.cpu.conv_depthwise import DepthwiseGeometry, depthwise_conv_key
-from ..kernels.skeletons.cpu.conv_direct import (
-    PLANES,
-    Copies,
-    DirectConvGeometry,
-    direct_conv_key,
-)
+from ..kernels.skeletons.cpu.conv_direct import PLANES, Copies, DirectConvGeometry, direct_conv_key
 from .conv_plan import Class, Planes, padded_planes, three
 
 # Weights that stay in a processor's caches while all samples meet them.
@@ -28,9 +23,8 @@ FILTERS = 4
 
 
 def direct(
-    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, found: list[Class], stride: Ints,
-    lies: bool,
-) -> tuple[ConvKey, DirectConvGeometry | DepthwiseGeometry] | None:  # fmt: skip
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, found: list[Class], stride: Ints, lies: bool
+) -> tuple[ConvKey, DirectConvGeometry | DepthwiseGeometry] | None:
     """The kernel and what it is told, or None where planes and panels are packed instead: on
     devices that aren't CPUs, for planes that have no room near a processor, or where tiles fill
     better along them. Classes and strides are those of three dims; `lies`: packing takes nothing.
@@ -51,9 +45,10 @@ def direct(
         return None
     own = (*x._strides[:2], *three(x._strides[2:], 0))
     given = (
-        (*own[:2], *[s * k for s, k in zip(own[2:], stride)]), weight._strides[:3],
+        (*own[:2], *[s * k for s, k in zip(own[2:], stride)]),
+        weight._strides[:3],
         -1 if bias is None else bias._strides[0],
-    )  # fmt: skip
+    )
     copied = phases(planes, three(x._shape[2:], 1), own[2:])
     offsets = tuple([planes.offset(t.beside, stride) for t in one.taps])
     results, rows = three(out._strides[2:], 0), planes.strides[2:4]
@@ -81,9 +76,7 @@ def direct(
     )  # fmt: skip
 
 
-def gains(
-    key: ConvKey, filters: int, one: Class, planes: Planes, parts: Copies, lies: bool
-) -> bool:  # fmt: skip
+def gains(key: ConvKey, filters: int, one: Class, planes: Planes, parts: Copies, lies: bool) -> bool:
     """Whether tiles' products, and what is copied for each step of them, take less than those of
     packed planes, or as much with the packing."""
     costs = PROCESSOR.convolutions

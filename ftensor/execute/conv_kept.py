@@ -33,9 +33,7 @@ def call_of(call: Hashable, weight: Tensor, given: Tensor) -> Hashable:
     return call, weight._offset, given._offset
 
 
-def panels(
-    launch: Launch, call: Hashable, x: Tensor, weight: Tensor, given: Tensor
-) -> tuple[Tensor, ...] | None:  # fmt: skip
+def panels(launch: Launch, call: Hashable, x: Tensor, weight: Tensor, given: Tensor) -> tuple[Tensor, ...] | None:
     """The panels that `launch` makes, where they are kept or shall be from now on; `given` is the
     bias, or the weight in its place. None while the weight is new, or may be written unseen, and
     while launches are noted for other calls than this one."""
@@ -65,9 +63,7 @@ def panels(
     return made
 
 
-def _made(
-    launch: Launch, steps: list[Step], inputs: tuple[Tensor, ...]
-) -> tuple[Tensor, ...] | None:  # fmt: skip
+def _made(launch: Launch, steps: list[Step], inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
     storage = inputs[1]._storage
     backend = storage.backend
     key = ("conv panels", tuple([(s.key, s.units, s.geometry) for s in steps]))
@@ -87,9 +83,18 @@ def _panel_steps(launch: Launch) -> list[Step]:
             g = ConvPackGeometry.unpack(step.geometry)
             if g.panels:
                 nothing = replace(
-                    g, batch=0, channels=1, plane=1, part=(1,) * 3, step=(1,) * 3, input=(1,) * 3,
-                    x=(0,) * 5, deep=(0,), high=(0,), wide=(0,),
-                )  # fmt: skip
+                    g,
+                    batch=0,
+                    channels=1,
+                    plane=1,
+                    part=(1,) * 3,
+                    step=(1,) * 3,
+                    input=(1,) * 3,
+                    x=(0,) * 5,
+                    deep=(0,),
+                    high=(0,),
+                    wide=(0,),
+                )
                 units = min(step.units, nothing.of_panels)
                 steps.append(replace(step, units=units, geometry=nothing.pack()))
     return steps
@@ -104,9 +109,7 @@ def _panel_launch(launch: Launch, steps: list[Step]) -> Launch:
     assert isinstance(key, ConvKey)
     of = key.dtype.compute
     outputs = [Output(of, (nbytes // of.itemsize,), (1,)) for nbytes in launch.temporaries[1:]]
-    return Launch(
-        tuple([_placed(s, places) for s in steps]), count + 3, tuple(outputs), temporaries=(64,)
-    )
+    return Launch(tuple([_placed(s, places) for s in steps]), count + 3, tuple(outputs), temporaries=(64,))
 
 
 def without(launch: Launch) -> Launch:
@@ -125,10 +128,7 @@ def without(launch: Launch) -> Launch:
             units = min(step.units, g.of_planes)
             packed = replace(step, units=units, geometry=replace(g, panels=0).pack())
             steps.append(_placed(packed, {**places, **{PANELS + k: unused for k in range(count)}}))
-    return replace(
-        launch, steps=tuple(steps), operands=PLANES + count,
-        temporaries=(launch.temporaries[0], 64),
-    )  # fmt: skip
+    return replace(launch, steps=tuple(steps), operands=PLANES + count, temporaries=(launch.temporaries[0], 64))
 
 
 def _placed(step: Step, places: dict[int, int]) -> Step:

@@ -33,9 +33,7 @@ class ConvWindows:
 
     def beside(self) -> ConvWindows:
         """The same with one more dim behind, in which nothing is summed."""
-        return ConvWindows(
-            self.groups, (*self.stride, 1), (*self.before, 0), (*self.dilation, 1), self.transposed
-        )
+        return ConvWindows(self.groups, (*self.stride, 1), (*self.before, 0), (*self.dilation, 1), self.transposed)
 
 
 @dataclass(frozen=True)
@@ -60,27 +58,19 @@ class Class:
 def classes(weight: Tensor, counts: Ints, of: ConvWindows) -> list[Class]:
     """The results of a convolution, sorted by the taps they sum."""
     kernel, own = weight._shape[3:], weight._strides[3:]
-    places = [
-        (sum(k * s for k, s in zip(at, own)), at)
-        for at in itertools.product(*[range(k) for k in kernel])
-    ]
+    places = [(sum(k * s for k, s in zip(at, own)), at) for at in itertools.product(*[range(k) for k in kernel])]
     n = len(kernel)
     if not of.transposed:
-        taps = tuple(
-            Tap(p, tuple(k * d - b for k, d, b in zip(at, of.dilation, of.before)))
-            for p, at in places
-        )
+        taps = tuple(Tap(p, tuple(k * d - b for k, d, b in zip(at, of.dilation, of.before))) for p, at in places)
         return [Class((0,) * n, counts, (1,) * n, taps)]
     found = []
     for first in itertools.product(*[range(min(s, c)) for s, c in zip(of.stride, counts)]):
         # Result o sums element i by tap k, where o + before = stride * i + dilation * k.
         taps = tuple(
-            Tap(p, tuple((o + b - d * k) // s for o, b, d, k, s in
-                         zip(first, of.before, of.dilation, at, of.stride)))
+            Tap(p, tuple((o + b - d * k) // s for o, b, d, k, s in zip(first, of.before, of.dilation, at, of.stride)))
             for p, at in places
-            if all((o + b - d * k) % s == 0 for o, b, d, k, s in
-                   zip(first, of.before, of.dilation, at, of.stride))
-        )  # fmt: skip
+            if all((o + b - d * k) % s == 0 for o, b, d, k, s in zip(first, of.before, of.dilation, at, of.stride))
+        )
         many = tuple(-(-(c - o) // s) for c, o, s in zip(counts, first, of.stride))
         found.append(Class(first, many, of.stride, taps))
     return found
@@ -119,8 +109,7 @@ def padded_planes(x: Ints, found: Sequence[Class], stride: Ints, beat: int) -> P
     for d in range(3):
         beside = [t.beside[d] for c in found for t in c.taps]
         start, s = min(beside, default=0), stride[d]
-        reach = max((c.counts[d] - 1 + (t.beside[d] - start) // s for c in found for t in c.taps),
-                    default=0)  # fmt: skip
+        reach = max((c.counts[d] - 1 + (t.beside[d] - start) // s for c in found for t in c.taps), default=0)
         phases = sorted({(b - start) % s for b in beside} or {0})
         low.append(start)
         parts.append(Part(reach + 1, tuple(start + p for p in phases), s))
@@ -143,19 +132,21 @@ def lies_ready(x: Tensor, of: ConvWindows, found: Sequence[Class], tile: int) ->
     return all(r <= m for r, m in zip(reach, x._shape[2:])) and one.counts[-1] >= 1 and tile > 0
 
 
-def across_gains(
-    key: ConvKey, x: Ints, filters: int, found: Sequence[Class], stride: Ints
-) -> bool:  # fmt: skip
+def across_gains(key: ConvKey, x: Ints, filters: int, found: Sequence[Class], stride: Ints) -> bool:
     """Whether an input of shape `x` takes less where its samples lie side by side, as tiles fill
     better, although elements that lie apart are packed then. The first of three dims is 1."""
     batch, channels = x[:2]
     if batch == 1:
         return False
     across = [
-        replace(c, counts=(*c.counts[1:], batch), step=(*c.step[1:], 1),
-                taps=tuple([Tap(t.place, (*t.beside[1:], 0)) for t in c.taps]))
+        replace(
+            c,
+            counts=(*c.counts[1:], batch),
+            step=(*c.step[1:], 1),
+            taps=tuple([Tap(t.place, (*t.beside[1:], 0)) for t in c.taps]),
+        )
         for c in found
-    ]  # fmt: skip
+    ]
     costs, panels = PROCESSOR.convolutions, -(-filters // key.rows)
 
     def cost(classes: Sequence[Class], stride: Ints, samples: int, element: float) -> float:

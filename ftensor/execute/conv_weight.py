@@ -54,9 +54,7 @@ def weight_gradients(
 
 
 @lru_cache(1 << 12)
-def plan(
-    target: Target, units: int, of: dtype, case: Case
-) -> tuple[ConvKey, ConvWeightGeometry] | None:  # fmt: skip
+def plan(target: Target, units: int, of: dtype, case: Case) -> tuple[ConvKey, ConvWeightGeometry] | None:
     """The kernel and what it is told, or None where there is no room for a sample's planes, or most
     of a vector of filters would be empty."""
     (shape, steps), (x, own), groups = case.grad, case.x, case.of.groups
@@ -122,12 +120,9 @@ def prepare(grad: Tensor, x: Tensor, weight: Ints, of: ConvWindows, bias: bool) 
     key, g = planned
     terms = g.samples * len(g.places) * g.groups * g.filters * g.rows // TERMS
     units = max(1, min(backend.units, terms // backend.target.unit_elements, g.items))
-    step = Step(
-        key, units, (OUT, BIAS, GRAD, X), (GRAD, X), numbers=False, geometry=g.pack(), work=terms
-    )
+    step = Step(key, units, (OUT, BIAS, GRAD, X), (GRAD, X), numbers=False, geometry=g.pack(), work=terms)
     lead = () if g.shares == 1 else (g.shares,)
     outputs = [
-        Output(dtype, shape, memory.contiguous_strides(shape))
-        for shape in ((*lead, *weight), (*lead, weight[0]))
+        Output(dtype, shape, memory.contiguous_strides(shape)) for shape in ((*lead, *weight), (*lead, weight[0]))
     ]
     return Launch((step,), 4, tuple(outputs))

@@ -60,11 +60,7 @@ def moved(t: Tensor, where: device) -> Tensor:
 
 
 def converted(
-    t: Tensor,
-    of: dtypes.dtype,
-    where: device,
-    copy: bool = False,
-    wanted: memory_format = preserve_format,
+    t: Tensor, of: dtypes.dtype, where: device, copy: bool = False, wanted: memory_format = preserve_format
 ) -> Tensor:
     """`t` in a dtype on a device; `t` itself when that is what it is already."""
     same_layout = wanted is preserve_format or wanted is suggested_format(t)
@@ -86,9 +82,7 @@ def clone(t: Tensor, wanted: memory_format = preserve_format) -> Tensor:
     return pointwise(COPY, (t,), (), made, True)
 
 
-def into(
-    op: str, out: Tensor | None, made: Tensor, cast: bool = False, fixed: bool = False
-) -> Tensor:
+def into(op: str, out: Tensor | None, made: Tensor, cast: bool = False, fixed: bool = False) -> Tensor:
     """A result, or `out` with the result in it; with `cast`, of any dtype that can hold it, and
     where it is `fixed`, only of the result's shape."""
     if out is None:

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 PRODUCTS = 4  # elements that take as long as a product of one step
 
 
-def dense(
-    kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int
-) -> None:
+def dense(kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> None:
     """Run a kernel of `kernels/skeletons/dense.py` on its operands, some of which it changes.
 
     `numbers` are the kernel's, the items first; an item takes about `work` products.
@@ -36,13 +34,9 @@ def dense(
         copy(made, to)
 
 
-def _prepare(
-    kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int
-) -> Launch:
+def _prepare(kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> Launch:
     backend, items = tensors[-1]._storage.backend, numbers[0]
-    units = max(
-        1, min(items, backend.units, PRODUCTS * items * work // backend.target.unit_elements)
-    )
+    units = max(1, min(items, backend.units, PRODUCTS * items * work // backend.target.unit_elements))
     key = dense_key(kind, of, backend.target, backend.target.unaligned)
     all_, told = tuple(range(len(tensors))), (*numbers, work, 1)
     step = Step(key, units, all_, all_, geometry=told, work=items * work)

@@ -21,9 +21,15 @@ AT_ONCE = 4  # elements that take as long as one of another reduction
 
 
 def step(
-    red: Reduce, backend: Backend, plan: ReducePlan, of: dtype, outs: tuple[dtype, ...],
-    splits: int, written: Ints, starts: tuple[int | None, ...],
-) -> Step | None:  # fmt: skip
+    red: Reduce,
+    backend: Backend,
+    plan: ReducePlan,
+    of: dtype,
+    outs: tuple[dtype, ...],
+    splits: int,
+    written: Ints,
+    starts: tuple[int | None, ...],
+) -> Step | None:
     """The step that folds rows which lie in line into `outs` (values, places, or places alone), in
     `splits` of which each has a result of its own; None where another kernel serves better.
 

@@ -53,14 +53,7 @@ def on_host(
             mirror.store(out)
         return mirror.brought_back(result)
     finally:
-        fallback.count(
-            missing.op,
-            missing.signature,
-            missing.layout,
-            mirror.copies,
-            mirror.to_host,
-            mirror.back,
-        )
+        fallback.count(missing.op, missing.signature, missing.layout, mirror.copies, mirror.to_host, mirror.back)
 
 
 def _tensors(x: Any) -> Iterator[Tensor]:
@@ -94,9 +87,7 @@ def _span(t: Tensor) -> tuple[int, int]:
 class _Mirror:
     """Tensors on the host's device with the geometry, the values and the overlaps of others."""
 
-    def __init__(
-        self, missing: KernelNotBuilt, given: list[Tensor], out: Tensor | None, partly: bool
-    ) -> None:
+    def __init__(self, missing: KernelNotBuilt, given: list[Tensor], out: Tensor | None, partly: bool) -> None:
         self.copies = self.to_host = self.back = 0
         self.given = given
         self.where = given[0]._storage.device
@@ -137,9 +128,7 @@ class _Mirror:
     def _bytes(self, t: Tensor) -> np.ndarray:
         """The bytes that a mirrored tensor reaches."""
         start, stop = _span(t)
-        return _in_host_memory(
-            self.tensors[id(t)]._storage, start - self.bases[id(t)], stop - start
-        )
+        return _in_host_memory(self.tensors[id(t)]._storage, start - self.bases[id(t)], stop - start)
 
     def brought_back(self, result: Any) -> Any:
         """Results on the device of the arguments; those among the arguments as they were given."""
@@ -177,9 +166,7 @@ class _Mirror:
             changed = (self.before != self._bytes(out)).reshape(-1, size).any(1)
             elements = np.flatnonzero(changed)
         elif is_dense(out._shape, out._strides):
-            self._send(
-                made._storage, start - self.bases[id(out)], out._storage, start, stop - start
-            )
+            self._send(made._storage, start - self.bases[id(out)], out._storage, start, stop - start)
             return
         else:
             elements = _places(out)

@@ -38,14 +38,7 @@ def streams(x: Tensor, n: int) -> bool:
 
 
 def transform(
-    x: Tensor,
-    dim: int,
-    n: int,
-    how: str,
-    inverse: bool,
-    scale: float,
-    order: Ints,
-    also: Hashable = None,
+    x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, order: Ints, also: Hashable = None
 ) -> Tensor:
     """The transforms of n numbers along `dim`, times `scale`, its dims in memory in this order.
 
@@ -70,9 +63,7 @@ def known(key: Hashable, x: Tensor) -> Tensor | None:
     return None if made is None else made[0]
 
 
-def prepare(
-    x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, order: Ints
-) -> Launch:
+def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, order: Ints) -> Launch:
     """The launch of a transform, as `fft_plan.plan` has it."""
     backend = x._storage.backend
     of = x._dtype.to_complex()
@@ -93,9 +84,7 @@ def prepare(
     key = fft_key(of, backend.target)
     parts = (1 if how == "forth" else 2, 1 if how == "back" else 2)
     rest = [d for d in range(x.ndim) if d != dim and shape[d] > 1]
-    read, written = (
-        tuple([by * s[d] for d in rest]) for by, s in zip(parts, (x._strides, strides))
-    )
+    read, written = (tuple([by * s[d] for d in rest]) for by, s in zip(parts, (x._strides, strides)))
     others = tuple([shape[d] for d in rest])
     others, (read, written) = coalesce(others, (read, written), range(len(others)))
     total = numel(others) * n
@@ -107,10 +96,18 @@ def prepare(
     if not others or numel(others) == 1:
         others, read, written = (), (), ()
     given = Given(
-        how, n, min(n, x._shape[dim]), inverse, others, read, written,
-        (parts[0] * x._strides[dim], parts[1] * strides[dim]), key.lanes, most,
+        how,
+        n,
+        min(n, x._shape[dim]),
+        inverse,
+        others,
+        read,
+        written,
+        (parts[0] * x._strides[dim], parts[1] * strides[dim]),
+        key.lanes,
+        most,
         of.itemsize // 2,
-    )  # fmt: skip
+    )
     way = plan(given)
     assert way is not None, f"no way for {n}"
     tables = way.tables
@@ -119,10 +116,13 @@ def prepare(
     temporaries = (max(scratch, 16) * (of.itemsize // 2), *way.between)
     name = _numbers.setdefault((key.lanes, *tables.names), len(_numbers))
     return Launch(
-        tuple(steps), 3, outputs, temporaries=temporaries,
+        tuple(steps),
+        3,
+        outputs,
+        temporaries=temporaries,
         own_numbers=values_of(scale, of.to_real()),
         constants=(partial(kept_table, name=name, make=tables.array),),
-    )  # fmt: skip
+    )
 
 
 def _strides(shape: Ints, order: Ints) -> Ints:
@@ -136,13 +136,9 @@ def _strides(shape: Ints, order: Ints) -> Ints:
 
 def _step(key: FftKey, part: Part, parts: tuple[int, int], most: int, total: int) -> Step:
     items = numel(part.shape)
-    geometry = FftGeometry(
-        items, part.pieces, part.work, parts, part.shape, part.read, part.written, part.stages
-    )
+    geometry = FftGeometry(items, part.pieces, part.work, parts, part.shape, part.read, part.written, part.stages)
     units = max(1, min(most, items * part.pieces))
-    source, to = (
-        tensor if k < 0 else BETWEEN + k for k, tensor in ((part.source, IN), (part.to, OUT))
-    )
+    source, to = (tensor if k < 0 else BETWEEN + k for k, tensor in ((part.source, IN), (part.to, OUT)))
     offsets = tuple([k if k < TABLE else None for k in (to, source)])
     pointers = (to, source, TABLE, SCRATCH)
     return Step(key, units, pointers, offsets, geometry=geometry.pack(), work=4 * total)

@@ -95,11 +95,9 @@ def _single(given: Given) -> Way | None:
     near = 1 if given.how == "forth" else 2
     best = max(
         range(len(given.shape)),
-        key=lambda d: (
-            abs(given.read[d]) == near and given.shape[d] >= given.lanes, given.shape[d]
-        ),
+        key=lambda d: (abs(given.read[d]) == near and given.shape[d] >= given.lanes, given.shape[d]),
         default=None,
-    )  # fmt: skip
+    )
     lanes, read_lane, written_lane = 1, 0, 0
     rest: tuple[Ints, Ints, Ints] = given.shape, given.read, given.written
     if best is not None:
@@ -146,8 +144,7 @@ def _cost(steps: tuple[FftStep, ...], points: int, given: Given) -> float:
     far = COSTS.beyond_near if held <= COSTS.far else COSTS.beyond_far
     factor = 1.0 if held <= COSTS.near else far
     plain = COSTS.plain_radix
-    passes = sum(step.n * (1 if step.what in RADICES or step.what <= 1 else step.what * plain)
-                 for step in steps)  # fmt: skip
+    passes = sum(step.n * (1 if step.what in RADICES or step.what <= 1 else step.what * plain) for step in steps)
     return factor * (passes + 2 * points) + COSTS.group
 
 
@@ -206,9 +203,7 @@ def _double(given: Given) -> Way | None:
         stages.insert(2 if given.how == "forth" else 0, stage)
     if not apart:
         share = max(1, min(given.units, rows))
-        part = Part(
-            tuple(stages), given.shape, given.read, given.written, 1, -1, -1, work + 2 * half
-        )
+        part = Part(tuple(stages), given.shape, given.read, given.written, 1, -1, -1, work + 2 * half)
         return Way([part], tables, cost=cost * rows / share)
     parts = []
     dense = _dense(given.shape, row)
@@ -216,9 +211,7 @@ def _double(given: Given) -> Way | None:
         read, written = (given.read if source < 0 else dense), (given.written if to < 0 else dense)
         groups = -(-stage.lanes // given.lanes)
         pieces = min(groups, 4 * -(-given.units // rows))
-        parts.append(
-            Part((stage,), given.shape, read, written, pieces, source, to, 2 * half)
-        )  # fmt: skip
+        parts.append(Part((stage,), given.shape, read, written, pieces, source, to, 2 * half))
     between = (rows * row * given.itemsize,) * mids
     return Way(parts, tables, between, cost * rows / given.units + COSTS.launch)
 
@@ -250,9 +243,7 @@ def _divisors(n: int) -> Ints:
     return (
         tuple([a for a in range(2, n // 2 + 1) if n % a == 0])
         if n < 4096
-        else tuple(
-            sorted({d for a in range(2, int(n**0.5) + 1) if n % a == 0 for d in (a, n // a)})
-        )
+        else tuple(sorted({d for a in range(2, int(n**0.5) + 1) if n % a == 0 for d in (a, n // a)}))
     )
 
 
@@ -269,10 +260,12 @@ def _steps(n: int, tables: Tables) -> tuple[tuple[FftStep, ...], int]:
     chirp, spectrum = tables.place("chirp", n), tables.place("spectrum", n, size)
     passes = _passes(size, tables)
     return (
-        FftStep(TIMES, size << 2, n, chirp), *passes,
-        FftStep(TIMES, SWAP_OUT, size, spectrum), *passes,
+        FftStep(TIMES, size << 2, n, chirp),
+        *passes,
+        FftStep(TIMES, SWAP_OUT, size, spectrum),
+        *passes,
         FftStep(TIMES, SWAP_IN, n, chirp),
-    ), size  # fmt: skip
+    ), size
 
 
 def _passes(n: int, tables: Tables) -> tuple[FftStep, ...]:

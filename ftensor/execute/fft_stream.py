@@ -46,9 +46,7 @@ def _points(n: int) -> int:
     return n if not n & (n - 1) else 1 << (2 * n - 2).bit_length()
 
 
-def prepare(
-    key: FftStreamKey, x: Tensor, dim: int, inverse: bool, scale: float, output: Output
-) -> Launch | None:
+def prepare(key: FftStreamKey, x: Tensor, dim: int, inverse: bool, scale: float, output: Output) -> Launch | None:
     """The launch for transforms of all of `dim`; None where the other dims are not one in memory,
     on both sides."""
     backend, n = x._storage.backend, x._shape[dim]
@@ -61,9 +59,14 @@ def prepare(
     rows, size = numel(shape), _points(n)
     turned = SCALE | (SWAP_IN | SWAP_OUT if inverse else 0)
     geometry = FftStreamGeometry(
-        rows, size.bit_length() - 1, turned, n, n, (x._strides[dim], read[0] if rows > 1 else 0),
+        rows,
+        size.bit_length() - 1,
+        turned,
+        n,
+        n,
+        (x._strides[dim], read[0] if rows > 1 else 0),
         (output.strides[dim], written[0] if rows > 1 else 0),
-    )  # fmt: skip
+    )
 
     def step(g: FftStreamGeometry, out: int, given: int, table: int) -> Step:
         # No two units write one beat.
@@ -75,28 +78,25 @@ def prepare(
     numbers = values_of(scale, x._dtype.to_real())
     if size == n:
         table = _table(key)
-        return Launch(
-            (step(geometry, 0, 1, 2),), 3, (output,), own_numbers=numbers, constants=(table,)
-        )
+        return Launch((step(geometry, 0, 1, 2),), 3, (output,), own_numbers=numbers, constants=(table,))
     # x[j] c[j], convolved with the conjugate of c[k] = exp(-pi i k^2 / n): results are that times
     # c[k]. What is transformed back leaves with its parts exchanged, which conjugates a factor.
     factors = chirp(n)
     line = (1, size if rows > 1 else 0)
-    forth = replace(
-        geometry, ends=FACTORS | (SWAP_IN if inverse else 0), leave=size, written=line
-    )  # fmt: skip
-    back = replace(
-        geometry, ends=FACTORS | SCALE | SWAP_IN | (0 if inverse else SWAP_OUT), come=size,
-        read=line,
-    )  # fmt: skip
+    forth = replace(geometry, ends=FACTORS | (SWAP_IN if inverse else 0), leave=size, written=line)
+    back = replace(geometry, ends=FACTORS | SCALE | SWAP_IN | (0 if inverse else SWAP_OUT), come=size, read=line)
     tables = (
         _table(key, f"forth {n}", lambda: (factors, chirp_spectrum(n, size))),
         _table(key, f"back {n}", lambda: (np.ones(size), factors.conj())),
     )
     return Launch(
-        (step(forth, 4, 1, 2), step(back, 0, 4, 3)), 4, (output,), own_numbers=numbers,
-        constants=tables, temporaries=(rows * size * x._dtype.itemsize,),
-    )  # fmt: skip
+        (step(forth, 4, 1, 2), step(back, 0, 4, 3)),
+        4,
+        (output,),
+        own_numbers=numbers,
+        constants=tables,
+        temporaries=(rows * size * x._dtype.itemsize,),
+    )
 
 
 def _table(

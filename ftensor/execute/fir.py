@@ -37,9 +37,7 @@ def filter_key(backend: Backend, of: dtype, cover: int) -> FirKey | None:
     return None
 
 
-def filtered(
-    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows
-) -> Tensor | None:
+def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows) -> Tensor | None:
     """The convolution (N, groups * O, count) of `x` (N, groups, size) with `weight` (groups, O, 1,
     taps), all of one dtype; None where no such kernel is there or it is not one for it: more dims,
     channels that are summed, many filters, transposed, more samples than are counted."""
@@ -74,9 +72,7 @@ def _pace(key: FirKey, x: Tensor, stride: int) -> int:
     return pace
 
 
-def prepare(
-    key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows
-) -> Launch:
+def prepare(key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows) -> Launch:
     """The launch: rows, cut into blocks where units would have none."""
     backend, (groups, filters, _, taps) = x._storage.backend, weight._shape
     batch, _, samples = x._shape
@@ -97,8 +93,5 @@ def prepare(
         (groups * filters * count, count),
     )  # fmt: skip
     operands = (0, 1, 2, 3)
-    step = Step(
-        key, min(units, geometry.items), operands, operands, numbers=False,
-        geometry=geometry.pack(),
-    )  # fmt: skip
+    step = Step(key, min(units, geometry.items), operands, operands, numbers=False, geometry=geometry.pack())
     return Launch((step,), 4, outputs)

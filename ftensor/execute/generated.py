@@ -123,10 +123,7 @@ def _steps(form: Form, given: Sequence[int]) -> list[str]:
         f"s{k} = stream.backend.allocate(bytes{k}, stream)"
         for k in range(form.operands, form.operands + form.temporaries)
     ]
-    lines += [
-        f"k{i}(stream, k{i}_units, {_arguments(f'k{i}', step)})"
-        for i, step in enumerate(form.steps)
-    ]
+    lines += [f"k{i}(stream, k{i}_units, {_arguments(f'k{i}', step)})" for i, step in enumerate(form.steps)]
     # What others see is written, and what others may write is read, when the call returns.
     seen = " or ".join(f"s{k}.visible" for k in given)
     return [*lines, f"if {seen}: stream.finish()"]
@@ -146,9 +143,7 @@ def _arguments(name: str, step: StepForm) -> str:
     return ", ".join(words)
 
 
-def _bound(
-    names: Sequence[str], parameters: str, lines: Sequence[str]
-) -> Callable[..., Callable[..., Any]]:
+def _bound(names: Sequence[str], parameters: str, lines: Sequence[str]) -> Callable[..., Callable[..., Any]]:
     """What makes the function of these parameters and lines, given the values of the names.
 
     The values are defaults of further parameters: one tuple, where a closure has a cell for each.

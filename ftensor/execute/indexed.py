@@ -45,8 +45,9 @@ MOST_AT_ONCE = 2**31 - 1
 RUN_AT_ONCE = 4
 SHIFTED = Op("shifted", "shifted(position) -> Tensor", "a + by", params=("by",), only=("int64",))
 
-ADD_AT = Op("add_at", "add_at(values, self) -> Tensor", "b + a", bool_="a | b",
-            complex_="ft_cadd(b, a)", located=True, bare="h")  # fmt: skip
+ADD_AT = Op(
+    "add_at", "add_at(values, self) -> Tensor", "b + a", bool_="a | b", complex_="ft_cadd(b, a)", located=True, bare="h"
+)
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,14 @@ class Operand:
 
 
 def locate(
-    op: Op, shape: Ints, out: Operand, inputs: Sequence[Operand], indices: Sequence[Index],
-    ordered: bool = False, refusal: Refusal = errors_index.out_of_bounds,
-) -> None:  # fmt: skip
+    op: Op,
+    shape: Ints,
+    out: Operand,
+    inputs: Sequence[Operand],
+    indices: Sequence[Index],
+    ordered: bool = False,
+    refusal: Refusal = errors_index.out_of_bounds,
+) -> None:
     """Evaluate `op` at every point of `shape` and write to `out`.
 
     `ordered`: one compute unit visits the points in order, so that several writes to one place
@@ -102,14 +108,15 @@ def locate(
     check.done(indices)
 
 
-def _key(
-    op: Op, shape: Ints, operands: Sequence[Operand], indices: Sequence[Index], ordered: bool
-) -> tuple[Any, ...]:
+def _key(op: Op, shape: Ints, operands: Sequence[Operand], indices: Sequence[Index], ordered: bool) -> tuple[Any, ...]:
     return (
-        op, "locate", shape, ordered,
+        op,
+        "locate",
+        shape,
+        ordered,
         tuple([(o.tensor._dtype, o.strides, o.located) for o in operands]),
         tuple([(i.tensor._dtype, i.strides) for i in indices]),
-    )  # fmt: skip
+    )
 
 
 def _numbers(indices: Sequence[Index]) -> list[int]:
@@ -117,9 +124,13 @@ def _numbers(indices: Sequence[Index]) -> list[int]:
 
 
 def fetch(
-    call: str, source: Tensor, index: Tensor, dim: int = 0, strict: bool = False,
+    call: str,
+    source: Tensor,
+    index: Tensor,
+    dim: int = 0,
+    strict: bool = False,
     refusal: Refusal = errors_index.out_of_bounds,
-) -> Tensor | None:  # fmt: skip
+) -> Tensor | None:
     """What a call takes of a tensor by one index along a dim, where `remember` has seen such; else
     None."""
     if type(source) is not Tensor or type(index) is not Tensor or dim.__class__ is not int:
@@ -140,22 +151,30 @@ def fetch(
 
 
 def remember(
-    call: str, source: Tensor, index: Tensor, made: Tensor, located: Operand,
-    indices: Sequence[Index], dim: int = 0,
-) -> None:  # fmt: skip
+    call: str, source: Tensor, index: Tensor, made: Tensor, located: Operand, indices: Sequence[Index], dim: int = 0
+) -> None:
     """Let `fetch` serve the like of what `locate` has just copied, by one index along a dim."""
     key = _key(COPY, made._shape, [Operand(made, made._strides), located], indices, False)
     outputs = (Output(made._dtype, made._shape, made._strides),)
     also_as(
-        source._storage.backend, key, (call, dim, source._key, index._key), outputs=outputs,
-        fresh=True, own_numbers=tuple(_numbers(indices)),
-    )  # fmt: skip
+        source._storage.backend,
+        key,
+        (call, dim, source._key, index._key),
+        outputs=outputs,
+        fresh=True,
+        own_numbers=tuple(_numbers(indices)),
+    )
 
 
 def prepare(
-    op: Op, shape: Ints, out: Operand, inputs: Sequence[Operand], indices: Sequence[Index],
-    ordered: bool, refusal: Refusal,
-) -> Launch:  # fmt: skip
+    op: Op,
+    shape: Ints,
+    out: Operand,
+    inputs: Sequence[Operand],
+    indices: Sequence[Index],
+    ordered: bool,
+    refusal: Refusal,
+) -> Launch:
     """The launch of a call through indices: one step, or several beyond 32-bit indexing."""
     backend = out.tensor._storage.backend
     operands = [out, *inputs]
@@ -165,17 +184,15 @@ def prepare(
     strides = [o.strides for o in operands] + [i.strides for i in indices]
     sizes, steps = coalesce(shape, strides, range(len(shape)))
     made = _taken(op, backend, operands, indices, sizes, steps) or [
-        _step(op, backend, operands, indices, piece, steps, ordered, moved)
-        for piece, moved in split(sizes, steps)
+        _step(op, backend, operands, indices, piece, steps, ordered, moved) for piece, moved in split(sizes, steps)
     ]
     written = Output(out.tensor._dtype, out.tensor._shape, out.tensor._strides)
     return Launch(tuple(made), len(strides) + 1, (written,), fresh=False)
 
 
 def _taken(
-    op: Op, backend: Backend, operands: Sequence[Operand], indices: Sequence[Index], shape: Ints,
-    steps: Sequence[Ints],
-) -> list[Step]:  # fmt: skip
+    op: Op, backend: Backend, operands: Sequence[Operand], indices: Sequence[Index], shape: Ints, steps: Sequence[Ints]
+) -> list[Step]:
     """The step of a processor's copy of what one index leads to, in vectors; none where these do
     not serve."""
     if op is not COPY or len(steps) != 3 or not backend.target.processor or not shape:
@@ -194,17 +211,20 @@ def _taken(
     units = select.units_for(work, backend.units, backend.target, 1)
     parts = max(1, min(-(-units // rows), n // (4 * key.lanes)))
     g = TakeGeometry(n, parts, found, shape[:-1], tuple(zip(*[s[:-1] for s in steps])))
-    step = Step(
-        key, min(units, g.items), (0, 1, 2), (0, 1, 2), after=(3,), geometry=g.pack(),
-        work=work,
-    )  # fmt: skip
+    step = Step(key, min(units, g.items), (0, 1, 2), (0, 1, 2), after=(3,), geometry=g.pack(), work=work)
     return [step]
 
 
 def _step(
-    op: Op, backend: Backend, operands: Sequence[Operand], indices: Sequence[Index],
-    shape: Ints, steps: Sequence[Ints], ordered: bool, moved: Ints,
-) -> Step:  # fmt: skip
+    op: Op,
+    backend: Backend,
+    operands: Sequence[Operand],
+    indices: Sequence[Index],
+    shape: Ints,
+    steps: Sequence[Ints],
+    ordered: bool,
+    moved: Ints,
+) -> Step:
     dtypes_ = tuple(o.tensor._dtype for o in operands)
     index_dtypes = tuple(i.tensor._dtype for i in indices)
     units = 1 if ordered else backend.units
@@ -223,9 +243,15 @@ def _step(
         key = other if built(backend, other) else key
     pointers = tuple(range(len(steps)))
     return Step(
-        key, units, pointers, pointers, moved if any(moved) else None, after=(len(steps),),
-        geometry=geometry, work=numel(shape),
-    )  # fmt: skip
+        key,
+        units,
+        pointers,
+        pointers,
+        moved if any(moved) else None,
+        after=(len(steps),),
+        geometry=geometry,
+        work=numel(shape),
+    )
 
 
 def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusal) -> Index:

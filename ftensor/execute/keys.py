@@ -12,19 +12,7 @@ from functools import lru_cache
 
 from .. import errors
 from ..dtypes import dtype, int32
-from ..kernels.key import (
-    BY_VALUE,
-    INDEX,
-    LOCATED,
-    POSITION,
-    REAL,
-    STRIDED,
-    TRUTH,
-    VALUE,
-    KernelKey,
-    Port,
-    Reduction,
-)
+from ..kernels.key import BY_VALUE, INDEX, LOCATED, POSITION, REAL, STRIDED, TRUTH, VALUE, KernelKey, Port, Reduction
 from ..rows.op import Op, Reduce, yields
 
 # Keys of which each is made once: the launches of many sizes share one.
@@ -35,37 +23,35 @@ Fields = tuple[tuple[dtype, str], ...]
 
 @lru_cache(MOST_KEYS)
 def op_key(
-    op: Op, skeleton: str, compute: dtype, lanes: int, written: dtype,
-    inputs: tuple[dtype | None, ...], kinds: tuple[str, ...],
-) -> KernelKey:  # fmt: skip
+    op: Op,
+    skeleton: str,
+    compute: dtype,
+    lanes: int,
+    written: dtype,
+    inputs: tuple[dtype | None, ...],
+    kinds: tuple[str, ...],
+) -> KernelKey:
     """The kernel of a pointwise op.
 
     `inputs` holds None for a number that is passed by value; `kinds` has one letter for the output
     and one for each tensor.
     """
     left = iter(kinds[1:])
-    ports = tuple(
-        Port(compute, BY_VALUE, s) if d is None else Port(d, next(left), s)
-        for d, s in zip(inputs, op.sees)
-    )
+    ports = tuple(Port(compute, BY_VALUE, s) if d is None else Port(d, next(left), s) for d, s in zip(inputs, op.sees))
     outs = (Port(written, kinds[0], yields(op.promote, compute)),)
     return KernelKey(
-        op.name, skeleton, compute, lanes, outs, ports, (op.expression(compute),),
-        params=op.params, lets=op.lets,
-    )  # fmt: skip
+        op.name, skeleton, compute, lanes, outs, ports, (op.expression(compute),), params=op.params, lets=op.lets
+    )
 
 
 def located_key(
-    op: Op, operands: Sequence[dtype], kinds: Sequence[str], indices: Sequence[dtype],
-    index_kinds: Sequence[str],
-) -> KernelKey:  # fmt: skip
+    op: Op, operands: Sequence[dtype], kinds: Sequence[str], indices: Sequence[dtype], index_kinds: Sequence[str]
+) -> KernelKey:
     """The kernel of an op whose operands of kind LOCATED are found by indices; outputs first."""
     ports = [Port(d, kind) for d, kind in zip(operands, kinds)]
     ports += [Port(d, kind, INDEX) for d, kind in zip(indices, index_kinds)]
     compute = operands[0].compute
-    return KernelKey(
-        op.name, "rows", compute, 1, (ports[0],), tuple(ports[1:]), (op.expression(compute),)
-    )
+    return KernelKey(op.name, "rows", compute, 1, (ports[0],), tuple(ports[1:]), (op.expression(compute),))
 
 
 @lru_cache(MOST_KEYS)
@@ -94,10 +80,7 @@ def monoid(red: Reduce, compute: dtype) -> tuple[Reduction, dtype]:
 def results(red: Reduce, compute: dtype, state: dtype, outs: Sequence[dtype]) -> Fields:
     """The outputs of a reduction as its expressions make them."""
     sees = VALUE if state is compute else REAL
-    return tuple(
-        (d, POSITION if red.arg and text.strip() == "i" else sees)
-        for d, text in zip(outs, red.finish)
-    )
+    return tuple((d, POSITION if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish))
 
 
 def partials(red: Reduce, compute: dtype, state: dtype) -> Fields:
@@ -113,17 +96,30 @@ def second(words: Reduction, outs: Fields) -> tuple[Reduction, Fields]:
 
 
 def fold_key(
-    red: Reduce, stage: str, skeleton: str, compute: dtype, lanes: int, words: Reduction,
-    outs: Fields, body: Sequence[str], inputs: Sequence[dtype], kinds: Sequence[str], vectors: int,
-) -> KernelKey:  # fmt: skip
+    red: Reduce,
+    stage: str,
+    skeleton: str,
+    compute: dtype,
+    lanes: int,
+    words: Reduction,
+    outs: Fields,
+    body: Sequence[str],
+    inputs: Sequence[dtype],
+    kinds: Sequence[str],
+    vectors: int,
+) -> KernelKey:
     """The kernel of one stage of a reduction; `kinds` has the outputs' letters first."""
     sees = [TRUTH if red.truth and stage != "second" else VALUE] * len(inputs)
     if stage == "second" and red.arg:
         sees[1] = POSITION
     return KernelKey(
-        f"{red.name}_{stage}", skeleton, compute, lanes,
+        f"{red.name}_{stage}",
+        skeleton,
+        compute,
+        lanes,
         tuple(Port(d, kind, s) for (d, s), kind in zip(outs, kinds)),
         tuple(Port(d, kind, s) for d, kind, s in zip(inputs, kinds[len(outs) :], sees)),
-        tuple(body), params=red.params,
+        tuple(body),
+        params=red.params,
         reduction=replace(words, stage=stage, vectors=vectors),
-    )  # fmt: skip
+    )

@@ -29,10 +29,7 @@ def known(call: Hashable, *inputs: Any) -> Tensor | None:
     return None if made is None else made[0]
 
 
-def know(
-    call: Hashable, inputs: Sequence[Tensor], made: Tensor, launch: Hashable,
-    numbers: Sequence[Any],
-) -> None:  # fmt: skip
+def know(call: Hashable, inputs: Sequence[Tensor], made: Tensor, launch: Hashable, numbers: Sequence[Any]) -> None:
     """Let `known` serve the like of a call whose result `made`, a fresh tensor, is what the launch
     kept under a key of its own has written. `inputs` begin where the tensors do that it reads, in
     their order; `numbers` are what its kernels get."""
@@ -43,9 +40,7 @@ def know(
         also_as(backend, launch, key, outputs=(output,), fresh=True, own_numbers=tuple(numbers))
 
 
-def know_copies(
-    call: Hashable, inputs: Sequence[Tensor], made: Tensor, pieces: Sequence[Tensor]
-) -> None:
+def know_copies(call: Hashable, inputs: Sequence[Tensor], made: Tensor, pieces: Sequence[Tensor]) -> None:
     """Let `known` serve the like of a call that has copied each of its `inputs` to one of the
     `pieces` of a fresh result, in one launch."""
     launches = made._storage.backend.launches

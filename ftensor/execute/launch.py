@@ -175,17 +175,21 @@ class Launch:
     def _form(self) -> Form:
         steps = [
             StepForm(
-                s.pointers, s.offsets, s.moved is not None, s.numbers, s.after,
-                s.n is not None or of.table is not None,
+                s.pointers, s.offsets, s.moved is not None, s.numbers, s.after, s.n is not None or of.table is not None
             )
             for s, of in zip(self.steps, self._bound)
-        ]  # fmt: skip
+        ]
         inputs = self.operands - len(self.outputs) - len(self.constants)
         return Form(
-            tuple(steps), self.operands, len(self.outputs), len(self.temporaries),
-            len(self.constants), None if self.own_numbers is not None else len(self.numbers),
-            self.fresh, (True,) * inputs if self.arguments is None else self.arguments,
-        )  # fmt: skip
+            tuple(steps),
+            self.operands,
+            len(self.outputs),
+            len(self.temporaries),
+            len(self.constants),
+            None if self.own_numbers is not None else len(self.numbers),
+            self.fresh,
+            (True,) * inputs if self.arguments is None else self.arguments,
+        )
 
     @property
     def _values(self) -> list[Any]:
@@ -213,9 +217,7 @@ class Missing:
         return LAUNCH_BYTES
 
 
-def look_up(
-    backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]
-) -> L | Missing:
+def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | Missing:
     """The launch that `prepare(*args)` makes, or what is Missing for it, remembered under `key`;
     None where it makes none."""
     found: L | Missing | None = backend.launches.find(key)
@@ -229,9 +231,7 @@ def look_up(
     return found or _prepared(backend, key, prepare, args)
 
 
-def _prepared(
-    backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]
-) -> L | Missing:
+def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | Missing:
     # Apart from the launches that can run, so that these need not be told from others when found.
     missed = (Missing, key)
     if backend.images is not None and recorder(backend) is None:

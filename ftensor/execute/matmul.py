@@ -7,14 +7,7 @@ from typing import Any
 from .. import errors
 from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
-from ..kernels.skeletons.gemm import (
-    GemmKey,
-    along_key,
-    along_serves,
-    direct_key,
-    near_key,
-    packed_key,
-)
+from ..kernels.skeletons.gemm import GemmKey, along_key, along_serves, direct_key, near_key, packed_key
 from ..runtime.program import built, held
 from .known import know
 from .launch import Launch, Output, Step
@@ -29,9 +22,7 @@ FEW_ROWS, NARROWEST = 96, 4
 PANEL_BYTES = 1 << 29
 
 
-def gemm(
-    out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None, alpha: Any = 1, beta: Any = 1
-) -> Tensor:
+def gemm(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None, alpha: Any = 1, beta: Any = 1) -> Tensor:
     """Write `alpha * a @ b + beta * added` to `out`; without `added`, `alpha * a @ b`.
 
     All are batches of matrices of one dtype, on one device, with the same number of dims; batch
@@ -56,9 +47,8 @@ def gemm(
 
 
 def let_know(
-    call: str, inputs: tuple[Tensor, ...], made: Tensor, out: Tensor, a: Tensor, b: Tensor,
-    added: Tensor | None = None,
-) -> None:  # fmt: skip
+    call: str, inputs: tuple[Tensor, ...], made: Tensor, out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None
+) -> None:
     """Let a call be known by its `inputs` that has just made `out` of these, by a launch of its
     own, and has given it as `made`. What is not added is not read: the first stands for it."""
     of = out._dtype.compute
@@ -75,9 +65,7 @@ def _mode(added: Tensor | None, alpha: Any) -> int:
     return 2 if added is not None else int(not (alpha.__class__ is int and alpha == 1))
 
 
-def _in_pieces(
-    out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any
-) -> bool:
+def _in_pieces(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any) -> bool:
     """Whether the panels were too large to be made at once; then the halves have been computed."""
     size = a._dtype.compute.itemsize
     if max(numel(a._shape), numel(b._shape)) * size <= PANEL_BYTES:
@@ -108,9 +96,7 @@ def _in_pieces(
     return True
 
 
-def prepare(
-    out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any
-) -> Launch:
+def prepare(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any) -> Launch:
     """The launch of a product: one step, or two where its operands are packed before."""
     mode = _mode(added, alpha)
     added = out if added is None else added
@@ -120,9 +106,7 @@ def prepare(
     return Launch(steps, 4, outputs, factors, panels, fresh=False)
 
 
-def _steps(
-    out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int
-) -> tuple[tuple[Step, ...], Ints]:
+def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple[tuple[Step, ...], Ints]:
     """The kernels, and the bytes of the panels between them."""
     backend, of = out._storage.backend, out._dtype
     if of.name in ("float64", "complex128") and not backend.properties.has_float64:

@@ -68,9 +68,17 @@ def _units(backend: Backend, terms: int, items: int) -> int:
 
 
 def direct(
-    backend: Backend, key: GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
-    out: Tensor, added: Tensor, mode: int, near: bool = False,
-) -> tuple[tuple[Step, ...], Ints]:  # fmt: skip
+    backend: Backend,
+    key: GemmKey,
+    swap: bool,
+    terms: int,
+    a: Tensor,
+    b: Tensor,
+    out: Tensor,
+    added: Tensor,
+    mode: int,
+    near: bool = False,
+) -> tuple[tuple[Step, ...], Ints]:
     *batch, m, n = out._shape
     shape = tuple(batch)
     row_blocks, vectors = -(-m // key.rows), -(-n // key.lanes)
@@ -91,9 +99,7 @@ def direct(
     kept, steps = _merged(shape, [own[0], batches, *own[1:]])
     items = numel(kept) * row_blocks * vectors
     product = _product(items, row_blocks, vectors, 0, a, out, added, mode, kept, steps)
-    geometry = DirectGeometry(
-        **vars(product), a=a._strides[-2:], b=lines, in_vectors=in_vectors
-    ).pack()
+    geometry = DirectGeometry(**vars(product), a=a._strides[-2:], b=lines, in_vectors=in_vectors).pack()
     units = _units(backend, terms, items)
     pointers: Ints = (OUT, left, right, ADDED)
     offsets: tuple[int | None, ...] = pointers
@@ -109,9 +115,8 @@ def lies_along(t: Tensor, dim: int) -> bool:
 
 
 def along(
-    backend: Backend, key: GemmKey, terms: int, a: Tensor, b: Tensor, out: Tensor, added: Tensor,
-    mode: int,
-) -> tuple[tuple[Step, ...], Ints]:  # fmt: skip
+    backend: Backend, key: GemmKey, terms: int, a: Tensor, b: Tensor, out: Tensor, added: Tensor, mode: int
+) -> tuple[tuple[Step, ...], Ints]:
     """The step of a product of matrices that `lies_along`."""
     *batch, m, n = out._shape
     kept, steps = _merged(tuple(batch), [_batch(t, tuple(batch)) for t in (a, b, out, added)])
@@ -126,9 +131,8 @@ def along(
 
 
 def packed(
-    backend: Backend, key: GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
-    out: Tensor, added: Tensor, mode: int,
-) -> tuple[tuple[Step, ...], Ints]:  # fmt: skip
+    backend: Backend, key: GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor, out: Tensor, added: Tensor, mode: int
+) -> tuple[tuple[Step, ...], Ints]:
     shape = out._shape[:-2]
     of_a, of_b = _side(a, -2, key.rows), _side(b, -1, key.columns)
     sides, own = (of_a[0], of_b[0]), (of_a[1], of_b[1])
@@ -141,9 +145,7 @@ def packed(
     each = 4 if backend.target.unaligned else 1
     block = max(1, min(key.block, tiles // (each * units), row_panels))
     items = numel(kept) * -(-row_panels // block) * column_panels
-    geometry = _product(
-        items, row_panels, column_panels, block, a, out, added, mode, kept, steps
-    ).pack()
+    geometry = _product(items, row_panels, column_panels, block, a, out, added, mode, kept, steps).pack()
     left, right = (B, A) if swap else (A, B)
     first = _packing(backend, pack_key(key), sides, PANELS, left, right)
     panels = [
@@ -162,25 +164,35 @@ def _side(t: Tensor, dim: int, width: int) -> tuple[PackSide, Ints]:
     sizes, strides, steps = _matrices(t)
     other = -3 - dim
     side = PackSide(
-        t._shape[dim], -(-t._shape[dim] // width), t._shape[other], t._strides[dim],
-        t._strides[other], numel(sizes), sizes, strides,
-    )  # fmt: skip
+        t._shape[dim],
+        -(-t._shape[dim] // width),
+        t._shape[other],
+        t._strides[dim],
+        t._strides[other],
+        numel(sizes),
+        sizes,
+        strides,
+    )
     return side, steps
 
 
 def _packing(
-    backend: Backend, key: GemmKey, sides: Sequence[PackSide], panels: Sequence[int], left: int,
-    right: int,
-) -> Step:  # fmt: skip
+    backend: Backend, key: GemmKey, sides: Sequence[PackSide], panels: Sequence[int], left: int, right: int
+) -> Step:
     """The step that makes panels of a launch's operands."""
     elements = sum(s.rows * s.depth * s.matrices for s in sides)
     units = max(1, min(backend.units, elements // backend.target.unit_elements))
     if backend.target.grid == "stride":
         units = backend.units
     return Step(
-        key, units, (*panels, left, right), (left, right), numbers=False,
-        geometry=PackGeometry(*sides).pack(), work=elements,
-    )  # fmt: skip
+        key,
+        units,
+        (*panels, left, right),
+        (left, right),
+        numbers=False,
+        geometry=PackGeometry(*sides).pack(),
+        work=elements,
+    )
 
 
 def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:
@@ -192,9 +204,17 @@ def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:
 
 
 def _product(
-    items: int, row_blocks: int, columns: int, block: int, a: Tensor, out: Tensor, added: Tensor,
-    mode: int, batch: Ints, steps: Sequence[Ints],
-) -> ProductGeometry:  # fmt: skip
+    items: int,
+    row_blocks: int,
+    columns: int,
+    block: int,
+    a: Tensor,
+    out: Tensor,
+    added: Tensor,
+    mode: int,
+    batch: Ints,
+    steps: Sequence[Ints],
+) -> ProductGeometry:
     """What both kernels are told of a product."""
     assert items < 1 << 31, "more tiles than a launch can count"
     *_, m, n = out._shape

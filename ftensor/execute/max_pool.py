@@ -31,18 +31,16 @@ def max_pool_back(grad: Tensor, places: Tensor, windows: PlaneWindows, shape: In
 
 
 def _launched(
-    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype,
-    made: tuple[tuple[Ints, dtype], ...],
-) -> tuple[Tensor, ...]:  # fmt: skip
+    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype, made: tuple[tuple[Ints, dtype], ...]
+) -> tuple[Tensor, ...]:
     backend = inputs[0]._storage.backend
     key = (name, windows, *[x._key for x in inputs])
     return run(backend, key, _prepare, _launched, (name, inputs, windows, of, made), inputs)
 
 
 def _prepare(
-    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype,
-    made: tuple[tuple[Ints, dtype], ...],
-) -> Launch:  # fmt: skip
+    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype, made: tuple[tuple[Ints, dtype], ...]
+) -> Launch:
     if of.bare:
         raise errors.not_implemented_for(name, of)
     backend = inputs[0]._storage.backend

@@ -10,22 +10,10 @@ from .. import dtypes, errors
 from .._device import backend_of
 from .._tensor import Tensor, geometry_key
 from ..errors import creation as errors_creation
-from ..formats import (
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    memory_format,
-    preserve_format,
-)
+from ..formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from ..formats import memory_format as _MemoryFormat
 from ..iterator.shape import numel
-from ..iterator.stride import (
-    channels_closest,
-    channels_last_strides,
-    contiguous_strides,
-    extent,
-    like_strides,
-)
+from ..iterator.stride import channels_closest, channels_last_strides, contiguous_strides, extent, like_strides
 
 if TYPE_CHECKING:
     from .._device import device

@@ -25,9 +25,7 @@ KINDS = {"none": 0, "mean": 1, "sum": 2}
 MOST_SUMMED = 1 << 16
 
 
-def nll(
-    x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int
-) -> tuple[Tensor, Tensor] | None:
+def nll(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int) -> tuple[Tensor, Tensor] | None:
     """(nll_loss of logarithms of probabilities, the sum of the weights or 0 for "none").
 
     `target` is int64. IndexError for a target that is no class. None where several launches are
@@ -53,9 +51,8 @@ def nll(
 
 
 def nll_input(
-    grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int,
-    total: Tensor,
-) -> Tensor | None:  # fmt: skip
+    grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int, total: Tensor
+) -> Tensor | None:
     """The gradient of `nll`'s x, whose values are not read; None as there."""
     backend = x._storage.backend
     operands = (grad, target, total) if weight is None else (grad, target, total, weight)
@@ -65,10 +62,7 @@ def nll_input(
     return None if made is None else made[0]
 
 
-def _serves(
-    backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: Tensor,
-    weight: Tensor | None,
-) -> bool:  # fmt: skip
+def _serves(backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: Tensor, weight: Tensor | None) -> bool:
     of, shape = x._dtype, x._shape
     if not backend.target.revisits_rows:
         return False
@@ -106,9 +100,8 @@ def _loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, igno
 
 
 def _derivative(
-    grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int,
-    total: Tensor,
-) -> Launch | None:  # fmt: skip
+    grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int, total: Tensor
+) -> Launch | None:
     backend, of, count = x._storage.backend, x._dtype, x.numel()
     operands = (grad, target, total) if weight is None else (grad, target, total, weight)
     if not _serves(backend, x, operands, target, weight):

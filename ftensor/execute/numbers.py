@@ -84,9 +84,7 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
             raise errors_arith.number_does_not_fit(op, number, d)
         number = number.real
     if d.kind == "f":
-        fits = (
-            abs(number) <= floating_limits(d).max or number != number or abs(number) == float("inf")
-        )
+        fits = abs(number) <= floating_limits(d).max or number != number or abs(number) == float("inf")
     elif number != number:
         fits = False
     else:

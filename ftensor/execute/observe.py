@@ -32,9 +32,7 @@ class Observer:
         if self.inner is not None:
             self.inner.called()
 
-    def launch(
-        self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]
-    ) -> None:
+    def launch(self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
         """A launch on a stream: its outputs and inputs, and the numbers its kernels get."""
         if self.inner is None:
             launch.enqueue(stream, numbers, *tensors)

@@ -84,9 +84,14 @@ def sized(out: Tensor, shape: Ints, fixed: bool = False, strides: Ints | None = 
 
 
 def out_or_new(
-    op: str, out: Tensor | None, shape: Ints, of: dtype, like: Tensor,
-    read: Iterable[Any] = (), strides: Ints | None = None,
-) -> Tensor:  # fmt: skip
+    op: str,
+    out: Tensor | None,
+    shape: Ints,
+    of: dtype,
+    like: Tensor,
+    read: Iterable[Any] = (),
+    strides: Ints | None = None,
+) -> Tensor:
     """The tensor a result is written to: `out`, resized to fit, or a fresh one on `like`'s device.
 
     `out` must have the result's dtype, lie on the same device and not overlap what is read.

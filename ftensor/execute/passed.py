@@ -93,11 +93,20 @@ _ONE: dict[str, Callable[..., Any]] = {
     "floor": math.floor, "ceil": math.ceil,
 }  # fmt: skip
 _TWO: dict[str, Callable[..., Any]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
-    "floordiv": operator.floordiv, "mod": operator.mod, "divmod": divmod, "pow": pow,
-    "lshift": operator.lshift, "rshift": operator.rshift, "and": operator.and_,
-    "or": operator.or_, "xor": operator.xor,
-}  # fmt: skip
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "truediv": operator.truediv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "divmod": divmod,
+    "pow": pow,
+    "lshift": operator.lshift,
+    "rshift": operator.rshift,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+}
 for _name, _of in _ONE.items():
     setattr(Passed, f"__{_name}__", _of_one(_of))
 for _name, _of in _TWO.items():

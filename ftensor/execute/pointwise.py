@@ -25,11 +25,7 @@ replaced: dict[Op, Callable[..., Any]] = {}
 
 
 def pointwise(
-    op: Op,
-    inputs: tuple[Any, ...],
-    params: tuple[Any, ...] = (),
-    out: Tensor | None = None,
-    inplace: bool = False,
+    op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = (), out: Tensor | None = None, inplace: bool = False
 ) -> Tensor:
     """Run `op` on tensors and Python numbers; into `out` where given.
 
@@ -47,9 +43,10 @@ def pointwise(
     storage = first._storage
     backend = storage.backend
     key: tuple[Any, ...] = (
-        op, None if out is None else out._key,
+        op,
+        None if out is None else out._key,
         *[x._key if type(x) is Tensor else x.__class__ for x in inputs],
-    )  # fmt: skip
+    )
     if params:
         key += tuple([p.__class__ for p in params])
     if not backend.target.unaligned:

@@ -35,9 +35,7 @@ def common_dtype(op: Op, inputs: Sequence[Any]) -> dtype:
     )
 
 
-def prepare(
-    op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | None, inplace: bool
-) -> Launch:
+def prepare(op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | None, inplace: bool) -> Launch:
     """The launch of a pointwise call; a given `out` has the result's shape.
 
     TypeError, RuntimeError and NotImplementedError for operands that the op, the device or the
@@ -129,13 +127,7 @@ def through(
 
 
 def steps(
-    op: Op,
-    backend: Backend,
-    inputs: Sequence[Any],
-    out: Tensor | None,
-    plan: Plan,
-    compute: dtype,
-    dtypes: list[dtype],
+    op: Op, backend: Backend, inputs: Sequence[Any], out: Tensor | None, plan: Plan, compute: dtype, dtypes: list[dtype]
 ) -> tuple[Step, ...]:
     """The steps that visit a plan: one, unless it is empty or beyond 32-bit indexing."""
     if plan.shape == (0,):
@@ -160,9 +152,7 @@ def steps(
     for shape, strides, moved in parts:
         n_lanes = lanes
         pieces = False
-        if not target.unaligned and not _in_beats(
-            inputs, out, dtypes, shape, strides, moved, lanes
-        ):
+        if not target.unaligned and not _in_beats(inputs, out, dtypes, shape, strides, moved, lanes):
             # A wide port would read the wrong data, but where rows go through it in pieces.
             pieces = target.realigns and lanes > 1
             pieces &= _in_pieces(inputs, out, dtypes[0], shape, strides, moved)
@@ -192,20 +182,24 @@ def steps(
         told = choice.geometry
         found.append(
             Step(
-                key, choice.units, pointers, pointers, moved, numbers,
-                n=choice.n if told is None else None, geometry=told or (), work=numel(shape),
+                key,
+                choice.units,
+                pointers,
+                pointers,
+                moved,
+                numbers,
+                n=choice.n if told is None else None,
+                geometry=told or (),
+                work=numel(shape),
             )
-        )  # fmt: skip
+        )
     return tuple(found)
 
 
 def in_order(inputs: Sequence[Any], out: Tensor) -> bool:
     """Whether the order matters: an input may lie where other elements of `out` are written."""
     place = out._offset, out._key
-    return any(
-        type(x) is Tensor and x._storage is out._storage and (x._offset, x._key) != place
-        for x in inputs
-    )
+    return any(type(x) is Tensor and x._storage is out._storage and (x._offset, x._key) != place for x in inputs)
 
 
 def _whole_rows(inputs: Sequence[Any], out: Tensor | None, shape: Ints, lanes: int) -> bool:
@@ -214,9 +208,8 @@ def _whole_rows(inputs: Sequence[Any], out: Tensor | None, shape: Ints, lanes: i
 
 
 def _in_pieces(
-    inputs: Sequence[Any], out: Tensor | None, written: dtype, shape: Ints,
-    strides: Sequence[Ints], steps: Ints | None,
-) -> bool:  # fmt: skip
+    inputs: Sequence[Any], out: Tensor | None, written: dtype, shape: Ints, strides: Sequence[Ints], steps: Ints | None
+) -> bool:
     """Whether rows that begin anywhere may go through vectors in pieces (hls/vitis/pieces.h).
 
     There are two to four dims, rows lie in line or repeat one element, and results lie in line as
@@ -230,9 +223,14 @@ def _in_pieces(
 
 
 def _in_beats(
-    inputs: Sequence[Any], out: Tensor | None, dtypes: list[dtype], shape: Ints,
-    strides: Sequence[Ints], steps: Ints | None, lanes: int,
-) -> bool:  # fmt: skip
+    inputs: Sequence[Any],
+    out: Tensor | None,
+    dtypes: list[dtype],
+    shape: Ints,
+    strides: Sequence[Ints],
+    steps: Ints | None,
+    lanes: int,
+) -> bool:
     """Whether vectors serve this plan on targets that keep them to their alignment.
 
     All operands begin on 64 bytes, and so do their rows, which lie in line and are whole vectors.

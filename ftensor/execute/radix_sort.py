@@ -54,9 +54,8 @@ def prepare(x: Tensor, dim: int, descending: bool, places: bool) -> Launch:
     units = units_for(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     parts = max(1, units // rows)
     whole = RadixGeometry(
-        WHOLE, 1, n, width, passes, 0, 0, False, descending, x._strides[dim], strides[dim],
-        shape, read, written,
-    )  # fmt: skip
+        WHOLE, 1, n, width, passes, 0, 0, False, descending, x._strides[dim], strides[dim], shape, read, written
+    )
     if n < LINED:
         units = min(units, rows)
         return _launch(key, [(whole, units)], outputs, units * n, 0)
@@ -70,22 +69,32 @@ def prepare(x: Tensor, dim: int, descending: bool, places: bool) -> Launch:
 
 
 def _launch(
-    key: RadixKey, steps: list[tuple[RadixGeometry, int]], outputs: tuple[Output, ...], kept: int,
-    parts: int,
-) -> Launch:  # fmt: skip
+    key: RadixKey, steps: list[tuple[RadixGeometry, int]], outputs: tuple[Output, ...], kept: int, parts: int
+) -> Launch:
     """Steps over memories of `kept` elements, cut into so many `parts` in all."""
     g, operands = steps[0][0], len(outputs) + 1
     size = 8 if key.packed else key.dtype.itemsize
     beside = key.places and not key.packed
     digits = parts << g.width
     lines = digits * key.lanes
-    made = tuple([
-        Step(key, units, tuple(range(operands + 5)), tuple(range(operands)), geometry=g.pack(),
-             work=g.n * numel(g.shape))
-        for g, units in ((replace(g, kept=kept), units) for g, units in steps)
-    ])  # fmt: skip
+    made = tuple(
+        [
+            Step(
+                key,
+                units,
+                tuple(range(operands + 5)),
+                tuple(range(operands)),
+                geometry=g.pack(),
+                work=g.n * numel(g.shape),
+            )
+            for g, units in ((replace(g, kept=kept), units) for g, units in steps)
+        ]
+    )
     temporaries = (
-        kept * size, kept * size, lines * size or LAST, (2 * kept + lines) * 4 if beside else LAST,
+        kept * size,
+        kept * size,
+        lines * size or LAST,
+        (2 * kept + lines) * 4 if beside else LAST,
         (digits + 2 * parts) * 4 or LAST,
-    )  # fmt: skip
+    )
     return Launch(made, operands, outputs, temporaries=temporaries)

@@ -80,9 +80,7 @@ def fold(
     return tuple([x if x is out else copied(red.name, out, x, True) for x, out in zip(made, given)])
 
 
-def _straight(
-    red: Reduce, out: Tensor, of: dtype, inputs: Sequence[Tensor], dims: Any, keepdim: bool
-) -> Tensor | None:
+def _straight(red: Reduce, out: Tensor, of: dtype, inputs: Sequence[Tensor], dims: Any, keepdim: bool) -> Tensor | None:
     """`out`, sized, where the kernel can write the result there; None where it must be copied."""
     check_dtype(red.name, out, of, cast=True)
     check_place(red.name, out, inputs[0]._storage.device)
@@ -126,10 +124,7 @@ def prepare(
     out_strides = (plan.kept_strides[0],) * len(outs)
     with_outs = replace(plan, kept_strides=out_strides + plan.kept_strides[1:])
     fields = partials(red, compute, state)
-    to_states = replace(
-        plan,
-        kept_strides=(contiguous_strides(plan.kept),) * len(fields) + plan.kept_strides[1:],
-    )
+    to_states = replace(plan, kept_strides=(contiguous_strides(plan.kept),) * len(fields) + plan.kept_strides[1:])
     splits = stage.splits(to_states, dtypes, fields)
     written, read = tuple(range(len(outs))), tuple(range(len(outs), operands))
     everything = written + read
@@ -164,9 +159,7 @@ def prepare(
 class _Stage:
     """Builds the launch of one stage."""
 
-    def __init__(
-        self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, places: list[int]
-    ) -> None:
+    def __init__(self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, places: list[int]) -> None:
         self.red, self.backend, self.compute, self.words = red, backend, compute, words
         self.places = places
 
@@ -180,9 +173,7 @@ class _Stage:
             choice = choose_fold(plan, n, most, target, lanes, may_split)
         return lanes, choice
 
-    def _aligned(
-        self, plan: ReducePlan, n: int, dtypes: list[dtype], choice: Any, lanes: int = 0
-    ) -> bool:
+    def _aligned(self, plan: ReducePlan, n: int, dtypes: list[dtype], choice: Any, lanes: int = 0) -> bool:
         """Whether all vectors that are read lie on 64 bytes, or on those of so many `lanes`;
         results go out lane by lane."""
         across = choice.skeleton == "reduce_outer"
@@ -208,9 +199,15 @@ class _Stage:
         return splits if splits > 1 and built(self.backend, key) else 1
 
     def build(
-        self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str,
-        written: Ints, read: Ints,
-    ) -> Step:  # fmt: skip
+        self,
+        plan: ReducePlan,
+        dtypes: list[dtype],
+        outs: Any,
+        body: Sequence[str],
+        stage: str,
+        written: Ints,
+        read: Ints,
+    ) -> Step:
         """This stage, from the operands `read` to those `written`."""
         key, choice = self._key(plan, dtypes, outs, body, stage)
         work = numel(plan.kept) * numel(plan.reduced)
@@ -234,9 +231,8 @@ class _Stage:
         return key, choice
 
     def _others(
-        self, plan: ReducePlan, dtypes: list[dtype], outs: Any, lanes: int, choice: FoldChoice,
-        stage: str,
-    ) -> Iterator[tuple[int, FoldChoice]]:  # fmt: skip
+        self, plan: ReducePlan, dtypes: list[dtype], outs: Any, lanes: int, choice: FoldChoice, stage: str
+    ) -> Iterator[tuple[int, FoldChoice]]:
         """(lanes, choice) of the other kernels that serve the plan, the best first.
 
         Short rows at one distance take turns, wherever they begin (hls/vitis/turns.h). An image may
@@ -267,18 +263,21 @@ class _Stage:
         yield 1, choose_fold(plan, n, most, target, 1, split, True)
 
     def _fold_key(
-        self,
-        lanes: int,
-        choice: FoldChoice,
-        dtypes: list[dtype],
-        outs: Any,
-        body: Sequence[str],
-        stage: str,
+        self, lanes: int, choice: FoldChoice, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str
     ) -> KernelKey:
         return fold_key(
-            self.red, stage, choice.skeleton, self.compute, lanes, self.words, outs, body, dtypes,
-            choice.kinds, choice.vectors,
-        )  # fmt: skip
+            self.red,
+            stage,
+            choice.skeleton,
+            self.compute,
+            lanes,
+            self.words,
+            outs,
+            body,
+            dtypes,
+            choice.kinds,
+            choice.vectors,
+        )
 
 
 def _names(fields: Fields) -> tuple[str, ...]:

@@ -23,9 +23,7 @@ from .pointwise import pointwise
 Fold = Callable[..., tuple[Tensor, ...]]
 
 SHIFT = Op("shift", "shift(input) -> Tensor", "a + by", params=("by",), only=("int64",))
-CHOOSE = Op(
-    "choose", "choose(mask, input, other) -> Tensor", "a ? b : c", bool_="a ? b : c", masks=(0,)
-)
+CHOOSE = Op("choose", "choose(mask, input, other) -> Tensor", "a ? b : c", bool_="a ? b : c", masks=(0,))
 enter(__name__, SHIFT, CHOOSE)
 
 
@@ -60,9 +58,7 @@ def in_pieces(
             views.append(
                 [
                     x._view(size + part, outer + step, x._offset + at + to)
-                    for x, outer, step, at, to in zip(
-                        inputs, operands[1:], steps, offsets[1:], moved, strict=True
-                    )
+                    for x, outer, step, at, to in zip(inputs, operands[1:], steps, offsets[1:], moved, strict=True)
                 ]
             )
         made = _fold_parts(fold, red, views, len(size), compute, outs, params)
@@ -81,9 +77,7 @@ def _reach(shape: Ints, strides: Ints) -> int:
     return sum([(n - 1) * abs(s) for n, s in zip(shape, strides, strict=True)])
 
 
-def cut_in_order(
-    shape: Ints, strides: Sequence[Ints], limit: int
-) -> list[tuple[Ints, tuple[int, ...]]]:
+def cut_in_order(shape: Ints, strides: Sequence[Ints], limit: int) -> list[tuple[Ints, tuple[int, ...]]]:
     """Cut loops into (shape, offset per operand), each at most `limit` elements long and wide.
 
     The pieces follow each other in row-major order, so that the place of an element in its piece
@@ -94,9 +88,7 @@ def cut_in_order(
     pending = [(shape, (0,) * len(strides))]
     while pending:
         sizes, offsets = pending.pop()
-        if 0 in sizes or (
-            numel(sizes) <= limit and all(_reach(sizes, s) <= limit for s in strides)
-        ):
+        if 0 in sizes or (numel(sizes) <= limit and all(_reach(sizes, s) <= limit for s in strides)):
             pieces.append((sizes, offsets))
             continue
         dim = next(d for d, n in enumerate(sizes) if n > 1)
@@ -158,12 +150,7 @@ def _beats(red: Reduce) -> Op:
 
 
 def _find_in_parts(
-    fold: Fold,
-    red: Reduce,
-    parts: list[list[Tensor]],
-    kept: int,
-    compute: dtype,
-    outs: tuple[dtype, ...],
+    fold: Fold, red: Reduce, parts: list[list[Tensor]], kept: int, compute: dtype, outs: tuple[dtype, ...]
 ) -> tuple[Tensor, ...]:
     """A reduction with positions, which may exceed 32 bits over all parts."""
     first = _positions(red)

@@ -27,10 +27,16 @@ Out = Tensor | Sequence[Tensor | None] | None
 
 
 def run(
-    backend: Backend, key: Hashable, prepare: Callable[..., Launch], entry: Callable[..., Any],
-    args: tuple[Any, ...], inputs: Sequence[Tensor], numbers: Sequence[Any] = (), out: Out = None,
+    backend: Backend,
+    key: Hashable,
+    prepare: Callable[..., Launch],
+    entry: Callable[..., Any],
+    args: tuple[Any, ...],
+    inputs: Sequence[Tensor],
+    numbers: Sequence[Any] = (),
+    out: Out = None,
     partly: bool = False,
-) -> tuple[Tensor, ...]:  # fmt: skip
+) -> tuple[Tensor, ...]:
     """Run the launch that `prepare(*args)` makes and `key` stands for; its outputs.
 
     Where an image lacks a kernel, the host does `entry(*args)`, which writes `out`, if that is a
@@ -43,10 +49,14 @@ def run(
 
 
 def served(
-    backend: Backend, key: Hashable, prepare: Callable[..., Launch | None],
-    entry: Callable[..., Any], args: tuple[Any, ...], inputs: Sequence[Tensor],
+    backend: Backend,
+    key: Hashable,
+    prepare: Callable[..., Launch | None],
+    entry: Callable[..., Any],
+    args: tuple[Any, ...],
+    inputs: Sequence[Tensor],
     numbers: Sequence[Any] = (),
-) -> tuple[Tensor, ...] | None:  # fmt: skip
+) -> tuple[Tensor, ...] | None:
     """As `run`, of an op that has another way: None where that is the better one, so that `prepare`
     gives None, and for operands on several devices."""
     made: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, None)
@@ -59,10 +69,16 @@ def served(
 
 
 def launched(
-    backend: Backend, key: Hashable, prepare: Callable[..., Launch], entry: Callable[..., Any],
-    args: tuple[Any, ...], inputs: Sequence[Tensor], numbers: Sequence[Any] = (), out: Out = None,
+    backend: Backend,
+    key: Hashable,
+    prepare: Callable[..., Launch],
+    entry: Callable[..., Any],
+    args: tuple[Any, ...],
+    inputs: Sequence[Tensor],
+    numbers: Sequence[Any] = (),
+    out: Out = None,
     partly: bool = False,
-) -> tuple[Tensor, ...]:  # fmt: skip
+) -> tuple[Tensor, ...]:
     """What `run` does with a call that is new, or at which there is something to look at."""
     made = _launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
     assert made is not None, key
@@ -70,10 +86,16 @@ def launched(
 
 
 def _launched(
-    backend: Backend, key: Hashable, prepare: Callable[..., Launch | None],
-    entry: Callable[..., Any], args: tuple[Any, ...], inputs: Sequence[Tensor],
-    numbers: Sequence[Any] = (), out: Out = None, partly: bool = False,
-) -> tuple[Tensor, ...] | None:  # fmt: skip
+    backend: Backend,
+    key: Hashable,
+    prepare: Callable[..., Launch | None],
+    entry: Callable[..., Any],
+    args: tuple[Any, ...],
+    inputs: Sequence[Tensor],
+    numbers: Sequence[Any] = (),
+    out: Out = None,
+    partly: bool = False,
+) -> tuple[Tensor, ...] | None:
     written: Any = (out,) if type(out) is Tensor else out or ()
     tensors = [x for x in (*inputs, *written) if x is not None]
     where = tensors[0]._storage.device
@@ -89,9 +111,7 @@ def _launched(
         result = on_host(launch.error, entry, args, whole, partly)
         return result if isinstance(result, tuple) else (result,)
     given = written or (None,) * len(launch.outputs)
-    made = tuple(
-        [of.make(backend, where) if x is None else x for of, x in zip(launch.outputs, given)]
-    )
+    made = tuple([of.make(backend, where) if x is None else x for of, x in zip(launch.outputs, given)])
     for x in made:
         x._storage.changed()
     if launch.own_numbers is not None:

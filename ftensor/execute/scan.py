@@ -56,9 +56,8 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
         side = max(COLUMNS, min(SIDE, most, -(-columns // backend.units)))
     items = numel(shape) * -(-columns // side)
     whole = ScanGeometry(
-        0, 1, n, n, columns, side, (x._strides[dim], read_column), (strides[dim], written_column),
-        shape, read, written,
-    )  # fmt: skip
+        0, 1, n, n, columns, side, (x._strides[dim], read_column), (strides[dim], written_column), shape, read, written
+    )
     units = units_for(numel(x._shape), backend.units, backend.target, COLUMNS)
     # With totals first, parts take twice the work, which two units have no gain from.
     parts = 1 if SCANS[op].place or units <= 2 else max(1, min(units // items, n))

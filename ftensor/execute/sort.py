@@ -65,9 +65,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
         return radix_sort.prepare(x, dim, descending, places=True)
     backend, key = x._storage.backend, SortRowsKey(x._dtype)
     strides = like_strides(x._shape, x._strides)
-    outputs = asked(
-        backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides)
-    )
+    outputs = asked(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
     if not numel(x._shape):
         return Launch((), 3, outputs)
     shape, read, written = board_sort.rows_along(x, dim, strides)
@@ -77,9 +75,8 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     units = units_for(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     tile = n if rows >= units or n <= TILE else _tile(backend, n, rows, units)
     whole = SortRowsGeometry(
-        WHOLE, 1, n, n, first_run(n), descending, x._strides[dim], strides[dim], shape, read,
-        written,
-    )  # fmt: skip
+        WHOLE, 1, n, n, first_run(n), descending, x._strides[dim], strides[dim], shape, read, written
+    )
     if tile == n:
         units = min(units, rows)
         return _launch(key, [(whole, units, False)], outputs, units * n)
@@ -101,9 +98,7 @@ def selects(x: Tensor) -> bool:
     return x._storage.backend.target.processor
 
 
-def select(
-    x: Tensor, dim: int, mode: int, rank: int, descending: bool = False
-) -> tuple[Tensor, ...]:
+def select(x: Tensor, dim: int, mode: int, rank: int, descending: bool = False) -> tuple[Tensor, ...]:
     """Values and int64 places along `dim`: with FIRST the `rank` first elements of the order that
     `sort` gives, as they stand in `x`; with RANK the one element of a rank, counted from 1, or that
     of MEDIAN or NANMEDIAN. A dim of at least one element, where `selects(x)`."""
@@ -115,9 +110,7 @@ def select(
 def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) -> Launch:
     """The launch: a row is one unit's."""
     backend, key = x._storage.backend, SortRowsKey(x._dtype, selects=True)
-    made = tuple(
-        [(rank if mode == FIRST else 1) if d == dim else n for d, n in enumerate(x._shape)]
-    )
+    made = tuple([(rank if mode == FIRST else 1) if d == dim else n for d, n in enumerate(x._shape)])
     strides = contiguous_strides(made)
     outputs = asked(backend, Output(x._dtype, made, strides), Output(dtypes.int64, made, strides))
     if not numel(made):
@@ -125,9 +118,7 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
     shape, read, written = board_sort.rows_along(x, dim, strides)
     n, rows = x._shape[dim], numel(shape)
     units = min(rows, units_for(4 * numel(x._shape), backend.units, backend.target, 1))
-    g = SortRowsGeometry(
-        mode, 1, n, n, rank, descending, x._strides[dim], strides[dim], shape, read, written
-    )
+    g = SortRowsGeometry(mode, 1, n, n, rank, descending, x._strides[dim], strides[dim], shape, read, written)
     return _launch(key, [(g, units, False)], outputs, units * n)
 
 
@@ -139,9 +130,8 @@ def _tile(backend: Backend, n: int, rows: int, units: int) -> int:
 
 
 def _launch(
-    key: SortRowsKey, steps: list[tuple[SortRowsGeometry, int, bool]], outputs: tuple[Output, ...],
-    kept: int,
-) -> Launch:  # fmt: skip
+    key: SortRowsKey, steps: list[tuple[SortRowsGeometry, int, bool]], outputs: tuple[Output, ...], kept: int
+) -> Launch:
     """Steps, each from a to b or, where it is turned, from b to a."""
     made = []
     for g, units, turned in steps:
@@ -175,9 +165,7 @@ def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bo
         return Launch((), 1 + inputs, outputs)
     size, shared = row._shape[-1], row.ndim == 1
     each = n if shared else values._shape[-1]
-    geometry = SearchGeometry(
-        n, each, size, 0 if shared else size, right, sorter is not None, size.bit_length()
-    ).pack()
+    geometry = SearchGeometry(n, each, size, 0 if shared else size, right, sorter is not None, size.bit_length()).pack()
     units = units_for(n * max(1, size.bit_length()), backend.units, backend.target, 1)
     units = min(units, n)
     pointers = (0, 1, 2, 3 if sorter is not None else 0)

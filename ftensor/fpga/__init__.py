@@ -181,9 +181,8 @@ def image_report(device: DeviceLike | None = None) -> ImageReport:
 
 
 def kernel(
-    file: str | Path, name: str | None = None, *, flags: Sequence[str] = (),
-    device: DeviceLike | None = None,
-) -> Kernel:  # fmt: skip
+    file: str | Path, name: str | None = None, *, flags: Sequence[str] = (), device: DeviceLike | None = None
+) -> Kernel:
     """A kernel of one's own, to be called with tensors: `name` in a file, which may be left out
     where there is one.
 
@@ -199,9 +198,8 @@ def kernel(
 
 
 def source(
-    file: str | Path, name: str | None = None, *, flags: Sequence[str] = (),
-    device: DeviceLike | None = None,
-) -> Kernel:  # fmt: skip
+    file: str | Path, name: str | None = None, *, flags: Sequence[str] = (), device: DeviceLike | None = None
+) -> Kernel:
     """A kernel of HLS C++, compiled by g++ (with `flags`) for the C simulation or for the software
     device of `ftensor emulate`, and kept in the disk cache.
 
@@ -215,9 +213,8 @@ def source(
 
 
 def opencl_kernel(
-    text: str, name: str | None = None, *, options: Sequence[str] = (),
-    device: DeviceLike | None = None,
-) -> Kernel:  # fmt: skip
+    text: str, name: str | None = None, *, options: Sequence[str] = (), device: DeviceLike | None = None
+) -> Kernel:
     """A kernel of OpenCL C, as CuPy's RawKernel: compiled for an OpenCL device (with the compiler's
     `options`) and kept in the disk cache. RuntimeError for what the compiler refuses."""
     from ..own.source import of_text
@@ -282,10 +279,7 @@ class StreamContext:
         return self.stream
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self.stream is not None:
             index, stream = self._before.pop()

@@ -28,9 +28,7 @@ class Traces:
             if self._told or value[0] not in (int, float, complex, str):
                 continue
             others = one | {name: None}
-            values = {
-                met[name] for met in self._met if name in met and met | {name: None} == others
-            }
+            values = {met[name] for met in self._met if name in met and met | {name: None} == others}
             if len(values) >= MANY_TRACES:
                 self._told = True
                 return name

@@ -39,9 +39,7 @@ class Cluster:
 
     beside = False
 
-    def __init__(
-        self, frame: Point | None = None, passes: bool = True, most: int = MOST_VALUES
-    ) -> None:
+    def __init__(self, frame: Point | None = None, passes: bool = True, most: int = MOST_VALUES) -> None:
         self.frame, self.passes, self.most = frame, passes, most
         self.calls: list[Called] = []
         self.loops: tuple[Loop, ...] = frame.loops if frame else ()
@@ -93,18 +91,14 @@ class Cluster:
         self.inputs = [there(p) for p in of.inputs]
         self.outputs = {there(p): k for p, k in of.outputs.items()}
         self.calls = [
-            Called(
-                c.point, tuple([there(t) if isinstance(t, Place) else t for t in c.takes]), c.gives
-            )
+            Called(c.point, tuple([there(t) if isinstance(t, Place) else t for t in c.takes]), c.gives)
             for c in of.calls
         ]
 
     def _go_on(self, same: Same) -> None:
         """Have these loops from now on."""
         self.loops = self._split(same)
-        self.splits = tuple(
-            [(self.splits[d][0], self.splits[d][1] * step) for d, step in same.first]
-        )
+        self.splits = tuple([(self.splits[d][0], self.splits[d][1] * step) for d, step in same.first])
 
     def _split(self, same: Same) -> tuple[Loop, ...]:
         sizes = zip(same.shape, same.first, strict=True)
@@ -146,9 +140,7 @@ class Cluster:
             return None
         steps = iter(contiguous_strides(shape))
         mine = [next(steps) if whole or not n.folded else 0 for n in self.loops]
-        one, other = (
-            Place(-1, 0, int8, tuple(s)) for s in (mine, contiguous_strides(_shape(loops)))
-        )
+        one, other = (Place(-1, 0, int8, tuple(s)) for s in (mine, contiguous_strides(_shape(loops))))
         return self._common(one, loops, other)
 
     def _alike(self, point: Point) -> bool:
@@ -214,9 +206,13 @@ class Cluster:
         return True
 
     def _in_passes(
-        self, point: Point, outs: Sequence[Place], ins: Sequence[Place],
-        written: dict[Place, int], loops: Sequence[Loop],
-    ) -> bool:  # fmt: skip
+        self,
+        point: Point,
+        outs: Sequence[Place],
+        ins: Sequence[Place],
+        written: dict[Place, int],
+        loops: Sequence[Loop],
+    ) -> bool:
         """Whether a kernel around folds can compute it: passes over rows all; one that is cut, or
         whose rows are long, what comes before the fold and, of each result, behind it."""
         frame = self.frame
@@ -227,9 +223,7 @@ class Cluster:
         # one of, which it writes at its end.
         read = [p for p in (*self.inputs, *ins) if p not in written or p.of_row(loops)]
         writes = (*written, *outs)
-        if any(
-            p.memory == w.memory and not (p == w and p.single(loops)) for p in read for w in writes
-        ):
+        if any(p.memory == w.memory and not (p == w and p.single(loops)) for p in read for w in writes):
             return False
         if self.passes and near(frame):
             return True

@@ -101,21 +101,19 @@ def _computes(node: Node) -> str:
 
 
 def _draw(
-    axes: Axes,
-    words: dict[Item, str],
-    arrows: list[tuple[Item, Item]],
-    at: dict[Item, tuple[float, float]],
+    axes: Axes, words: dict[Item, str], arrows: list[tuple[Item, Item]], at: dict[Item, tuple[float, float]]
 ) -> None:
     for begin, end in arrows:
         axes.annotate(
-            "", at[end], at[begin], arrowprops={"arrowstyle": "->", "color": "0.4", "shrinkA": 12,
-            "shrinkB": 14},
-        )  # fmt: skip
+            "", at[end], at[begin], arrowprops={"arrowstyle": "->", "color": "0.4", "shrinkA": 12, "shrinkB": 14}
+        )
     for item, text in words.items():
         kernel = item[0] == "kernel"
         box = {
-            "boxstyle": "square" if kernel else "round", "edgecolor": picture.PLAIN,
-            "facecolor": "#DCEBF5" if kernel else "white", "linewidth": 1.2 if kernel else 0.5,
-        }  # fmt: skip
+            "boxstyle": "square" if kernel else "round",
+            "edgecolor": picture.PLAIN,
+            "facecolor": "#DCEBF5" if kernel else "white",
+            "linewidth": 1.2 if kernel else 0.5,
+        }
         x, y = at[item]
         axes.text(x, y, text, ha="center", va="center", bbox=box)

@@ -102,12 +102,9 @@ def _emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Nod
 
 
 def _node(
-    cluster: Cluster, whole: Program, places: Sequence[Place], steps: Sequence[Step],
-    temporaries: Ints = (),
-) -> Node:  # fmt: skip
-    launch = Launch(
-        tuple(steps), len(places), numbers=tuple(whole.rounded), temporaries=temporaries
-    )
+    cluster: Cluster, whole: Program, places: Sequence[Place], steps: Sequence[Step], temporaries: Ints = ()
+) -> Node:
+    launch = Launch(tuple(steps), len(places), numbers=tuple(whole.rounded), temporaries=temporaries)
     regions = tuple([p.region(cluster.loops) for p in places])
     parts = tuple([point.node.origin for point in cluster.points])
     return Node(launch, regions, tuple(whole.numbers), parts[-1], parts)
@@ -136,10 +133,17 @@ def _map_steps(
         told = choice.geometry
         found.append(
             Step(
-                key, choice.units, pointers, pointers, piece.moved, bool(whole.numbers),
-                n=choice.n if told is None else None, geometry=told or (), work=numel(sizes),
+                key,
+                choice.units,
+                pointers,
+                pointers,
+                piece.moved,
+                bool(whole.numbers),
+                n=choice.n if told is None else None,
+                geometry=told or (),
+                work=numel(sizes),
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -150,14 +154,26 @@ def _additions(whole: Program) -> int:
 
 
 def _key(
-    skeleton: str, lanes: int, whole: Program, dtypes: Sequence[dtype], kinds: Sequence[str],
-    outputs: int, per_row: Ints = (),
-) -> FusedKey:  # fmt: skip
+    skeleton: str,
+    lanes: int,
+    whole: Program,
+    dtypes: Sequence[dtype],
+    kinds: Sequence[str],
+    outputs: int,
+    per_row: Ints = (),
+) -> FusedKey:
     ports = tuple([Port(d, kind) for d, kind in zip(dtypes, kinds, strict=True)])
     return FusedKey(
-        whole.name, skeleton, lanes, ports[:outputs], ports[outputs:], tuple(whole.calls),
-        whole.gives, tuple(whole.given), per_row,
-    )  # fmt: skip
+        whole.name,
+        skeleton,
+        lanes,
+        ports[:outputs],
+        ports[outputs:],
+        tuple(whole.calls),
+        whole.gives,
+        tuple(whole.given),
+        per_row,
+    )
 
 
 class _Rows:
@@ -204,18 +220,22 @@ class _Rows:
         kept, reduced = zip(*operands, strict=True)
         if step.key.skeleton == "reduce_inner":
             return replace(
-                g, kept_shape=sizes, kept_strides=kept, strides=tuple([r[:-1] for r in reduced]),
+                g,
+                kept_shape=sizes,
+                kept_strides=kept,
+                strides=tuple([r[:-1] for r in reduced]),
                 steps=tuple([r[-1] for r in reduced]),
-            )  # fmt: skip
+            )
         return replace(
-            g, kept_shape=sizes[:-1], kept_strides=tuple([k[:-1] for k in kept]), strides=reduced,
+            g,
+            kept_shape=sizes[:-1],
+            kept_strides=tuple([k[:-1] for k in kept]),
+            strides=reduced,
             steps=tuple([k[-1] for k in kept]),
-        )  # fmt: skip
+        )
 
 
-def _passes_step(
-    cluster: Cluster, whole: Program, places: Sequence[Place], outputs: int, backend: Backend
-) -> Step:
+def _passes_step(cluster: Cluster, whole: Program, places: Sequence[Place], outputs: int, backend: Backend) -> Step:
     """The step of folds and elements, pass by pass; rows are shared by as many units as what is
     computed in them deserves.
     """
@@ -232,9 +252,7 @@ def _passes_step(
     if target.processor:
         deserved = select.units_for(work * _additions(whole), backend.units, target, 1)
         units = max(units, min(told.items, deserved))
-    return Step(
-        key, units, pointers, pointers, numbers=bool(whole.numbers), geometry=told.pack(), work=work
-    )
+    return Step(key, units, pointers, pointers, numbers=bool(whole.numbers), geometry=told.pack(), work=work)
 
 
 def _fold_node(cluster: Cluster, stored: Sequence[Place]) -> Node:
@@ -267,32 +285,24 @@ def _fold_node(cluster: Cluster, stored: Sequence[Place]) -> Node:
 
 
 def _fold_step(
-    rows: _Rows, step: Step, of: Program, places: Sequence[Place], states: Sequence[Place],
-    outputs: int, begin: int,
-) -> Step:  # fmt: skip
+    rows: _Rows, step: Step, of: Program, places: Sequence[Place], states: Sequence[Place], outputs: int, begin: int
+) -> Step:
     """A step of a fold with a program's operands; without `outputs` it writes the states."""
     writes = [*states] if states and not outputs else [*places[:outputs]]
     operands = [*writes, *of.inputs]
     own = {p: k for k, p in enumerate(states)}
     count = len(key_of(step).outs) if outputs else 0
-    walks = [
-        rows.own(step, count + own[p]) if p in own else _of_stage(rows.place(p), step)
-        for p in operands
-    ]
+    walks = [rows.own(step, count + own[p]) if p in own else _of_stage(rows.place(p), step) for p in operands]
     told = rows.told(step, walks)
     inner = step.key.skeleton == "reduce_inner"
-    kinds = [
-        LINEAR if inner and k < len(writes) else select.kind_of(s) for k, s in enumerate(told.steps)
-    ]
+    kinds = [LINEAR if inner and k < len(writes) else select.kind_of(s) for k, s in enumerate(told.steps)]
     dtypes = [p.dtype for p in operands]
     skeleton = f"fused_{step.key.skeleton}"
     key = _key(skeleton, step.key.lanes, of, dtypes, kinds, len(writes))
     pointers = tuple([len(places) + own[p] if p in own else places.index(p) for p in operands])
     offsets = tuple([None if k >= len(places) else k for k in pointers])
     numbers = (begin, begin + _passed(of)) if of.numbers else False
-    return Step(
-        key, step.units, pointers, offsets, numbers=numbers, geometry=told.pack(), work=step.work
-    )
+    return Step(key, step.units, pointers, offsets, numbers=numbers, geometry=told.pack(), work=step.work)
 
 
 def _of_stage(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:

@@ -88,9 +88,8 @@ class _Fused(Jitted[..., Any]):
     series = True
 
     def found(
-        self, backend: Any, signature: tuple[Any, ...], tensors: list[Tensor], args: Any,
-        kwargs: Any,
-    ) -> Lowered | None:  # fmt: skip
+        self, backend: Any, signature: tuple[Any, ...], tensors: list[Tensor], args: Any, kwargs: Any
+    ) -> Lowered | None:
         """The graph of a call that has none among the newer ones; None where its parts serve."""
         before = backend.launches.find(signature)
         if type(before) is Lowered:

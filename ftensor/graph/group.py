@@ -82,9 +82,7 @@ def _joined(nodes: Sequence[Node], passes: bool, folds: bool) -> list[Group]:
     return groups
 
 
-def _join(
-    groups: list[Group], node: Node, passes: bool, folds: bool = True, most: int = MOST_VALUES
-) -> None:
+def _join(groups: list[Group], node: Node, passes: bool, folds: bool = True, most: int = MOST_VALUES) -> None:
     """Put a node where it can be computed with others, else behind all."""
     point = point_of(node)
     single = Group([node], None)

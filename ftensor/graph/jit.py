@@ -109,9 +109,8 @@ class Jitted(Generic[P, R]):
         return tuple(key)
 
     def _built(
-        self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any,
-        kwargs: Any,
-    ) -> Lowered | None:  # fmt: skip
+        self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
+    ) -> Lowered | None:
         """The graph of a call whose signature is new; None where the images lack one of its
         kernels: the calls themselves find out which the host is asked for."""
         found = known(backend.launches, signature)
@@ -129,9 +128,8 @@ class Jitted(Generic[P, R]):
             return None
 
     def made(
-        self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any,
-        kwargs: Any,
-    ) -> Lowered:  # fmt: skip
+        self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
+    ) -> Lowered:
         """The graph of a call whose signature is new; KernelNotBuilt where the images lack one of
         its kernels."""
         passing = Passing(args, kwargs, signature)
@@ -147,9 +145,7 @@ class Jitted(Generic[P, R]):
         made = lowered(graph, backend, tensors, free, self.series)
         return keep(backend.launches, signature, made)
 
-    def _passed(
-        self, backend: Backend, tensors: Sequence[Tensor], passing: Passing
-    ) -> Graph | None:
+    def _passed(self, backend: Backend, tensors: Sequence[Tensor], passing: Passing) -> Graph | None:
         """The graph of a call to which numbers are passed as such; None where it takes the numbers
         themselves, as something was raised for them, or they are kept."""
         try:

@@ -28,9 +28,8 @@ IN_SERIES = 1 << 24
 
 
 def lowered(
-    graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None = None,
-    series: bool = False,
-) -> Lowered:  # fmt: skip
+    graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None = None, series: bool = False
+) -> Lowered:
     """A graph of a call with such tensors, bound to its device; KernelNotBuilt where the images
     there lack a kernel. `series`: kernels become one where units need not wait between."""
     return _Lowering(graph, backend, tensors, free, series).done()
@@ -40,9 +39,8 @@ class _Lowering:
     """One graph on its way."""
 
     def __init__(
-        self, graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None,
-        series: bool,
-    ) -> None:  # fmt: skip
+        self, graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None, series: bool
+    ) -> None:
         self.graph, self.backend, self.tensors, self.free = graph, backend, tensors, free
         self.series = series and backend.target.processor
         memories = graph.memories
@@ -80,15 +78,20 @@ class _Lowering:
             launch.bind(bound_to(self.backend, launch.steps))
         parts = [self._part(f, outputs) for f in graph.found]
         return Lowered(
-            graph, self.backend, launch,
+            graph,
+            self.backend,
+            launch,
             tuple([self._index(m) for m in self.arguments]),
             tuple([(self._index(m), of) for m, of in self.seen]),
-            tuple(held), tuple(self.numbers), tuple(self.drawn),
+            tuple(held),
+            tuple(self.numbers),
+            tuple(self.drawn),
             tuple([self._index(m) for m in self.arguments if graph.writes(m)]),
             tuple([t._storage for m, t in zip(self.held, held) if graph.writes(m)]),
-            tuple(parts), self.free,
+            tuple(parts),
+            self.free,
             tuple([(place, of, tuple(ats)) for (place, of), ats in self.told.items()]),
-        )  # fmt: skip
+        )
 
     def _index(self, memory: int) -> int:
         k = self.graph.memories[memory].argument
@@ -152,13 +155,14 @@ class _Lowering:
             steps += self._steps(n, operands)
         if self.series and not self.drawn:
             memories = [m[0] if isinstance(m, tuple) else m for m in whose]
-            steps = InSeries(
-                self.backend, count, sizes, memories, self.numbers, self.told.values()
-            ).made(steps)
+            steps = InSeries(self.backend, count, sizes, memories, self.numbers, self.told.values()).made(steps)
         return Launch(
-            tuple(steps), count, tuple(outputs), temporaries=tuple(sizes),
+            tuple(steps),
+            count,
+            tuple(outputs),
+            temporaries=tuple(sizes),
             own_numbers=None if self.drawn else tuple(self.numbers),
-        )  # fmt: skip
+        )
 
     def _steps(self, node: Node, places: Sequence[int]) -> list[Step]:
         """A node's steps, on the whole launch's operands."""
@@ -174,12 +178,14 @@ class _Lowering:
                 moved.append(there + more)
             found.append(
                 replace(
-                    s, pointers=tuple([places[k] for k in s.pointers]),
+                    s,
+                    pointers=tuple([places[k] for k in s.pointers]),
                     after=tuple([places[k] for k in s.after]),
-                    offsets=tuple(starts), moved=tuple(moved) if any(moved) else None,
+                    offsets=tuple(starts),
+                    moved=tuple(moved) if any(moved) else None,
                     numbers=_part_of(told, s.numbers),
                 )
-            )  # fmt: skip
+            )
         return found
 
     def _round(self, node: Node) -> None:

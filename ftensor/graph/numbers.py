@@ -35,9 +35,7 @@ class Free(NamedTuple):
     places: Ints
     fits: tuple[tuple[int, str, dtype], ...]
 
-    def serve(
-        self, signature: Sequence[Any], told: Sequence[tuple[int, dtype | None, Ints]]
-    ) -> bool:
+    def serve(self, signature: Sequence[Any], told: Sequence[tuple[int, dtype | None, Ints]]) -> bool:
         """Whether a call's numbers fit where they go; one that doesn't is the function's error."""
         try:
             for place, op, of in self.fits:
@@ -165,9 +163,7 @@ class _Family:
         self.frees: dict[Ints, None] = {}
 
 
-def _without(
-    signature: tuple[Any, ...], places: Sequence[int], of: object = _FREE
-) -> tuple[Any, ...]:
+def _without(signature: tuple[Any, ...], places: Sequence[int], of: object = _FREE) -> tuple[Any, ...]:
     key = list(signature)
     for k in places:
         key[k] = None

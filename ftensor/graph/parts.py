@@ -26,9 +26,7 @@ def part_of(p: Place, made: Iterable[Place]) -> Part | None:
             size = q.dtype.itemsize
             if any(step % 2 for step in p.strides):
                 return None
-            whole = Place(
-                p.memory, p.start // size * size, q.dtype, tuple([s // 2 for s in p.strides])
-            )
+            whole = Place(p.memory, p.start // size * size, q.dtype, tuple([s // 2 for s in p.strides]))
             return Part(whole, "im" if p.start % size else "re")
     return None
 

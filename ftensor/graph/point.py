@@ -110,14 +110,17 @@ def _elements(node: Node, key: KernelKey) -> Point | None:
     sizes, steps = coalesce(shape, strides, range(len(shape)))
     if sizes == (1,):
         sizes, steps = (), ((),) * len(strides)
-    places = [
-        _place(r, port.dtype, s) for port, r, s in zip(ports, node.operands, steps, strict=True)
-    ]
+    places = [_place(r, port.dtype, s) for port, r, s in zip(ports, node.operands, steps, strict=True)]
     count = len(key.outs)
     return Point(
-        node, unit, tuple([Loop(n) for n in sizes]), tuple(places[:count]),
-        tuple(places[count:]), node.numbers, node.launch.numbers,
-    )  # fmt: skip
+        node,
+        unit,
+        tuple([Loop(n) for n in sizes]),
+        tuple(places[:count]),
+        tuple(places[count:]),
+        node.numbers,
+        node.launch.numbers,
+    )
 
 
 def _fold(node: Node, key: KernelKey) -> Point | None:
@@ -146,13 +149,18 @@ def _fold(node: Node, key: KernelKey) -> Point | None:
     written = [(*s[:kept], *(0,) * (len(loops) - kept)) for s in walked]
     dtypes = [p.dtype for p in key_of(last).outs] + [p.dtype for p in key.ins]
     places = [
-        _place(r, d, [s[k] for k in used])
-        for r, d, s in zip(node.operands, dtypes, [*written, *strides], strict=True)
+        _place(r, d, [s[k] for k in used]) for r, d, s in zip(node.operands, dtypes, [*written, *strides], strict=True)
     ]
     return Point(
-        node, unit_of(key), tuple([loops[k] for k in used]), tuple(places[:outs]),
-        tuple(places[outs:]), node.numbers, node.launch.numbers, g,
-    )  # fmt: skip
+        node,
+        unit_of(key),
+        tuple([loops[k] for k in used]),
+        tuple(places[:outs]),
+        tuple(places[outs:]),
+        node.numbers,
+        node.launch.numbers,
+        g,
+    )
 
 
 def _kept(g: FoldGeometry, key: KernelKey) -> Ints:
@@ -182,10 +190,7 @@ def in_one(point: Point, states: int) -> Point:
     reduction = unit.reduction
     assert reduction is not None
     if len(point.node.launch.steps) > 1:
-        unit = replace(
-            unit, outs=tuple((p.dtype, p.sees) for p in last.outs), body=last.body,
-            params=last.params,
-        )  # fmt: skip
+        unit = replace(unit, outs=tuple((p.dtype, p.sees) for p in last.outs), body=last.body, params=last.params)
     name = unit.name.removesuffix("_first").removesuffix("_whole")
     whole = replace(reduction, stage="whole", vectors=states)
     return replace(point, unit=replace(unit, name=name, reduction=whole))

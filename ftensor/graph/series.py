@@ -49,9 +49,14 @@ class InSeries:
     `told` the places of each that a call tells."""
 
     def __init__(
-        self, backend: Backend, operands: int, temporaries: list[int], whose: Sequence[object],
-        numbers: list[Any], told: Collection[list[int]],
-    ) -> None:  # fmt: skip
+        self,
+        backend: Backend,
+        operands: int,
+        temporaries: list[int],
+        whose: Sequence[object],
+        numbers: list[Any],
+        told: Collection[list[int]],
+    ) -> None:
         self.inline = backend.target.inline_elements
         self.operands, self.temporaries, self.whose = operands, temporaries, whose
         self.numbers, self.told = numbers, told
@@ -167,11 +172,15 @@ class InSeries:
         shared = _alike(steps) and len({self._told_in(*part) for part in ranges}) == 1
         works = [s.work or 0 for s in steps]  # the calling thread waits as long as for each
         return Step(
-            SeriesKey(tuple(members), tuple(copied), shared), group.units, tuple(places),
-            tuple([k for k, _ in offsets_of]), tuple([more for _, more in offsets_of]),
-            numbers=self._numbers_of(ranges[:1] if shared else ranges), geometry=table,
+            SeriesKey(tuple(members), tuple(copied), shared),
+            group.units,
+            tuple(places),
+            tuple([k for k, _ in offsets_of]),
+            tuple([more for _, more in offsets_of]),
+            numbers=self._numbers_of(ranges[:1] if shared else ranges),
+            geometry=table,
             work=sum(works) if _alike(steps) else max(works),
-        )  # fmt: skip
+        )
 
     def _told_in(self, begin: int, end: int) -> tuple[Any, ...]:
         """What tells numbers from those of another step: themselves, and which each call tells."""

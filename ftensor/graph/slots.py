@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from ..runtime.blocks import size_class
 
 
-def slots(
-    needs: Sequence[tuple[int, int, int]],
-) -> tuple[list[int], list[int]]:
+def slots(needs: Sequence[tuple[int, int, int]]) -> tuple[list[int], list[int]]:
     """(bytes of each slot, the slot of each need): a need is (bytes, first step, last step).
 
     A slot serves one need after another, as long as no request is less than half of it: the best

@@ -77,9 +77,10 @@ class Staging:
         last = self.graph.nodes[-1]
         if len(places) > MOST_OPERANDS or len(whole.calls) > MOST_CALLS:
             raise self._no(
-                last, f"{len(places)} operands and {len(whole.calls)} ops are more than a kernel's "
+                last,
+                f"{len(places)} operands and {len(whole.calls)} ops are more than a kernel's "
                 f"{MOST_OPERANDS} and {MOST_CALLS}",
-            )  # fmt: skip
+            )
         dtypes = [p.dtype for p in places]
         widest = max([c.unit.compute for c in whole.calls], key=lambda d: d.itemsize)
         lanes = lanes_for(dtypes, widest, PORT_BYTES)
@@ -94,10 +95,18 @@ class Staging:
         ports = [Port(p.dtype, _kind(p)) for p in places]
         count = len(stored)
         key = StagedKey(
-            whole.name, "staged", lanes, tuple(ports[:count]), tuple(ports[count:]),
-            tuple(whole.calls), whole.gives, tuple(whole.given), (), self.length,
+            whole.name,
+            "staged",
+            lanes,
+            tuple(ports[:count]),
+            tuple(ports[count:]),
+            tuple(whole.calls),
+            whole.gives,
+            tuple(whole.given),
+            (),
+            self.length,
             self.period,
-        )  # fmt: skip
+        )
         pointers = tuple(range(len(places)))
         step = Step(key, 1, pointers, pointers, numbers=bool(whole.numbers), n=self.rows)
         launch = Launch((step,), len(places), numbers=tuple(whole.rounded))
@@ -110,9 +119,7 @@ class Staging:
         parts = [part_of(p, self.values) for p in point.ins]
         if any(parts):
             wholes = zip(point.ins, parts, strict=True)
-            point = replace(
-                point, ins=tuple([p if part is None else part.whole for p, part in wholes])
-            )
+            point = replace(point, ins=tuple([p if part is None else part.whole for p, part in wholes]))
         kept = [k for k, loop in enumerate(point.loops) if not loop.folded]
         folded = [k for k, loop in enumerate(point.loops) if loop.folded]
         if folded:
@@ -193,10 +200,7 @@ class Staging:
         if total == 1:
             found.append(([], []))
         if not found:
-            raise self._no(
-                point.node,
-                f"it has {total} elements, where there are {self.rows} rows of {self.length}",
-            )
+            raise self._no(point.node, f"it has {total} elements, where there are {self.rows} rows of {self.length}")
         return found
 
     def _lies(self, p: Place, over: Sequence[Any], along: Sequence[Any]) -> str | None:
@@ -255,9 +259,13 @@ class Staging:
         """An operand as a tensor of the graph."""
         kind, n, length = _kind(p), self.rows, self.length
         shapes: dict[str, Ints] = {
-            ROWS: (n, length), OF_ROW: (n,), EVERY_ROW: (length,), ONE: (),
-            EACH: (n // self.period, length), AGAIN: (self.period, length),
-        }  # fmt: skip
+            ROWS: (n, length),
+            OF_ROW: (n,),
+            EVERY_ROW: (length,),
+            ONE: (),
+            EACH: (n // self.period, length),
+            AGAIN: (self.period, length),
+        }
         shape = shapes[kind]
         strides = (length, 1) if len(shape) == 2 else (1,) * len(shape)
         return Region(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)

@@ -75,9 +75,7 @@ class Tracer(Recorder):
 
     # At the door
 
-    def launch(
-        self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]
-    ) -> None:
+    def launch(self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
         """Note a launch."""
         if not self.here:
             super().launch(launch, stream, tensors, numbers)
@@ -180,9 +178,7 @@ class Tracer(Recorder):
         return Origin(op, line_of(user))
 
 
-def traced(
-    name: str, backend: Backend, call: Callable[[], Any], tensors: Sequence[Tensor]
-) -> Graph:
+def traced(name: str, backend: Backend, call: Callable[[], Any], tensors: Sequence[Tensor]) -> Graph:
     """The graph of `call()`, which works on `tensors`; these and the generators are left as they
     were.
 
@@ -209,14 +205,10 @@ def traced(
     if len({m.device for m in memories if m.device is not None}) > 1:
         names = sorted({str(m.device) for m in memories if m.device is not None})
         raise errors.several_devices(name, " and ".join(names))
-    return Graph(
-        name, tuple(tracer.nodes), memories, found, tuple(tracer.draws), tuple(tracer.checks)
-    )
+    return Graph(name, tuple(tracer.nodes), memories, found, tuple(tracer.draws), tuple(tracer.checks))
 
 
-def _put_back(
-    tensors: Sequence[Tensor], before: Sequence[tuple[Any, ...]]
-) -> tuple[Ints, Ints] | None:
+def _put_back(tensors: Sequence[Tensor], before: Sequence[tuple[Any, ...]]) -> tuple[Ints, Ints] | None:
     """Let arguments be what they were; the shapes of one that was not, before and meanwhile."""
     shapes = None
     for t, (found, *were) in zip(tensors, before, strict=True):

@@ -32,9 +32,7 @@ def transformed(node: Node) -> Point | None:
         return None
     if done.length != out.shape[-1] or not numel(out.shape):
         return None
-    others, steps = coalesce(
-        out.shape[:-1], (out.strides[:-1], into.strides[:-1]), range(len(out.shape) - 1)
-    )
+    others, steps = coalesce(out.shape[:-1], (out.strides[:-1], into.strides[:-1]), range(len(out.shape) - 1))
     if numel(others) == 1:
         others, steps = (), ((), ())
     loops = (*[Loop(n) for n in others], Loop(done.length))
@@ -45,9 +43,7 @@ def transformed(node: Node) -> Point | None:
     (scale,) = launch.own_numbers
     unit = transform(out.dtype, done.inverse, scale != 1)
     numbers = (scale,) if unit.scaled else ()
-    return Point(
-        node, unit, loops, (places[0],), (places[1],), numbers, (unit.passed,) * len(numbers)
-    )
+    return Point(node, unit, loops, (places[0],), (places[1],), numbers, (unit.passed,) * len(numbers))
 
 
 def _done(node: Node) -> Done | None:

@@ -43,9 +43,7 @@ _INTEGERS = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"}
 _TAKES = {"f": {"float"}, "d": {"double"}, "q": _INTEGERS}
 
 
-def expressions(
-    path: object, record: KernelRecord, member: MemberRecord, params: Sequence[str]
-) -> list[str]:
+def expressions(path: object, record: KernelRecord, member: MemberRecord, params: Sequence[str]) -> list[str]:
     """An expression for each argument of the kernel but the last two, over names a0, a1, ...
 
     ImageError where the manifest passes something else than the launch has.

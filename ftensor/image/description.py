@@ -11,15 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors.image import bad_description, unreadable
-from .contents import (
-    CONTROLS,
-    MEMORY_TYPES,
-    ArgumentDescription,
-    Bank,
-    ComputeUnit,
-    Description,
-    KernelDescription,
-)
+from .contents import CONTROLS, MEMORY_TYPES, ArgumentDescription, Bank, ComputeUnit, Description, KernelDescription
 from .metadata import REGISTER_WINDOW
 
 FIRST_BASE = 0x1800000  # of the first unit's registers
@@ -84,9 +76,7 @@ def _banks(banks: tuple[Bank, ...]) -> tuple[Bank, ...]:
         before = placed[-1].base + placed[-1].size if placed else 0
         placed.append(replace(bank, base=before) if k and not bank.base else bank)
         if not 0 < len(bank.name.encode()) < 16 or bank.name in {b.name for b in placed[:-1]}:
-            raise bad_description(
-                f"{bank.name!r} can't name a bank: empty, beyond 15 bytes, or twice"
-            )
+            raise bad_description(f"{bank.name!r} can't name a bank: empty, beyond 15 bytes, or twice")
         if bank.type not in MEMORY_TYPES:
             raise bad_description(f"bank {bank.name} is of type {bank.type!r}, none of XRT's")
         if bank.size <= 0 or bank.size % 4096 or placed[-1].base % 4096:
@@ -136,9 +126,7 @@ def _argument(
     if not argument.name:
         raise bad_description(f"{where} has no name")
     if argument.is_stream:  # a port of the kernel, and no register
-        return replace(
-            argument, size=argument.size or STREAM_BYTES, port=argument.port or argument.name
-        )
+        return replace(argument, size=argument.size or STREAM_BYTES, port=argument.port or argument.name)
     size = argument.size or size_of(argument.c)
     if size is None:
         raise bad_description(f"{where} has the type {argument.c!r}; give its size in bytes")
@@ -155,9 +143,7 @@ def _argument(
     if reached and not argument.is_pointer:
         raise bad_description(f"{where} is no pointer, so it has no bank")
     port = f"M_AXI_GMEM{place}" if argument.is_pointer else "S_AXI_CONTROL"
-    return replace(
-        argument, size=size, port=argument.port or port, offset=argument.offset or at, banks=reached
-    )
+    return replace(argument, size=size, port=argument.port or port, offset=argument.offset or at, banks=reached)
 
 
 # From a file
@@ -235,9 +221,13 @@ def _read_argument(found: object) -> ArgumentDescription:
     if not all(isinstance(bank, str) for bank in names) or (banks and one):
         raise bad_description(f"argument {name!r} has a bank that is no name")
     argument = ArgumentDescription(
-        name, _take(row, "type", str), _bytes(row, "size"), _take(row, "port", str, ""),
-        _bytes(row, "offset"), tuple(names),
-    )  # fmt: skip
+        name,
+        _take(row, "type", str),
+        _bytes(row, "size"),
+        _take(row, "port", str, ""),
+        _bytes(row, "offset"),
+        tuple(names),
+    )
     _nothing_left(row, f"argument {name!r}")
     return argument
 
@@ -245,9 +235,8 @@ def _read_argument(found: object) -> ArgumentDescription:
 def _read_bank(found: object) -> Bank:
     row = _table(found, "a bank")
     bank = Bank(
-        _take(row, "name", str), _bytes(row, "size"), _bytes(row, "base"),
-        _take(row, "type", str, "DDR4").upper(),
-    )  # fmt: skip
+        _take(row, "name", str), _bytes(row, "size"), _bytes(row, "base"), _take(row, "type", str, "DDR4").upper()
+    )
     _nothing_left(row, f"bank {bank.name!r}")
     return bank
 

@@ -23,9 +23,18 @@ UNIT_NAMES = ("ft_unit", "ft_units")
 VARIABLE = "FTENSOR_IMAGE"
 # The bytes of a scalar argument, by the C name that a manifest uses.
 SIZES = {
-    "char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "long": 8, "ulong": 8,
-    "float": 4, "double": 8, "*": 8,
-}  # fmt: skip
+    "char": 1,
+    "uchar": 1,
+    "short": 2,
+    "ushort": 2,
+    "int": 4,
+    "uint": 4,
+    "long": 8,
+    "ulong": 8,
+    "float": 4,
+    "double": 8,
+    "*": 8,
+}
 
 
 @dataclass(frozen=True)
@@ -106,9 +115,7 @@ def read(path: str | Path, bare: bool = False) -> ImageFile:
         raise errors.in_file(path, e) from None
     _fits(path, manifest, info)
     image = info.xclbin
-    return ImageFile(
-        path, manifest, data, image.mode, str(image.uuid), image.platform, info.description
-    )
+    return ImageFile(path, manifest, data, image.mode, str(image.uuid), image.platform, info.description)
 
 
 def _without_container(path: Path, data: bytes) -> ImageFile:

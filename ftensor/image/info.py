@@ -84,14 +84,7 @@ def _arguments(kernel: KernelDescription) -> list[tuple[object, ...]]:
 
 
 def _bank_row(place: int, bank: Bank) -> tuple[object, ...]:
-    return (
-        place,
-        bank.name,
-        bank.type,
-        size(bank.size),
-        f"{bank.base:#x}",
-        ("used" if bank.used else "not used"),
-    )
+    return (place, bank.name, bank.type, size(bank.size), f"{bank.base:#x}", ("used" if bank.used else "not used"))
 
 
 def of_intel(path: Path) -> str:
@@ -107,10 +100,16 @@ def of_intel(path: Path) -> str:
         ("size", size(len(file.data))),
     ]
     rows = [
-        (k.name, k.skeleton, k.structure, counted(k.lanes, "lane"),
-         counted(k.units, "compute unit"), counted(len(k.members), "member"))
+        (
+            k.name,
+            k.skeleton,
+            k.structure,
+            counted(k.lanes, "lane"),
+            counted(k.units, "compute unit"),
+            counted(len(k.members), "member"),
+        )
         for k in made.kernels
-    ]  # fmt: skip
+    ]
     parts = [table([[shown(c) for c in row] for row in part]) for part in (facts, rows)]
     return f"{parts[0]}\n\nKernels\n{parts[1]}"
 

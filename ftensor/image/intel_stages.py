@@ -38,6 +38,5 @@ def stages(
     if not inputs:
         del wanted["load"]
     return tuple(
-        StageRecord(f"{own}_{stage}", tuple(a for a in arguments if a in names))
-        for stage, names in wanted.items()
+        StageRecord(f"{own}_{stage}", tuple(a for a in arguments if a in names)) for stage, names in wanted.items()
     )

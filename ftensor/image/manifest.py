@@ -10,13 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors.image import (
-    ImageError,
-    bad_manifest,
-    changed_manifest,
-    in_file,
-    manifest_version,
-)
+from ..errors.image import ImageError, bad_manifest, changed_manifest, in_file, manifest_version
 
 FORMAT, VERSION = "ftensor-image", 3
 # The structure of kernels that are joined by streams; and, behind the name of one that is started,
@@ -183,10 +177,7 @@ def _kernel(raw: dict[str, Any]) -> KernelRecord:
         _checked(MemberRecord(**m | {k: tuple(m.get(k, ())) for k in ("outs", "ins", "params")}))
         for m in raw.pop("members")
     )
-    stages = tuple(
-        _checked(StageRecord(**s | {"arguments": tuple(s["arguments"])}))
-        for s in raw.pop("stages", ())
-    )
+    stages = tuple(_checked(StageRecord(**s | {"arguments": tuple(s["arguments"])})) for s in raw.pop("stages", ()))
     made = _checked(KernelRecord(arguments=arguments_, members=members, stages=stages, **raw))
     if made.units < 1:
         raise ValueError(f"{made.name} has {made.units} units")

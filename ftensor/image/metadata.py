@@ -84,9 +84,7 @@ def _kernel(element: ElementTree.Element) -> KernelDescription:
         if row.get("addressQualifier") == POINTER and "*" not in c:
             c += "*"
         size = _integer(row, "hostSize") if row.get("hostSize") else _integer(row, "size")
-        found[place] = ArgumentDescription(
-            row.get("name", ""), c, size, row.get("port", ""), _integer(row, "offset")
-        )
+        found[place] = ArgumentDescription(row.get("name", ""), c, size, row.get("port", ""), _integer(row, "offset"))
     if sorted(found) != list(range(len(found))):
         raise _bad(f"kernel {name!r} has arguments of numbers {sorted(found)}")
     units = []
@@ -119,16 +117,25 @@ def write(description: Description) -> bytes:
     mhz = f"{description.clock_mhz:g}"
     root = ElementTree.Element("project", name=description.name)
     platform = new(
-        root, "platform", vendor=description.platform.partition("_")[0] or "none", boardid="none",
-        name=description.platform, featureRomTime="0",
-    )  # fmt: skip
+        root,
+        "platform",
+        vendor=description.platform.partition("_")[0] or "none",
+        boardid="none",
+        name=description.platform,
+        featureRomTime="0",
+    )
     new(platform, "version", major="1", minor="0")
     new(platform, "description")
     device = new(platform, "device", name="fpga0", fpgaDevice="virtex7:none", addrWidth="0")
     core = new(
-        device, "core", name="OCL_REGION_0", target="csim", type="clc_region",
-        clockFreq=f"{mhz}MHz", numComputeUnits=str(sum(len(k.units) for k in description.kernels)),
-    )  # fmt: skip
+        device,
+        "core",
+        name="OCL_REGION_0",
+        target="csim",
+        type="clc_region",
+        clockFreq=f"{mhz}MHz",
+        numComputeUnits=str(sum(len(k.units) for k in description.kernels)),
+    )
     new(new(core, "kernelClocks"), "clock", port="KERNEL_CLK", frequency=f"{mhz}MHz")
     for kernel in description.kernels:
         _write_kernel(core, kernel)
@@ -140,31 +147,48 @@ def write(description: Description) -> bytes:
 def _write_kernel(core: ElementTree.Element, kernel: KernelDescription) -> None:
     new = ElementTree.SubElement
     element = new(
-        core, "kernel", name=kernel.name, language="c", vlnv=f"xilinx.com:hls:{kernel.name}:1.0",
-        attributes="", hwControlProtocol=kernel.control.lower(), workGroupSize="1", debug="true",
+        core,
+        "kernel",
+        name=kernel.name,
+        language="c",
+        vlnv=f"xilinx.com:hls:{kernel.name}:1.0",
+        attributes="",
+        hwControlProtocol=kernel.control.lower(),
+        workGroupSize="1",
+        debug="true",
         interrupt="true",
-    )  # fmt: skip
+    )
     for port in dict.fromkeys(a.port for a in kernel.arguments):
         master = any(a.port == port and a.is_pointer for a in kernel.arguments)
         stream = any(a.port == port and a.is_stream for a in kernel.arguments)
         new(
-            element, "port", name=port, mode="master" if master else "slave",
-            range="0xFFFFFFFFFFFFFFFF" if master else "0x1000", dataWidth="512" if master else "32",
-            portType="stream" if stream else "addressable", base="0x0",
-        )  # fmt: skip
+            element,
+            "port",
+            name=port,
+            mode="master" if master else "slave",
+            range="0xFFFFFFFFFFFFFFFF" if master else "0x1000",
+            dataWidth="512" if master else "32",
+            portType="stream" if stream else "addressable",
+            base="0x0",
+        )
     for k, a in enumerate(kernel.arguments):
         new(
-            element, "arg", name=a.name, id=str(k), port=a.port, type=a.c,
+            element,
+            "arg",
+            name=a.name,
+            id=str(k),
+            port=a.port,
+            type=a.c,
             addressQualifier=POINTER if a.is_pointer else STREAM if a.is_stream else SCALAR,
             # XRT rounds the size of the registers down to words: a last argument of one or two
             # bytes would be lost, so each takes a word at least.
-            size=hex(max(a.size, 4)), offset=hex(a.offset), hostOffset="0x0", hostSize=hex(a.size),
-        )  # fmt: skip
+            size=hex(max(a.size, 4)),
+            offset=hex(a.offset),
+            hostOffset="0x0",
+            hostSize=hex(a.size),
+        )
     new(element, "compileWorkGroupSize", x="1", y="1", z="1")
     new(element, "maxWorkGroupSize", x="1", y="1", z="1")
     for unit in kernel.units:
         instance = new(element, "instance", name=unit.name)
-        new(
-            instance, "addrRemap", base=hex(unit.base), range=hex(REGISTER_WINDOW),
-            port="S_AXI_CONTROL",
-        )  # fmt: skip
+        new(instance, "addrRemap", base=hex(unit.base), range=hex(REGISTER_WINDOW), port="S_AXI_CONTROL")

@@ -39,10 +39,5 @@ def pack(description: Description, library: bytes, manifest: str | None = None) 
     if manifest is not None:
         parts.append(Section(Kind.USER_METADATA, "manifest", manifest.encode()))
     return xclbin.write(
-        Xclbin(
-            content_uuid(description, library),
-            tuple(parts),
-            description.platform,
-            mode=Mode.SW_EMU,
-        )
+        Xclbin(content_uuid(description, library), tuple(parts), description.platform, mode=Mode.SW_EMU)
     )

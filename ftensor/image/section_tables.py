@@ -20,9 +20,7 @@ MOST_ENTRIES = 65536
 assert (MEMORY.size, UNIT.size, CONNECTION.size, CLOCK.size) == (40, 80, 12, 136)
 
 
-def _entries(
-    data: bytes, kind: Kind, entry: struct.Struct, start: int
-) -> Iterator[tuple[Any, ...]]:
+def _entries(data: bytes, kind: Kind, entry: struct.Struct, start: int) -> Iterator[tuple[Any, ...]]:
     """The entries of a table; the count before them is a signed integer of 2 or 4 bytes."""
     if not data:
         return
@@ -33,9 +31,7 @@ def _entries(
     if not 0 <= count <= MOST_ENTRIES:
         raise bad_section(kind.name, f"{count} entries are announced")
     if start + count * entry.size > len(data) and count:
-        raise bad_section(
-            kind.name, f"{count} entries are announced, but there are {len(data)} bytes"
-        )
+        raise bad_section(kind.name, f"{count} entries are announced, but there are {len(data)} bytes")
     for k in range(count):
         yield entry.unpack_from(data, start + k * entry.size)
 
@@ -44,22 +40,28 @@ def memories(data: bytes, kind: Kind = Kind.MEM_TOPOLOGY) -> tuple[Bank, ...]:
     """The banks that MEM_TOPOLOGY (or a group topology) lists."""
     return tuple(
         Bank(
-            _text(name), kib if _name(MEMORY_TYPES, type_) in NOT_MEMORY else kib * 1024, base,
-            _name(MEMORY_TYPES, type_), bool(used),
+            _text(name),
+            kib if _name(MEMORY_TYPES, type_) in NOT_MEMORY else kib * 1024,
+            base,
+            _name(MEMORY_TYPES, type_),
+            bool(used),
         )
         for type_, used, kib, base, name in _entries(data, kind, MEMORY, 8)
-    )  # fmt: skip
+    )
 
 
 def memories_data(banks: Sequence[Bank]) -> bytes:
     """MEM_TOPOLOGY of banks."""
     rows = [
         MEMORY.pack(
-            _code(MEMORY_TYPES, b.type), b.used, b.size if b.type in NOT_MEMORY else b.size // 1024,
-            b.base, b.name.encode(),
+            _code(MEMORY_TYPES, b.type),
+            b.used,
+            b.size if b.type in NOT_MEMORY else b.size // 1024,
+            b.base,
+            b.name.encode(),
         )
         for b in banks
-    ]  # fmt: skip
+    ]
     return struct.pack("<i4x", len(rows)) + b"".join(rows)
 
 

@@ -12,25 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors.image import bad_section, no_section
-from .contents import (
-    ArgumentDescription,
-    Bank,
-    Clock,
-    ComputeUnit,
-    Connection,
-    Description,
-    KernelDescription,
-    Unit,
-)
-from .section_tables import (
-    clocks,
-    connectivity,
-    connectivity_data,
-    ip_layout,
-    ip_layout_data,
-    memories,
-    memories_data,
-)
+from .contents import ArgumentDescription, Bank, Clock, ComputeUnit, Connection, Description, KernelDescription, Unit
+from .section_tables import clocks, connectivity, connectivity_data, ip_layout, ip_layout_data, memories, memories_data
 from .xclbin import Kind, Section, Xclbin
 
 __all__ = [
@@ -38,9 +21,7 @@ __all__ = [
     "KernelDescription", "Unit", "key_values", "key_values_data", "parse", "require_kernels",
     "sections",
 ]  # fmt: skip
-NEEDED = (
-    Kind.BITSTREAM, Kind.EMBEDDED_METADATA, Kind.MEM_TOPOLOGY, Kind.CONNECTIVITY, Kind.IP_LAYOUT,
-)  # fmt: skip
+NEEDED = (Kind.BITSTREAM, Kind.EMBEDDED_METADATA, Kind.MEM_TOPOLOGY, Kind.CONNECTIVITY, Kind.IP_LAYOUT)
 
 
 @dataclass(frozen=True)
@@ -109,10 +90,7 @@ def require_kernels(info: ImageInfo) -> ImageInfo:
 
 
 def _connected(
-    kernel: KernelDescription,
-    banks: Sequence[Bank],
-    units: Sequence[Unit],
-    links: Iterable[Connection],
+    kernel: KernelDescription, banks: Sequence[Bank], units: Sequence[Unit], links: Iterable[Connection]
 ) -> KernelDescription:
     """The kernel with the banks of its arguments, and how its units are controlled."""
     mine = {k for k, unit in enumerate(units) if unit.name.partition(":")[0] == kernel.name}
@@ -120,9 +98,7 @@ def _connected(
     for link in links:
         if link.unit in mine:
             reached.setdefault(link.argument, {})[banks[link.bank].name] = None
-    arguments = tuple(
-        replace(a, banks=tuple(reached.get(k, ()))) for k, a in enumerate(kernel.arguments)
-    )
+    arguments = tuple(replace(a, banks=tuple(reached.get(k, ()))) for k, a in enumerate(kernel.arguments))
     control = next((units[k].control for k in sorted(mine)), kernel.control)
     return replace(kernel, arguments=arguments, control=control)
 
@@ -146,9 +122,7 @@ def _object(image: Xclbin, kind: Kind) -> dict[str, Any]:
 def key_values(found: dict[str, Any]) -> dict[str, str]:
     """The pairs of KEYVALUE_METADATA: what the builder of an image noted about it."""
     inner = found.get("key_value_metadata", found)
-    rows = (
-        inner.get("key_values", inner.get("key_value_metas", ())) if isinstance(inner, dict) else 0
-    )
+    rows = inner.get("key_values", inner.get("key_value_metas", ())) if isinstance(inner, dict) else 0
     if not isinstance(rows, list | tuple) or not all(isinstance(row, dict) for row in rows):
         raise bad_section(Kind.KEYVALUE_METADATA.name, "there is no list of pairs")
     return {str(row.get("key", "")): str(row.get("value", "")) for row in rows}

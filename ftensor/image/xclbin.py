@@ -148,9 +148,18 @@ def read(data: bytes) -> Xclbin:
             raise malformed(f"section {k} lies at {offset} with {size} bytes, outside the file")
         sections.append(Section(kind, _text(name), data[offset : offset + size]))
     return Xclbin(
-        UUID(bytes=uuid), tuple(sections), _text(platform), UUID(bytes=interface), mode, timestamp,
-        platform_timestamp, (major, minor, patch), actions, unique_id, _text(debug),
-    )  # fmt: skip
+        UUID(bytes=uuid),
+        tuple(sections),
+        _text(platform),
+        UUID(bytes=interface),
+        mode,
+        timestamp,
+        platform_timestamp,
+        (major, minor, patch),
+        actions,
+        unique_id,
+        _text(debug),
+    )
 
 
 def write(image: Xclbin) -> bytes:

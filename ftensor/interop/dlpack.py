@@ -152,9 +152,8 @@ def to_dlpack_capsule(
 
 
 def from_dlpack(
-    ext_tensor: Any, *, device: DeviceLike | None = None, copy: bool | None = None,
-    non_blocking: bool = False,
-) -> Tensor:  # fmt: skip
+    ext_tensor: Any, *, device: DeviceLike | None = None, copy: bool | None = None, non_blocking: bool = False
+) -> Tensor:
     """A tensor on the memory of another library's array (`__dlpack__`) or of a DLPack capsule.
 
     It lives on `device`, by default the current one, and shares the memory where that device
@@ -164,11 +163,7 @@ def from_dlpack(
     copy is needed. Read-only memory gives a tensor that in-place ops refuse. BufferError also
     for dtypes ftensor lacks, AttributeError for an object without `__dlpack__`.
     """
-    if (
-        isinstance(ext_tensor, Tensor)
-        and not copy
-        and (device is None or resolve(device) == ext_tensor.device)
-    ):
+    if isinstance(ext_tensor, Tensor) and not copy and (device is None or resolve(device) == ext_tensor.device):
         return ext_tensor._view(ext_tensor._shape, ext_tensor._strides, ext_tensor._offset)
     if (torch := sys.modules.get("torch")) and isinstance(ext_tensor, torch.Tensor):
         ext_tensor = plain(ext_tensor)  # torch itself exports a negated tensor as it lies
@@ -196,9 +191,8 @@ def from_dlpack(
     owner = _Taken(managed)
     where = resolve(device)
     return host.imported(
-        where, address, of, shape, strides, owner, readonly=readonly, copy=copy,
-        non_blocking=non_blocking,
-    )  # fmt: skip
+        where, address, of, shape, strides, owner, readonly=readonly, copy=copy, non_blocking=non_blocking
+    )
 
 
 def _request(producer: Any, copy: bool | None) -> object:

@@ -51,9 +51,14 @@ class _Alias(_Memory):
 
 
 def array_at(
-    address: int, of: dtype, shape: Ints, strides: Ints, owner: Any, readonly: bool = False,
+    address: int,
+    of: dtype,
+    shape: Ints,
+    strides: Ints,
+    owner: Any,
+    readonly: bool = False,
     base: type[_Memory] = _Memory,
-) -> np.ndarray[Any, Any]:  # fmt: skip
+) -> np.ndarray[Any, Any]:
     """An array over memory that `owner` keeps alive; `strides` in elements.
 
     What NumPy lacks comes by its bits.
@@ -69,9 +74,7 @@ def array_at(
     return np.asarray(base(owner, interface))
 
 
-def export(
-    tensor: Tensor, copy: bool | None = None, non_blocking: bool = False
-) -> tuple[np.ndarray[Any, Any], bool]:
+def export(tensor: Tensor, copy: bool | None = None, non_blocking: bool = False) -> tuple[np.ndarray[Any, Any], bool]:
     """The tensor's elements in host memory, and whether they are a copy; waits for the device.
 
     Shared where the device computes in host memory, unless `copy` is True; then ops on the memory
@@ -139,9 +142,8 @@ _adopted: WeakValueDictionary[tuple[int, int, device], Storage] = WeakValueDicti
 
 
 def adopt_whole(
-    backend: Backend, where: device, address: int, nbytes: int, itemsize: int, owner: object,
-    non_blocking: bool,
-) -> Storage | None:  # fmt: skip
+    backend: Backend, where: device, address: int, nbytes: int, itemsize: int, owner: object, non_blocking: bool
+) -> Storage | None:
     """As `adopt`, but the storage of an earlier import while that is alive.
 
     `owner` is the object that stands for this memory. Memory at a known address that belongs
@@ -158,13 +160,7 @@ def adopt_whole(
 
 
 def copied(
-    backend: Backend,
-    where: device,
-    address: int,
-    of: dtype,
-    shape: Ints,
-    strides: Ints,
-    owner: object,
+    backend: Backend, where: device, address: int, of: dtype, shape: Ints, strides: Ints, owner: object
 ) -> Tensor:
     """A new tensor with the elements at `address`, in the same order of dims in memory.
 

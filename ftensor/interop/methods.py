@@ -43,9 +43,7 @@ def dlpack(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    return to_dlpack_capsule(
-        self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
-    )
+    return to_dlpack_capsule(self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
 
 @method("__dlpack_device__")

@@ -14,10 +14,7 @@ from . import host
 
 
 def from_numpy(
-    ndarray: np.ndarray[Any, Any],
-    *,
-    device: DeviceLike | None = None,
-    non_blocking: bool = False,
+    ndarray: np.ndarray[Any, Any], *, device: DeviceLike | None = None, non_blocking: bool = False
 ) -> Tensor:
     """A tensor on the array's own memory: a write to either shows in the other.
 
@@ -62,9 +59,7 @@ def beside(array: np.ndarray[Any, Any], tensor: Tensor) -> Tensor:
     return from_numpy(array, device=tensor._storage.device)
 
 
-def to_numpy(
-    tensor: Tensor, *, force: bool = False, non_blocking: bool = False
-) -> np.ndarray[Any, Any]:
+def to_numpy(tensor: Tensor, *, force: bool = False, non_blocking: bool = False) -> np.ndarray[Any, Any]:
     """The tensor as an array; waits for the ops that write it.
 
     Shares memory on a device that computes in host memory, with the tensor's strides; as long as

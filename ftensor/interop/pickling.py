@@ -39,9 +39,7 @@ def filled(content: Any) -> Storage:
     if array.flags.writeable and array.size:
         address = array.__array_interface__["data"][0]
         if address % _ALIGNMENT == 0:  # elements of every dtype lie well
-            shared = adopt(
-                backend_of(where), where, address, array.size, 1, array, non_blocking=True
-            )
+            shared = adopt(backend_of(where), where, address, array.size, 1, array, non_blocking=True)
             if shared is not None:
                 return shared
     made = new((array.size,), uint8, where)._storage

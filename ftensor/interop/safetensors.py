@@ -39,9 +39,7 @@ class Held:
     end: int
 
 
-def write(
-    file: BinaryIO, tensors: Mapping[str, tuple[str, tuple[int, ...], Any]], notes: dict[str, str]
-) -> None:
+def write(file: BinaryIO, tensors: Mapping[str, tuple[str, tuple[int, ...], Any]], notes: dict[str, str]) -> None:
     """Write (dtype's name, shape, C-contiguous bytes) of each tensor, and text beside them."""
     header: dict[str, Any] = {"__metadata__": notes} if notes else {}
     at = 0
@@ -59,9 +57,7 @@ def write(
         file.write(data)
 
 
-def read_header(
-    data: memoryview, sizes: Mapping[str, int], path: object
-) -> tuple[list[Held], dict[str, str], int]:
+def read_header(data: memoryview, sizes: Mapping[str, int], path: object) -> tuple[list[Held], dict[str, str], int]:
     """(the tensors, the text beside them, where elements begin); `sizes` has each dtype's bytes.
 
     ValueError for anything that is not a whole and consistent file.
@@ -111,9 +107,7 @@ def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> 
         except (TypeError, KeyError, ValueError):
             fine = False
         if not fine:
-            raise errors_state.broken(
-                path, f"its entry for {name!r} describes no tensor: {entry!r:.200}"
-            )
+            raise errors_state.broken(path, f"its entry for {name!r} describes no tensor: {entry!r:.200}")
         of = NAMES.get(word, "") if isinstance(word, str) else ""
         if of not in sizes:
             raise errors_state.dtype_unknown(path, name, word)

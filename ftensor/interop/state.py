@@ -37,9 +37,9 @@ def save(obj: Any, f: str | os.PathLike[str] | BinaryIO) -> None:
     """
     tensors: dict[str, Tensor] = {}
     plain = isinstance(obj, dict) and all(
-        isinstance(k, str) and isinstance(v, Tensor) and k != "__metadata__"
-        and v._dtype.name in _SIZES for k, v in obj.items()
-    )  # fmt: skip
+        isinstance(k, str) and isinstance(v, Tensor) and k != "__metadata__" and v._dtype.name in _SIZES
+        for k, v in obj.items()
+    )
     if plain:
         tensors, notes = obj, {}
     else:
@@ -98,10 +98,7 @@ def _tree(value: Any, tensors: dict[str, Tensor], where: str) -> Any:
             pairs.append([key, _tree(part, tensors, f"{where}.{key}" if where else str(key))])
         return {"dict": pairs}
     if type(value) in (list, tuple):
-        parts = [
-            _tree(part, tensors, f"{where}.{i}" if where else str(i))
-            for i, part in enumerate(value)
-        ]
+        parts = [_tree(part, tensors, f"{where}.{i}" if where else str(i)) for i, part in enumerate(value)]
         return {type(value).__name__: parts}
     raise errors_state.not_savable(value, where)
 

@@ -47,9 +47,7 @@ def plain(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.resolve_conj().resolve_neg()
 
 
-def from_torch(
-    tensor: torch.Tensor, *, device: DeviceLike | None = None, non_blocking: bool = False
-) -> Tensor:
+def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None, non_blocking: bool = False) -> Tensor:
     """The torch tensor's elements, with its strides, as a tensor on the current (or given) device.
 
     Shares memory where the device computes in host memory: a write to either shows in the other,
@@ -79,9 +77,7 @@ def from_torch(
     if 0 in shape:
         return host.empty(backend, where, of, shape, strides)
     memory = tensor.untyped_storage()
-    storage = host.adopt_whole(
-        backend, where, memory.data_ptr(), memory.nbytes(), of.itemsize, memory, non_blocking
-    )
+    storage = host.adopt_whole(backend, where, memory.data_ptr(), memory.nbytes(), of.itemsize, memory, non_blocking)
     if storage is None:
         return host.copied(backend, where, tensor.data_ptr(), of, shape, strides, memory)
     return Tensor._make(storage, of, shape, strides, tensor.storage_offset())

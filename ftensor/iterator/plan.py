@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 from .. import errors
 from .shape import Ints, broadcast_shapes, numel
-from .stride import (
-    broadcast_strides,
-    common_layout,
-    contiguous_strides,
-    is_contiguous,
-    loop_order,
-    strides_in_order,
-)
+from .stride import broadcast_strides, common_layout, contiguous_strides, is_contiguous, loop_order, strides_in_order
 
 Geometry = tuple[Ints, Ints]
 """A tensor's shape and its strides."""
@@ -95,9 +88,7 @@ def _loops(shape: Ints, operands: Sequence[Ints], order: Ints, out_strides: Ints
     return Plan(sizes, steps, shape, out_strides)
 
 
-def coalesce(
-    shape: Ints, operands: Sequence[Ints], order: Sequence[int]
-) -> tuple[Ints, tuple[Ints, ...]]:
+def coalesce(shape: Ints, operands: Sequence[Ints], order: Sequence[int]) -> tuple[Ints, tuple[Ints, ...]]:
     """The loops over the dims in `order` (outermost first) with as few dims as possible.
 
     Neighbours merge when for every operand a step outside equals a whole turn inside. Dims of

@@ -19,9 +19,7 @@ class Same(NamedTuple):
     second: tuple[Split, ...]
 
 
-def same_elements(
-    shape: Ints, strides: Ints, other_shape: Ints, other_strides: Ints
-) -> Same | None:
+def same_elements(shape: Ints, strides: Ints, other_shape: Ints, other_strides: Ints) -> Same | None:
     """The loops in which both nests visit the elements of one tensor, which they see with these
     strides and from the same first element, at the same time; None where there are none.
 

@@ -107,9 +107,7 @@ class FusedKey:
         return frozenset(v for call in self.calls for v in call.takes)
 
 
-def behind(
-    key: FusedKey, values: Iterable[int], stop: Iterable[int] = ()
-) -> tuple[list[int], list[int]]:
+def behind(key: FusedKey, values: Iterable[int], stop: Iterable[int] = ()) -> tuple[list[int], list[int]]:
     """The inputs and the calls that values are computed from, up to the results of folds and the
     values `stop`."""
     inputs: set[int] = set()
@@ -165,9 +163,7 @@ def unit_name(key: FusedKey, unit: Unit) -> str:
     return f"unit_{key.units[unit]}_{unit.name}"
 
 
-def computed(
-    key: FusedKey, values: Iterable[int], functions: Sequence[str], stop: Iterable[int] = ()
-) -> list[str]:
+def computed(key: FusedKey, values: Iterable[int], functions: Sequence[str], stop: Iterable[int] = ()) -> list[str]:
     """Lines that compute values from what was read, the results of folds and the values `stop`;
     `functions` are what the calls' units are called."""
     inputs, calls = behind(key, values, stop)

@@ -219,9 +219,7 @@ class _Layout(NamedTuple):
             add(f"at_{each.name}", f"({size})")
             add(each.name, f"((g) + {first})")
             for k, name in enumerate(getattr(each.kind, "_fields", ())):
-                found[f"{own}_{name.upper()}({passed}, k)"] = (
-                    f"((g)[{first} + {each.width} * (k) + {k}])"
-                )
+                found[f"{own}_{name.upper()}({passed}, k)"] = f"((g)[{first} + {each.width} * (k) + {k}])"
             if (each.nests and each.count != 1) or each.count == "":
                 return found
             size += " + " + self._size(each, prefix, passed)

@@ -35,14 +35,21 @@ def key_of(data: bytes) -> StagedKey:
         outs = tuple(Port(_dtype(p["dtype"]), lies[p["lies"]]) for p in raw["outputs"])
         units = [_read_unit(one) for one in raw["units"]]
         calls = tuple(
-            Call(units[_int(c["unit"], len(units))], tuple(c["takes"]), tuple(c["numbers"]))
-            for c in raw["calls"]
+            Call(units[_int(c["unit"], len(units))], tuple(c["takes"]), tuple(c["numbers"])) for c in raw["calls"]
         )
         key = StagedKey(
-            raw["name"], "staged", _int(raw["lanes"], 65), outs, ins, calls,
-            tuple(p["value"] for p in raw["outputs"]), tuple(map(_dtype, raw["numbers"])), (),
-            _int(raw["length"], MOST_LENGTH + 1), _int(raw["period"], MOST_LENGTH + 1),
-        )  # fmt: skip
+            raw["name"],
+            "staged",
+            _int(raw["lanes"], 65),
+            outs,
+            ins,
+            calls,
+            tuple(p["value"] for p in raw["outputs"]),
+            tuple(map(_dtype, raw["numbers"])),
+            (),
+            _int(raw["length"], MOST_LENGTH + 1),
+            _int(raw["period"], MOST_LENGTH + 1),
+        )
         _ask(str(key.name).isidentifier(), f"its name {key.name!r} is no identifier")
         _ask(key.length > 0, f"its rows have {key.length} elements")
         _ask(key.lanes > 0 and not key.lanes & (key.lanes - 1), f"it has {key.lanes} lanes")
@@ -82,9 +89,7 @@ def _ask(fits: bool, problem: str) -> None:
 
 
 def _int(value: Any, end: int, what: str = "a number") -> int:
-    _ask(
-        type(value) is int and 0 <= value < end, f"{what} is {value!r}, not one from 0 to {end - 1}"
-    )
+    _ask(type(value) is int and 0 <= value < end, f"{what} is {value!r}, not one from 0 to {end - 1}")
     return int(value)
 
 
@@ -115,11 +120,15 @@ def _read_unit(raw: Mapping[str, Any]) -> Unit:
     name = raw["name"]
     _ask(str(name).isidentifier(), f"the unit's name {name!r} is no identifier")
     unit = Unit(
-        name, _dtype(raw["compute"]), tuple((_dtype(of), sees) for of, sees in raw["outs"]),
+        name,
+        _dtype(raw["compute"]),
+        tuple((_dtype(of), sees) for of, sees in raw["outs"]),
         tuple((None if of is None else _dtype(of), sees) for of, sees in raw["ins"]),
-        _texts(raw["body"]), _texts(raw["params"]),
-        tuple((a, b) for a, b in map(_texts, raw["lets"])), reduction,
-    )  # fmt: skip
+        _texts(raw["body"]),
+        _texts(raw["params"]),
+        tuple((a, b) for a, b in map(_texts, raw["lets"])),
+        reduction,
+    )
     if "transform" not in raw:
         return unit
     made = transform(unit.compute, bool(raw["transform"]["inverse"]), bool(unit.params))

@@ -7,21 +7,7 @@ from collections.abc import Sequence
 from ..dtypes import bool as bool_
 from ..dtypes import dtype, int32
 from . import ctype, reduction
-from .key import (
-    BY_VALUE,
-    COMPLEX,
-    INDEX,
-    LINEAR,
-    LOCATED,
-    MASK,
-    POSITION,
-    REAL,
-    ROW,
-    SINGLE,
-    TRUTH,
-    KernelKey,
-    Port,
-)
+from .key import BY_VALUE, COMPLEX, INDEX, LINEAR, LOCATED, MASK, POSITION, REAL, ROW, SINGLE, TRUTH, KernelKey, Port
 
 NAMES = "abcdefgh"
 
@@ -75,9 +61,7 @@ def holes(key: KernelKey, rows: bool) -> dict[str, list[str]]:
     """
     ins = [(f"in_{NAMES[k]}", p) for k, p in _pointer_ins(key)]
     more = ["bad"] if indices(key) else []
-    common, results, reads, writes = in_memory(
-        key.entry, parameters(key), key.outs, ins, rows, more
-    )
+    common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, rows, more)
     for part in reads:
         reads[part] = _located_last(key, reads[part])
     finish = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
@@ -143,9 +127,7 @@ def streamed(outs: int, ins: Sequence[str]) -> str:
 
     What has no input writes memory only, which is fast as it is.
     """
-    places = " || ".join(
-        f"(FT_GLOBAL const void *)out{out} == {name}" for out in range(outs) for name in ins
-    )
+    places = " || ".join(f"(FT_GLOBAL const void *)out{out} == {name}" for out in range(outs) for name in ins)
     return f"FT_STREAMED(count, {places or 1})"
 
 
@@ -156,8 +138,7 @@ def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
         return reads
     mine = [r for r in reads if any(f" w_in_{n} " in r for n in names)]
     steps = " ".join(
-        f"there = ft_locate(there, {n}_index, {n}_size, {n}_stride, bad, {k});"
-        for k, n in enumerate(names)
+        f"there = ft_locate(there, {n}_index, {n}_size, {n}_stride, bad, {k});" for k, n in enumerate(names)
     )
     values = [f"const long {n}_index = {_lane_index(key, n)};" for n in names]
     rest = [r for r in reads if r not in mine]
@@ -292,9 +273,7 @@ def inputs(key: KernelKey) -> list[str]:
         else:
             reg = _register_type(p.dtype)
             lines.append(f"const {reg} r_{NAMES[k]} = {text};")
-            lines.append(
-                f"const {value} {NAMES[k]} = {ctype.cast(f'r_{NAMES[k]}', p.dtype, compute)};"
-            )
+            lines.append(f"const {value} {NAMES[k]} = {ctype.cast(f'r_{NAMES[k]}', p.dtype, compute)};")
     return lines + parameter_values(key)
 
 

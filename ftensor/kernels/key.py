@@ -16,10 +16,7 @@ ROW = "r"
 # An operand whose element is found by index tensors, on top of its own strides.
 LOCATED = "g"
 # What each kind is called in comments of generated sources.
-KIND_WORDS = {
-    LINEAR: "run", SINGLE: "single", STRIDED: "strided", BY_VALUE: "value", LOCATED: "located",
-    ROW: "row",
-}  # fmt: skip
+KIND_WORDS = {LINEAR: "run", SINGLE: "single", STRIDED: "strided", BY_VALUE: "value", LOCATED: "located", ROW: "row"}
 
 # How an expression sees an operand: as a value of the compute dtype, a mask, or 1 where it is not
 # zero (TRUTH). An output may be a REAL of a complex compute dtype, a COMPLEX of a real one, or a

@@ -155,33 +155,35 @@ class Linked:
             for c in stage.calls
         )
         of = self._alone(
-            [flows(v) for v in stage.takes],
-            [flows(v) for v, _ in out], calls, tuple(named[v] for v, _ in out),
-        )  # fmt: skip
+            [flows(v) for v in stage.takes], [flows(v) for v, _ in out], calls, tuple(named[v] for v, _ in out)
+        )
         of = replace(of, numbers=tuple(key.numbers[n] for n in numbers))
         return StageKey(of, stage.kind)
 
     def _alone(
-        self, ins: Sequence[Port], outs: Sequence[Port], calls: tuple[Call, ...],
-        gives: tuple[int, ...],
-    ) -> StagedKey:  # fmt: skip
+        self, ins: Sequence[Port], outs: Sequence[Port], calls: tuple[Call, ...], gives: tuple[int, ...]
+    ) -> StagedKey:
         key = self.key
         blocks = any(p.kind in (EACH, AGAIN) for p in ins)
         return StagedKey(
-            "stage", "staged", key.lanes, tuple(outs), tuple(ins), calls, gives,
-            length=key.length, period=key.period if blocks else 1,
-        )  # fmt: skip
+            "stage",
+            "staged",
+            key.lanes,
+            tuple(outs),
+            tuple(ins),
+            calls,
+            gives,
+            length=key.length,
+            period=key.period if blocks else 1,
+        )
 
     @cached_property
     def joins(self) -> tuple[Join, ...]:
         """Who is told first, then the graph's FIFOs in their order."""
         found = [
-            Join(
-                f"told_{self.stages.found[k].name}", (0, f"told_{n}"), (k + 1, "told"),
-                LEAST_DEPTH, -1,
-            )
+            Join(f"told_{self.stages.found[k].name}", (0, f"told_{n}"), (k + 1, "told"), LEAST_DEPTH, -1)
             for n, k in enumerate(self.computing)
-        ]  # fmt: skip
+        ]
         for f in self.stages.fifos:
             gives, takes = self.stages.found[f.source].gives, self.stages.found[f.target].takes
             out = [other for v in gives for other in self.stages.out_of(f.source, v)]

@@ -50,10 +50,7 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
                 source.kernel_file("math.h"),
                 "\n".join(helpers),
                 reduction.state_words(key) if key.reduction is not None else "",
-                *(
-                    f"#define {name} " + " \\\n    ".join(body)
-                    for name, body in holes(key, self.walks).items()
-                ),
+                *(f"#define {name} " + " \\\n    ".join(body) for name, body in holes(key, self.walks).items()),
                 self.text(),
             ]
         )
@@ -131,12 +128,7 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
             return {("add", "int32"): 4}
         operands = len(key.outs) + len(key.ins)
         step = {("mul", "int32"): operands} if key.lanes == 1 else {}
-        return {
-            **step,
-            ("add", "int64"): 3 * operands,
-            ("add", "int32"): 12,
-            ("compare", "int32"): 8,
-        }
+        return {**step, ("add", "int64"): 3 * operands, ("add", "int32"): 12, ("compare", "int32"): 8}
 
     def in_beats(self, name: str, ports: Sequence[Port]) -> bool:
         """Whether a pointer's port, which these operands share, is a vector as wide as the lanes.
@@ -213,6 +205,4 @@ def memory_kinds(key: KernelKey) -> str:
 def in_memory(key: KernelKey) -> list[tuple[str, Port, bool]]:
     """(name, port, whether it is written) of each operand in memory, outputs first."""
     outs = [(f"out{k}", p, True) for k, p in enumerate(key.outs)]
-    return outs + [
-        (f"in_{NAMES[k]}", p, False) for k, p in enumerate(key.ins) if p.kind != BY_VALUE
-    ]
+    return outs + [(f"in_{NAMES[k]}", p, False) for k, p in enumerate(key.ins) if p.kind != BY_VALUE]

@@ -27,10 +27,19 @@ _SCALARS = {
     "uintptr_t": "ulong",
 }  # fmt: skip
 DTYPES = {
-    "bool": dtypes.bool, "half": dtypes.float16, "float": dtypes.float32, "double": dtypes.float64,
-    "char": dtypes.int8, "uchar": dtypes.uint8, "short": dtypes.int16, "ushort": dtypes.uint16,
-    "int": dtypes.int32, "uint": dtypes.uint32, "long": dtypes.int64, "ulong": dtypes.uint64,
-}  # fmt: skip
+    "bool": dtypes.bool,
+    "half": dtypes.float16,
+    "float": dtypes.float32,
+    "double": dtypes.float64,
+    "char": dtypes.int8,
+    "uchar": dtypes.uint8,
+    "short": dtypes.int16,
+    "ushort": dtypes.uint16,
+    "int": dtypes.int32,
+    "uint": dtypes.uint32,
+    "long": dtypes.int64,
+    "ulong": dtypes.uint64,
+}
 _INTEGERS = {"signed", "unsigned", "char", "short", "int", "long"}
 _QUALIFIERS = {"const", "volatile", "restrict", "__restrict", "__restrict__", "struct", "class"}
 _VECTOR = re.compile(r"(?:hls::)?vector<(.+), ?(\d+)u?l?>|([a-z]+?)(2|3|4|8|16)")

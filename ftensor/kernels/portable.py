@@ -22,10 +22,7 @@ FORMAT = "ftensor graph 1"
 # element that is everybody's; and where rows come in blocks of `period`, a row for each block, and
 # the rows of every block.
 ROWS, OF_ROW, EVERY_ROW, ONE, EACH, AGAIN = "v", "o", "b", "s", "e", "a"
-WORDS = {
-    ROWS: "rows", OF_ROW: "of rows", EVERY_ROW: "every row", ONE: "one", EACH: "of blocks",
-    AGAIN: "every block",
-}  # fmt: skip
+WORDS = {ROWS: "rows", OF_ROW: "of rows", EVERY_ROW: "every row", ONE: "one", EACH: "of blocks", AGAIN: "every block"}
 
 
 def text(key: StagedKey) -> str:
@@ -39,15 +36,11 @@ def text(key: StagedKey) -> str:
         "period": key.period,
         "inputs": [{"dtype": p.dtype.name, "lies": WORDS[p.kind]} for p in key.ins],
         "outputs": [
-            {"dtype": p.dtype.name, "lies": WORDS[p.kind], "value": v}
-            for p, v in zip(key.outs, key.gives, strict=True)
+            {"dtype": p.dtype.name, "lies": WORDS[p.kind], "value": v} for p, v in zip(key.outs, key.gives, strict=True)
         ],
         "numbers": [of.name for of in key.numbers],
         "units": [_unit(unit) for unit in units],
-        "calls": [
-            {"unit": units.index(c.unit), "takes": list(c.takes), "numbers": list(c.numbers)}
-            for c in key.calls
-        ],
+        "calls": [{"unit": units.index(c.unit), "takes": list(c.takes), "numbers": list(c.numbers)} for c in key.calls],
     }
     return json.dumps(told, sort_keys=True, indent=1) + "\n"
 

@@ -67,9 +67,7 @@ class Passes:
                 rows = [k for k in mine if k not in folds and self.row[key.first(k)]]
                 stores = [(k, v) for k, v in elements.items() if when[k] == n]
                 made.append(Pass(tuple(folds), tuple(stores), (), tuple(rows)))
-            early = [
-                k for k, n in when.items() if any(self._reads_where(k, one) for one in made[n:])
-            ]
+            early = [k for k, n in when.items() if any(self._reads_where(k, one) for one in made[n:])]
             if not early:
                 return self._keeping(made)
             when |= dict.fromkeys(early, last)
@@ -154,10 +152,7 @@ class PassWords:
             "FT_VECTORS": [str(vectors(key))],
             "FT_RESULTS(count)": [streamed(len(key.outs), [name for name, _ in ins])],
             "FT_ROW_VALUES": [self._declared(v) for v in values],
-            "FT_ROW_READ(i, m)": [
-                *(results[out] for out in given),
-                *(reads[True][k] for k in inputs),
-            ],
+            "FT_ROW_READ(i, m)": [*(results[out] for out in given), *(reads[True][k] for k in inputs)],
             "FT_ROW_RESULTS": [
                 *self._known(given.values(), values, {}),
                 *fused.computed(key, given.values(), self.functions, values),
@@ -202,8 +197,10 @@ class PassWords:
             word = "_PART" if part else ""
             kept = self._reads_back(ready, part)
             found[f"FT_READ{word}{args}"] = [
-                *(results[out] for out in stored), *(reads[part][k] for k in inputs), *kept,
-            ]  # fmt: skip
+                *(results[out] for out in stored),
+                *(reads[part][k] for k in inputs),
+                *kept,
+            ]
             found[f"FT_WRITE{word}{args}"] = [
                 _plain(writes[part][out]) if out in held else writes[part][out] for out in stored
             ]
@@ -298,9 +295,7 @@ class PassWords:
         key = self.key
         outs = [(f"out{k}", p) for k, p in enumerate(key.outs)]
         _, _, reads, _ = in_memory(key.entry, (), (), outs + fused.names(key), True)
-        return [
-            reads[part][out].replace(f" w_out{out} ", f" w_kept{out} ") for out in ready.values()
-        ]
+        return [reads[part][out].replace(f" w_out{out} ", f" w_kept{out} ") for out in ready.values()]
 
 
 def vectors(key: FusedKey) -> int:

@@ -80,9 +80,8 @@ def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, t
 
 
 def choose_map(
-    shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, lanes: int, each: int = 1,
-    ordered: bool = False,
-) -> Choice:  # fmt: skip
+    shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, lanes: int, each: int = 1, ordered: bool = False
+) -> Choice:
     """The launch of a pointwise plan (or of one piece of it), an element of which takes as long as
     `each` additions. `ordered`: a row may read what one before it has written."""
     n = numel(shape)
@@ -94,9 +93,7 @@ def choose_map(
     return _rows(shape, strides, units, kinds, ordered)
 
 
-def choose_strided(
-    shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, ordered: bool
-) -> Choice:
+def choose_strided(shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, ordered: bool) -> Choice:
     """The launch of a pointwise plan by the kernel that takes any layout, one lane wide."""
     units = units_for(numel(shape), most, target, 1)
     return _rows(shape, strides, units, (STRIDED,) * len(strides), ordered)
@@ -107,16 +104,12 @@ def in_rows(strided: Choice) -> Choice:
     return replace(strided, kinds=(LINEAR,) + (ROW,) * (len(strided.kinds) - 1))
 
 
-def _rows(
-    shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ...], ordered: bool
-) -> Choice:
+def _rows(shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ...], ordered: bool) -> Choice:
     geometry = RowsGeometry.of(shape, tuple(strides), units, ordered)
     return Choice("rows", kinds, min(units, geometry.total), geometry=geometry.pack())
 
 
-def rows_geometry(
-    shape: Ints, steps: Sequence[Ints], most: int, target: Sharing
-) -> tuple[Ints, int]:
+def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, target: Sharing) -> tuple[Ints, int]:
     """What the rows skeleton is told where operands are found by indices, and its units."""
     units = units_for(numel(shape), most, target, 1)
     geometry = RowsGeometry.of(shape, tuple(steps), units)
@@ -159,9 +152,7 @@ def choose_fold(
     along = abs(plan.reduced_strides[0][-1]) if plan.reduced_strides else 1
     across = abs(first[-1])
     outer = not (strided or row_wise) and (
-        kept[-1] >= lanes
-        and across != 0
-        and (across < along or reduced[-1] < target.short_row * lanes)
+        kept[-1] >= lanes and across != 0 and (across < along or reduced[-1] < target.short_row * lanes)
     )
     if outer:
         inner = kept[-1]
@@ -198,10 +189,19 @@ def choose_fold(
     items = base * splits
     # Where there is nothing to reduce the loops make no turn, but they divide to find their start.
     geometry = FoldGeometry(
-        splits, items, inner, chunk, chunks, work, results, kept_shape, kept_strides,
-        tuple(max(size, 1) for size in shape), ((0,) * len(shape),) * outputs + tuple(strides),
+        splits,
+        items,
+        inner,
+        chunk,
+        chunks,
+        work,
+        results,
+        kept_shape,
+        kept_strides,
+        tuple(max(size, 1) for size in shape),
+        ((0,) * len(shape),) * outputs + tuple(strides),
         steps,
-    )  # fmt: skip
+    )
     skeleton = "reduce_outer" if outer else "reduce_inner"
     return FoldChoice(skeleton, kinds, max(1, min(units, items)), splits, geometry.pack(), vectors)
 
@@ -222,7 +222,4 @@ def pieces_needed(plan: Plan, limit: int = 2**31 - 1) -> bool:
     """Whether a plan's indices overflow 32 bits (so that `iterator.split` must cut it)."""
     if numel(plan.shape) > limit:
         return True
-    return any(
-        sum(abs(s) * (n - 1) for n, s in zip(plan.shape, strides)) > limit
-        for strides in plan.strides
-    )
+    return any(sum(abs(s) * (n - 1) for n, s in zip(plan.shape, strides)) > limit for strides in plan.strides)

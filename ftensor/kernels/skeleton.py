@@ -98,11 +98,7 @@ class Skeleton(ABC, Generic[K]):
         """The self-contained text of a kernel in a dialect."""
         files = [f"dialect/{dialect}.h", *self.helpers(key)]
         return "\n".join(
-            [
-                *self.settings(key, float64=float64, grid=grid),
-                *map(source.kernel_file, files),
-                self.text(),
-            ]
+            [*self.settings(key, float64=float64, grid=grid), *map(source.kernel_file, files), self.text()]
         )
 
 

@@ -19,10 +19,15 @@ DROPPED_BITS = {"float16": 13, "bfloat16": 16}
 # The helper files beside math.h and complex.h, by the prefix of what they define, in the order in
 # which a program has them.
 HELPERS = {
-    "ftb_": "binary.h", "ftx_": "special.h", "ftk_": "bessel.h", "ftg_": "gamma.h",
-    "fto_": "polynomial.h", "FT_POSITION": "position.h", "ftr_": "random.h",
+    "ftb_": "binary.h",
+    "ftx_": "special.h",
+    "ftk_": "bessel.h",
+    "ftg_": "gamma.h",
+    "fto_": "polynomial.h",
+    "FT_POSITION": "position.h",
+    "ftr_": "random.h",
     "ftr_count_": "counts.h",
-}  # fmt: skip
+}
 _WIDE_UNSIGNED = ("uint32", "uint64")
 
 
@@ -34,9 +39,7 @@ def kernel_file(name: str) -> str:
     """A file of hls/, with the files beside it that it includes in their place."""
     text = (hls_root() / name).read_text().replace("#pragma once\n", "")
     folder = posixpath.dirname(name)
-    return INCLUDED.sub(
-        lambda found: kernel_file(posixpath.normpath(posixpath.join(folder, found[1]))), text
-    )
+    return INCLUDED.sub(lambda found: kernel_file(posixpath.normpath(posixpath.join(folder, found[1]))), text)
 
 
 def inlined(text: str) -> str:

@@ -51,9 +51,7 @@ def _kept(dialect: str) -> frozenset[str]:
     return frozenset(STATE).union(*(OWN_NAME.findall(source.kernel_file(n)) for n in files))
 
 
-def sections(
-    keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str], dialect: str
-) -> Iterable[str]:
+def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str], dialect: str) -> Iterable[str]:
     """OpenCL C: the keys' functions, those of one space together, behind their helpers.
 
     `function` gives the text for a key and its place; words that it defines are dropped behind it.
@@ -107,15 +105,11 @@ def namespace(name: str, keys: Sequence[KernelKey]) -> list[str]:
 END_OF_SPACE = '#include "ftensor/vitis/end_compute.h"'
 
 
-def namespaces(
-    keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]
-) -> Iterable[str]:
+def namespaces(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
     """HLS C++: as `sections`, each space in its namespace, with the helpers in their place."""
     for of, places in by_space(keys).items():
         texts = [function(place, keys[place]) for place in places]
-        yield "\n".join(
-            [*namespace(f"compute_{of}", [keys[k] for k in places]), *texts, "}", END_OF_SPACE]
-        )
+        yield "\n".join([*namespace(f"compute_{of}", [keys[k] for k in places]), *texts, "}", END_OF_SPACE])
 
 
 def is_double(compute: dtype) -> bool:

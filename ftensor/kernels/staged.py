@@ -144,9 +144,7 @@ class Stages:
         """The stages."""
         key = self.key
         loads = [Stage(f"load_in_{k}", LOAD, port=k, gives=(k,)) for k in range(len(key.ins))]
-        stores = [
-            Stage(f"store_out{k}", STORE, port=k, takes=(v,)) for k, v in enumerate(key.gives)
-        ]
+        stores = [Stage(f"store_out{k}", STORE, port=k, takes=(v,)) for k, v in enumerate(key.gives)]
         return (*loads, *self._computing(), *stores)
 
     def _computing(self) -> Iterator[Stage]:

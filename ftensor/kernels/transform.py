@@ -98,19 +98,13 @@ class Course:
         """Those that stand side by side."""
         half, kind = self.lanes // 2, "float"
         times, plain = half * len(self.roots), half * len(self.near)
-        return {
-            ("mul", kind): 4 * times + 2 * self.lanes * scaled,
-            ("add", kind): 6 * times + 4 * plain,
-        }
+        return {("mul", kind): 4 * times + 2 * self.lanes * scaled, ("add", kind): 6 * times + 4 * plain}
 
 
 def refusal(length: int, lanes: int) -> str:
     """Why no stage transforms rows of this length; "" where one does."""
     if length & (length - 1) or not lanes <= length <= MOST_POINTS:
-        return (
-            f"it transforms {length} numbers, and stages take powers of two from {lanes} "
-            f"to {MOST_POINTS}"
-        )
+        return f"it transforms {length} numbers, and stages take powers of two from {lanes} to {MOST_POINTS}"
     if not FEWEST_LANES <= lanes <= MOST_LANES:
         return f"it transforms {lanes} numbers a beat, and stages {FEWEST_LANES} to {MOST_LANES}"
     return ""

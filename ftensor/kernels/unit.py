@@ -63,13 +63,11 @@ class Unit:
         """The key of this op with all operands in line."""
         outs = tuple(Port(of, LINEAR, sees) for of, sees in self.outs)
         ins = tuple(
-            Port(self.compute, BY_VALUE, sees) if of is None else Port(of, LINEAR, sees)
-            for of, sees in self.ins
+            Port(self.compute, BY_VALUE, sees) if of is None else Port(of, LINEAR, sees) for of, sees in self.ins
         )
         return KernelKey(
-            self.name, "map", self.compute, lanes, outs, ins, self.body, self.params, self.lets,
-            self.reduction,
-        )  # fmt: skip
+            self.name, "map", self.compute, lanes, outs, ins, self.body, self.params, self.lets, self.reduction
+        )
 
 
 def unit_of(key: KernelKey) -> Unit:
@@ -78,9 +76,15 @@ def unit_of(key: KernelKey) -> Unit:
         raise ValueError(f"{key.name} finds elements by indices, which no unit does")
     ins = tuple((None if p.kind == BY_VALUE else p.dtype, p.sees) for p in key.ins)
     return Unit(
-        key.name, key.compute, tuple((p.dtype, p.sees) for p in key.outs), ins, key.body,
-        key.params, key.lets, key.reduction,
-    )  # fmt: skip
+        key.name,
+        key.compute,
+        tuple((p.dtype, p.sees) for p in key.outs),
+        ins,
+        key.body,
+        key.params,
+        key.lets,
+        key.reduction,
+    )
 
 
 def in_line(key: KernelKey) -> KernelKey:
@@ -124,9 +128,7 @@ def fold_functions(unit: Unit, name: str) -> tuple[str, ...]:
 
 
 def _takes(key: KernelKey) -> list[str]:
-    takes = [
-        f"const {lane_type(p)} w_in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE
-    ]
+    takes = [f"const {lane_type(p)} w_in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
     return takes + [c + of for _, c, of in numbers(key)]
 
 

@@ -100,9 +100,7 @@ def members_in(begin: int, end: int, period: int, first: int, last: int) -> int:
     return members_below(end, period, first, last) - members_below(begin, period, first, last)
 
 
-def pieces(
-    inner: int, chunk: int, chunks: int, begin: int, end: int
-) -> tuple[tuple[int, int], tuple[int, int]]:
+def pieces(inner: int, chunk: int, chunks: int, begin: int, end: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """(how many, how long) of the whole chunks in [begin, end), and of those that end a row."""
     last = members_in(begin, end, chunks, chunks - 1, chunks)
     return (end - begin - last, chunk), (last, inner - (chunks - 1) * chunk)

@@ -37,10 +37,7 @@ _REDUCED_DOC = _PROMOTION_DOC | {
     Promote.UNROUNDED: "The result keeps the precision that is computed in.",
     Promote.UNROUNDED_REAL: "The result is real, in the precision that is computed in.",
 }
-_TYPES = {
-    "dim": "int | Sequence[int] | None", "keepdim": "bool", "dtype": "dtype | None",
-    "out": "Tensor | None",
-}  # fmt: skip
+_TYPES = {"dim": "int | Sequence[int] | None", "keepdim": "bool", "dtype": "dtype | None", "out": "Tensor | None"}
 # Ops whose in-place forms torch has as functions, too: `ft.sin_(x)`.
 AS_FUNCTIONS = (
     "abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil "
@@ -56,10 +53,7 @@ _KIND_DOC = {"b": "bool", "i": "integer", "f": "floating point", "c": "complex"}
 def _maker(parameters: str, call: str) -> Callable[[Row, Any], Callable[..., Any]]:
     """What makes functions of these parameters; one compilation serves all rows that share them."""
     source = (
-        f"def maker(ROW, engine):\n"
-        f"    def run({parameters}):\n"
-        f"        return engine(ROW, {call})\n"
-        f"    return run\n"
+        f"def maker(ROW, engine):\n    def run({parameters}):\n        return engine(ROW, {call})\n    return run\n"
     )
     scope: dict[str, Any] = {}
     exec(compile(source, "<ftensor op>", "exec"), scope)
@@ -69,11 +63,7 @@ def _maker(parameters: str, call: str) -> Callable[[Row, Any], Callable[..., Any
 
 def docstring(op: Op) -> str:
     """A row's docstring: what it computes, dtypes, shapes, errors."""
-    lines = [
-        op.doc or f"Elementwise `{op.body}`.",
-        "",
-        _PROMOTION_DOC[op.promote],
-    ]
+    lines = [op.doc or f"Elementwise `{op.body}`.", "", _PROMOTION_DOC[op.promote]]
     if op.arity > 1:
         lines.append("Shapes are broadcast together; RuntimeError when they don't fit.")
     lines.append("`out` takes the result where its dtype can hold it, else RuntimeError.")
@@ -162,9 +152,14 @@ def add_rows(rows: Sequence[Row], module: str = "own") -> None:
             entry = Entry(row.name, make_reduction(row), row=row)
         else:
             entry = Entry(
-                row.name, make_function(row), row.function, row.method, aliases=row.aliases,
-                namespace=row.namespace, row=row,
-            )  # fmt: skip
+                row.name,
+                make_function(row),
+                row.function,
+                row.method,
+                aliases=row.aliases,
+                namespace=row.namespace,
+                row=row,
+            )
         done = register(entry)
         describe(done.call, done.forms)
 

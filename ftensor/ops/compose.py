@@ -50,9 +50,7 @@ def with_out(name: str, call: F, exact: bool = False, check: Check | None = None
     return run  # type: ignore[return-value]
 
 
-def composed(
-    *, exact: bool = False, check: Check | None = None, **spelling: Any
-) -> Callable[[F], F]:
+def composed(*, exact: bool = False, check: Check | None = None, **spelling: Any) -> Callable[[F], F]:
     """`@op()` for a function made of other ops, written without `out`: this adds it.
 
     `exact`: an `out` must have the result's dtype, where torch asks for that; else one that can

@@ -34,9 +34,13 @@ class Kernel:
     """
 
     def __init__(
-        self, backend: Backend, where: device, key: OwnKey, make: Callable[[OwnKey], Own],
+        self,
+        backend: Backend,
+        where: device,
+        key: OwnKey,
+        make: Callable[[OwnKey], Own],
         program: OwnProgram | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._backend, self._where, self._key, self._make = backend, where, key, make
         self._program = program  # of OpenCL C
         # What can't be launched here is found at once.

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-def of_file(
-    backend: Backend, where: device, path: str | Path, name: str | None, flags: Sequence[str]
-) -> Kernel:
+def of_file(backend: Backend, where: device, path: str | Path, name: str | None, flags: Sequence[str]) -> Kernel:
     """A kernel of a file by the file's kind; FileNotFoundError, ValueError for one of no kind."""
     path = Path(path)
     if not path.is_file():
@@ -37,9 +35,7 @@ def of_file(
     raise errors.unknown_kind(str(path))
 
 
-def of_cpp(
-    backend: Backend, where: device, path: Path, name: str | None, flags: Sequence[str]
-) -> Kernel:
+def of_cpp(backend: Backend, where: device, path: Path, name: str | None, flags: Sequence[str]) -> Kernel:
     """A kernel of HLS C++, compiled by g++ where the device runs what that makes."""
     if backend.dialect != "vitis":
         raise errors.no_cpp_here(backend.properties.name, path)
@@ -58,9 +54,8 @@ def of_image(backend: Backend, where: device, file: ImageFile, name: str | None)
 
 
 def of_text(
-    backend: Backend, where: device, text: str, name: str | None, options: Sequence[str],
-    origin: str = "the text",
-) -> Kernel:  # fmt: skip
+    backend: Backend, where: device, text: str, name: str | None, options: Sequence[str], origin: str = "the text"
+) -> Kernel:
     """A kernel of OpenCL C."""
     program = backend.own_program(text, tuple(options))
     chosen = _chosen(list(program.parameters), name, origin)

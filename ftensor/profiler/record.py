@@ -83,9 +83,7 @@ class Recorder(Observer):
         """An op's call begins."""
         self._thread.called = perf_counter_ns(), notice.spent
 
-    def launch(
-        self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]
-    ) -> None:
+    def launch(self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
         """Note a launch between two marks in its stream."""
         called, spent = self._thread.__dict__.pop("called", (perf_counter_ns(), notice.spent))
         found = self._works.get(id(launch))

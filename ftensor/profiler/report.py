@@ -76,19 +76,24 @@ def as_table(rows: list[Average], sort_by: str, row_limit: int) -> str:
     """Aligned text, a line for each."""
     if sort_by not in ORDERS:
         raise errors.no_order(sort_by, ORDERS)
-    head = ("op", "kernel", "count", "host ms", "device ms", "compile ms", "MB", "GB/s",
-            "GFLOP/s", "of limit")  # fmt: skip
+    head = ("op", "kernel", "count", "host ms", "device ms", "compile ms", "MB", "GB/s", "GFLOP/s", "of limit")
     down = sort_by != "name"
     rows = sorted(rows, key=lambda one: getattr(one, sort_by), reverse=down)
     cells = [
         (
-            one.name, one.kernel, one.count, _ms(one.host_time), _ms(one.device_time),
-            _ms(one.compile_time), _Number(f"{one.nbytes / 1e6:.2f}"),
-            _Number(f"{one.bandwidth / 1e9:.2f}"), _Number(f"{one.flop_rate / 1e9:.2f}"),
+            one.name,
+            one.kernel,
+            one.count,
+            _ms(one.host_time),
+            _ms(one.device_time),
+            _ms(one.compile_time),
+            _Number(f"{one.nbytes / 1e6:.2f}"),
+            _Number(f"{one.bandwidth / 1e9:.2f}"),
+            _Number(f"{one.flop_rate / 1e9:.2f}"),
             _Number("-" if isnan(one.limit) else f"{one.limit:.0%}"),
         )
         for one in rows[:row_limit]
-    ]  # fmt: skip
+    ]
     left = len(rows) - row_limit
     more = [f"... and {counted(left, 'more line')} (row_limit)"] if left > 0 else []
     return "\n".join([table([head, *cells], indent=""), *more])
@@ -107,8 +112,7 @@ def totals(events: list[Event], wall: int, memory: Memory, limits: Limits) -> st
         f"{_seconds(wall)} in all; the device was at work for {_seconds(busy(launches))}; "
         f"{counted(len(launches), 'launch')}; compiling took "
         f"{_seconds(sum(e.compiling for e in launches))}",
-        f"limits: {_rate(limits.bandwidth, 'GB/s', 'add')}, "
-        f"{_rate(limits.flops, 'GFLOP/s of float32', 'matmul')}",
+        f"limits: {_rate(limits.bandwidth, 'GB/s', 'add')}, {_rate(limits.flops, 'GFLOP/s of float32', 'matmul')}",
     ]
     for kind, word in (("upload", "to the device"), ("download", "to the host")):
         copies = [e for e in events if e.kind == kind]

@@ -36,10 +36,7 @@ def drawn(rows: Sequence[Average], limits: Limits, title: str) -> Figure:
     found = [r.flops / r.nbytes for r in shown]
     ridge = limits.flops / limits.bandwidth
     bends = [] if isnan(ridge) else [ridge]
-    ends = [
-        min([*found, *(x / 100 for x in bends)], default=1.0) / 2,
-        max([*found, *bends], default=1.0) * 4,
-    ]
+    ends = [min([*found, *(x / 100 for x in bends)], default=1.0) / 2, max([*found, *bends], default=1.0) * 4]
     xs = [ends[0], *bends, ends[1]]
     # NaN is drawn nowhere: with one limit alone that is the roof.
     roof = [np.fmin(x * limits.bandwidth, limits.flops) / 1e9 for x in xs]
@@ -51,10 +48,7 @@ def drawn(rows: Sequence[Average], limits: Limits, title: str) -> Figure:
     if not isnan(limits.bandwidth):
         at = (xs[0] * xs[1]) ** 0.5  # halfway up
         words = f"{limits.bandwidth / 1e9:.1f} GB/s"
-        axes.annotate(
-            words, (at, at * limits.bandwidth / 1e9), (-6, 4), textcoords="offset points",
-            ha="right",
-        )  # fmt: skip
+        axes.annotate(words, (at, at * limits.bandwidth / 1e9), (-6, 4), textcoords="offset points", ha="right")
     longest = max((r.device_time for r in shown), default=1.0)
     for x, r in zip(found, shown):
         size = 20 + 180 * r.device_time / longest

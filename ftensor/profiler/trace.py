@@ -23,15 +23,11 @@ def as_trace(events: Sequence[Event], memories: Sequence[Memory], begun: int) ->
     # Streams are numbered as they are met: rows of small numbers.
     streams: dict[int, int] = {}
     for number, e in enumerate(events):
-        about = {
-            "kernel": e.kernel, "shapes": e.shapes, "line": e.line,
-            "bytes": e.work.nbytes, "flops": e.work.flops,
-        }  # fmt: skip
+        about = {"kernel": e.kernel, "shapes": e.shapes, "line": e.line, "bytes": e.work.nbytes, "flops": e.work.flops}
         host = {"pid": HOST, "tid": e.thread, "cat": e.kind}
         made.append(
-            {"ph": "X", "name": e.op, "ts": us(e.called), "dur": (e.ended - e.called) / 1e3,
-             "args": about, **host}
-        )  # fmt: skip
+            {"ph": "X", "name": e.op, "ts": us(e.called), "dur": (e.ended - e.called) / 1e3, "args": about, **host}
+        )
         if e.compiling:
             begin = {"ph": "X", "name": "compile", "ts": us(e.called), "dur": e.compiling / 1e3}
             made.append({**begin, "args": {"kernel": e.kernel}, **host})
@@ -40,22 +36,18 @@ def as_trace(events: Sequence[Event], memories: Sequence[Memory], begun: int) ->
         tid = streams.setdefault(e.stream, len(streams))
         row = {"pid": DEVICE, "tid": tid, "cat": "kernel"}
         made.append(
-            {"ph": "X", "name": e.kernel, "ts": us(e.begun), "dur": (e.done - e.begun) / 1e3,
-             "args": about, **row}
-        )  # fmt: skip
+            {"ph": "X", "name": e.kernel, "ts": us(e.begun), "dur": (e.done - e.begun) / 1e3, "args": about, **row}
+        )
         # An arrow from the call to the kernel.
         arrow = {"name": "launch", "cat": "launch", "id": number}
         made.append({"ph": "s", **arrow, "pid": HOST, "tid": e.thread, "ts": us(e.called)})
         made.append({"ph": "f", "bp": "e", **arrow, "pid": DEVICE, "tid": tid, "ts": us(e.begun)})
     for tid in streams.values():
         name = {"name": f"stream {tid}"}
-        made.append(
-            {"ph": "M", "name": "thread_name", "pid": DEVICE, "tid": tid, "args": name}
-        )  # fmt: skip
+        made.append({"ph": "M", "name": "thread_name", "pid": DEVICE, "tid": tid, "args": name})
     for number, memory in enumerate(memories):
         made += [
-            {"ph": "C", "name": f"memory {number}", "pid": DEVICE, "tid": 0, "ts": us(at),
-             "args": {"bytes": held}}
+            {"ph": "C", "name": f"memory {number}", "pid": DEVICE, "tid": 0, "ts": us(at), "args": {"bytes": held}}
             for at, held in memory.curve
-        ]  # fmt: skip
+        ]
     return {"displayTimeUnit": "ns", "traceEvents": made}

@@ -98,9 +98,7 @@ def _no_tensor(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return None
 
 
-def signature_text(
-    name: str, call: Callable[..., Any], method: bool = False, without: str = ""
-) -> str:
+def signature_text(name: str, call: Callable[..., Any], method: bool = False, without: str = "") -> str:
     """The signature of a Python function, such as "sum(input, dim=None) -> Tensor".
 
     A method's is without the tensor that it belongs to, an in-place form's `without` the argument

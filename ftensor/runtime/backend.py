@@ -239,9 +239,7 @@ class Backend(ABC):
     # What a kind of device fills in
 
     @abstractmethod
-    def build(
-        self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
-    ) -> Kernel:
+    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
         """Compile, or load from the disk cache, one kernel.
 
         `params` says what the kernel takes, in order: "*" for a pointer, or the C name of a

@@ -15,9 +15,7 @@ PATIENCE = 2.0  # seconds of compiling before a word is said
 class Notice:
     """Says once in a process that kernels are compiled, when that has taken long."""
 
-    def __init__(
-        self, timer: Callable[..., Any] = Timer, clock: Callable[[], float] = monotonic
-    ) -> None:
+    def __init__(self, timer: Callable[..., Any] = Timer, clock: Callable[[], float] = monotonic) -> None:
         self.timer, self.clock = timer, clock
         self.spent, self.said = 0.0, False
 

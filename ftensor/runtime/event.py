@@ -52,12 +52,7 @@ class Event:
 
     def elapsed_time(self, end: Event) -> float:
         """Milliseconds from this event to `end`."""
-        if (
-            self.backend is None
-            or end.backend is None
-            or self._timing is None
-            or (end._timing is None)
-        ):
+        if self.backend is None or end.backend is None or self._timing is None or (end._timing is None):
             raise errors.event_without_time(self.backend is not None and end.backend is not None)
         start_ns = self.backend.timing_ns(self._timing)
         return (end.backend.timing_ns(end._timing) - start_ns) * 1e-6

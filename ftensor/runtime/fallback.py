@@ -60,10 +60,7 @@ class FallbackReport(tuple[FallbackRow, ...]):
         if not self:
             return "no op has fallen back to the host"
         head = ("op", "dtypes", "layout", "calls", "copies", "bytes to host", "bytes back")
-        rows = [
-            (r.op, r.dtypes, r.layout, r.calls, r.copies, r.bytes_to_host, r.bytes_back)
-            for r in self
-        ]
+        rows = [(r.op, r.dtypes, r.layout, r.calls, r.copies, r.bytes_to_host, r.bytes_back) for r in self]
         return table([head, *rows], indent="")
 
     __repr__ = __str__

@@ -53,9 +53,7 @@ def pip_runtime() -> PipRuntime | None:
     """Where pip put Intel's CPU runtime: into this environment, the user's, or the one below."""
     usual = Path(sys.prefix) / "lib"
     if all((usual / name).is_file() for name in (INTEL_CPU_LIBRARY, *NEIGHBOURS)):
-        return PipRuntime(
-            "", usual / INTEL_CPU_LIBRARY, tuple(usual / name for name in NEIGHBOURS), ()
-        )
+        return PipRuntime("", usual / INTEL_CPU_LIBRARY, tuple(usual / name for name in NEIGHBOURS), ())
     version, files = _installed_files(DISTRIBUTIONS[0])
     if not version:
         return None

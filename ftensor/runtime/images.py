@@ -64,10 +64,9 @@ class ImageReport:
         if not self.images:
             return "no image is loaded"
         rows = [
-            (r.name, counted(r.kernels, "kernel"), counted(r.entries, "launch"),
-             "active" if r.active else "")
+            (r.name, counted(r.kernels, "kernel"), counted(r.entries, "launch"), "active" if r.active else "")
             for r in self.images
-        ]  # fmt: skip
+        ]
         return (
             f"{table(rows, indent='')}\n"
             f"{counted(self.reloads, 'reload')} in {self.seconds:.3f} s, "
@@ -95,9 +94,12 @@ class Slot:
     __slots__ = ("entry", "image", "make", "params", "run")
 
     def __init__(
-        self, entry: str, params: tuple[str, ...] = (), image: LoadedImage | None = None,
+        self,
+        entry: str,
+        params: tuple[str, ...] = (),
+        image: LoadedImage | None = None,
         make: Callable[[], Kernel] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.entry, self.params = entry, params
         self.image, self.make = image, make
         self.run: Kernel | None = None
@@ -156,9 +158,8 @@ class Images(ABC):
                 # user's own.
                 there = set(image.file.manifest.entries)
                 self.loaded[:] = [
-                    i for i in self.loaded
-                    if i is image or not there.issuperset(i.file.manifest.entries or [""])
-                ]  # fmt: skip
+                    i for i in self.loaded if i is image or not there.issuperset(i.file.manifest.entries or [""])
+                ]
         for entry in tuple(self.wanted):
             if entry in problems or self.holds(entry):
                 del self.wanted[entry]
@@ -281,16 +282,17 @@ class Images(ABC):
         with self.lock:
             rows = tuple(
                 ImageRow(
-                    i.file.name, str(i.file.path), i.file.platform, i.file.uuid,
+                    i.file.name,
+                    str(i.file.path),
+                    i.file.platform,
+                    i.file.uuid,
                     len(i.file.manifest.kernels or i.file.description.kernels),
-                    len(i.file.manifest.entries), i is self.active,
+                    len(i.file.manifest.entries),
+                    i is self.active,
                 )
                 for i in self.loaded
-            )  # fmt: skip
-            return ImageReport(
-                rows, self.reloads, self.saved_bytes, self.seconds,
-                self.bank_copies, self.bank_bytes,
-            )  # fmt: skip
+            )
+            return ImageReport(rows, self.reloads, self.saved_bytes, self.seconds, self.bank_copies, self.bank_bytes)
 
     @property
     def lock(self) -> AbstractContextManager[Any]:

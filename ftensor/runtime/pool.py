@@ -30,10 +30,7 @@ class Pool:
     """
 
     def __init__(
-        self,
-        backend: Backend,
-        total: int,
-        make: Callable[[int], tuple[Any, int | None, object] | None],
+        self, backend: Backend, total: int, make: Callable[[int], tuple[Any, int | None, object] | None]
     ) -> None:
         self.backend = backend
         self.make = make
@@ -143,9 +140,7 @@ class Pool:
     def _refusal(self, nbytes: int) -> Exception:
         self.failures += 1
         of = self.backend.properties
-        return errors.out_of_memory(
-            of.name, nbytes, self.allocated, self.reserved, self.limit, of.max_allocation
-        )
+        return errors.out_of_memory(of.name, nbytes, self.allocated, self.reserved, self.limit, of.max_allocation)
 
     def adopt(self, block: Block, stream: Stream, owner: object, readonly: bool) -> Storage:
         """A storage on memory that `owner` keeps alive; it never enters the free lists."""
@@ -236,11 +231,16 @@ class Pool:
             held = 0 if id(block) in free else block.size
             state = "active_allocated" if held else "inactive"
             address = block.ptr or 0
-            made.append({
-                "address": address, "total_size": block.size, "allocated_size": held,
-                "active_size": held, "segment_type": "large" if block.size > 1 << 20 else "small",
-                "blocks": [{"address": address, "size": block.size, "state": state}],
-            })  # fmt: skip
+            made.append(
+                {
+                    "address": address,
+                    "total_size": block.size,
+                    "allocated_size": held,
+                    "active_size": held,
+                    "segment_type": "large" if block.size > 1 << 20 else "small",
+                    "blocks": [{"address": address, "size": block.size, "state": state}],
+                }
+            )
         return sorted(made, key=lambda one: (-one["total_size"], one["address"]))
 
 

@@ -30,10 +30,7 @@ def kernel(backend: Backend, key: Key) -> Kernel:
             key,
             tuple(what for what, _, _ in skeleton.parameters(key)),
             lambda: skeleton.program(
-                key,
-                backend.dialect,
-                float64=backend.properties.has_float64,
-                grid=backend.target.grid,
+                key, backend.dialect, float64=backend.properties.has_float64, grid=backend.target.grid
             ),
         )
     return found
@@ -60,9 +57,7 @@ def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], s
         if looked_up is None:
             images = backend.images
             words = board_skeleton_of(key).in_words(key)
-            raise errors.kernel_not_built(
-                **words._asdict(), nearest=images.nearest(name), options=images.build_options
-            )
+            raise errors.kernel_not_built(**words._asdict(), nearest=images.nearest(name), options=images.build_options)
         found = looked_up
     backend.kernels[key] = found
     return found

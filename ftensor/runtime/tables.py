@@ -40,11 +40,7 @@ class Tables:
 
     def holding(self, array: np.ndarray) -> Table:
         """A table of an array's numbers."""
-        pool, stream, size = (
-            self.backend.pool,
-            self.backend.default_stream,
-            size_class(array.nbytes),
-        )
+        pool, stream, size = (self.backend.pool, self.backend.default_stream, size_class(array.nbytes))
         pool.check_open()
         self._collect(stream.finished)
         try:

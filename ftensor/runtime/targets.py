@@ -99,9 +99,8 @@ class Target:
         """The family as it is when its launches stand for a board's."""
         family = self.untuned()
         return replace(
-            family, unaligned=False, registers=CSIM.registers, unit_elements=CSIM.unit_elements,
-            emulates="a board",
-        )  # fmt: skip
+            family, unaligned=False, registers=CSIM.registers, unit_elements=CSIM.unit_elements, emulates="a board"
+        )
 
     def untuned(self) -> Target:
         """The family with its row's own thresholds."""

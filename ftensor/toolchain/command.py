@@ -72,9 +72,7 @@ def _command(arguments: argparse.Namespace) -> int:
     if board is not None:
         from .area import fit
 
-        if not fit.fit(groups, board).fits and (
-            other := _smaller(arguments.inventory, board, arguments.banks)
-        ):
+        if not fit.fit(groups, board).fits and (other := _smaller(arguments.inventory, board, arguments.banks)):
             wanted, groups = other
             told = [
                 f"{arguments.inventory} does not fit the {board.title}: this is {wanted.name}, its "
@@ -83,14 +81,7 @@ def _command(arguments: argparse.Namespace) -> int:
         if arguments.fit:
             groups = fit.reduced(groups, board).groups
         told += fit.lines(fit.check(wanted.name, groups, board))
-    request = make.Request(
-        wanted.name,
-        groups,
-        wanted.sha256,
-        arguments.out,
-        arguments.jobs,
-        tuple(arguments.only),
-    )
+    request = make.Request(wanted.name, groups, wanted.sha256, arguments.out, arguments.jobs, tuple(arguments.only))
     if arguments.dry_run:
         print("\n".join([*(f"# {line}" for line in told), *make.commands(request, chain)]))
         return 0
@@ -114,9 +105,7 @@ def _expanded(wanted: Inventory, joint: bool, banks: str | None) -> tuple[Group,
     return groups if banks is None else tuple(replace(group, banks=banks) for group in groups)
 
 
-def _smaller(
-    name: str, board: Board, banks: str | None
-) -> tuple[Inventory, tuple[Group, ...]] | None:
+def _smaller(name: str, board: Board, banks: str | None) -> tuple[Inventory, tuple[Group, ...]] | None:
     """Of an inventory that comes with ftensor the form for small boards, where it has one and that
     fits."""
     from .area import fit
@@ -129,9 +118,7 @@ def _smaller(
     return (found, groups) if fit.fit(groups, board).fits else None
 
 
-def toolchain(
-    target: str, platform: str, clock_mhz: float | None, dry: bool, flush: bool = False
-) -> Toolchain:
+def toolchain(target: str, platform: str, clock_mhz: float | None, dry: bool, flush: bool = False) -> Toolchain:
     """The compilers of a target; BuildError when they are not there, or asked for what only the
     C simulation can do (`flush`: subnormal numbers are zeros)."""
     if target == "csim":

@@ -33,10 +33,7 @@ NUMBER, OTHER = "n", "+"
 def legend() -> str:
     """What the letters mean."""
     meanings = [f"{layout.letter} {layout.meaning}" for layout in layouts()]
-    told = [
-        *meanings, f"{NUMBER} also with numbers by value",
-        f"{OTHER} one more layout (--op says which)",
-    ]  # fmt: skip
+    told = [*meanings, f"{NUMBER} also with numbers by value", f"{OTHER} one more layout (--op says which)"]
     whole = [text.replace(" ", "\N{NO-BREAK SPACE}") for text in told]
     return textwrap.fill("  ".join(whole), 100).replace("\N{NO-BREAK SPACE}", " ")
 
@@ -157,9 +154,18 @@ def members(kernel: KernelRecord) -> Iterable[Served]:
         op = m.op if skeleton is None else skeleton.op(m.op)
         ins = tuple("number" if kind == "k" else d for d, kind in zip(m.ins, read)) or m.ins
         yield Served(
-            op, m.outs, ins, m.compute, layout_of(kernel, m.kinds, len(m.outs)), kernel.lanes,
-            kernel.name, m.opcode, kernel.units, m.entry, m.params,
-        )  # fmt: skip
+            op,
+            m.outs,
+            ins,
+            m.compute,
+            layout_of(kernel, m.kinds, len(m.outs)),
+            kernel.lanes,
+            kernel.name,
+            m.opcode,
+            kernel.units,
+            m.entry,
+            m.params,
+        )
 
 
 def _skeleton_of(kernel: KernelRecord, op: str) -> BoardSkeleton[Any] | None:
@@ -203,9 +209,7 @@ def _in_order(letters: str) -> str:
 def details(served: Sequence[Served]) -> str:
     """A line for each member."""
     head = ("op", "dtypes", "layout", "lanes", "kernel", "opcode", "units")
-    lines = [
-        (m.spelled, m.signature, m.layout, m.lanes, m.kernel, m.opcode, m.units) for m in served
-    ]
+    lines = [(m.spelled, m.signature, m.layout, m.lanes, m.kernel, m.opcode, m.units) for m in served]
     return table([head, *lines], indent="")
 
 
@@ -220,8 +224,7 @@ def _known() -> str:
         count = sum(len(g.members) for g in groups)
         rows.append((name, len(groups), sum(g.units for g in groups), count, found.description))
     return table(rows, indent="") + (
-        "\n\nftensor kernels NAME shows what one of these holds, ftensor kernels FILE an image "
-        "or an inventory of yours"
+        "\n\nftensor kernels NAME shows what one of these holds, ftensor kernels FILE an image or an inventory of yours"
     )
 
 
@@ -294,9 +297,13 @@ def _report(program: str, name: str, found: Sequence[Need], missed: Sequence[Nee
 def _as_json(found: Sequence[Need], held: set[str]) -> list[dict[str, Any]]:
     return [
         {
-            "op": n.kernel.op, "dtypes": n.kernel.signature, "layout": n.kernel.layout,
-            "entry": n.kernel.entry, "launches": n.launches, "held": n.kernel.entry in held,
+            "op": n.kernel.op,
+            "dtypes": n.kernel.signature,
+            "layout": n.kernel.layout,
+            "entry": n.kernel.entry,
+            "launches": n.launches,
+            "held": n.kernel.entry in held,
             "lines": list(n.kernel.lines),
         }
         for n in found
-    ]  # fmt: skip
+    ]

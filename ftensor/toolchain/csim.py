@@ -54,9 +54,7 @@ class CSim:
     memory = 1 << 30
     joint = True
 
-    def __init__(
-        self, platform: str = "", clock_mhz: float | None = None, flush: bool = False
-    ) -> None:
+    def __init__(self, platform: str = "", clock_mhz: float | None = None, flush: bool = False) -> None:
         """`flush`: subnormal numbers are zeros while a kernel runs. BuildError when there is no C++
         compiler."""
         self.platform, self.clock_mhz, self.flush = platform, clock_mhz, flush
@@ -112,9 +110,7 @@ class CSim:
         log = folders.logs / f"{source.name}.log"
         return Job(source.name, command, output, log, key, source.size)
 
-    def link(
-        self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace
-    ) -> Job:
+    def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace) -> Job:
         """One shared object of all kernels."""
         joining = self._joining(groups, folders)
         key = content_key(*(job.key for job in objects), *joining.values(), *FLAGS, self._version)
@@ -131,9 +127,7 @@ class CSim:
         """As a board would have them, so that the runtime meets the same choices."""
         return link.banks(groups)
 
-    def image(
-        self, linked: Path, groups: Sequence[Group], manifest: Manifest
-    ) -> tuple[bytes, Manifest]:
+    def image(self, linked: Path, groups: Sequence[Group], manifest: Manifest) -> tuple[bytes, Manifest]:
         """The shared object packed for XRT."""
         from ..image.pack import content_uuid, pack
 
@@ -154,9 +148,7 @@ def describe(groups: Sequence[Group], name: str, platform: str, clock_mhz: float
     for group in groups:
         where = {a: _each(bank, whole) for a, bank in placed[group.name].items()}
         names.update(dict.fromkeys(bank for banks in where.values() for bank in banks))
-        rows = tuple(
-            ArgumentDescription(a.name, a.c, banks=where.get(a.name, ())) for a in arguments(group)
-        )
+        rows = tuple(ArgumentDescription(a.name, a.c, banks=where.get(a.name, ())) for a in arguments(group))
         member = group.members[0]
         if isinstance(member, StageKey):
             rows += tuple(ArgumentDescription(name, "hls::stream") for name in member.names)

@@ -149,16 +149,13 @@ def _kernels(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float]) -> Non
             axes.plot((6, 8.4), (y, height[memory]), color=tint[memory], lw=0.8, marker=".", ms=4)
     for memory, y in height.items():
         axes.text(
-            8.5, y, memory, va="center",
-            bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": tint[memory]},
-        )  # fmt: skip
+            8.5, y, memory, va="center", bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": tint[memory]}
+        )
     axes.set(xlim=(-0.1, 10.5), ylim=(tops[-1], -0.2))
     axes.set_axis_off()
 
 
-def _areas(
-    axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float], board: Board | None
-) -> None:
+def _areas(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float], board: Board | None) -> None:
     """Each kernel's shares of the board, beside its box."""
     axes.set_ylim(tops[-1], -0.2)
     names = list(kernels[0].takes) if kernels else []
@@ -171,10 +168,7 @@ def _areas(
         for k, (name, part) in enumerate(kernel.takes.items()):
             y = top + (end - top - 0.3) * (k + 0.5) / len(names)
             axes.barh(y, 100 * part, 0.4, color=FULL if part > 1 else PLAIN)
-            axes.annotate(
-                f"{name} {part:.1%}", (100 * part, y), (3, 0), textcoords="offset points",
-                va="center",
-            )  # fmt: skip
+            axes.annotate(f"{name} {part:.1%}", (100 * part, y), (3, 0), textcoords="offset points", va="center")
     axes.set(xlim=(0, 1.6 * most), xlabel=f"% of the {board.title}", yticks=[], title="Area")
 
 

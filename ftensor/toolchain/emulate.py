@@ -115,9 +115,7 @@ class Builder(threading.Thread):
             problems |= dict.fromkeys(keys.values(), why)
         return {"image": image and str(image), "problems": problems}
 
-    def _built(
-        self, keys: Sequence[Key], names: Sequence[str]
-    ) -> tuple[Path | None, Mapping[Key, str]]:
+    def _built(self, keys: Sequence[Key], names: Sequence[str]) -> tuple[Path | None, Mapping[Key, str]]:
         if self.image is None:
             self.image = self._growing()
         self.said.asked(names)
@@ -211,7 +209,4 @@ class Said:
     def summary(self) -> None:
         """At the end of the program."""
         if self.kernels:
-            self.say(
-                f"{counted(self.kernels, 'kernel')} built in {clock(self.seconds)}; the next run "
-                "begins with them"
-            )
+            self.say(f"{counted(self.kernels, 'kernel')} built in {clock(self.seconds)}; the next run begins with them")

@@ -27,9 +27,8 @@ class Need:
 
 
 def needs(
-    program: Path, arguments: Sequence[str], held: Container[str] | None = None, units: int = 1,
-    stdout: Any = None,
-) -> list[Need]:  # fmt: skip
+    program: Path, arguments: Sequence[str], held: Container[str] | None = None, units: int = 1, stdout: Any = None
+) -> list[Need]:
     """What a program asks for when it runs on this machine; the most launched first.
 
     With `held`, the entries of an image, it takes the layouts that the image has where it can.
@@ -41,10 +40,7 @@ def needs(
     for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
         if not is_own(launch.key):  # which no inventory has
             counts[launch.key] += times
-    return [
-        Need(board_skeleton_of(key).in_words(key), times, key)
-        for key, times in counts.most_common()
-    ]
+    return [Need(board_skeleton_of(key).in_words(key), times, key) for key, times in counts.most_common()]
 
 
 def inventory_text(kernels: Iterable[InWords], description: str) -> str:

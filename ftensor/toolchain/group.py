@@ -21,9 +21,7 @@ from . import joint
 # XRT holds "kernel:instance" in 64 bytes, the last one zero.
 LONGEST_NAME = 29
 # A memory as v++ names it, a range of its banks, or each pointer its own.
-BANKS = re.compile(
-    r"((DDR|PLRAM|HOST|MC_NOC|LPDDR|HP|HPC|ACP)(\[\d+(:\d+)?\]|\d*)|HBM\[(\d+(:\d+)?|\*)\])?"
-)
+BANKS = re.compile(r"((DDR|PLRAM|HOST|MC_NOC|LPDDR|HP|HPC|ACP)(\[\d+(:\d+)?\]|\d*)|HBM\[(\d+(:\d+)?|\*)\])?")
 STRUCTURES = ("dataflow", "burst", "loop")
 
 
@@ -61,13 +59,9 @@ class Group:
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or len(self.name) > LONGEST_NAME:
-            raise ValueError(
-                f"{self.name!r} is no kernel's name: take at most {LONGEST_NAME} letters"
-            )
+            raise ValueError(f"{self.name!r} is no kernel's name: take at most {LONGEST_NAME} letters")
         if self.structure not in (*STRUCTURES, LINKED):
-            raise ValueError(
-                f"kernel {self.name}: structure {self.structure!r} is none of {STRUCTURES}"
-            )
+            raise ValueError(f"kernel {self.name}: structure {self.structure!r} is none of {STRUCTURES}")
         if not self.members:
             raise ValueError(f"kernel {self.name} has no members")
         shapes = {(m.skeleton, m.lanes) for m in self.members}

@@ -101,9 +101,7 @@ class Growing:
             return ()
         return groups
 
-    def _add(
-        self, groups: tuple[Group, ...], new: Sequence[Key], progress: Progress
-    ) -> dict[Key, str]:
+    def _add(self, groups: tuple[Group, ...], new: Sequence[Key], progress: Progress) -> dict[Key, str]:
         """Put keys into the image; why those that are left out can't be compiled."""
         built = self._built(grown(groups, new), progress)
         if not built.failures:
@@ -123,9 +121,7 @@ class Growing:
             problems |= self._add(groups, well, progress)
         return problems
 
-    def _built(
-        self, groups: tuple[Group, ...], progress: Progress, only: tuple[str, ...] = ()
-    ) -> make.Built:
+    def _built(self, groups: tuple[Group, ...], progress: Progress, only: tuple[str, ...] = ()) -> make.Built:
         request = make.Request(NAME, groups, "", self.folder, only=only)
         built = make.build(request, CSim(), progress)
         if any(failed.status == -signal.SIGINT for failed in built.failures):
@@ -180,8 +176,6 @@ def private(place: Path) -> bool:
     """Whether a folder may hold what is run as this user: nobody else can put something there."""
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.access(place, os.W_OK) and not any(
-            cache.others_write(one) for one in (place.parent, place)
-        )
+        return os.access(place, os.W_OK) and not any(cache.others_write(one) for one in (place.parent, place))
     except OSError:
         return False

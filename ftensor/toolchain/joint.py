@@ -94,9 +94,7 @@ def arguments(bodies: Sequence[Key]) -> tuple[Argument, ...]:
 def _kind(argument: Argument) -> str:
     if argument.name == "geometry":
         return "geometry"
-    return (
-        "*" if argument.what == "*" else "offset" if argument.name.endswith("_offset") else "number"
-    )
+    return "*" if argument.what == "*" else "offset" if argument.name.endswith("_offset") else "number"
 
 
 def _merged(same: Sequence[Argument]) -> Argument:

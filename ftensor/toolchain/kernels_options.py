@@ -8,17 +8,19 @@ import argparse
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument(
-        "source", nargs="?", metavar="IMAGE",
+        "source",
+        nargs="?",
+        metavar="IMAGE",
         help="an image file, a build's folder, a manifest, or an inventory (default: the images of "
         "FTENSOR_IMAGE; without any, a list of the inventories that come with ftensor)",
-    )  # fmt: skip
+    )
     parser.add_argument("--op", help="every kernel of one op: dtypes, layout, kernel and opcode")
     parser.add_argument("--json", action="store_true", help="the same as JSON")
+    parser.add_argument("--write", metavar="FILE", help="with --trace: an inventory of just what the program needs")
     parser.add_argument(
-        "--write", metavar="FILE", help="with --trace: an inventory of just what the program needs"
-    )
-    parser.add_argument(
-        "--trace", nargs=argparse.REMAINDER, metavar="PROGRAM",
+        "--trace",
+        nargs=argparse.REMAINDER,
+        metavar="PROGRAM",
         help="run a Python program (with its arguments, to the end of the line) and list what it "
         "asks for and the image lacks; the exit status is 1 where it lacks any",
-    )  # fmt: skip
+    )

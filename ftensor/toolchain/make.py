@@ -120,9 +120,7 @@ def build(request: Request, toolchain: Toolchain, progress: Progress) -> Built:
         return _finish(built, request, toolchain, steps.link.output, folders)
 
 
-def _finish(
-    built: Built, request: Request, toolchain: Toolchain, linked: Path, folders: Workspace
-) -> Built:
+def _finish(built: Built, request: Request, toolchain: Toolchain, linked: Path, folders: Workspace) -> Built:
     """The image and its manifest, each whole or not at all."""
     file = folders.out / f"{request.name}{toolchain.suffix}"
     keys = {outcome.job.name: outcome.job.key for outcome in built.outcomes}
@@ -134,8 +132,7 @@ def _finish(
         uuid="",
         file=file.name,
         kernels=tuple(
-            record(g, hashlib.sha256(keys[g.name].encode()).hexdigest(), banks.get(g.name))
-            for g in built.groups
+            record(g, hashlib.sha256(keys[g.name].encode()).hexdigest(), banks.get(g.name)) for g in built.groups
         ),
         tools={"ftensor": __version__, **toolchain.tools()},
         clock_mhz=toolchain.clock_mhz or 0.0,

@@ -11,36 +11,40 @@ TARGETS = ("csim", "hw", "hw_emu", "intel", "intel-emulator")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ftensor build`."""
     add = parser.add_argument
-    add("--inventory", required=True, metavar="NAME|FILE",
+    add(
+        "--inventory",
+        required=True,
+        metavar="NAME|FILE",
         help="first, minimal, cnn, int8, transformer, radio, stats (cnn_small and so on for small "
-             "boards), steps, full (for emulation), or a TOML file")  # fmt: skip
-    add("--target", choices=TARGETS, default="hw",
-        help="csim: g++, no licence; hw, hw_emu: Vitis; intel: aoc; "
-        "intel-emulator: Intel's FPGA emulator")  # fmt: skip
+        "boards), steps, full (for emulation), or a TOML file",
+    )
+    add(
+        "--target",
+        choices=TARGETS,
+        default="hw",
+        help="csim: g++, no licence; hw, hw_emu: Vitis; intel: aoc; intel-emulator: Intel's FPGA emulator",
+    )
     add("--out", required=True, type=folder, metavar="DIR", help="the folder for all that is made")
+    add("--platform", default="", help="the board's platform, as v++ takes it (default: the inventory's)")
+    add("--clock", metavar="MHZ", help="the kernels' clock (default: the inventory's, else the platform's)")
+    add("--banks", metavar="BANKS", help="all kernels' memories, such as 'HBM[0:31]' (default: the inventory's)")
+    add("--fit", action="store_true", help="leave out the kernels that the board has no room for, the dearest first")
     add(
-        "--platform",
-        default="",
-        help="the board's platform, as v++ takes it (default: the inventory's)",
-    )
-    add(
-        "--clock",
-        metavar="MHZ",
-        help="the kernels' clock (default: the inventory's, else the platform's)",
-    )
-    add("--banks", metavar="BANKS",
-        help="all kernels' memories, such as 'HBM[0:31]' (default: the inventory's)")  # fmt: skip
-    add("--fit", action="store_true",
-        help="leave out the kernels that the board has no room for, the dearest first")  # fmt: skip
-    add("--subnormals", choices=("keep", "flush"), default="keep",
+        "--subnormals",
+        choices=("keep", "flush"),
+        default="keep",
         help="flush: subnormal numbers are zeros in computing, as in an FPGA's operators; "
-        "csim only (default: %(default)s, as the host computes)")  # fmt: skip
-    add("--jobs", type=_count, metavar="N",
-        help="compilers at once (default: by processors and memory)")  # fmt: skip
-    add("--only", action="append", default=[], metavar="KERNEL",
-        help="compile this kernel alone and link nothing; may be repeated")  # fmt: skip
-    add("--dry-run", action="store_true",
-        help="write the sources and print the commands, but run none")  # fmt: skip
+        "csim only (default: %(default)s, as the host computes)",
+    )
+    add("--jobs", type=_count, metavar="N", help="compilers at once (default: by processors and memory)")
+    add(
+        "--only",
+        action="append",
+        default=[],
+        metavar="KERNEL",
+        help="compile this kernel alone and link nothing; may be repeated",
+    )
+    add("--dry-run", action="store_true", help="write the sources and print the commands, but run none")
 
 
 def folder(text: str) -> Path:

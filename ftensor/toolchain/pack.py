@@ -32,9 +32,7 @@ def command(arguments: argparse.Namespace) -> int:
     except (RuntimeError, ValueError) as e:  # ImageError and UnicodeDecodeError among them
         return complain(str(e))
     units = sum(len(kernel.units) for kernel in complete(description).kernels)
-    print(
-        f"{output}: {counted(len(description.kernels), 'kernel')}, {counted(units, 'compute unit')}"
-    )
+    print(f"{output}: {counted(len(description.kernels), 'kernel')}, {counted(units, 'compute unit')}")
     return 0
 
 
@@ -81,10 +79,7 @@ def _agreed(said: KernelDescription, there: KernelDescription | None) -> KernelD
         texts = [", ".join(f"{a.c} {a.name}" for a in k.arguments) for k in (said, there)]
         raise own_errors.arguments_differ(said.name, *texts)
     # The function says more: what is const is never written.
-    return replace(
-        said,
-        arguments=tuple(replace(a, c=b.c) for a, b in zip(said.arguments, there.arguments)),
-    )
+    return replace(said, arguments=tuple(replace(a, c=b.c) for a, b in zip(said.arguments, there.arguments)))
 
 
 def _alike(said: ArgumentDescription, there: ArgumentDescription) -> bool:

@@ -36,24 +36,19 @@ class Toolchain(Protocol):
     def compile(self, source: Source, folders: Workspace) -> Job:
         """The job that compiles one kernel."""
 
-    def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group],
-             folders: Workspace) -> Job:  # fmt: skip
+    def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace) -> Job:
         """The job that makes one file of all compiled kernels."""
 
     def banks(self, groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
         """The memory of each kernel's pointer arguments, where it is laid down."""
 
-    def image(
-        self, linked: Path, groups: Sequence[Group], manifest: Manifest
-    ) -> tuple[bytes, Manifest]:
+    def image(self, linked: Path, groups: Sequence[Group], manifest: Manifest) -> tuple[bytes, Manifest]:
         """The image's bytes from what was linked, and the manifest with the image's UUID."""
 
 
 def version_text(command: Sequence[str]) -> str:
     """What `command --version` prints; BuildError when it fails."""
-    done = subprocess.run(
-        [*command, "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         raise tool_fails(command[0], done.returncode, done.stdout + done.stderr)
     return done.stdout

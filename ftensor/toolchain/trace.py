@@ -58,9 +58,7 @@ class _Recorder(Observer):
         self.told: WeakSet[Storage] = WeakSet()
         self.hidden: WeakSet[Storage] = WeakSet()
 
-    def launch(
-        self, launch: execute.Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Any
-    ) -> None:
+    def launch(self, launch: execute.Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Any) -> None:
         """Note each kernel."""
         for step, (_, table) in zip(launch.steps, launch.bound or ()):
             n, geometry = step.n, step.geometry
@@ -158,9 +156,8 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
 
 
 def run_program(
-    path: Path, argv: Sequence[str], units: int, held: Container[str] | None = None,
-    stdout: Any = None,
-) -> Trace:  # fmt: skip
+    path: Path, argv: Sequence[str], units: int, held: Container[str] | None = None, stdout: Any = None
+) -> Trace:
     """The `Trace` of a program that runs here as `python path argv...` would.
 
     On the device of FTENSOR_DEVICE, by default the C simulation where there is a compiler for it.
@@ -177,9 +174,7 @@ def run_program(
         with (
             recording(units, held) as trace,
             redirect_stdout(stdout) if stdout else nullcontext(),
-            waiting(
-                lambda: f"{path.name} runs: {counted(len(trace.launches), 'kind')} of launches"
-            ),
+            waiting(lambda: f"{path.name} runs: {counted(len(trace.launches), 'kind')} of launches"),
         ):
             try:
                 runpy.run_path(str(path), run_name="__main__")

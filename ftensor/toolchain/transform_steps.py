@@ -87,9 +87,7 @@ class Steps(ABC):
 
     def _beat(self) -> str:
         """The number in its row of a beat that is so many turns behind."""
-        return (
-            f"(int)((v - {self._late}) & (BEATS - 1))" if self._late else "(int)(v & (BEATS - 1))"
-        )
+        return f"(int)((v - {self._late}) & (BEATS - 1))" if self._late else "(int)(v & (BEATS - 1))"
 
 
 def _row(row: np.ndarray) -> str:

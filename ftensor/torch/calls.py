@@ -83,9 +83,7 @@ def _full(size: Any, value: Any, *, dtype: Any = None, **_: Any) -> Tensor:
     return full(tuple(size), value, dtype=_dtype(dtype), device=where())
 
 
-def _full_like(
-    x: Tensor, value: Any, *, dtype: Any = None, memory_format: Any = None, **_: Any
-) -> Tensor:
+def _full_like(x: Tensor, value: Any, *, dtype: Any = None, memory_format: Any = None, **_: Any) -> Tensor:
     wanted = MEMORY[memory_format or torch.preserve_format]
     return full_like(x, value, dtype=_dtype(dtype), memory_format=wanted)
 
@@ -120,9 +118,8 @@ def _dtype(of: torch.dtype | None) -> Any:
 
 
 def _batch_norm(
-    input: Tensor, weight: Any, bias: Any, mean: Tensor, var: Tensor, training: bool,
-    momentum: float, eps: float,
-) -> tuple[Tensor, ...]:  # fmt: skip
+    input: Tensor, weight: Any, bias: Any, mean: Tensor, var: Tensor, training: bool, momentum: float, eps: float
+) -> tuple[Tensor, ...]:
     """Batch normalization that returns the running statistics instead of writing them."""
     mean, var = mean.clone(), var.clone()
     made = native_batch_norm(input, weight, bias, mean, var, training, momentum, eps)
@@ -145,8 +142,8 @@ DIRECT: dict[str, Callable[..., Any]] = {
     "scalar_tensor": lambda value, **given: _full((), value, **given),
     "sub.Scalar": lambda x, other, alpha=1: x.sub(other, alpha=alpha),
     "_native_batch_norm_legit_functional": _batch_norm,
-    "_native_batch_norm_legit_no_training": lambda x, weight, bias, mean, var, momentum, eps: (
-        native_batch_norm(x, weight, bias, mean, var, False, momentum, eps)
+    "_native_batch_norm_legit_no_training": lambda x, weight, bias, mean, var, momentum, eps: native_batch_norm(
+        x, weight, bias, mean, var, False, momentum, eps
     ),
 }
 # Ops that torch takes apart before it asks a backend, and a graph does not.

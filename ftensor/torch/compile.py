@@ -34,9 +34,12 @@ trace_rules.add("ftensor")
 def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
     """The backend of `torch.compile`: what computes a captured graph, its gradients included."""
     made = aot_autograd(
-        fw_compiler=compile_graph, bw_compiler=compile_graph, decompositions=_decompositions(),
-        partition_fn=_partition, keep_inference_input_mutations=True,
-    )  # fmt: skip
+        fw_compiler=compile_graph,
+        bw_compiler=compile_graph,
+        decompositions=_decompositions(),
+        partition_fn=_partition,
+        keep_inference_input_mutations=True,
+    )
     with _without_wrong_parts():
         compiled: Callable[..., Any] = made(graph, inputs)
     return compiled
@@ -61,10 +64,7 @@ def _without_wrong_parts() -> Iterator[None]:
 def _decompositions() -> dict[Any, Any]:
     """torch's ways to make core ops of others, for those that would else go to the host."""
     known = torch._decomp.core_aten_decompositions()
-    return {
-        op: made_of for op, made_of in known.items()
-        if isinstance(op, torch._ops.OpOverload) and not _served(op)
-    }  # fmt: skip
+    return {op: made_of for op, made_of in known.items() if isinstance(op, torch._ops.OpOverload) and not _served(op)}
 
 
 def _served(op: Any) -> bool:

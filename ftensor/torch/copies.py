@@ -108,9 +108,15 @@ _to_copy_in_torch = get_kernel("aten::_to_copy", "CPU")
 
 @impl("_to_copy")
 def _to_copy(
-    self: torch.Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
-    pin_memory: Any = None, non_blocking: bool = False, memory_format: Any = None,
-) -> torch.Tensor:  # fmt: skip
+    self: torch.Tensor,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    non_blocking: bool = False,
+    memory_format: Any = None,
+) -> torch.Tensor:
     """A copy in a dtype, on a device. torch's own would ask for pinned memory to copy to the host
     without waiting, which there is none of."""
     check_index(device)
@@ -121,9 +127,15 @@ def _to_copy(
         f = m.unwrap(self)
         return m.wrap(ft_converted(f, of, f.device, True, wanted))
     return _to_copy_in_torch.call_boxed(
-        CPU_KEYS, self, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory,
-        non_blocking=False, memory_format=memory_format,
-    )  # fmt: skip
+        CPU_KEYS,
+        self,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        non_blocking=False,
+        memory_format=memory_format,
+    )
 
 
 @impl("_local_scalar_dense")

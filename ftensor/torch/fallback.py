@@ -112,9 +112,7 @@ def _plan(op: Any) -> Plan:
             known = next((by_set[n] for n in r.alias_info.before_set if n in by_set), None)
         results.append(known)
     name = schema.name.partition("::")[2] + f".{schema.overload_name}" * bool(schema.overload_name)
-    return Plan(
-        name, tuple(tensors), tuple(writes), tuple(outs), device, "index" in name, tuple(results)
-    )
+    return Plan(name, tuple(tensors), tuple(writes), tuple(outs), device, "index" in name, tuple(results))
 
 
 def _admit(name: str) -> list[int]:
@@ -146,9 +144,7 @@ class _Call:
     def lower(self, t: Any) -> Any:
         """The host's view of an argument."""
         if type(t) is Tensor:  # in a captured graph
-            t = m.over(
-                m.new_storage(t._storage), m.FROM_FT[t._dtype], t._shape, t._strides, t._offset
-            )
+            t = m.over(m.new_storage(t._storage), m.FROM_FT[t._dtype], t._shape, t._strides, t._offset)
         if not isinstance(t, torch.Tensor):
             return t
         if not m.is_here(t):
@@ -198,14 +194,10 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
         if at.position < len(given):
             value = given[at.position]
             given[at.position] = (
-                [call.lower(x) for x in value] if isinstance(value, (list, tuple))
-                else call.lower(value)
-            )  # fmt: skip
+                [call.lower(x) for x in value] if isinstance(value, (list, tuple)) else call.lower(value)
+            )
         elif (value := named.get(at.name)) is not None:
-            named[at.name] = (
-                [call.lower(x) for x in value] if isinstance(value, (list, tuple))
-                else call.lower(value)
-            )  # fmt: skip
+            named[at.name] = [call.lower(x) for x in value] if isinstance(value, (list, tuple)) else call.lower(value)
     if plan.device and named.get("device") is not None:
         named["device"] = CPU
     if call.foreign is not None and not plan.indexed:
@@ -232,9 +224,7 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
         return call.lift(found) if known is None else _of(known, args, kwargs)
     if not results:
         return None
-    return tuple(
-        [call.lift(r) if k is None else _of(k, args, kwargs) for k, r in zip(results, found)]
-    )
+    return tuple([call.lift(r) if k is None else _of(k, args, kwargs) for k, r in zip(results, found)])
 
 
 def _fresh_outs(plan: Plan, named: dict[str, Any]) -> dict[str, torch.Tensor]:

@@ -37,9 +37,7 @@ def _brought(t: torch.Tensor) -> torch.Tensor:
 
 
 @kernel("_index_put_impl_")
-def index_put_(
-    self: Any, indices: Any, values: Any, accumulate: bool = False, unsafe: bool = False
-) -> torch.Tensor:
+def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False, unsafe: bool = False) -> torch.Tensor:
     """self[indices] = values, or += where `accumulate`."""
     put(unwrap(self), _positions(indices), lift(values), accumulate)
     return self

@@ -130,9 +130,7 @@ def wrap_all(found: Any, *read: Any) -> Any:
     """The torch tensors of `_all`, in one pass."""
     used = [x._storage for x in read if type(x) is Tensor]
     wrap = m.wrap
-    return tuple(
-        [wrap(x.clone() if x._storage in used else x) if type(x) is Tensor else x for x in found]
-    )
+    return tuple([wrap(x.clone() if x._storage in used else x) if type(x) is Tensor else x for x in found])
 
 
 _SCOPE: dict[str, Any] = {

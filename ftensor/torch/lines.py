@@ -77,8 +77,12 @@ class _Text:
     def __init__(self, shared: set[int], graph: GraphModule | None = None) -> None:
         self.shared, self.graph = shared, graph
         self.scope: dict[str, Any] = {
-            "lift": m.lift, "lifted": lifted, "tensor": tensor, "unwrap": m.unwrap, "wrap": m.wrap,
-        }  # fmt: skip
+            "lift": m.lift,
+            "lifted": lifted,
+            "tensor": tensor,
+            "unwrap": m.unwrap,
+            "wrap": m.wrap,
+        }
         self.lines: list[str] = []
         self.at: dict[int, Node] = {}  # the calls on ftensor's tensors, by the line's number
         self.forms: dict[Node, set[str]] = {}  # how a value is there: "t", "f", "p" for no tensor
@@ -191,9 +195,7 @@ class _Text:
         args = [self.value(n, "f") for n in given]
         of = _Run(nodes, given, wanted, ["p" if "p" in self.forms[n] else "f" for n in given])
         found = "".join(f"f_{n.name}, " for n in wanted)
-        self.lines.append(
-            f"{found}{'= ' * bool(found)}{self.named(of.made(), 'r')}({', '.join(args)})"
-        )
+        self.lines.append(f"{found}{'= ' * bool(found)}{self.named(of.made(), 'r')}({', '.join(args)})")
         self.forms.update({n: {"f"} for n in wanted})
 
     # --- a graph's kinds of nodes
@@ -222,9 +224,8 @@ class _Run:
     """A run of nodes: what it is given in which forms, and what is wanted of it."""
 
     def __init__(
-        self, nodes: Sequence[Node], given: Sequence[Node], wanted: Sequence[Node],
-        forms: Sequence[str],
-    ) -> None:  # fmt: skip
+        self, nodes: Sequence[Node], given: Sequence[Node], wanted: Sequence[Node], forms: Sequence[str]
+    ) -> None:
         self.nodes, self.given, self.wanted, self.forms = nodes, given, wanted, forms
 
     def made(self) -> Run:

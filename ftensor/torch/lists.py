@@ -19,11 +19,19 @@ from .registration import impl
 _FLOATS = {torch.float32, torch.float64, torch.float16, torch.bfloat16}
 # Methods, and the overloads that lists have of them; each also in place.
 _OPS = {
-    "add": "List Scalar ScalarList Tensor", "sub": "List Scalar ScalarList",
-    "mul": "List Scalar ScalarList Tensor", "div": "List Scalar ScalarList Tensor",
-    "addcmul": "Scalar ScalarList", "addcdiv": "Scalar ScalarList",
-    "lerp": "List Scalar ScalarList", "sqrt": "", "neg": "", "reciprocal": "", "exp": "", "abs": "",
-}  # fmt: skip
+    "add": "List Scalar ScalarList Tensor",
+    "sub": "List Scalar ScalarList",
+    "mul": "List Scalar ScalarList Tensor",
+    "div": "List Scalar ScalarList Tensor",
+    "addcmul": "Scalar ScalarList",
+    "addcdiv": "Scalar ScalarList",
+    "lerp": "List Scalar ScalarList",
+    "sqrt": "",
+    "neg": "",
+    "reciprocal": "",
+    "exp": "",
+    "abs": "",
+}
 
 
 def _at(x: Any, k: int) -> Any:

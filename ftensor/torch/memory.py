@@ -77,9 +77,9 @@ _MOST_DIMS = 64
 _MOST_STRUCTURES = 1024
 _PACK = [struct.Struct(f"=QiiiIQQQQQ{n}q") for n in range(2 * _MOST_DIMS + 2)]
 _NAME = b"dltensor"
-_new_capsule = ctypes.PYFUNCTYPE(
-    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-)(("PyCapsule_New", ctypes.pythonapi))
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
 _from_dlpack = private.from_dlpack_capsule
 _KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 _OF_THEIR_OWN = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}
@@ -155,9 +155,7 @@ def new_storage(memory: Storage, nbytes: int | None = None) -> torch.UntypedStor
     return found
 
 
-def over(
-    storage: torch.UntypedStorage, dtype: torch.dtype, shape: Any, strides: Any, offset: int = 0
-) -> torch.Tensor:
+def over(storage: torch.UntypedStorage, dtype: torch.dtype, shape: Any, strides: Any, offset: int = 0) -> torch.Tensor:
     """A tensor over a torch storage of the device."""
     made = empty_tensor((0,), dtype)
     return set_storage(CPU_KEYS, made, storage, offset, list(shape), list(strides))

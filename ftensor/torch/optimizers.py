@@ -35,9 +35,14 @@ def _adam(decoupled: bool) -> Any:
         of = Adam(float(lr), beta1, beta2, weight_decay, eps, maximize, decoupled)
         largest = list(map(unwrap, max_exp_avg_sqs)) if amsgrad else []
         adam(
-            list(map(unwrap, self)), list(map(lift, grads)), list(map(unwrap, exp_avgs)),
-            list(map(unwrap, exp_avg_sqs)), largest, list(map(lift, state_steps)), of,
-        )  # fmt: skip
+            list(map(unwrap, self)),
+            list(map(lift, grads)),
+            list(map(unwrap, exp_avgs)),
+            list(map(unwrap, exp_avg_sqs)),
+            largest,
+            list(map(lift, state_steps)),
+            of,
+        )
 
     return step
 
@@ -56,9 +61,17 @@ def sgd(
     if _skipped(grads, grad_scale, found_inf):
         return
     descend(
-        list(map(unwrap, self)), list(map(lift, grads)), list(map(unwrap, momentum_buffer_list)),
-        float(lr), weight_decay, momentum, dampening, nesterov, maximize, is_first_step,
-    )  # fmt: skip
+        list(map(unwrap, self)),
+        list(map(lift, grads)),
+        list(map(unwrap, momentum_buffer_list)),
+        float(lr),
+        weight_decay,
+        momentum,
+        dampening,
+        nesterov,
+        maximize,
+        is_first_step,
+    )
 
 
 @impl("_fused_adagrad_", "_fused_adagrad_.tensor_lr")
@@ -70,6 +83,13 @@ def adagrad_step(
     if _skipped(grads, grad_scale, found_inf):
         return
     adagrad(
-        list(map(unwrap, self)), list(map(lift, grads)), list(map(unwrap, state_sums)),
-        list(map(lift, state_steps)), float(lr), lr_decay, weight_decay, eps, maximize,
-    )  # fmt: skip
+        list(map(unwrap, self)),
+        list(map(lift, grads)),
+        list(map(unwrap, state_sums)),
+        list(map(lift, state_steps)),
+        float(lr),
+        lr_decay,
+        weight_decay,
+        eps,
+        maximize,
+    )

@@ -20,9 +20,7 @@ MOST_NODES = 512
 
 def tensors_in(val: Any) -> bool:
     """Whether a value is a tensor, or holds some."""
-    return isinstance(val, torch.Tensor) or (
-        isinstance(val, (tuple, list)) and any(tensors_in(v) for v in val)
-    )
+    return isinstance(val, torch.Tensor) or (isinstance(val, (tuple, list)) and any(tensors_in(v) for v in val))
 
 
 def is_here(node: Node) -> bool:

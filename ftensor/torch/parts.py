@@ -96,9 +96,7 @@ def _linalg_slogdet(A: Tensor) -> tuple[Tensor, ...]:
 
 
 @aten_op()
-def _linalg_solve_ex(
-    A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
-) -> tuple[Tensor, ...]:
+def _linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> tuple[Tensor, ...]:
     LU, pivots, info = lu_factor_ex(A)
     if check_errors:
         raise_for(info, errors_factor.singular, "linalg.solve_ex")
@@ -121,9 +119,7 @@ def _cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -
 
 
 @aten_op()
-def multilabel_margin_loss_forward(
-    x: Tensor, target: Tensor, reduction: str
-) -> tuple[Tensor, Tensor]:
+def multilabel_margin_loss_forward(x: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
     made = multilabel_margin_loss(x, target, reduction=reduction)
     return made, listed_classes(x, target)[2].to(x._dtype).reshape(target._shape)
 
@@ -131,9 +127,7 @@ def multilabel_margin_loss_forward(
 # --- scans and sets
 
 
-def _extremes(
-    scan: Callable[..., Any], x: Tensor, values: Tensor, indices: Tensor, dim: int
-) -> None:
+def _extremes(scan: Callable[..., Any], x: Tensor, values: Tensor, indices: Tensor, dim: int) -> None:
     for made, out in zip(scan(x, dim), (values, indices)):
         copy(made, out)
 
@@ -151,9 +145,8 @@ def _unique2(
 
 @aten_op()
 def unique_dim(
-    x: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False,
-    return_counts: bool = False,
-) -> tuple[Tensor, ...]:  # fmt: skip
+    x: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, ...]:
     return tuple(sets.unique(x, sorted, True, True, dim))
 
 
@@ -204,10 +197,16 @@ def embedding_renorm_(x: Tensor, indices: Tensor, max_norm: float, norm_type: fl
 
 @aten_op("_embedding_bag", "_embedding_bag_forward_only")
 def embedding_bag(
-    table: Tensor, index: Tensor, offsets: Tensor, scale_grad_by_freq: bool = False, mode: int = 0,
-    sparse: bool = False, weights: Tensor | None = None, include_last_offset: bool = False,
+    table: Tensor,
+    index: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    weights: Tensor | None = None,
+    include_last_offset: bool = False,
     padding_idx: int = -1,
-) -> tuple[Tensor, ...]:  # fmt: skip
+) -> tuple[Tensor, ...]:
     """(the bags, the bag of each index, how many each has, the rows of the largest elements)."""
     word = bags.MODES[mode]
     if not table._dtype.is_floating_point:

@@ -68,10 +68,17 @@ def _parse_kineto_results(self: Any, result: Any, timeout_s: float | None = None
                 call.append_kernel(e.kernel, 0, (e.done - e.begun) / 1e3)
                 break
         made = FunctionEvent(
-            id=-1 - number, name=e.kernel, thread=0, start_us=us(e.begun), end_us=us(e.done),
-            stack=[], use_device=NAME, device_type=private.PRIVATE_USE_1, device_index=0,
+            id=-1 - number,
+            name=e.kernel,
+            thread=0,
+            start_us=us(e.begun),
+            end_us=us(e.done),
+            stack=[],
+            use_device=NAME,
+            device_type=private.PRIVATE_USE_1,
+            device_index=0,
             device_resource_id=0,
-        )  # fmt: skip
+        )
         events.append(made)
     if self.profile_memory:
         times = [us(ns) for ns, _ in mine.memory.curve]
@@ -96,9 +103,7 @@ def _export_chrome_trace(self: Any, path: Any, *args: Any, **kwargs: Any) -> Any
             trace = json.load(file)
         begun = trace.get("baseTimeNanoseconds", 0) - self._ftensor_epoch
         own = as_trace(mine.events, [mine.memory], begun)["traceEvents"]
-        trace["traceEvents"] += [
-            {**e, "pid": NAME} for e in own if e["pid"] == DEVICE and e["ph"] not in "sf"
-        ]
+        trace["traceEvents"] += [{**e, "pid": NAME} for e in own if e["pid"] == DEVICE and e["ph"] not in "sf"]
         with open(path, "w") as file:
             json.dump(trace, file)
     return made

@@ -36,9 +36,13 @@ def _largest(x: Tensor) -> Tensor:
 
 @impl("_amp_update_scale_")
 def update_scale(
-    self: Any, growth_tracker: Any, found_inf: Any, scale_growth_factor: float,
-    scale_backoff_factor: float, growth_interval: int,
-) -> Any:  # fmt: skip
+    self: Any,
+    growth_tracker: Any,
+    found_inf: Any,
+    scale_growth_factor: float,
+    scale_backoff_factor: float,
+    growth_interval: int,
+) -> Any:
     """The next scale: less after an infinity, more after so many steps without one.
 
     A scale that would be infinite stays as it is.

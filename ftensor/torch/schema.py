@@ -82,9 +82,8 @@ def inplace(schema: Any) -> bool:
     """Whether an overload writes its first argument, and returns it."""
     first = schema.arguments[0] if schema.arguments else None
     return bool(
-        first and first.alias_info and first.alias_info.is_write and not first.is_out
-        and schema.name.endswith("_")
-    )  # fmt: skip
+        first and first.alias_info and first.alias_info.is_write and not first.is_out and schema.name.endswith("_")
+    )
 
 
 def wanted(schema: Any) -> bool:
@@ -92,9 +91,7 @@ def wanted(schema: Any) -> bool:
     name = schema.name + f".{schema.overload_name}" * bool(schema.overload_name)
     if not name.startswith("aten::") or not has_kernel(name):
         return False
-    if not any(a.is_out for a in schema.arguments) and (
-        qualified(schema) in _said() or name[6:] in ATEN
-    ):
+    if not any(a.is_out for a in schema.arguments) and (qualified(schema) in _said() or name[6:] in ATEN):
         return True
     if has_kernel_for(name, "CompositeImplicitAutograd"):
         return False
@@ -107,9 +104,7 @@ def wanted(schema: Any) -> bool:
         # torch makes it of others; a row does it in one launch.
         key = served().get(schema.name[6:].removesuffix("_"))
         return key is not None and ENTRIES[key].row is not None and "out" not in name
-    return has_kernel_for(name, "CPU") or has_kernel_for(
-        name, "CompositeExplicitAutogradNonFunctional"
-    )
+    return has_kernel_for(name, "CPU") or has_kernel_for(name, "CompositeExplicitAutogradNonFunctional")
 
 
 def parameters(call: Callable[..., Any]) -> list[inspect.Parameter] | None:
@@ -200,9 +195,7 @@ def _bound(schema: Any, known: list[inspect.Parameter]) -> list[str] | None:
         param = by_name.get(a.name) or by_name.get(name)
         if param is None or param.name in taken:
             return None
-        keyword = (
-            param.kind is param.KEYWORD_ONLY or a.kwarg_only or known.index(param) != len(words)
-        )
+        keyword = param.kind is param.KEYWORD_ONLY or a.kwarg_only or known.index(param) != len(words)
         words.append(_word(a, keyword, param.name))
         taken.add(param.name)
     left = [p for p in known if p.name not in taken and p.default is p.empty]

@@ -25,28 +25,23 @@ _KINDS = {torch.float32, torch.float64}
 
 
 def _lstm(
-    input: torch.Tensor, hx: Sequence[torch.Tensor], params: Sequence[torch.Tensor],
-    has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
+    input: torch.Tensor,
+    hx: Sequence[torch.Tensor],
+    params: Sequence[torch.Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
     batch_first: bool,
-) -> Any:  # fmt: skip
+) -> Any:
     """aten::lstm.input. Projections, two directions, dropout and what torch refuses go as torch has
     them, of parts, and so do calls that are traced, transformed or in a lower precision."""
     each = 4 if has_biases else 2
     tensors = [input, *hx, *params]
     usual = not bidirectional and not (dropout and train) and len(params) == each * num_layers
     if not (usual and _alike(tensors) and _fit(input, hx, params, each, batch_first)):
-        return by_parts(
-            _LSTM,
-            input,
-            hx,
-            params,
-            has_biases,
-            num_layers,
-            dropout,
-            train,
-            bidirectional,
-            batch_first,
-        )
+        return by_parts(_LSTM, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     x = input.transpose(0, 1) if batch_first else input
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
         made = _Layers.apply(has_biases, x, *hx, *params)
@@ -65,9 +60,8 @@ def _alike(tensors: Sequence[torch.Tensor]) -> bool:
 
 
 def _fit(
-    x: torch.Tensor, hx: Sequence[torch.Tensor], params: Sequence[torch.Tensor], each: int,
-    batch_first: bool,
-) -> bool:  # fmt: skip
+    x: torch.Tensor, hx: Sequence[torch.Tensor], params: Sequence[torch.Tensor], each: int, batch_first: bool
+) -> bool:
     """Whether shapes are right, with an element at least, and hidden states are not projected."""
     if x.dim() != 3 or len(hx) != 2 or not x.numel():
         return False
@@ -125,9 +119,7 @@ class _Layers(torch.autograd.Function):
         dws: list[Tensor] = []
         for k in range(len(weights) - 1, -1, -1):
             of_input = k > 0 or needed[0]
-            dy, *states, own = lstm_layer_backward(
-                dy, dh[k], dc[k], ctx.layers[k], weights[k], of_input
-            )
+            dy, *states, own = lstm_layer_backward(dy, dh[k], dc[k], ctx.layers[k], weights[k], of_input)
             dhs[:0], dcs[:0], dws[:0] = [states[0]], [states[1]], own
         found = [dy, stack(dhs), stack(dcs), *dws]
         return None, *[wrap(g) if wanted else None for g, wanted in zip(found, needed)]
@@ -136,9 +128,7 @@ class _Layers(torch.autograd.Function):
 def _parts(has_biases: bool, *args: torch.Tensor) -> Any:
     """As torch has it."""
     x, h, c, *params = args
-    return by_parts(
-        _LSTM, x, (h, c), params, has_biases, h.shape[0], 0.0, True, False, False
-    )  # fmt: skip
+    return by_parts(_LSTM, x, (h, c), params, has_biases, h.shape[0], 0.0, True, False, False)
 
 
 recorded.impl("lstm.input", _lstm)

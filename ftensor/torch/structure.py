@@ -25,9 +25,17 @@ from .private import CPU_KEYS, has_kernel_for, untyped_storage
 from .registration import DEVICE, aten, impl, written
 
 VIEWS = (
-    "as_strided", "view", "_reshape_alias", "unfold", "view_as_real", "view_as_complex", "alias",
-    "view.dtype", "set_.source_Storage_storage_offset", "set_.source_Tensor",
-)  # fmt: skip
+    "as_strided",
+    "view",
+    "_reshape_alias",
+    "unfold",
+    "view_as_real",
+    "view_as_complex",
+    "alias",
+    "view.dtype",
+    "set_.source_Storage_storage_offset",
+    "set_.source_Tensor",
+)
 _kernels = []  # held, as C++ does not
 
 for _name in VIEWS:
@@ -59,9 +67,14 @@ def check(device: torch.device | None, pin_memory: bool | None) -> None:
 
 @impl("empty.memory_format")
 def empty(
-    size: Sequence[int], *, dtype: Any = None, layout: Any = None, device: Any = None,
-    pin_memory: Any = None, memory_format: Any = None,
-) -> torch.Tensor:  # fmt: skip
+    size: Sequence[int],
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    memory_format: Any = None,
+) -> torch.Tensor:
     """Memory for a tensor in a memory format."""
     if layout is not None and layout is not torch.strided:
         raise errors.layout(layout)
@@ -73,9 +86,14 @@ def empty(
 
 @impl("empty_strided")
 def empty_strided(
-    size: Sequence[int], stride: Sequence[int], *, dtype: Any = None, layout: Any = None,
-    device: Any = None, pin_memory: Any = None,
-) -> torch.Tensor:  # fmt: skip
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+) -> torch.Tensor:
     """Memory for a tensor of these strides."""
     check(device, pin_memory)
     if min(size, default=0) < 0:
@@ -140,9 +158,8 @@ def resize_(self: torch.Tensor, size: Sequence[int], *, memory_format: Any = Non
 
 @impl("_efficientzerotensor")
 def zero_tensor(
-    size: Sequence[int], *, dtype: Any = None, layout: Any = None, device: Any = None,
-    pin_memory: Any = None,
-) -> torch.Tensor:  # fmt: skip
+    size: Sequence[int], *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
+) -> torch.Tensor:
     """Zeros, which forward-mode gradients ask for; torch's own kind has keys of its own."""
     return torch.zeros(size, dtype=dtype, device=DEVICE)
 

@@ -73,9 +73,11 @@ def alike(tensors: Sequence[Tensor]) -> bool:
 
 
 def parts_backward(
-    parts: Callable[..., Sequence[torch.Tensor]], args: Sequence[torch.Tensor],
-    needed: Sequence[bool], grads: Sequence[torch.Tensor | None],
-) -> list[torch.Tensor | None]:  # fmt: skip
+    parts: Callable[..., Sequence[torch.Tensor]],
+    args: Sequence[torch.Tensor],
+    needed: Sequence[bool],
+    grads: Sequence[torch.Tensor | None],
+) -> list[torch.Tensor | None]:
     """The gradients of the arguments that need one, by an op's parts, which have derivatives
     themselves; from those of its results."""
     with torch.enable_grad():
@@ -85,17 +87,14 @@ def parts_backward(
     given = [(y, g) for y, g in zip(made, grads) if g is not None]
     found = iter(
         torch.autograd.grad(
-            [y for y, _ in given], asked, [g for _, g in given],
-            create_graph=torch.is_grad_enabled(), allow_unused=True,
+            [y for y, _ in given], asked, [g for _, g in given], create_graph=torch.is_grad_enabled(), allow_unused=True
         )
-    )  # fmt: skip
+    )
     return [next(found) if wanted else None for wanted in needed]
 
 
 @whole("linear")
-def _linear(
-    input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
-) -> torch.Tensor | None:
+def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor | None:
     given = (input, weight) if bias is None else (input, weight, bias)
     if not is_plain(given):
         return None
@@ -111,9 +110,7 @@ def _linear(
 
 
 @impl("linear")
-def linear(
-    input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
-) -> torch.Tensor:
+def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """aten::linear, unrecorded."""
     return wrap(ft_linear(lift(input), lift(weight), None if bias is None else lift(bias)))
 
@@ -137,18 +134,22 @@ def embedding(weight: torch.Tensor, indices: torch.Tensor, *args: Any) -> torch.
 
 @kernel("arange", "arange.start", "arange.start_step")
 def arange(
-    *bounds: Any, dtype: torch.dtype | None = None, layout: Any = None, device: Any = None,
-    pin_memory: Any = None,
-) -> torch.Tensor:  # fmt: skip
+    *bounds: Any, dtype: torch.dtype | None = None, layout: Any = None, device: Any = None, pin_memory: Any = None
+) -> torch.Tensor:
     """aten::arange; torch makes room, which is filled by another op."""
     check(device, pin_memory)
     return wrap(calls.numbers(*bounds, dtype=dtype))
 
 
 def _filled(
-    number: float, size: Sequence[int], *, dtype: torch.dtype | None = None, layout: Any = None,
-    device: Any = None, pin_memory: Any = None,
-) -> torch.Tensor:  # fmt: skip
+    number: float,
+    size: Sequence[int],
+    *,
+    dtype: torch.dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+) -> torch.Tensor:
     """aten::zeros and aten::ones, of which torch makes two ops."""
     check(device, pin_memory)
     if min(size, default=0) < 0:
@@ -163,9 +164,13 @@ kernel("ones")(partial(_filled, 1))
 
 @whole("layer_norm")
 def _layer_norm(
-    input: torch.Tensor, normalized_shape: Sequence[int], weight: torch.Tensor | None = None,
-    bias: torch.Tensor | None = None, eps: float = 1e-5, cudnn_enable: bool = True,
-) -> torch.Tensor | None:  # fmt: skip
+    input: torch.Tensor,
+    normalized_shape: Sequence[int],
+    weight: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> torch.Tensor | None:
     given = [t for t in (input, weight, bias) if t is not None]
     if not is_plain(given) or needs_gradient(given):
         return None
@@ -175,10 +180,16 @@ def _layer_norm(
 
 @whole("scaled_dot_product_attention")
 def _attention(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
-    attn_mask: torch.Tensor | None = None, dropout_p: float = 0.0, is_causal: bool = False, *,
-    scale: float | None = None, enable_gqa: bool = False,
-) -> torch.Tensor | None:  # fmt: skip
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> torch.Tensor | None:
     given = query, key, value
     if attn_mask is not None or dropout_p or enable_gqa:
         return None
@@ -203,9 +214,8 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, causal: bool,
-        scale: float | None,
-    ) -> torch.Tensor:  # fmt: skip
+        ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, causal: bool, scale: float | None
+    ) -> torch.Tensor:
         ctx.causal, ctx.scale = causal, scale
         ctx.factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
         made, weights = attention(lift(query), lift(key), lift(value), ctx.factor, causal)

@@ -33,9 +33,7 @@ def noting(backend: Backend) -> Iterator[list[Program]]:
         backend.kernels, backend.launches = kept
 
 
-def wanted(
-    backend: Backend, ops: Sequence[Callable[..., Any]], dtypes: Sequence[dtype]
-) -> list[Program]:
+def wanted(backend: Backend, ops: Sequence[Callable[..., Any]], dtypes: Sequence[dtype]) -> list[Program]:
     """The programs that these ops ask for, each once."""
     import ftensor as ft
 

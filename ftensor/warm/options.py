@@ -8,18 +8,19 @@ import argparse
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument(
-        "--ops", metavar="OP,OP,...",
-        help="the kernels of these ops, by their names in ftensor: add,sum,matmul",
-    )  # fmt: skip
+        "--ops", metavar="OP,OP,...", help="the kernels of these ops, by their names in ftensor: add,sum,matmul"
+    )
     parser.add_argument("--all", action="store_true", help="the kernels of all ops")
     parser.add_argument(
-        "--dtypes", default="float32,int64", metavar="D,D,...",
+        "--dtypes",
+        default="float32,int64",
+        metavar="D,D,...",
         help="of which dtypes the operands are (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--jobs", type=int, metavar="N", help="processes at once (default: a processor each)"
     )
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: a processor each)")
     parser.add_argument(
-        "program", nargs=argparse.REMAINDER, metavar="PROGRAM",
+        "program",
+        nargs=argparse.REMAINDER,
+        metavar="PROGRAM",
         help="a Python program with its arguments: it is run, and what it asks for is compiled",
-    )  # fmt: skip
+    )

@@ -32,21 +32,10 @@ def calls() -> None:
     ft.fft.irfft(ft.fft.rfft(x), n=64)
     ft.fft.fft(ft.ones(4, 128))  # too long, and of another length: no kernel
     ft.fft.fft(ft.ones(2, 12))
-    (
-        x + x,
-        x + x[0],
-        x[:, 1:] * 2,
-        x.t() + x.t()[0],
-        x[:, ::2].contiguous(),
-        -x,
-    )  # in line, rows, wide
+    (x + x, x + x[0], x[:, 1:] * 2, x.t() + x.t()[0], x[:, ::2].contiguous(), -x)  # in line, rows, wide
     x.sum(1), x.sum(0), x.sum(), x[:, :7].sum(1), x.amax(1)
     x[ft.tensor([1, 0])]
-    (
-        ft.ones(8, 8) @ ft.ones(8, 8),
-        ft.ones(96, 96) @ ft.ones(96, 96),
-        ft.ones(40, 96) @ x.t()[:1].expand(96, 8),
-    )
+    (ft.ones(8, 8) @ ft.ones(8, 8), ft.ones(96, 96) @ ft.ones(96, 96), ft.ones(40, 96) @ x.t()[:1].expand(96, 8))
     ft.nn.functional.conv2d(ft.ones(1, 2, 9, 9), ft.ones(3, 2, 3, 3))
     ft.nn.functional.conv_transpose2d(ft.ones(1, 2, 9, 9), ft.ones(2, 3, 3, 3), stride=2)
     ft.linalg.lu_factor(ft.eye(5))

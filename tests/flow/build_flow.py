@@ -83,9 +83,7 @@ class Flow:
             start_new_session=True,
         )
 
-    def build(
-        self, *options: str, status: int = 0, **settings: str
-    ) -> subprocess.CompletedProcess[str]:
+    def build(self, *options: str, status: int = 0, **settings: str) -> subprocess.CompletedProcess[str]:
         """Run to the end; fails the test when the status is another one, or at a traceback."""
         env = self.environment(**settings)
         done = forked.run(*self.words(*options), env=env, cwd=self.folder)

@@ -143,9 +143,7 @@ def build(folder: Path, name: str, source: str, description: str) -> Path:
     return image
 
 
-def emulate(
-    *words: str | Path, options: tuple[str | Path, ...] = (), **extra: str
-) -> subprocess.CompletedProcess[str]:
+def emulate(*words: str | Path, options: tuple[str | Path, ...] = (), **extra: str) -> subprocess.CompletedProcess[str]:
     """`ftensor emulate -- words`; `python` stands for this interpreter."""
     words = tuple(sys.executable if word == "python" else word for word in words)
     command = ("-m", "ftensor", "emulate", *options, "--", *words)

@@ -45,16 +45,7 @@ def calls():
         y.cumsum(0), ft.searchsorted(x.sort()[0], x)
         y @ y.t(), x.reshape(8, 80) @ x.reshape(8, 80).t()
     z = ft.complex(make(8, 16), make(8, 16))
-    (
-        z * z,
-        z[:, ::2] * 2,
-        z.sum(1),
-        z.cumprod(1),
-        z[0].cumsum(0),
-        z[0].cumprod(0),
-        z @ z.t(),
-        ft.fft.fft(z),
-    )
+    (z * z, z[:, ::2] * 2, z.sum(1), z.cumprod(1), z[0].cumsum(0), z[0].cumprod(0), z @ z.t(), ft.fft.fft(z))
     ft.fft.fft(z[:, :12]), ft.fft.fft(ft.complex(make(4100), make(4100)))
     a = make(150, 130) @ make(130, 170)
     ft.addmm(a, make(150, 130), make(130, 170), beta=2)
@@ -119,9 +110,7 @@ def main():
         for launch in launches:
             for loop in board_skeleton_of(key).loops(launch, 0, False):
                 modelled[loop.name] = min(loop.interval, modelled.get(loop.name, loop.interval))
-        found.append(
-            {"entry": key.entry, "skeleton": key.skeleton, "text": least, "model": modelled}
-        )
+        found.append({"entry": key.entry, "skeleton": key.skeleton, "text": least, "model": modelled})
     skeletons = [s.name for s in board_skeletons()]
     json.dump({"skeletons": skeletons, "kernels": found}, sys.stdout)
 

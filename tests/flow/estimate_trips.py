@@ -37,10 +37,7 @@ PACK = {"f": "<fi", "d": "<d", "q": "<q"}
 
 # What is counted besides pipelined loops, by its label or how its text begins. A pipelined loop
 # always has a label, by which it is counted.
-HOOKS = {
-    "reduce_inner": {"if (i < stop) {": "part"},
-    "gemm_direct": {"ft_result(": "results"},
-}
+HOOKS = {"reduce_inner": {"if (i < stop) {": "part"}, "gemm_direct": {"ft_result(": "results"}}
 # Loops that are one to the model, of which a launch runs either.
 EITHER = {"picked_depth": "depth", "counted": "elements"}
 # How often they go round hangs on what is read.
@@ -104,9 +101,18 @@ class Counted:
         main.write_text(text + '\nextern "C" { long ft_trips[64]; }\n')
         library = folder / "kernel.so"
         command = [
-            *csim_compiler(), *FLAGS, "-O1", "-w", f"-I{folder}", f"-I{hls_source.standins()}",
-            "-include", str(folder / "trips.h"), str(main), "-o", str(library),
-        ]  # fmt: skip
+            *csim_compiler(),
+            *FLAGS,
+            "-O1",
+            "-w",
+            f"-I{folder}",
+            f"-I{hls_source.standins()}",
+            "-include",
+            str(folder / "trips.h"),
+            str(main),
+            "-o",
+            str(library),
+        ]
         subprocess.run(command, check=True)
         loaded = ctypes.CDLL(str(library))
         self.names = counting.names
@@ -177,9 +183,16 @@ def programs():
     yield make(77, of=np.int16) + make(77, of=np.int16)
     yield make(500, 300)[ft.tensor([1, 2, 70, 3])]
     for shape, dims in (
-        ((70000,), None), ((5,), None), ((3, 5, 7000), (0, 2)), ((64, 1000), 1), ((64, 1000), 0),
-        ((1000, 64), 0), ((9, 10000, 3), 1), ((5000, 40), 0), ((2, 3, 16, 50), (1, 3)),
-    ):  # fmt: skip
+        ((70000,), None),
+        ((5,), None),
+        ((3, 5, 7000), (0, 2)),
+        ((64, 1000), 1),
+        ((64, 1000), 0),
+        ((1000, 64), 0),
+        ((9, 10000, 3), 1),
+        ((5000, 40), 0),
+        ((2, 3, 16, 50), (1, 3)),
+    ):
         yield make(*shape).sum(dims)
     yield make(6, 3, 50, 336).sum((0, 2))
     yield make(3, 5, 1024)[:, :, :1003].sum((0, 2))
@@ -225,9 +238,17 @@ def programs():
     sizes = (((2, 70, 9, 11), (19, 70, 3, 3), 1, 1), ((1, 4, 12, 40), (34, 2, 3, 3), 2, 2))
     for x, w, padding, groups in sizes:
         yield ft.quantized.conv2d(
-            make(*x, of=np.uint8), make(*w, of=np.int8), None, 1, padding, 1, groups,
-            input_scale=1.0, input_zero_point=3, weight_scale=1.0,
-        )  # fmt: skip
+            make(*x, of=np.uint8),
+            make(*w, of=np.int8),
+            None,
+            1,
+            padding,
+            1,
+            groups,
+            input_scale=1.0,
+            input_zero_point=3,
+            weight_scale=1.0,
+        )
     for n in (19, 32):
         yield ft._int_mm(make(130, 70, of=np.int8), make(70, n, of=np.int8))
     # A row in blocks, and rows that are not; decimated, dilated, with zeros around.
@@ -294,22 +315,22 @@ def main():
                     for loop in loops(launch, unit):
                         if loop.name not in BY_DATA:
                             expected[loop.name] += loop.trips
-                    found.append({
-                        "launch": f"{step.key.entry} {structure} {n} {g}",
-                        "skeleton": skeleton,
-                        "unit": f"{unit} of {units}",
-                        "counted": made.run(args, unit, units),
-                        "expected": dict(expected),
-                    })  # fmt: skip
+                    found.append(
+                        {
+                            "launch": f"{step.key.entry} {structure} {n} {g}",
+                            "skeleton": skeleton,
+                            "unit": f"{unit} of {units}",
+                            "counted": made.run(args, unit, units),
+                            "expected": dict(expected),
+                        }
+                    )
 
         return both
 
     class Recorder(trace._Recorder):
         def launch(self, launch, stream, tensors, numbers):
             counting = replace(launch)
-            counting.bind(tuple([
-                of._replace(kernel=check(step, *of)) for step, of in zip(launch.steps, launch.bound)
-            ]))  # fmt: skip
+            counting.bind(tuple([of._replace(kernel=check(step, *of)) for step, of in zip(launch.steps, launch.bound)]))
             super().launch(counting, stream, tensors, numbers)
 
     trace._Recorder = Recorder

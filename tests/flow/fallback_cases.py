@@ -38,14 +38,10 @@ CASES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "in place, rows": (lambda m: written(arange(m, 30, 4), lambda t: t[::2, 1:3].neg_()), "neg"),
     "in place, of itself": (lambda m: written(arange(m, 4, 4), lambda t: t[0].add_(t[3])), "add"),
     "a number written": (lambda m: written(arange(m, 4, 4), lambda t: t[:, 2].fill_(7)), "fill"),
-    "a slice written": (
-        lambda m: written(arange(m, 4, 4), lambda t: t.__setitem__(slice(1, 3), 5.0)), "fill",
-    ),
+    "a slice written": (lambda m: written(arange(m, 4, 4), lambda t: t.__setitem__(slice(1, 3), 5.0)), "fill"),
     "out=": (lambda m: written(m.empty(3, 4), lambda t: m.exp(arange(m, 3, 4), out=t)), "exp"),
     "out= resized": (lambda m: written(m.empty(0), lambda t: m.exp(arange(m, 3), out=t)), "exp"),
-    "out= strided": (
-        lambda m: written(arange(m, 3, 8), lambda t: m.exp(arange(m, 3, 4), out=t[:, ::2])), "exp",
-    ),
+    "out= strided": (lambda m: written(arange(m, 3, 8), lambda t: m.exp(arange(m, 3, 4), out=t[:, ::2])), "exp"),
     "sum": (lambda m: arange(m, 3, 4).sum(), "sum"),
     "mean of a dim": (lambda m: arange(m, 3, 4, 5).mean((0, 2), keepdim=True), "mean"),
     "argmax": (lambda m: arange(m, 3, 4).argmax(1), "argmax"),
@@ -56,25 +52,18 @@ CASES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "batched": (lambda m: arange(m, 2, 3, 4) @ arange(m, 4, 2), "matmul"),
     "addmm": (lambda m: m.addmm(arange(m, 2), arange(m, 3, 4), arange(m, 4, 2), beta=2), "matmul"),
     "addmm_": (
-        lambda m: written(arange(m, 3, 5)[:, 1:4], lambda t: t.addmm_(arange(m, 3, 4),
-                                                                      arange(m, 4, 3))),
+        lambda m: written(arange(m, 3, 5)[:, 1:4], lambda t: t.addmm_(arange(m, 3, 4), arange(m, 4, 3))),
         "matmul",
     ),
     "indexed": (lambda m: arange(m, 5, 3)[m.tensor([4, 0, -1])], "copy"),
     "indexed twice": (lambda m: arange(m, 5, 3)[m.tensor([4, 0]), m.tensor([1, 2])], "copy"),
     "gather": (lambda m: arange(m, 2, 3).gather(1, m.tensor([[0, 2], [1, 1]])), "copy"),
-    "written by index": (
-        lambda m: written(arange(m, 9), lambda t: t.__setitem__(m.tensor([1, -1]), 0.25)), "copy",
-    ),
+    "written by index": (lambda m: written(arange(m, 9), lambda t: t.__setitem__(m.tensor([1, -1]), 0.25)), "copy"),
     "index_add_": (
-        lambda m: written(arange(m, 4, 2), lambda t: t.index_add_(0, m.tensor([1, 1, 3]),
-                                                                   arange(m, 3, 2))),
+        lambda m: written(arange(m, 4, 2), lambda t: t.index_add_(0, m.tensor([1, 1, 3]), arange(m, 3, 2))),
         "add_at",
     ),
-    "scatter_": (
-        lambda m: written(arange(m, 2, 3), lambda t: t.scatter_(1, m.tensor([[2], [0]]), -1.0)),
-        "copy",
-    ),
+    "scatter_": (lambda m: written(arange(m, 2, 3), lambda t: t.scatter_(1, m.tensor([[2], [0]]), -1.0)), "copy"),
     "nonzero": (lambda m: (arange(m, 3, 4) % 2).nonzero(), "compact"),
     "nonzero of none": (lambda m: m.zeros(3).nonzero(), "compact"),
     "masked": (lambda m: arange(m, 3, 4)[arange(m, 3, 4) > 2], "compact"),
@@ -82,9 +71,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "cummax": (lambda m: arange(m, 3, 4).cummax(1)[1], "cummax"),
     "sort": (lambda m: (arange(m, 3, 4) % 5).sort(0)[0], "sort"),
     "searchsorted": (lambda m: m.searchsorted(arange(m, 4), arange(m, 3) + 0.5), "search"),
-    "written by mask": (
-        lambda m: written(arange(m, 9), lambda t: t.__setitem__(t > 2, 9.0)), "merge",
-    ),
+    "written by mask": (lambda m: written(arange(m, 9), lambda t: t.__setitem__(t > 2, 9.0)), "merge"),
     "where": (lambda m: m.where(arange(m, 4) > 1, arange(m, 4), -1.0), "where"),
     "cat": (lambda m: m.cat([arange(m, 2, 3), arange(m, 1, 3)]), "copy"),
     "stack": (lambda m: m.stack([arange(m, 3), arange(m, 3)], 1), "copy"),
@@ -93,7 +80,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "to": (lambda m: arange(m, 3, 4).t().to(m.int32), "copy"),
     "to cpu": (lambda m: arange(m, 3, 4)[1:].to("cpu") * 1, "mul"),
     "made": (lambda m: (m.arange(5), m.zeros(2, 2), m.eye(3), m.linspace(0, 1, 5)), "fill"),
-}  # fmt: skip
+}
 
 
 def same(got: Any, want: Any) -> None:

@@ -23,9 +23,15 @@ def port(of: dtype, kind: str = "v", sees: str = "V") -> Port:
 
 
 def key(
-    name: str, body: str, out: Port, *ins: Port, lanes: int = 16, skeleton: str = "map",
-    compute: dtype = ft.float32, **more: Any,
-) -> KernelKey:  # fmt: skip
+    name: str,
+    body: str,
+    out: Port,
+    *ins: Port,
+    lanes: int = 16,
+    skeleton: str = "map",
+    compute: dtype = ft.float32,
+    **more: Any,
+) -> KernelKey:
     return KernelKey(name, skeleton, compute, lanes, (out,), ins, (body,), **more)
 
 
@@ -43,14 +49,7 @@ ARITHMETIC = (
     key("fill", "value", RUN, params=("value",)),
     key("clamp", "ft_within(a, lo, hi)", RUN, RUN, params=("lo", "hi")),
     key("bitwise_xor", "a ^ b", port(ft.int32), port(ft.int32), port(ft.int32), compute=ft.int32),
-    key(
-        "amax",
-        "ft_max(a, b)",
-        port(ft.int32),
-        port(ft.int32, "s"),
-        port(ft.int32),
-        compute=ft.int32,
-    ),
+    key("amax", "ft_max(a, b)", port(ft.int32), port(ft.int32, "s"), port(ft.int32), compute=ft.int32),
 )
 
 
@@ -82,9 +81,7 @@ def arithmetic(structure: str) -> Group:
     return Group("arithmetic", ARITHMETIC, structure=structure)
 
 
-def check_map(
-    group: Group, opcode: int, n: int, units: int, offset: int = 0, seed: int = 1
-) -> None:
+def check_map(group: Group, opcode: int, n: int, units: int, offset: int = 0, seed: int = 1) -> None:
     """One launch of a member by the group's kernel and by its own, on equal memory."""
     member = group.keys[opcode]
     pointers = [p for p in (*member.outs, *member.ins) if p.kind != BY_VALUE]
@@ -95,9 +92,7 @@ def check_map(
         start = offset * group.lanes if not single else 3 + offset
         count = start + (1 if single else n)
         written = k < len(member.outs)
-        fresh = (
-            memory(count * p.dtype.itemsize, seed) if written else port_values(p, count, seed + k)
-        )
+        fresh = memory(count * p.dtype.itemsize, seed) if written else port_values(p, count, seed + k)
         buffers.append(fresh)
         offsets.append(start)
     scalars = scalar_values(member, seed)
@@ -118,9 +113,8 @@ def check_map(
 
 
 def check_rows(
-    group: Group, opcode: int, shape: tuple[int, ...], strides: list[tuple[int, ...]], units: int,
-    chunk: int = 7,
-) -> None:  # fmt: skip
+    group: Group, opcode: int, shape: tuple[int, ...], strides: list[tuple[int, ...]], units: int, chunk: int = 7
+) -> None:
     """One launch of a strided member, by the group's kernel and by its own."""
     member = group.keys[opcode]
     pointers = [p for p in (*member.outs, *member.ins) if p.kind != BY_VALUE]
@@ -171,8 +165,4 @@ def scalar_values(member: KernelKey, seed: int) -> list[Any]:
     count = names * (2 if member.compute.is_complex else 1)
     if real.kind == "f":
         return [0.5 + 0.25 * k for k in range(count)]
-    return (
-        [int(v) & 1 for v in values(real, count, seed)]
-        if real.kind == "b"
-        else [3 + k for k in range(count)]
-    )
+    return [int(v) & 1 for v in values(real, count, seed)] if real.kind == "b" else [3 + k for k in range(count)]

@@ -82,10 +82,7 @@ def library(text: str, name: str) -> ctypes.CDLL:
     stem = place / f"{name}-{abs(hash(text)):x}"
     stem.with_suffix(".cpp").write_text(text)
     made = stem.with_suffix(".so")
-    done = subprocess.run(
-        [*compiler(), str(stem.with_suffix(".cpp")), "-o", str(made)],
-        capture_output=True, text=True,
-    )  # fmt: skip
+    done = subprocess.run([*compiler(), str(stem.with_suffix(".cpp")), "-o", str(made)], capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stderr}\n{text}"
     return ctypes.CDLL(str(made))
 
@@ -124,9 +121,7 @@ def built(group: Group) -> Any:
     return function
 
 
-def launch(
-    group: Group, opcode: int, given: Sequence[Any], units: int = 1, unused: int | None = None
-) -> None:
+def launch(group: Group, opcode: int, given: Sequence[Any], units: int = 1, unused: int | None = None) -> None:
     """Run a member of the group with the arguments of its own launch, on `units` compute units.
 
     `unused` is passed for the ports that the member leaves unused.
@@ -202,9 +197,7 @@ def same(mine: np.ndarray, theirs: np.ndarray, of: dtype) -> bool:
     if of.name == "bfloat16":
         x, y = (m[: m.size // 2 * 2].view(np.uint16) for m in (mine, theirs))
         nans = ((x & 0x7FFF) > 0x7F80) & ((y & 0x7FFF) > 0x7F80)
-        return bool(((x == y) | nans).all()) and np.array_equal(
-            mine[2 * x.size :], theirs[2 * x.size :]
-        )
+        return bool(((x == y) | nans).all()) and np.array_equal(mine[2 * x.size :], theirs[2 * x.size :])
     real = of.to_real() if of.is_complex else of
     whole = mine.size // real.itemsize * real.itemsize
     x, y = (m[:whole].view(real.name) for m in (mine, theirs))

@@ -52,11 +52,7 @@ def results() -> dict[str, np.ndarray]:
     m, k = numbers(60 * 70, "float32", 4).view(60, 70), numbers(70 * 60, "float32", 5).view(70, 60)
     found |= {"turned": m + k.t(), "part": m[3:, 5:61] * m[2:59, 7:63], "product": m @ k}
     found |= {"rows": m.sum(1), "all": numbers(100000, "float32", 6).sum(), "columns": m.sum(0)}
-    found |= {
-        "amax": m.amax(1),
-        "argmax": m.argmax(1),
-        "places": (m.view(-1) < k.view(-1)).nonzero(),
-    }
+    found |= {"amax": m.amax(1), "argmax": m.argmax(1), "places": (m.view(-1) < k.view(-1)).nonzero()}
     found |= {"led": m[ft.tensor([3, -1, 0])], "steps": m[::2].contiguous()}
     z = numbers(60, "complex64", 7).view(6, 10)
     found |= {"complex part": z[:, 1:4] * z[:, 2:5]}

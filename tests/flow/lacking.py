@@ -84,9 +84,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
         monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))
         found = replace(found, _backend=backend, _lock=threading.Lock())
         labels = [ft.device("fpga", 0)]
-        table = SimpleNamespace(
-            mapping="test", fpga=[found], host=[found], labels=labels, number=-1
-        )
+        table = SimpleNamespace(mapping="test", fpga=[found], host=[found], labels=labels, number=-1)
         monkeypatch.setattr(DEVICE, "_table", table)
         return backend
 

@@ -49,11 +49,11 @@ def filtered(x: np.ndarray, w: np.ndarray, stride=1, padding=0, dilation=1, grou
     count = (x.shape[2] - (w.shape[2] - 1) * dilation - 1) // stride + 1
     return np.stack(
         [
-            sum(w[f, 0, k] * x[:, f // own, k * dilation :: stride][:, :count]
-                for k in range(w.shape[2]))
+            sum(w[f, 0, k] * x[:, f // own, k * dilation :: stride][:, :count] for k in range(w.shape[2]))
             for f in range(w.shape[0])
-        ], 1,
-    )  # fmt: skip
+        ],
+        1,
+    )
 
 
 def filters() -> list[float]:
@@ -92,9 +92,12 @@ def filters() -> list[float]:
 
 # (a, b turned): a tile and parts of one, terms that fill no beat, batches, one row.
 PRODUCTS = (
-    ((8, 64), (8, 64)), ((3, 4112), (5, 4112)), ((20, 80), (33, 80)), ((2, 7, 48), (2, 9, 48)),
+    ((8, 64), (8, 64)),
+    ((3, 4112), (5, 4112)),
+    ((20, 80), (33, 80)),
+    ((2, 7, 48), (2, 9, 48)),
     ((2, 1, 32), (1, 17, 32)),
-)  # fmt: skip
+)
 
 
 def products() -> list[float]:
@@ -119,10 +122,7 @@ def sums() -> list[float]:
         for n in (5, 8, 4099):
             x = rng.standard_normal((3, n)) + (1j * rng.random((3, n)) if of == "complex64" else 0)
             x = x.astype(of)
-            for y, made in (
-                (x, ft.tensor(x).cumsum(1)),
-                (x[0, ::3], ft.tensor(x)[0, ::3].cumsum(0)),
-            ):
+            for y, made in ((x, ft.tensor(x).cumsum(1)), (x[0, ::3], ft.tensor(x)[0, ::3].cumsum(0))):
                 right = y.astype("complex128").cumsum(-1)
                 found.append(float(abs(made.numpy() - right).max() / abs(right).max()))
     return found

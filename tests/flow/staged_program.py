@@ -53,9 +53,14 @@ def drawn(*shape: int) -> np.ndarray:
 # transformed, also those of fewer beats than lanes; of whole beats. The last number is of rows of a
 # second operand, 0 for one that all share. The last two have FIFOs that are too shallow.
 CASES: list[tuple[Callable[..., Any], int, int | None]] = [
-    (softmax, 150, None), (several, 20, 0), (distances, 32, 5), (detector, 64, 0),
-    (spectrum, 16, None), (shallow, 640, None), (detector, 128, 0),
-]  # fmt: skip
+    (softmax, 150, None),
+    (several, 20, 0),
+    (distances, 32, 5),
+    (detector, 64, 0),
+    (spectrum, 16, None),
+    (shallow, 640, None),
+    (detector, 128, 0),
+]
 SHALLOW = 2
 OF_PAIRS = (detector, spectrum)
 
@@ -130,10 +135,7 @@ def run() -> None:
             (kernel,) = jitted.graph(*arguments).kernels
             assert kernel.startswith("staged "), kernel
             got = jitted(*arguments)
-            for a, b in zip(
-                got if isinstance(got, tuple) else (got,),
-                wanted(function.__name__, *arrays), strict=True,
-            ):  # fmt: skip
+            for a, b in zip(got if isinstance(got, tuple) else (got,), wanted(function.__name__, *arrays), strict=True):
                 if a.dtype is ft.complex64:
                     np.testing.assert_allclose(a.numpy(), b, atol=1e-6 * abs(b).max())
                 elif function is softmax:

@@ -60,18 +60,21 @@ def test_a_case_that_the_base_lacks_is_not_lost(tmp_path: Path) -> None:
     assert found.base is None and found.ratio == 1
 
 
-@pytest.mark.parametrize(
-    "part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)]
-)
+@pytest.mark.parametrize("part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)])
 def test_every_case_is_one_call_in_each_library(part: int) -> None:
     """On few elements: what the libraries are asked for is the same."""
     for case in cases.CASES[part::PARTS]:
         small = tuple(
-            text.replace("16M", "64").replace("4M", "64").replace("65536", "64")
-            .replace("4096", "16").replace("2048", "16").replace("1024", "16").replace("512", "16")
+            text.replace("16M", "64")
+            .replace("4M", "64")
+            .replace("65536", "64")
+            .replace("4096", "16")
+            .replace("2048", "16")
+            .replace("1024", "16")
+            .replace("512", "16")
             .replace("256", "16")
             for text in case.operands
-        )  # fmt: skip
+        )
         few = replace(case, operands=small, other="")
         made = {name: call() for name, call in few.calls(("ftensor", "torch", "numpy")).items()}
         first = {name: np.asarray(x[0] if isinstance(x, tuple) else x) for name, x in made.items()}

@@ -22,9 +22,7 @@ from ftensor.toolchain.vitis.source import standins
 
 from .build_flow import Flow, wait_for
 
-pytestmark = [
-    pytest.mark.skipif(shutil.which("g++") is None, reason="the compilers here end in g++"),
-]
+pytestmark = [pytest.mark.skipif(shutil.which("g++") is None, reason="the compilers here end in g++")]
 
 KERNELS = ["ft_abs_float32", "ft_mul_float32", "ft_neg_float32"]
 CSIM = ("--target", "csim")
@@ -98,11 +96,7 @@ def test_only_what_changed_is_compiled(flow):
 
 # How the jobs of a build end by each of them, test_build_jobs.py asks.
 @pytest.mark.parametrize(
-    "number",
-    [
-        signal.SIGINT,
-        *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGKILL, signal.SIGTERM)),
-    ],
+    "number", [signal.SIGINT, *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGKILL, signal.SIGTERM))]
 )
 def test_an_interrupted_build_compiles_only_the_rest(flow, number):
     first = flow.start(*CSIM, "--jobs", "1", HANG_BEHIND="1")
@@ -163,16 +157,13 @@ def test_one_kernel_alone(flow):
 
 def test_a_kernel_that_fails_is_told_and_the_others_are_compiled(flow):
     (flow.bin / "broken").write_text(
-        "#!/bin/sh\ncase $* in *ft_mul*) echo no luck >&2; exit 4;; esac\n"
-        f"exec {flow.bin}/counted $*\n"
+        f"#!/bin/sh\ncase $* in *ft_mul*) echo no luck >&2; exit 4;; esac\nexec {flow.bin}/counted $*\n"
     )
     (flow.bin / "broken").chmod(0o755)
     done = flow.build(*CSIM, status=1, CXX=str(flow.bin / "broken"))
     assert flow.ran() == ["ft_abs_float32", "ft_neg_float32"]
     log = flow.out / "logs" / "ft_mul_float32.log"
-    assert (
-        f"ft_mul_float32: the compiler ended with status 4; the whole log is {log}" in done.stderr
-    )
+    assert f"ft_mul_float32: the compiler ended with status 4; the whole log is {log}" in done.stderr
     assert "    no luck" in done.stderr and "no luck" in log.read_text()
     assert "2 compiled, 0 reused, 1 failed" in done.stdout
 
@@ -181,11 +172,7 @@ def test_a_kernel_that_fails_is_told_and_the_others_are_compiled(flow):
     "options, settings, message",
     [
         (CSIM, {"CXX": "no-such-compiler"}, "a C++ compiler, and 'no-such-compiler' is not there"),
-        (
-            CSIM,
-            {"FTENSOR_VITIS_INCLUDE": "/no"},
-            "/no: there is no ap_int.h, hls_math.h",
-        ),
+        (CSIM, {"FTENSOR_VITIS_INCLUDE": "/no"}, "/no: there is no ap_int.h, hls_math.h"),
         ((*CSIM, "--clock", "fast"), {}, "--clock is a frequency in MHz"),
         ((*CSIM, "--clock", "-5"), {}, "above 0 and at most 2000, not '-5'"),
         ((*CSIM, "--inventory", "nothing"), {}, "there is no inventory 'nothing'"),
@@ -208,18 +195,25 @@ def test_an_empty_folder_is_not_the_working_folder(flow):
 def test_the_key_of_a_source_covers_every_header_below_it(tmp_path):
     def digest() -> str:
         (source,) = workspace.lay_out(
-            [Group], tmp_path / "sources", lambda g: '#include "a.h"\n#include <vendor.h>\n',
+            [Group],
+            tmp_path / "sources",
+            lambda g: '#include "a.h"\n#include <vendor.h>\n',
             {"a.h": tmp_path / "a.h", "sub/b.h": tmp_path / "b.h", "c.h": tmp_path / "c.h"},
-            ".cpp", [tmp_path / "sources", tmp_path / "vendor"],
-        )  # fmt: skip
+            ".cpp",
+            [tmp_path / "sources", tmp_path / "vendor"],
+        )
         return source.digest
 
     class Group:
         name = "k"
 
     (tmp_path / "vendor").mkdir()
-    for name, text in [("a.h", '#  include "sub/b.h"\n#include <cmath>'), ("b.h", "1"),
-                       ("c.h", "1"), ("vendor/vendor.h", '#include "a.h"')]:  # fmt: skip
+    for name, text in [
+        ("a.h", '#  include "sub/b.h"\n#include <cmath>'),
+        ("b.h", "1"),
+        ("c.h", "1"),
+        ("vendor/vendor.h", '#include "a.h"'),
+    ]:
         (tmp_path / name).write_text(text)
     first = digest()
     (tmp_path / "c.h").write_text("2")

@@ -86,9 +86,7 @@ def test_a_failure_does_not_keep_the_others_from_being_done(here):
     assert [o.result for o in outcomes] == [COMPILED, FAILED, COMPILED]
     assert outcomes[1].status == 3 and outcomes[1].tail == ("a message of bad",)
     assert not todo[1].output.exists()
-    assert [o.result for o in jobs.run(todo, State(here / "state.json"), 2)] == [
-        REUSED, FAILED, REUSED,
-    ]  # fmt: skip
+    assert [o.result for o in jobs.run(todo, State(here / "state.json"), 2)] == [REUSED, FAILED, REUSED]
 
 
 def test_what_a_compiler_writes_beside_its_output_is_kept_too(here):
@@ -96,15 +94,11 @@ def test_what_a_compiler_writes_beside_its_output_is_kept_too(here):
     code = "import sys; [open(sys.argv[1] + end, 'w').write('x') for end in ('', '.info')]"
     outcome = jobs.run(
         [Job("x", (sys.executable, "-c", code, str(output)), output, here / "x.log", "1")],
-        State(here / "state.json"), 1,
-    )  # fmt: skip
+        State(here / "state.json"),
+        1,
+    )
     assert outcome[0].result == COMPILED
-    assert sorted(p.name for p in here.iterdir()) == [
-        "state.json",
-        "x-1.xo",
-        "x-1.xo.info",
-        "x.log",
-    ]
+    assert sorted(p.name for p in here.iterdir()) == ["state.json", "x-1.xo", "x-1.xo.info", "x.log"]
 
 
 def test_a_compiler_that_writes_nothing_has_failed(here):
@@ -145,9 +139,7 @@ def test_durations_are_kept_and_give_the_expected_time(here):
     assert times["a"] >= 0.3 and times["b"] == pytest.approx(2 * times["a"])
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"version": 9, "jobs": {}}', '{"version": 1, "jobs": {"a": 3}}']
-)
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 9, "jobs": {}}', '{"version": 1, "jobs": {"a": 3}}'])
 def test_a_damaged_state_is_as_none(text, tmp_path):
     (tmp_path / "state.json").write_text(text)
     assert State(tmp_path / "state.json").jobs == {}

@@ -14,9 +14,7 @@ from ftensor.image.manifest import Manifest
 
 from .build_flow import Flow, wait_for
 
-pytestmark = [
-    pytest.mark.skipif(shutil.which("g++") is None, reason="the compilers here end in g++"),
-]
+pytestmark = [pytest.mark.skipif(shutil.which("g++") is None, reason="the compilers here end in g++")]
 
 KERNELS = ["ft_abs_float32", "ft_mul_float32", "ft_neg_float32"]
 BOARD = ("--target", "hw", "--platform", "xilinx_u55c_gen3x16_xdma_3_202210_1")
@@ -28,8 +26,7 @@ def flow(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "target, mode",
-    [("hw", xclbin.Mode.FLAT), pytest.param("hw_emu", xclbin.Mode.HW_EMU, marks=pytest.mark.long)],
+    "target, mode", [("hw", xclbin.Mode.FLAT), pytest.param("hw_emu", xclbin.Mode.HW_EMU, marks=pytest.mark.long)]
 )
 def test_an_inventory_becomes_an_image(flow, target, mode, capsys):
     done = flow.build(*BOARD, "--target", target, "--clock", "250", "--jobs", "2")
@@ -51,9 +48,7 @@ def test_an_inventory_becomes_an_image(flow, target, mode, capsys):
     assert "3 kernels: 3 compiled, 0 reused" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "version, between", [pytest.param("2021.2", ".", marks=pytest.mark.long), ("2023.2", ",")]
-)
+@pytest.mark.parametrize("version, between", [pytest.param("2021.2", ".", marks=pytest.mark.long), ("2023.2", ",")])
 def test_units_and_memories_are_linked_as_the_version_wants(flow, version, between):
     flow.inventory.write_text(flow.inventory.read_text() + "units = 2\n")
     flow.build(*BOARD, STANDIN_VERSION=version)

@@ -104,10 +104,7 @@ def test_without_opencl_there_is_advice_and_no_traceback(command, compiler, tmp_
 
 
 def test_without_pyopencl_there_is_advice_too():
-    code = (
-        "import sys; sys.modules['pyopencl'] = None; from ftensor.cli import main;"
-        "sys.exit(main(['devices']))"
-    )
+    code = "import sys; sys.modules['pyopencl'] = None; from ftensor.cli import main;sys.exit(main(['devices']))"
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent)}
     env.pop("FTENSOR_DEVICE", None)  # what it names may be no more
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)

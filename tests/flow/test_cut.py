@@ -55,9 +55,7 @@ def test_each_op_between_is_named(tmp_path: Path) -> None:
         "sum": "it folds across rows, which needs all of them first",
         "add": "no other op goes with it",
     }
-    assert [k.entry.rpartition("_staged_")[0] for k in files.kernels] == [
-        "ft_mul_add", "ft_abs_amax_sub",
-    ]  # fmt: skip
+    assert [k.entry.rpartition("_staged_")[0] for k in files.kernels] == ["ft_mul_add", "ft_abs_amax_sub"]
     with pytest.raises(ft.GraphError, match="scan is no stage"):
         ft.jit(lambda x: x.exp().cumsum(-1)).export(str(tmp_path / "one"), x)
 

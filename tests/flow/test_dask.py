@@ -93,9 +93,12 @@ def ran(method: str, folder: Path) -> str:
     program.write_text(CLUSTER)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(program), method, *DEVICES],
-        env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=folder, text=True, capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=folder,
+        text=True,
+        capture_output=True,
         timeout=300,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
@@ -213,9 +216,12 @@ def test_a_recording_that_no_device_holds_is_searched_as_by_scipy() -> None:
     options = ["--devices", ",".join(DEVICES), "--samples", "1000000", "--limit", "2"]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "examples/recording.py", *options, "--chunk", "8192"],
-        env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=ROOT, text=True, capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
         timeout=600,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     off = [float(text) for text in re.findall(r"s, (\S+) of the peak", done.stdout)]
     spilled = [int(text) for text in re.findall(r"(\d+) chunks spilled", done.stdout)]

@@ -249,8 +249,7 @@ def ulps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     in units of the larger part's last place."""
     if a.dtype.kind == "c":
         unit = np.spacing(np.maximum(abs(b.real), abs(b.imag)).astype("float32"))
-        parts = [np.where(both_same(x, y), 0, abs(x - y) / unit) for x, y in
-                 ((a.real, b.real), (a.imag, b.imag))]  # fmt: skip
+        parts = [np.where(both_same(x, y), 0, abs(x - y) / unit) for x, y in ((a.real, b.real), (a.imag, b.imag))]
         return np.maximum(*parts)
     return np.where(both_same(a, b), 0, abs(a.astype("float64") - b) / np.spacing(abs(b)))
 
@@ -260,9 +259,7 @@ def both_same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("name", "of", "layout"), list(cases()))
-def test_both_dialects_compute_the_same(
-    backends: tuple[Backend, Backend], name: str, of: str, layout: str
-) -> None:
+def test_both_dialects_compute_the_same(backends: tuple[Backend, Backend], name: str, of: str, layout: str) -> None:
     """Equal bits, or, with functions that round, ULPS apart at most."""
     row = rows()[name]
     for mine, theirs in zip(*(compute(backend, name, of, layout) for backend in backends)):
@@ -276,8 +273,7 @@ def test_both_dialects_compute_the_same(
         limit = CANCELLING.get(row.name, ULPS) if used & ROUNDED else 0
         worst = int(np.nanargmax(apart)) if not np.isnan(apart).all() else 0
         assert not np.isnan(apart).any() and apart.max() <= limit, (
-            f"{apart.flat[worst]} ulps apart at {worst}: {mine.flat[worst]} (opencl), "
-            f"{theirs.flat[worst]} (vitis)"
+            f"{apart.flat[worst]} ulps apart at {worst}: {mine.flat[worst]} (opencl), {theirs.flat[worst]} (vitis)"
         )
         # Which zero fmax and fmin take of two is not defined.
         if not limit and mine.dtype.kind == "f" and not used & {"fmax", "fmin"}:

@@ -93,9 +93,7 @@ def machines(draw, least=0):
         if row.kind == "csim" and any(d.target is row for d in found):
             continue
         version = draw(st.sampled_from(("1.0", "2.0")))
-        found.append(
-            Found(row, f"card {len(found)}", row.name.upper(), version, version, 1, 1, True, True)
-        )
+        found.append(Found(row, f"card {len(found)}", row.name.upper(), version, version, 1, 1, True, True))
     return discovery._in_order(found)
 
 
@@ -120,9 +118,7 @@ def test_what_each_policy_gives(machine):
     opencl = [found for found in machine if found.target.kind != "csim"]
     auto = mapping.select("auto", machine)
     assert auto[0] is machine[0]
-    assert {(d.target, d.platform, d.version) for d in auto} == {
-        (auto[0].target, auto[0].platform, auto[0].version)
-    }
+    assert {(d.target, d.platform, d.version) for d in auto} == {(auto[0].target, auto[0].platform, auto[0].version)}
     assert mapping.select("explicit", machine) == (opencl or machine)
     for word, kind in (("fpga", "board"), ("gpu", "gpu"), ("csim", "csim")):
         assert mapping.select(word, machine) == [d for d in machine if d.target.kind == kind]
@@ -149,8 +145,11 @@ def test_of_two_versions_the_newer_comes_first():
     ]
     ordered = discovery._in_order(found)
     assert [(d.target.name, d.driver) for d in ordered] == [
-        ("pocl", "3.10"), ("pocl", "3.9"), ("pocl-rc", "3.10"), ("pocl-rc", "3.9"),
-    ]  # fmt: skip
+        ("pocl", "3.10"),
+        ("pocl", "3.9"),
+        ("pocl-rc", "3.10"),
+        ("pocl-rc", "3.9"),
+    ]
 
 
 # The loader's folder
@@ -293,8 +292,7 @@ def test_asking_pyopencl_first_is_noticed():
     output = said(code, OCL_ICD_VENDORS=None)
     assert "intel-cpu" not in output
     assert "had asked for its platforms" in output
-    ours_first = code.replace("import pyopencl", "import ftensor; ftensor.fpga.is_available()\n"
-                              "import pyopencl")  # fmt: skip
+    ours_first = code.replace("import pyopencl", "import ftensor; ftensor.fpga.is_available()\nimport pyopencl")
     output = said(ours_first, OCL_ICD_VENDORS=None)
     assert "intel-cpu" in output
     assert "[] ()" not in output

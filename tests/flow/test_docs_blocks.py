@@ -19,12 +19,15 @@ PRINTED = re.compile(r"^print\(.*\)\s+# (.*)$", re.M)
 ALL = [block for page in PAGES for block in blocks(page)]
 # Dearest to run: networks for an image, training, profiles, each of which has tests of its own.
 LONG = (
-    "images.md", "torch-device.md", "profiler.md", "own-kernels.md", "quantized.md", "dask.md",
+    "images.md",
+    "torch-device.md",
+    "profiler.md",
+    "own-kernels.md",
+    "quantized.md",
+    "dask.md",
     "with-other-libraries.md",
-)  # fmt: skip
-EXPAND = (
-    "import sys; from ftensor.toolchain.inventory.read import *; assert expand(read(sys.argv[1]))"
 )
+EXPAND = "import sys; from ftensor.toolchain.inventory.read import *; assert expand(read(sys.argv[1]))"
 
 
 def of(language: str) -> list[Block]:

@@ -20,13 +20,9 @@ from ..docs_pages import PAGES, commands, environment, save, title
 RUN = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
 WALKS = [page for page in PAGES if any(map(RUN.search, commands(page)))]
 # Those that build most: what they build, other tests do, too.
-LONG = (
-    "torch-device.md", "tutorial.md", "own-kernels.md", "tuning.md", "add-a-skeleton.md", "ci.md",
-)  # fmt: skip
+LONG = ("torch-device.md", "tutorial.md", "own-kernels.md", "tuning.md", "add-a-skeleton.md", "ci.md")
 # What differs from run to run.
-VOLATILE = re.compile(
-    r"\b\d+ s\b|\b\d+(:\d\d)+\b|\b[\d.]+ KiB|\b[0-9a-f]{8}(-[0-9a-f]{4,12}){4}\b|\S*/(?=program.py)"
-)
+VOLATILE = re.compile(r"\b\d+ s\b|\b\d+(:\d\d)+\b|\b[\d.]+ KiB|\b[0-9a-f]{8}(-[0-9a-f]{4,12}){4}\b|\S*/(?=program.py)")
 
 
 def test_the_commands_can_be_parsed() -> None:
@@ -61,9 +57,7 @@ def shell(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=[pytest.mark.long] if page.name in LONG else []) for page in WALKS],
-    ids=title,
+    "page", [pytest.param(page, marks=[pytest.mark.long] if page.name in LONG else []) for page in WALKS], ids=title
 )
 def test_a_walk(page: Path, tmp_path: Path) -> None:
     """The commands of a page, in its order and in one folder, print what the page says."""
@@ -78,8 +72,14 @@ def test_a_walk(page: Path, tmp_path: Path) -> None:
     env = shell(tmp_path)
     for command, shown in lines:
         done = subprocess.run(
-            ["sh", "-c", command], cwd=tmp_path, env=env, text=True, timeout=600,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+            ["sh", "-c", command],
+            cwd=tmp_path,
+            env=env,
+            text=True,
+            timeout=600,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         said = VOLATILE.sub("#", done.stdout)
         assert expected(shown).fullmatch(said), f"{command}\n{done.stdout}"

@@ -19,9 +19,7 @@ from ftensor.emulation import device, protocol
 from ftensor.emulation.device import Device, Fatal
 from ftensor.emulation.protocol import Api, Connection, ProtocolError
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux"),
-]
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux")]
 
 
 numbers = st.integers(0, 2**64 - 1)
@@ -73,12 +71,14 @@ def test_known_bytes_of_messages() -> None:
 
 @pytest.mark.parametrize(
     ("sent", "error"),
-    [("15 05000000", ConnectionError),
-     ("0a 0300000000000000 15 05000000", ProtocolError),
-     ("09 ffffffffffffffff 15 05000000", ProtocolError),
-     ("09 0300000000000000 15 05000000 08", ConnectionError)],
+    [
+        ("15 05000000", ConnectionError),
+        ("0a 0300000000000000 15 05000000", ProtocolError),
+        ("09 ffffffffffffffff 15 05000000", ProtocolError),
+        ("09 0300000000000000 15 05000000 08", ConnectionError),
+    ],
     ids=["short", "key", "length", "body"],
-)  # fmt: skip
+)
 def test_requests_that_are_none(sent: str, error: type[Exception]) -> None:
     near, far = socket.socketpair()
     with near, far:
@@ -199,9 +199,7 @@ def test_shared_buffers_have_a_file_while_they_live(
         (51, {"f1": 0}, "call number 51"),
     ],
 )
-def test_what_ends_the_device(
-    host: Host, number: int, fields: dict[str, Any], message: str
-) -> None:
+def test_what_ends_the_device(host: Host, number: int, fields: dict[str, Any], message: str) -> None:
     host.ask(Api.ALLOCATE, f1=0x8000, f2=4096, f3=0)
     assert message in host.ends(number, **fields)
 

@@ -62,9 +62,7 @@ def run(
 
 
 def environment(cache: Path, **extra: str) -> dict[str, str]:
-    env = emulation_host.environment(
-        FTENSOR_CACHE_DIR=str(cache), FTENSOR_FALLBACK="error", **extra
-    )
+    env = emulation_host.environment(FTENSOR_CACHE_DIR=str(cache), FTENSOR_FALLBACK="error", **extra)
     env.pop("FTENSOR_IMAGE", None)
     return env
 
@@ -95,10 +93,15 @@ def test_threads_and_runs_build_side_by_side(tmp_path: Path) -> None:
     texts = [ASIDE, ASIDE.replace('"abs"]', '"ceil"]')]
     runs = [
         subprocess.Popen(
-            [*command, text], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            start_new_session=True, env=environment(tmp_path),
-        ) for text in texts
-    ]  # fmt: skip
+            [*command, text],
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env=environment(tmp_path),
+        )
+        for text in texts
+    ]
     said = [process.communicate(timeout=HANG) for process in runs]
     values = "[1.0, 2.0, 3.0] [-1.0, -4.0, -9.0]"
     assert [out for out, _ in said] == [f"{values} 3\n"] * 2, said
@@ -164,17 +167,20 @@ def test_a_folder_that_others_write_is_not_used(tmp_path: Path) -> None:
 def test_interrupted_while_a_compiler_runs(tmp_path: Path, nothing_left: None) -> None:
     """Ctrl-C reaches the program and the compiler at once, and neither is waited for."""
     script, begun = tmp_path / "cxx", tmp_path / "begun"
-    script.write_text(
-        f'#!/bin/sh\n[ "$1" = --version ] && exec g++ "$@"\necho >>{begun}\nexec sleep {HANG}\n'
-    )
+    script.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec g++ "$@"\necho >>{begun}\nexec sleep {HANG}\n')
     script.chmod(0o700)
     # Whoever started the tests may have SIGINT ignored, which programs inherit.
     text = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)" + PROGRAM
     command = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", text]
     with subprocess.Popen(
-        command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE,
-        start_new_session=True, env=environment(tmp_path / "cache", CXX=str(script)),
-    ) as process:  # fmt: skip
+        command,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        env=environment(tmp_path / "cache", CXX=str(script)),
+    ) as process:
         # A program that ends before is not waited for: it says why.
         wait_for(lambda: begun.exists() or process.poll() is not None)
         process.send_signal(signal.SIGINT)

@@ -85,10 +85,7 @@ def test_every_unit_of_a_full_image_runs_its_own_kernel(tmp_path: Path) -> None:
     """128 are XRT's limit; its own scheduler mixes up those beyond 32 without the repair."""
     count = 128
     code = 'extern "C" void k{0}(int *o, int v) {{ *o = v + {0}; }}\n'
-    row = (
-        '[[kernels]]\nname = "k{0}"\n'
-        'arguments = [{{name="o", type="int*"}}, {{name="v", type="int"}}]\n'
-    )
+    row = '[[kernels]]\nname = "k{0}"\narguments = [{{name="o", type="int*"}}, {{name="v", type="int"}}]\n'
     source = "".join(code.format(k) for k in range(count))
     rows = "".join(row.format(k) for k in range(count))
     full = build(tmp_path, "full", source, rows)

@@ -38,10 +38,7 @@ FEW = ("0x0, which", "how=4", "15904 bytes")
 
 @pytest.mark.parametrize(
     ("kernel", "arguments", "how", "where"),
-    [
-        pytest.param(*c, marks=[] if any(word in c[-1] for word in FEW) else [pytest.mark.long])
-        for c in CRASHES
-    ],
+    [pytest.param(*c, marks=[] if any(word in c[-1] for word in FEW) else [pytest.mark.long]) for c in CRASHES],
 )
 def test_a_crashing_kernel_is_reported_by_name(
     xrt_image: Path, kernel: str, arguments: str, how: str, where: str
@@ -83,15 +80,14 @@ assert board.read(out, np.int32, 1)[0] == (1 << 22) - 1
     [
         ('extern "C" void other() {}', "int", "no function 'k'"),
         pytest.param(
-            'extern "C" void gone(); extern "C" void k(int) { gone(); }', "int", "undefined symbol",
+            'extern "C" void gone(); extern "C" void k(int) { gone(); }',
+            "int",
+            "undefined symbol",
             marks=pytest.mark.long,
         ),
-        pytest.param(
-            'extern "C" void k(int) {}', "ap_uint<40>", "the type 'ap_uint<40>'",
-            marks=pytest.mark.long,
-        ),
+        pytest.param('extern "C" void k(int) {}', "ap_uint<40>", "the type 'ap_uint<40>'", marks=pytest.mark.long),
     ],
-)  # fmt: skip
+)
 def test_images_that_do_not_load(tmp_path: Path, source: str, kind: str, message: str) -> None:
     """The host gets an OpenCL error, the user a sentence."""
     row = f'[[kernels]]\nname = "k"\narguments = [{{name="a", type="{kind}", size=8}}]\n'
@@ -111,9 +107,8 @@ def test_the_programs_status_arguments_input_and_environment(xrt_image: Path) ->
     assert output(done) == [f"{xrt_image} xilinx sw_emu .."]
     command = [sys.executable, "-m", "ftensor", "emulate", "--", "sh", "-c", "read x; echo got $x"]
     done = subprocess.run(
-        command, input="text\n", text=True, capture_output=True, timeout=HANG,
-        env=emulation_host.environment(),
-    )  # fmt: skip
+        command, input="text\n", text=True, capture_output=True, timeout=HANG, env=emulation_host.environment()
+    )
     assert output(done) == ["got text"]
 
 
@@ -126,9 +121,13 @@ def test_the_program_may_open_files_as_many_as_the_system_lets_it(xrt_image: Pat
         text = "import resource; print(*resource.getrlimit(resource.RLIMIT_NOFILE))"
         words = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", text]
         done = subprocess.run(
-            words, text=True, capture_output=True, timeout=HANG, start_new_session=True,
+            words,
+            text=True,
+            capture_output=True,
+            timeout=HANG,
+            start_new_session=True,
             env=emulation_host.environment(),
-        )  # fmt: skip
+        )
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert output(done)[-1].split() == [str(hard), str(hard)]
@@ -153,9 +152,7 @@ def test_mistakes_on_the_command_line(xrt_image: Path, tmp_path: Path) -> None:
         assert message in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_signals_reach_the_program(xrt_image: Path, number: signal.Signals) -> None:
     """The program handles it, while a kernel runs; the device does not mind."""
     text = program(
@@ -175,9 +172,11 @@ print("caught", sum(caught))
     )
     with subprocess.Popen(
         [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", text],
-        stdout=subprocess.PIPE, text=True, env=emulation_host.environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+        env=emulation_host.environment(),
         start_new_session=True,
-    ) as process:  # fmt: skip
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
@@ -263,9 +262,11 @@ def test_a_killed_run_is_tidied_up_by_the_next(xrt_image: Path) -> None:
     words = [sys.executable, "-m", "ftensor", "emulate", "--"]
     with subprocess.Popen(
         [*words, "sh", "-c", "echo $USER; exec sleep 600"],
-        stdout=subprocess.PIPE, text=True, env=emulation_host.environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+        env=emulation_host.environment(),
         start_new_session=True,
-    ) as process:  # fmt: skip
+    ) as process:
         assert process.stdout is not None
         folder = environment.ROOT / Path(process.stdout.readline().strip()).parent
         assert folder.is_dir()

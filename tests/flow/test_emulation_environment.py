@@ -22,18 +22,18 @@ from ftensor.errors.emulation import EmulationError
 
 from .emulation_host import HANG, ROOT
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux"),
-]
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux")]
 
 
 def supervise(scratch: Path, host: int) -> subprocess.Popen[bytes]:
     """The device process as XRT starts it."""
     environment._device_process(scratch / "model" / "process", scratch)
     env = {
-        "PATH": os.environ["PATH"], "EMULATION_SOCKETID": f"device0_1_{host}",
-        "USER": str(scratch.relative_to("/tmp")), "FTENSOR_EMULATION": str(scratch),
-    }  # fmt: skip
+        "PATH": os.environ["PATH"],
+        "EMULATION_SOCKETID": f"device0_1_{host}",
+        "USER": str(scratch.relative_to("/tmp")),
+        "FTENSOR_EMULATION": str(scratch),
+    }
     return subprocess.Popen([scratch / "model" / "process"], env=env, stdin=subprocess.DEVNULL)
 
 
@@ -60,9 +60,7 @@ def test_the_device_dies_by_a_signal_and_takes_the_host_along(scratch: Path) -> 
             stream.sendall(protocol.REQUEST.pack(9, 0, 0x15, 99))
             assert sleeper.wait(HANG) == -signal.SIGTERM
             assert process.wait(HANG) == -signal.SIGKILL
-            assert environment.reports(scratch) == [
-                "XRT asked for its call number 99, which this device does not have"
-            ]
+            assert environment.reports(scratch) == ["XRT asked for its call number 99, which this device does not have"]
 
 
 def test_the_device_goes_with_its_host(scratch: Path) -> None:
@@ -97,9 +95,7 @@ def test_repairs_change_nothing_but_their_places(name: str) -> None:
     for repair in shim.REPAIRS[name]:
         at = before.index(repair.find)
         assert after[at : at + len(repair.find)] == repair.become
-    assert sum(a != b for a, b in zip(before, after)) <= sum(
-        len(repair.find) for repair in shim.REPAIRS[name]
-    )
+    assert sum(a != b for a, b in zip(before, after)) <= sum(len(repair.find) for repair in shim.REPAIRS[name])
     assert shim.repaired(name, after) == after
     assert shim.repaired(name, before.replace(shim.REPAIRS[name][0].find, b"")) is None
     assert shim.repaired(name, before + shim.REPAIRS[name][0].find) is None  # at two places
@@ -131,9 +127,7 @@ def test_an_unknown_build_is_used_as_it_is(scratch: Path, tmp_path: Path) -> Non
     assert env["LOGNAME"] == "me" and env["USER"] == f"{scratch.name}/s"
 
 
-def test_a_known_build_is_repaired_and_the_environment_is_whole(
-    scratch: Path, tmp_path: Path
-) -> None:
+def test_a_known_build_is_repaired_and_the_environment_is_whole(scratch: Path, tmp_path: Path) -> None:
     needs_x86_64()
     xrt = fake_xrt(tmp_path / "xrt")
     for name in shim.REPAIRS:
@@ -144,18 +138,19 @@ def test_a_known_build_is_repaired_and_the_environment_is_whole(
     (vendors / "old-xilinx.icd").write_text("libxilinxopencl.so\n")
     (tmp_path / "mine.ini").write_text("[Runtime]\nverbosity = 7\n[Emulation]\nkeepRunDir=true\n")
     given = {
-        "XILINX_XRT": str(xrt), "OCL_ICD_VENDORS": str(vendors), "XILINX_OPENCL": "/sdx",
-        "XRT_INI_PATH": str(tmp_path / "mine.ini"), "LD_LIBRARY_PATH": "/mine", "HOME": "/home",
-    }  # fmt: skip
+        "XILINX_XRT": str(xrt),
+        "OCL_ICD_VENDORS": str(vendors),
+        "XILINX_OPENCL": "/sdx",
+        "XRT_INI_PATH": str(tmp_path / "mine.ini"),
+        "LD_LIBRARY_PATH": "/mine",
+        "HOME": "/home",
+    }
     env, notes = environment.prepare(scratch, given, [1 << 28, 32 << 30])
     assert notes == []
     for name in shim.REPAIRS:
         assert (scratch / "xrt/lib" / name).read_bytes() == shim.repaired(name, library(name))
     offered = {file.name: file.read_text().strip() for file in (scratch / "icd").iterdir()}
-    assert offered == {
-        "other.icd": "libother.so",
-        "xilinx.icd": str(scratch / "xrt/lib" / environment.OPENCL),
-    }
+    assert offered == {"other.icd": "libother.so", "xilinx.icd": str(scratch / "xrt/lib" / environment.OPENCL)}
     settings = (scratch / "config/xrt.ini").read_text()
     assert "kds_sw_emu=false" in settings and "verbosity=7" in settings
     assert "keepRunDir=true" in settings  # names keep their case
@@ -168,14 +163,7 @@ def test_a_known_build_is_repaired_and_the_environment_is_whole(
 
 
 @pytest.mark.parametrize(
-    ("size", "text"),
-    [
-        (1, "1MB"),
-        (256 << 20, "256MB"),
-        (4 << 30, "4GB"),
-        ((5 << 30) + 1, "6GB"),
-        (3 << 29, "1536MB"),
-    ],
+    ("size", "text"), [(1, "1MB"), (256 << 20, "256MB"), (4 << 30, "4GB"), ((5 << 30) + 1, "6GB"), (3 << 29, "1536MB")]
 )
 def test_bank_sizes_as_xrt_reads_them(size: int, text: str) -> None:
     assert environment.bank_size(size) == text
@@ -188,9 +176,7 @@ def test_where_xrt_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
         environment.xrt_folder({"XILINX_XRT": str(tmp_path)})
 
 
-def test_folders_of_killed_runs_are_removed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_folders_of_killed_runs_are_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Those whose lock nobody holds; not those in use, not those that may be in the making."""
     monkeypatch.setattr(environment, "ROOT", tmp_path)
     monkeypatch.setattr(environment, "SOCKET_LIMIT", 1000)
@@ -235,9 +221,7 @@ def test_the_device_imports_no_package() -> None:
     code = environment.BOOTSTRAP.format(
         init=str(ROOT / "ftensor/emulation/__init__.py"), folder=str(ROOT / "ftensor/emulation")
     ).replace("\nmain()", "\nprint(*sys.modules)")
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert loaded - set(sys.stdlib_module_names) == {"__main__", "ftensor_device"}
 

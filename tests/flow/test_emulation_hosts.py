@@ -121,9 +121,7 @@ print("done")
 
 
 def test_what_a_kernel_prints(xrt_image: Path) -> None:
-    done = host(
-        'board.run("speak", board.buffer(np.zeros(1, np.int32)))\nprint("after")', xrt_image
-    )
+    done = host('board.run("speak", board.buffer(np.zeros(1, np.int32)))\nprint("after")', xrt_image)
     assert output(done) == ["the kernel speaks", "after"]
 
 
@@ -213,7 +211,11 @@ def test_the_manuals_example(tmp_path: Path) -> None:
     for command in [*commands, run]:
         done = subprocess.run(
             ["sh", "-c", command.replace("ftensor", f"{sys.executable} -m ftensor", 1)],
-            cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=HANG,
-        )  # fmt: skip
+            cwd=tmp_path,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=HANG,
+        )
         lines = output(done)
         assert command != run or lines == ["200.0"]

@@ -22,9 +22,7 @@ from ftensor.emulation.memory import PAGE, Memory, OutOfRange
 
 from .emulation_host import HANG, ROOT
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux"),
-]
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux")]
 
 
 XML = """<project><platform><device><core><kernel name="k">
@@ -232,16 +230,8 @@ def test_a_report_names_the_unit_at_fault() -> None:
     first("kernel a", lambda: second("kernel b", ended))
     second("kernel b", lambda: first("kernel a", faulted))
     assert [report.splitlines() for report in reports] == [
-        [
-            "one of 2 running kernels was ended by SIGSEGV (Segmentation fault)",
-            "  kernel a",
-            "  kernel b",
-        ],
-        [
-            "a kernel was ended by SIGSEGV (Segmentation fault)",
-            "  kernel a",
-            "  it accessed nothing",
-        ],
+        ["one of 2 running kernels was ended by SIGSEGV (Segmentation fault)", "  kernel a", "  kernel b"],
+        ["a kernel was ended by SIGSEGV (Segmentation fault)", "  kernel a", "  it accessed nothing"],
     ]
     assert "exit(3), with no kernel running" in crash.describe_end(3 << 8, table)
     assert crash.describe_end(signal.SIGKILL, table) == "it accessed nothing"

@@ -170,9 +170,7 @@ def test_a_program_that_reads_nothing(tmp_path: Path) -> None:
     assert output(ends) == [] and built(ends) == 1
 
 
-def test_an_image_of_the_program_comes_behind_what_is_put_off(
-    tmp_path: Path, xrt_folder: Path
-) -> None:
+def test_an_image_of_the_program_comes_behind_what_is_put_off(tmp_path: Path, xrt_folder: Path) -> None:
     image = make(xrt_folder, "own", ("axpy", "bits"))
     text = f"""
 import ftensor as ft
@@ -279,9 +277,13 @@ print(roots.tolist(), made.tolist())
 """
     command = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", text]
     with subprocess.Popen(
-        command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        start_new_session=True, env=environment(tmp_path / "cache", CXX=str(script)),
-    ) as process:  # fmt: skip
+        command,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env=environment(tmp_path / "cache", CXX=str(script)),
+    ) as process:
         assert begun.read_text() == "\n"
         os.kill(process.pid, signal.SIGUSR1)
         out, err = process.communicate(timeout=HANG)

@@ -179,17 +179,7 @@ def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
         assert x["counted"] == x["expected"], f"{x['launch']}, unit {x['unit']}"
     if skeleton == "rows":
         names = {name for x in mine for name in x["counted"]}
-        whole = {
-            "elements",
-            "in_line",
-            "apart",
-            "read",
-            "again",
-            "repeat",
-            "compute",
-            "write",
-            "pass",
-        }
+        whole = {"elements", "in_line", "apart", "read", "again", "repeat", "compute", "write", "pass"}
         assert names == whole | {"line", "look_up", "align", "pack"}
     if skeleton == "reduce_inner":
         names = {name for x in mine for name in x["counted"]}
@@ -219,9 +209,7 @@ def product(shape, units=1, whole=1, mode=0):
     panels, columns = -(-m // 8), -(-n // 32)
     items = -(-panels // 16) * columns
     strides, steps = (n, 1), ((),) * 4
-    told = ProductGeometry(
-        items, panels, columns, 16, m, n, k, mode, whole, strides, strides, (), steps
-    ).pack()
+    told = ProductGeometry(items, panels, columns, 16, m, n, k, mode, whole, strides, strides, (), steps).pack()
     key = GemmKey("gemm", dtypes.float32, 16, 8, 2, 16)
     return estimate(KernelLaunch(key, units, geometry=told), Setup(boards.find("u200"), 300.0))
 

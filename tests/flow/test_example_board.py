@@ -25,9 +25,13 @@ def run(name: str, folder: Path, *words: str, **settings: str) -> subprocess.Com
     kept = {k: v for k, v in os.environ.items() if k not in ("FTENSOR_DEVICE", "FTENSOR_IMAGE")}
     return subprocess.run(
         [sys.executable, str(ROOT / "examples" / name), "--out", str(folder), *words],
-        env=kept | {"PYTHONPATH": str(ROOT), **settings}, cwd=folder, text=True,
-        capture_output=True, timeout=900, start_new_session=True,
-    )  # fmt: skip
+        env=kept | {"PYTHONPATH": str(ROOT), **settings},
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        timeout=900,
+        start_new_session=True,
+    )
 
 
 @pytest.fixture(scope="module")

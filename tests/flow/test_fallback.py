@@ -85,9 +85,7 @@ def test_a_strided_result_is_spread_by_the_device_where_it_can_copy(use: Any) ->
         same(made, want)
 
 
-def test_misses_are_remembered_and_end_with_a_new_image(
-    use: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_misses_are_remembered_and_end_with_a_new_image(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     backend = use("ft_exp_")
     x = arange(ft, 37)
     plans: list[Any] = []
@@ -164,9 +162,11 @@ def test_error_names_what_is_missing_and_what_to_do(use: Any) -> None:
     assert "ftensor build --target csim --inventory" in str(error) and 'ops = ["exp"]' in str(error)
     assert (error.op, error.dtypes, error.layout) == ("exp", ("float32", "float32"), "map vv")
     for missing, op in (
-        (lambda: x @ x.t(), "matmul"), (x.sum, "sum"), ((x > 1).nonzero, "compact"),
+        (lambda: x @ x.t(), "matmul"),
+        (x.sum, "sum"),
+        ((x > 1).nonzero, "compact"),
         (lambda: x.exp_(), "exp"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(KernelNotBuilt, match=f"no kernel for {op}"):
             missing()
     same(x, arange(torch, 3, 4))
@@ -186,8 +186,10 @@ def test_warns_once_for_each_op_and_dtype_where_the_user_called(use: Any) -> Non
         x.tanh()
     assert [w.category for w in seen] == [ft.FallbackWarning] * 3
     assert [str(w.message).partition(" runs")[0] for w in seen] == [
-        "exp of float32", "exp of float64", "tanh of float32",
-    ]  # fmt: skip
+        "exp of float32",
+        "exp of float64",
+        "tanh of float32",
+    ]
     line = sys._getframe().f_code.co_firstlineno
     assert [(w.filename, w.lineno - line) for w in seen] == [(__file__, n) for n in (6, 9, 10)]
     ft.set_fallback("silent")
@@ -294,9 +296,7 @@ def test_tensors_of_two_devices_are_still_refused(use: Any) -> None:
     assert y._storage.backend is backend
 
 
-def test_the_lines_of_an_error_ask_for_the_kernel(
-    use: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_lines_of_an_error_ask_for_the_kernel(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from ftensor.toolchain.inventory import read as inventory
     from ftensor.toolchain.inventory.keys import generic
 

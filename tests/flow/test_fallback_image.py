@@ -12,9 +12,7 @@ from ftensor.runtime import targets
 
 from .. import forked
 
-pytestmark = [
-    pytest.mark.skipif(targets.csim_compiler() is None, reason="no C++ compiler"),
-]
+pytestmark = [pytest.mark.skipif(targets.csim_compiler() is None, reason="no C++ compiler")]
 
 INVENTORY = """
 [[kernel]]
@@ -73,9 +71,7 @@ def test_a_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:
     limits = run(tmp_path, "-c", LIMITS, **image, FTENSOR_FALLBACK="warn")
     assert (limits.stdout, limits.stderr) == ("True True ()\n", "")
     silent = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="silent")
-    assert (
-        silent.returncode == 0 and silent.stdout == done.stdout and "Warning" not in silent.stderr
-    )
+    assert silent.returncode == 0 and silent.stdout == done.stdout and "Warning" not in silent.stderr
 
 
 FACTORS = """
@@ -126,7 +122,11 @@ def test_matrices_are_factored_by_an_image(tmp_path: Path) -> None:
     done = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="silent", PYTHONPATH=path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "[[2.0, 0.0], [1.0, 3.0]]", "[[1.0], [2.0]]", "[4.0, 3.0]",
-        "[[4.0, 2.0], [0.5, 9.0]] [[(2+0j)]]", "[2.0, 10.0] [-1, 3]", "[2.0, 20.0] [1j, (2+1j)]",
+        "[[2.0, 0.0], [1.0, 3.0]]",
+        "[[1.0], [2.0]]",
+        "[4.0, 3.0]",
+        "[[4.0, 2.0], [0.5, 9.0]] [[(2+0j)]]",
+        "[2.0, 10.0] [-1, 3]",
+        "[2.0, 20.0] [1j, (2+1j)]",
         "[None, (2, 8), (1, 2)]",
-    ]  # fmt: skip
+    ]

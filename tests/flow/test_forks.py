@@ -26,9 +26,13 @@ print(os.waitpid(child, 0)[1], (x + y).sum().item())
 
 
 DO = [
-    ("(x + y).tolist()[1]", "3"), ("ft.ones(2).tolist()", "[1.0, 1.0]"), ("y", "tensor"),
-    ("y.sum().item()", "90"), ("x[y > 4].tolist()[0]", "3"), ("x.to('cpu').tolist()[1]", "1"),
-]  # fmt: skip
+    ("(x + y).tolist()[1]", "3"),
+    ("ft.ones(2).tolist()", "[1.0, 1.0]"),
+    ("y", "tensor"),
+    ("y.sum().item()", "90"),
+    ("x[y > 4].tolist()[0]", "3"),
+    ("x.to('cpu').tolist()[1]", "1"),
+]
 
 
 @pytest.mark.parametrize(("device", "do", "result"), by_turns(DEVICES, DO))

@@ -21,9 +21,7 @@ from ftensor.toolchain.grouping import bundles
 from .before import compile_before
 from .hls_kernels import Kernels, launch, reference, same, values
 
-pytestmark = [
-    pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
-]
+pytestmark = [pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")]
 
 REAL = ("float32", "float64", "float16", "bfloat16", "int8", "uint8", "int16", "int32", "int64")
 ALL = (*REAL, "bool", "complex64", "complex128")
@@ -277,10 +275,7 @@ def groups_of(keys: list[Any]) -> dict[Any, tuple[Group, int]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[] if n in ALWAYS else [pytest.mark.long]) for n in NAMES],
-)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in ALWAYS else [pytest.mark.long]) for n in NAMES])
 def test_calls(csim: Any, capfd: pytest.CaptureFixture[str], name: str) -> None:
     """Equal bits from the C simulation's kernels and from the groups' HLS sources, whose FIFOs are
     empty at the end: what is left in one would be the first that the next launch reads.

@@ -15,23 +15,10 @@ from ftensor.kernels.key import lanes_for
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group
 
-from .hls_cases import (
-    ARITHMETIC,
-    RUN,
-    STRIDED,
-    STRUCTURES,
-    arithmetic,
-    check_map,
-    check_rows,
-    key,
-    place,
-    port,
-)
+from .hls_cases import ARITHMETIC, RUN, STRIDED, STRUCTURES, arithmetic, check_map, check_rows, key, place, port
 from .hls_kernels import launch, memory, port_values
 
-pytestmark = [
-    pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
-]
+pytestmark = [pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")]
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
@@ -44,12 +31,13 @@ def test_map_opcodes(structure: str, opcode: int) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from(STRUCTURES), st.integers(0, len(ARITHMETIC) - 1), st.integers(1, 2300),
-    st.integers(1, 5), st.integers(0, 40),
-)  # fmt: skip
-def test_any_length_offset_and_units(
-    structure: str, opcode: int, n: int, units: int, offset: int
-) -> None:
+    st.sampled_from(STRUCTURES),
+    st.integers(0, len(ARITHMETIC) - 1),
+    st.integers(1, 2300),
+    st.integers(1, 5),
+    st.integers(0, 40),
+)
+def test_any_length_offset_and_units(structure: str, opcode: int, n: int, units: int, offset: int) -> None:
     """Blocks, beats and slabs that fit or don't; what lies around the output stays as it was."""
     check_map(arithmetic(structure), opcode, n, units, offset)
 
@@ -77,9 +65,8 @@ def test_dtypes(name: str) -> None:
     members = [
         key("add", both, port(of), port(of), port(of), lanes=lanes, compute=of.compute),
         key("neg", less, port(of), port(of), lanes=lanes, compute=of.compute),
-        key("where", "a ? b : K(1)", port(of), port(of, "v", "M"), port(of), lanes=lanes,
-            compute=of.compute),
-    ]  # fmt: skip
+        key("where", "a ? b : K(1)", port(of), port(of, "v", "M"), port(of), lanes=lanes, compute=of.compute),
+    ]
     if of.is_complex:
         members[2] = key("real", "a.re", port(of, "v", "R"), port(of), lanes=lanes, compute=of)
     twins = [d for d in map(ft.__dict__.get, DTYPES) if d.itemsize == of.itemsize and d is not of]
@@ -101,9 +88,8 @@ def test_positions(structure: str) -> None:
     members = (
         key("arange", place_, RUN, params=("start", "step")),
         key("neg", "-a", RUN, RUN),
-        key("steps", "FT_POSITION < K(40) ? FT_POSITION : -FT_POSITION", port(ft.int32),
-            compute=ft.int32),
-    )  # fmt: skip
+        key("steps", "FT_POSITION < K(40) ? FT_POSITION : -FT_POSITION", port(ft.int32), compute=ft.int32),
+    )
     group = Group("places", members, structure=structure)
     for opcode in range(len(members)):
         for n, units, offset in ((1, 1, 0), (1500, 3, 0), (77, 2, 3)):
@@ -124,8 +110,12 @@ def test_a_port_that_the_opcode_leaves_unused_is_not_read() -> None:
 def test_rows_opcodes(opcode: int) -> None:
     """Strides of every sign and order; each opcode finds its own in the geometry."""
     group = Group("strided", STRIDED)
-    pick = {0: [(100, 30, 2), (40, 9, 1), (1, 5, 0)], 1: [(100, -30, 2), (1, 4, 16)],
-            2: [(200, 20, 1), (60, -20, 3)], 3: [(1, 3, 14)]}  # fmt: skip
+    pick = {
+        0: [(100, 30, 2), (40, 9, 1), (1, 5, 0)],
+        1: [(100, -30, 2), (1, 4, 16)],
+        2: [(200, 20, 1), (60, -20, 3)],
+        3: [(1, 3, 14)],
+    }
     for units in (1, 3):
         check_rows(group, opcode, (3, 4, 9), pick[opcode], units)
     check_rows(group, opcode, (9,), [s[-1:] for s in pick[opcode]], 2)

@@ -30,16 +30,7 @@ from ftensor.toolchain.group import Group, arguments
 from ftensor.toolchain.vitis.interface import bundles
 from ftensor.toolchain.vitis.source import headers, source, standins
 
-from .hls_cases import (
-    ARITHMETIC,
-    RUN,
-    STRIDED,
-    STRUCTURES,
-    SUMS,
-    arithmetic,
-    key,
-    port,
-)
+from .hls_cases import ARITHMETIC, RUN, STRIDED, STRUCTURES, SUMS, arithmetic, key, port
 from .hls_kernels import library
 
 
@@ -85,18 +76,12 @@ FIXED = (
 )
 
 
-COLUMNS = tuple(
-    replace(k, skeleton="reduce_outer", reduction=replace(k.reduction, vectors=8)) for k in SUMS
-)
+COLUMNS = tuple(replace(k, skeleton="reduce_outer", reduction=replace(k.reduction, vectors=8)) for k in SUMS)
 
 
 def some_groups() -> list[Group]:
     """A group of each skeleton."""
-    found = [
-        arithmetic("dataflow"),
-        Group("strided", STRIDED),
-        *(Group("one", (m,)) for m in FIXED),
-    ]
+    found = [arithmetic("dataflow"), Group("strided", STRIDED), *(Group("one", (m,)) for m in FIXED)]
     return [*found, Group("sums", SUMS), Group("columns", COLUMNS)]
 
 
@@ -127,8 +112,7 @@ def test_a_port_keeps_no_more_under_way_than_a_block_ram_is_deep() -> None:
     for group in [*some_groups(), *(arithmetic(s) for s in STRUCTURES)]:
         shared = [one.pointers[-1] for one in bundles(group) if len(one.pointers) > 1]
         for name, length, bursts in re.findall(
-            r"m_axi port=(\w+) .*max_read_burst_length=(\d+) num_read_outstanding=(\d+)",
-            source(group),
+            r"m_axi port=(\w+) .*max_read_burst_length=(\d+) num_read_outstanding=(\d+)", source(group)
         ):
             (c,) = [a.c for a in arguments(group) if a.name == name]
             assert width(c) * int(length) <= 4096, "AXI's bursts end at every 4 KiB"
@@ -242,9 +226,7 @@ def test_what_cannot_be_one_kernel() -> None:
     with pytest.raises(ValueError, match="kernel two: add has 2 outputs"):
         source(Group("two", (two,)))
     other = replace(SUMS[0], reduction=replace(SUMS[0].reduction, vectors=2))
-    with pytest.raises(
-        ValueError, match="kernel sums: sum and sum differ in outputs, or in states"
-    ):
+    with pytest.raises(ValueError, match="kernel sums: sum and sum differ in outputs, or in states"):
         source(Group("sums", (SUMS[0], other)))
 
 
@@ -316,26 +298,12 @@ def test_standins_refuse_what_vitis_headers_refuse() -> None:
     """Each line is an error, its repair is none."""
     names = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
     head = [word for name in names for word in ("-include", name)]
-    flags = [
-        *FLAGS[:2],
-        "-pedantic-errors",
-        "-fsyntax-only",
-        f"-I{standins()}",
-        *head,
-        "-x",
-        "c++",
-        "-",
-    ]
+    flags = [*FLAGS[:2], "-pedantic-errors", "-fsyntax-only", f"-I{standins()}", *head, "-x", "c++", "-"]
 
     def errors(lines: list[str]) -> set[int]:
         command = [*(csim_compiler() or []), *flags, "-x", "c++", "-"]
         done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True)
-        return {
-            int(n)
-            for n in re.findall(
-                r"^<stdin>:(\d+):.* (?:error: |required from here)", done.stderr, re.M
-            )
-        }
+        return {int(n) for n in re.findall(r"^<stdin>:(\d+):.* (?:error: |required from here)", done.stderr, re.M)}
 
     assert errors([bad for bad, _ in REFUSED]) == set(range(1, len(REFUSED) + 1))
     assert not errors([good for _, good in REFUSED])

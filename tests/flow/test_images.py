@@ -118,8 +118,7 @@ def test_nearest_is_of_the_same_op(folder: Path, backend: CSimBackend) -> None:
     record = manifest.kernels[0]
     names = ("ft_add_map_float32_v", "ft_add_map_float64_v", "ft_sub_map_float32_v")
     members = tuple(
-        replace(record.members[0], entry=name, op=name.split("_")[1], opcode=k)
-        for k, name in enumerate(names)
+        replace(record.members[0], entry=name, op=name.split("_")[1], opcode=k) for k, name in enumerate(names)
     )
     manifest = replace(manifest, kernels=(replace(record, members=members),))
     path = folder / "near.xclbin"

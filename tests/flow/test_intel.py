@@ -162,9 +162,7 @@ def test_a_kernel_that_the_image_lacks(image):
 
 @pytest.mark.long
 @pytest.mark.parametrize("side_by_side", [False, True])
-def test_a_graph_is_one_launch_of_kernels_joined_by_channels(
-    image: Path, side_by_side: bool
-) -> None:
+def test_a_graph_is_one_launch_of_kernels_joined_by_channels(image: Path, side_by_side: bool) -> None:
     """NumPy's bits, sums in the order of stages among them: all kernels at once, as on a board, and
     one after the other on as many rows as their channels hold."""
     text = f"""
@@ -193,9 +191,7 @@ def test_the_receiver_is_one_kernel(image: Path) -> None:
 @pytest.mark.long
 def test_a_trace_on_the_emulator_has_single_kernels(tmp_path: Path) -> None:
     """Graphs are noted where they are compiled, by g++; here a program runs without them."""
-    text = (
-        "import ftensor as ft; print(ft.jit(lambda x: x.abs().amax(-1))(ft.ones(3, 18)).tolist())"
-    )
+    text = "import ftensor as ft; print(ft.jit(lambda x: x.abs().amax(-1))(ft.ones(3, 18)).tolist())"
     (tmp_path / "program.py").write_text(text)
     mine = str(tmp_path / "mine.toml")
     traced = ("kernels", "--write", mine, "--trace", str(tmp_path / "program.py"))
@@ -267,10 +263,12 @@ def test_info_of_an_image_and_devices_of_others(image):
     assert "--target intel-emulator" in out and "joined" in out
     text = "import ftensor as ft; print(ft.ones(3) + 1)"
     done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "csim",
-             "FTENSOR_IMAGE": str(image)},
-    )  # fmt: skip
+        [sys.executable, "-c", text],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(image)},
+    )
     if shutil.which("g++"):
         assert "can't run on C simulation" in done.stderr
 
@@ -293,9 +291,7 @@ def test_files_that_do_not_fit_each_other_are_refused(image, tmp_path):
     assert "ImageError" in problems and "manifest" in problems
     other = damaged(image, tmp_path / "other")
     text = (other / "manifest.json").read_text()
-    (other / "manifest.json").write_text(
-        replace(Manifest.from_json(text), target="intel").to_json()
-    )
+    (other / "manifest.json").write_text(replace(Manifest.from_json(text), target="intel").to_json())
     _, problems = python(SHORT, "--image", str(other), status=1)
     assert "built with --target intel;" in problems
 

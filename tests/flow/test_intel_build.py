@@ -39,10 +39,7 @@ def groups() -> list[Group]:
 @pytest.mark.parametrize("group", groups(), ids=lambda group: group.name)
 def test_every_unit_and_stage_is_a_kernel_with_its_part_of_the_arguments(group):
     text = source(group)
-    found = {
-        name: tuple(re.findall(r"(\w+)(?:,|$)", " ".join(told.split())))
-        for name, told in HEAD.findall(text)
-    }
+    found = {name: tuple(re.findall(r"(\w+)(?:,|$)", " ".join(told.split()))) for name, told in HEAD.findall(text)}
     names = [a.name for a in arguments(group)]
     wanted = [
         stage
@@ -150,9 +147,7 @@ def test_a_dry_run_prints_the_commands_of_aoc_without_it(flow):
 def test_mistakes_are_one_message(flow, options, message):
     (flow.bin / "aoc").unlink()
     empty = str(flow.folder / "nothing")
-    done = flow.build(
-        *options, status=1, PATH=f"{flow.bin}{os.pathsep}/bin", FTENSOR_INTEL_FPGA_EMULATOR=empty
-    )
+    done = flow.build(*options, status=1, PATH=f"{flow.bin}{os.pathsep}/bin", FTENSOR_INTEL_FPGA_EMULATOR=empty)
     assert message in done.stderr and len(done.stderr.splitlines()) == 1
 
 

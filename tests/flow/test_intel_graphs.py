@@ -36,9 +36,7 @@ def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         rows = ft.ones(3, 64, dtype=ft.complex64)
         files = ft.jit(detector).export(str(folder / name), rows, rows[0].clone())
     else:
-        files = intel_graphs.export(
-            folder, [f.__name__ for f, *_ in intel_graphs.CASES].index(name)
-        )
+        files = intel_graphs.export(folder, [f.__name__ for f, *_ in intel_graphs.CASES].index(name))
     (made,) = expand(read(files.inventory), joint=False)
     assert files.opencl is not None and files.opencl.read_text() == source(made)
     assert files.entry in source(made)
@@ -46,9 +44,7 @@ def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_each_stage_is_a_kernel_with_its_part_of_the_arguments(group: Group) -> None:
-    found = {
-        name: tuple(re.findall(r"(\w+)(?:,|$)", told)) for name, told in HEAD.findall(source(group))
-    }
+    found = {name: tuple(re.findall(r"(\w+)(?:,|$)", told)) for name, told in HEAD.findall(source(group))}
     stages = in_stages(record(group, ""), group).stages
     assert found == {stage.name: stage.arguments for stage in stages}
     names = [a.name for a in arguments(group)]

@@ -62,9 +62,7 @@ PIPELINE = "#pragma HLS PIPELINE II=1"
 # What a loop does, the least cycles of a turn, and a loop beside it that has one each.
 WAITS = {
     "a sum": ("float s = 0;", "s += a[k]; out[k] = s;", 7, "float s = 0; out[k] = a[k] + s;"),
-    "an address just read": (
-        "int j = 0;", "j = at[j]; c[k] = j;", 64, "j = at[k]; c[k] = j;",
-    ),
+    "an address just read": ("int j = 0;", "j = at[j]; c[k] = j;", 64, "j = at[k]; c[k] = j;"),
     "which is the next": (
         "int i = 0, j = 0;",
         "const float x = a[i], y = b[j]; if (y < x) { out[k] = y; j++; } else { out[k] = x; i++; }",
@@ -73,7 +71,10 @@ WAITS = {
     ),
     "memory written before": ("", "out[k + 4] = out[k] * 2.0f;", 132, "out[k] = out[k] * 2.0f;"),
     "columns of one matrix": (
-        "", "out[k + n] = out[k + n] - out[k] * 2.0f;", 139, "out[2 * k + 1] = out[2 * k] * 2.0f;",
+        "",
+        "out[k + n] = out[k + n] - out[k] * 2.0f;",
+        139,
+        "out[2 * k + 1] = out[2 * k] * 2.0f;",
     ),
     "sums in local memory": (
         "float s[64] = {};",
@@ -83,7 +84,7 @@ WAITS = {
     ),
     "two reads of a port": ("", "out[k] = a[2 * k] + a[2 * k + 1];", 2, "out[k] = a[k] + b[k];"),
     "a function": ("float s = 1;", "s = hls::exp(s) ; out[k] = s;", 16, "out[k] = hls::exp(a[k]);"),
-}  # fmt: skip
+}
 
 
 def least(tmp_path: Path, before: str, turn: str, pipeline: str = PIPELINE) -> int:

@@ -34,10 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey | GemmKey 
             noted.extend(s.key for s in launch.steps if s.key not in noted)
             super().launch(launch, stream, tensors, numbers)
 
-    with (
-        backend.preparing_for(backend.target.as_board(), 1, backend.host_shared),
-        observed(backend, Asked()),
-    ):
+    with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared), observed(backend, Asked()):
         yield noted
 
 
@@ -54,10 +51,7 @@ def full() -> set[Any]:
 
 def served(keys: list[Any], held: set[Any]) -> list[Any]:
     """Those keys that neither their own layout nor the one for any strides serves."""
-    return [
-        key for key in keys
-        if key not in held and not (isinstance(key, KernelKey) and generic(key) in held)
-    ]  # fmt: skip
+    return [key for key in keys if key not in held and not (isinstance(key, KernelKey) and generic(key) in held)]
 
 
 def arange(n: int, of: Any = None) -> Any:

@@ -25,9 +25,7 @@ def kernels() -> list[Group]:
     return [group for path in known().values() for group in expand(read(path))]
 
 
-@pytest.mark.parametrize(
-    "part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)]
-)
+@pytest.mark.parametrize("part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)])
 def test_no_kernel_has_a_finding(part: int, tmp_path: Path) -> None:
     """No choice between memories, recursion, unknown call, unbounded pipeline, conditional lane."""
     copy_headers(tmp_path)
@@ -134,16 +132,8 @@ DEFECTS = {
         (TABLE.replace("LAST", "hls::exp(3.0f)"), EACH + "values[k & 3];"),
         (TABLE.replace("LAST", "20.0f"), EACH + "values[k & 3];"),
     ),
-    "a function of the host": (
-        "rand is called",
-        ("", EACH + "a[k] + rand();"),
-        ("", EACH + "a[k] + opcode;"),
-    ),
-    "mathematics of the C library": (
-        "sinf is called",
-        ("", EACH + "std::sin(a[k]);"),
-        ("", EACH + "hls::sin(a[k]);"),
-    ),
+    "a function of the host": ("rand is called", ("", EACH + "a[k] + rand();"), ("", EACH + "a[k] + opcode;")),
+    "mathematics of the C library": ("sinf is called", ("", EACH + "std::sin(a[k]);"), ("", EACH + "hls::sin(a[k]);")),
     "an intrinsic of clang's": (
         "llvm.floor.f32 is called",
         ("", EACH + "std::floor(a[k]);"),
@@ -184,9 +174,7 @@ DEFECTS = {
 
 @pytest.mark.parametrize("pointers", ["", "-opaque-pointers"])
 @pytest.mark.parametrize("defect", DEFECTS)
-def test_a_defect_is_found_and_its_repair_is_not(
-    defect: str, pointers: str, tmp_path: Path
-) -> None:
+def test_a_defect_is_found_and_its_repair_is_not(defect: str, pointers: str, tmp_path: Path) -> None:
     """Whether clang writes what a pointer leads to, as up to 14, or does not, as from 15 on."""
     expected, bad, good = DEFECTS[defect]
     flags = ["-Xclang", pointers] if pointers else []

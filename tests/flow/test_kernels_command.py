@@ -39,9 +39,7 @@ for _ in range(3):
 print("the program says", float(a.sum()), sys.argv[1:])
 b = a.exp().reshape(8, 8).t() + a[:8]
 """
-needs_cxx = pytest.mark.skipif(
-    shutil.which("g++") is None, reason="tracing runs on the C simulation, which needs g++"
-)
+needs_cxx = pytest.mark.skipif(shutil.which("g++") is None, reason="tracing runs on the C simulation, which needs g++")
 
 
 @pytest.fixture
@@ -72,9 +70,7 @@ def cells(text: str) -> dict[str, dict[str, str]]:
     starts = [head.index(name) for name in head.split()] + [999]
     names = head.split()[1:]
     return {
-        row[: starts[1]].strip(): {
-            name: row[a:b].strip() for name, a, b in zip(names, starts[1:], starts[2:])
-        }
+        row[: starts[1]].strip(): {name: row[a:b].strip() for name, a, b in zip(names, starts[1:], starts[2:])}
         for row in rows
     }
 
@@ -82,9 +78,7 @@ def cells(text: str) -> dict[str, dict[str, str]]:
 def test_matrix_of_an_inventory(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels", str(few)]) == 0
     out = capsys.readouterr().out
-    assert cells(out) == {
-        "add": {"float32": "ln"}, "mul": {"float32": "ln"}, "sum": {"float32": "i"}
-    }  # fmt: skip
+    assert cells(out) == {"add": {"float32": "ln"}, "mul": {"float32": "ln"}, "sum": {"float32": "i"}}
     assert "8 kernels of ops in 3 kernels, 3 compute units" in out
 
 
@@ -117,9 +111,7 @@ def test_one_op(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no kernel of 'muul'; did you mean 'mul'" in capsys.readouterr().err
 
 
-def test_an_op_with_a_number_is_told_from_the_one_without(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_op_with_a_number_is_told_from_the_one_without(capsys: pytest.CaptureFixture[str]) -> None:
     def ops(word: str) -> set[str]:
         assert main(["kernels", "cnn", "--op", word]) == 0
         return {line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[1:]}
@@ -268,15 +260,10 @@ def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -
 
     members = [m for g in expand(read(name)) for m in g.members]
     path = tmp_path / "mine.toml"
-    path.write_text(
-        inventory_text([board_skeleton_of(m).in_words(m) for m in members], 'what "it" needs')
-    )
+    path.write_text(inventory_text([board_skeleton_of(m).in_words(m) for m in members], 'what "it" needs'))
     assert read(path).description == 'what "it" needs'
     held = {m for g in expand(read(path)) for m in g.members}
-    lost = [
-        m for m in members
-        if m not in held and not (isinstance(m, KernelKey) and generic(m) in held)
-    ]  # fmt: skip
+    lost = [m for m in members if m not in held and not (isinstance(m, KernelKey) and generic(m) in held)]
     assert lost == []
 
 

@@ -99,9 +99,7 @@ def test_an_interrupted_launch_leaves_nothing_behind(folder: Path) -> None:
 
 
 @needs
-def test_an_image_of_linked_graphs_that_lost_its_manifest_is_told(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_an_image_of_linked_graphs_that_lost_its_manifest_is_told(folder: Path, tmp_path: Path) -> None:
     """It is known by its kernels, behind whose compute unit's number are their streams."""
     image = image_of(folder / "out" / "linked.xclbin")
     path = tmp_path / "lost.xclbin"
@@ -156,9 +154,7 @@ def test_a_changed_graph_compiles_the_stages_whose_text_changed(tmp_path: Path) 
         jobs[name] = {job.output.name for job in prepare(request, CSim()).kernels}
     kinds = lambda names: sorted(re.sub(r"_[0-9a-f]{12}", "", n.rpartition("-")[0]) for n in names)  # noqa: E731
     before = jobs["as it was"]
-    assert kinds(before) == [
-        "ft_elements", "ft_fold", "graph_begin", "graph_in0", "graph_out0"
-    ]  # fmt: skip
+    assert kinds(before) == ["ft_elements", "ft_fold", "graph_begin", "graph_in0", "graph_out0"]
     assert jobs["a number"] == before
     assert kinds(jobs["an op"] - before) == ["ft_elements"]
     assert kinds(jobs["one before"] - before) == ["ft_elements", "graph_begin"]
@@ -189,9 +185,7 @@ def groups(tmp_path: Path) -> tuple[Group, ...]:
     return exported(tmp_path, "centred", centred)
 
 
-def test_vitis_is_told_how_the_kernels_are_joined(
-    groups: tuple[Group, ...], tmp_path: Path
-) -> None:
+def test_vitis_is_told_how_the_kernels_are_joined(groups: tuple[Group, ...], tmp_path: Path) -> None:
     """Loads and stores have the ports to memory, what computes has streams alone."""
     chain = Vitis("hw", PLATFORM, dry=True)
     shown = "\n".join(commands(Request("linked", groups, "", tmp_path / "hw"), chain))

@@ -43,7 +43,5 @@ def test_the_lowest_versions_work(tmp_path: Path) -> None:
         pytest.skip(f"no registry can be reached: {done.stderr.strip()[-200:]}")
     assert done.returncode == 0, done.stderr
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}", "FTENSOR_DEVICE": "csim"}
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment
-    )
+    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
     assert run.returncode == 0, run.stderr

@@ -48,9 +48,7 @@ def fetched() -> list[str]:
 def compiled(text: Path | str, options: list[str], *more: str) -> subprocess.CompletedProcess[str]:
     place, given = ("-", text) if isinstance(text, str) else (str(text), None)
     command = [*(csim_compiler() or []), "-std=gnu++14", "-O1", "-fPIC", *options, *more]
-    return subprocess.run(
-        [*command, "-x", "c++", place], input=given, capture_output=True, text=True
-    )
+    return subprocess.run([*command, "-x", "c++", place], input=given, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +67,7 @@ def signed(x: int, bits: int) -> int:
     return (x & ((1 << bits) - 1)) - ((x >> (bits - 1) & 1) << bits)
 
 
-WORDS = st.one_of(
-    st.integers(0, 2**256 - 1), st.sampled_from([0, 1, 2**255 - 1, 2**255, 2**256 - 1])
-)
+WORDS = st.one_of(st.integers(0, 2**256 - 1), st.sampled_from([0, 1, 2**255 - 1, 2**255, 2**256 - 1]))
 
 
 @settings(max_examples=60, deadline=None)
@@ -103,9 +99,14 @@ def rounded(mode: str, x: Fraction) -> int:
     away = floor(abs(x) + half) * (-1 if x < 0 else 1)
     zero = ceil(abs(x) - half) * (-1 if x < 0 else 1)
     return {
-        "AP_RND": floor(x + half), "AP_RND_ZERO": zero, "AP_RND_MIN_INF": ceil(x - half),
-        "AP_RND_INF": away, "AP_RND_CONV": round(x), "AP_TRN": floor(x), "AP_TRN_ZERO": int(x),
-    }[mode]  # fmt: skip
+        "AP_RND": floor(x + half),
+        "AP_RND_ZERO": zero,
+        "AP_RND_MIN_INF": ceil(x - half),
+        "AP_RND_INF": away,
+        "AP_RND_CONV": round(x),
+        "AP_TRN": floor(x),
+        "AP_TRN_ZERO": int(x),
+    }[mode]
 
 
 def limited(mode: str, x: int, least: int, most: int) -> int:
@@ -121,16 +122,13 @@ def limited(mode: str, x: int, least: int, most: int) -> int:
 
 def test_fixed_point_in_all_modes(kernels: Any) -> None:
     """Every number of 14 bits, 7 of them behind the point, to 8 bits, 4 behind it."""
-    quantized = ("AP_RND", "AP_RND_ZERO", "AP_RND_MIN_INF", "AP_RND_INF", "AP_RND_CONV", "AP_TRN",
-                 "AP_TRN_ZERO")  # fmt: skip
+    quantized = ("AP_RND", "AP_RND_ZERO", "AP_RND_MIN_INF", "AP_RND_INF", "AP_RND_CONV", "AP_TRN", "AP_TRN_ZERO")
     out = np.zeros((7, 4, 16384, 2), np.int16)
     kernels.each_mode(out.ctypes)
     for q, quantization in enumerate(quantized):
         near = [rounded(quantization, Fraction(raw, 8)) for raw in range(-8192, 8192)]
         for o, overflow in enumerate(("AP_SAT", "AP_SAT_ZERO", "AP_SAT_SYM", "AP_WRAP")):
-            expected = [
-                (limited(overflow, x, -128, 127), limited(overflow, x, 0, 255)) for x in near
-            ]
+            expected = [(limited(overflow, x, -128, 127), limited(overflow, x, 0, 255)) for x in near]
             assert np.array_equal(out[q, o], expected), (quantization, overflow)
 
 
@@ -184,9 +182,7 @@ def test_half(functions: Any) -> None:
     y = draw.permutation(x)
     with np.errstate(all="ignore"):
         between = (x.astype(np.float64) + np.nextafter(x, np.float16(np.inf))) / 2
-        d = np.where(
-            draw.random(x.size) < 0.3, between, np.nextafter(between, draw.normal(size=x.size))
-        )
+        d = np.where(draw.random(x.size) < 0.3, between, np.nextafter(between, draw.normal(size=x.size)))
         expected = np.stack(
             [x + y, x - y, x * y, x / y, -x, np.sqrt(x), abs(x), d.astype(np.float16),
              d.astype(np.float32).astype(np.float16)], 1,
@@ -247,8 +243,7 @@ def test_what_a_stand_in_does_not_know_is_an_error() -> None:
     include = ["-isystem", str(standins())]
     done = compiled(head + "\n".join([*REFUSED, *SERVED]), include, "-fsyntax-only")
     lines = {
-        int(n) - len(names) - 1
-        for n in re.findall(r"<stdin>:(\d+):(?:.*error:|.*required from here)", done.stderr)
+        int(n) - len(names) - 1 for n in re.findall(r"<stdin>:(\d+):(?:.*error:|.*required from here)", done.stderr)
     }
     # An include's own line is told as the place from which the header came.
     lines |= {int(n) - len(names) - 1 for n in re.findall(r"from <stdin>:(\d+)", done.stderr)}
@@ -282,10 +277,7 @@ def test_fetching_without_an_index_or_of_other_bytes(tmp_path: Path) -> None:
     wheel.parent.mkdir()
     wheel.write_bytes(b"PK")
     for links in (tmp_path, wheel.parent):
-        done = ftensor(
-            "headers", "--install", FTENSOR_AP_TYPES=place, PIP_NO_INDEX="1",
-            PIP_FIND_LINKS=str(links),
-        )  # fmt: skip
+        done = ftensor("headers", "--install", FTENSOR_AP_TYPES=place, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(links))
         assert done.returncode == 2 and "could not be fetched" in done.stderr
         assert "FTENSOR_VITIS_INCLUDE" in done.stderr
     assert "HASHES" in done.stderr

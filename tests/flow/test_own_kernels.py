@@ -94,9 +94,7 @@ def test_calls_that_are_refused(source: Path) -> None:
     assert said == "vadd is on fpga:0, and argument 'b' on cpu: pass b.to('fpga:0')"
     frozen = ft.from_numpy(np.broadcast_to(np.float32(1), (1,)).copy())
     frozen._storage.readonly = True
-    assert "argument 'out' (float *), whose memory is read-only" in refusal(
-        RuntimeError, k, frozen, frozen, frozen, 1
-    )
+    assert "argument 'out' (float *), whose memory is read-only" in refusal(RuntimeError, k, frozen, frozen, frozen, 1)
     k(frozen, frozen, out, 1)  # what is const may be
     assert out.tolist() == [4.0, 0.0, 0.0, 0.0]
     for n, kind, words in (
@@ -121,9 +119,7 @@ def test_pointers_to_other_things(source: Path) -> None:
     assert "whole elements of 16 bytes, and the tensor has 6 bytes" in refusal(
         ValueError, k, pairs, out[:3].clone(), True, z
     )
-    assert "begins 2 bytes into its memory" in refusal(
-        ValueError, k, pairs, ft.zeros(9, dtype=ft.int16)[1:], True, z
-    )
+    assert "begins 2 bytes into its memory" in refusal(ValueError, k, pairs, ft.zeros(9, dtype=ft.int16)[1:], True, z)
     assert "takes a tensor of complex128" in refusal(TypeError, k, pairs, out, True, z.real)
     assert "takes True or False, not 2.5" in refusal(TypeError, k, pairs, out, 2.5, z)
     assert "its range is 0 to 1" in refusal(ValueError, k, pairs, out, 2, z)
@@ -137,14 +133,10 @@ def test_files_that_are_refused(source: Path, tmp_path: Path) -> None:
     assert ".xclbin is an image" in refusal(ValueError, kernel, tmp_path / "kernels.txt")
     assert "has 2 kernels, so name one of them: vadd, bytes" in refusal(ValueError, kernel, source)
     for name in ("hidden", "answer", "streamed"):
-        assert f"has no kernel '{name}'; it has vadd, bytes" in refusal(
-            ValueError, kernel, source, name
-        )
+        assert f"has no kernel '{name}'; it has vadd, bytes" in refusal(ValueError, kernel, source, name)
     (tmp_path / "wrong.cpp").write_text('extern "C" void f(int *out) { out[0] = nowhere; }')
     assert "nowhere" in refusal(RuntimeError, kernel, tmp_path / "wrong.cpp")
-    (tmp_path / "streamed.cpp").write_text(
-        '#include <hls_stream.h>\nextern "C" void f(hls::stream<int> *in) {}'
-    )
+    (tmp_path / "streamed.cpp").write_text('#include <hls_stream.h>\nextern "C" void f(hls::stream<int> *in) {}')
     assert "f: parameter 'in'" in refusal(ValueError, kernel, tmp_path / "streamed.cpp")
     (tmp_path / "none.cpp").write_text("static void f() {}")
     assert 'declared extern "C"' in refusal(ValueError, kernel, tmp_path / "none.cpp")
@@ -213,17 +205,10 @@ except ValueError as error:
     print("begins 4 bytes into its memory" in str(error))
 """
     lines = output(emulate("python", "-c", code))
-    assert lines == [
-        "[39.0, 39.0, 39.0, 5.0] [14.0, 14.0, 14.0, 14.0]",
-        "3 True",
-        "[56.0, 56.0, 56.0, 56.0]",
-        "True",
-    ]
+    assert lines == ["[39.0, 39.0, 39.0, 5.0] [14.0, 14.0, 14.0, 14.0]", "3 True", "[56.0, 56.0, 56.0, 56.0]", "True"]
 
 
-def test_pack_refuses_what_is_forgotten(
-    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pack_refuses_what_is_forgotten(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made, told = tmp_path / "own.xclbin", tmp_path / "own.toml"
     rows = ['{name = "a", type = "float*"}', '{name = "n", type = "int"}']
     told.write_text(f'[[kernels]]\nname = "vadd"\narguments = [{", ".join(rows)}]\n')
@@ -245,14 +230,23 @@ def test_without_debug_information() -> None:
 
 @pytest.mark.parametrize(
     ("c", "kind", "of", "nbytes", "const"),
-    [("unsigned int const *", "*", "uint32", 4, True), ("float4*", "*", "float32", 16, False),
-     ("const hls::vector<float, 16> *", "*", "float32", 64, True), ("void *", "*", None, 0, False),
-     ("ap_uint<512> *", "*", None, 64, False), ("ap_int<12>*", "*", None, 2, False),
-     ("std::complex<float>*", "*", "complex64", 8, False), ("half *", "*", "float16", 2, False),
-     ("hls::stream<ap_uint<8> > &", "stream", None, 0, False), ("bool", "bool", None, 0, False),
-     ("unsigned long long", "ulong", None, 0, False), ("long int", "long", None, 0, False),
-     ("std::uint16_t", "ushort", None, 0, False), ("signed char", "char", None, 0, False)],
-)  # fmt: skip
+    [
+        ("unsigned int const *", "*", "uint32", 4, True),
+        ("float4*", "*", "float32", 16, False),
+        ("const hls::vector<float, 16> *", "*", "float32", 64, True),
+        ("void *", "*", None, 0, False),
+        ("ap_uint<512> *", "*", None, 64, False),
+        ("ap_int<12>*", "*", None, 2, False),
+        ("std::complex<float>*", "*", "complex64", 8, False),
+        ("half *", "*", "float16", 2, False),
+        ("hls::stream<ap_uint<8> > &", "stream", None, 0, False),
+        ("bool", "bool", None, 0, False),
+        ("unsigned long long", "ulong", None, 0, False),
+        ("long int", "long", None, 0, False),
+        ("std::uint16_t", "ushort", None, 0, False),
+        ("signed char", "char", None, 0, False),
+    ],
+)
 def test_types_of_c(c: str, kind: str, of: str | None, nbytes: int, const: bool) -> None:
     found = argument("x", c, 0)
     assert found is not None
@@ -265,9 +259,7 @@ def test_types_that_no_call_can_pass(c: str) -> None:
     assert argument("x", c, 0) is None
 
 
-@pytest.mark.parametrize(
-    "emulated", [False, pytest.param(True, marks=pytest.mark.long)], ids=["csim", "xrt"]
-)
+@pytest.mark.parametrize("emulated", [False, pytest.param(True, marks=pytest.mark.long)], ids=["csim", "xrt"])
 def test_the_example(emulated: bool, request: pytest.FixtureRequest) -> None:
     words = ["python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "examples/hls_project"]
     if emulated:

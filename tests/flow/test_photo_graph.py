@@ -75,9 +75,13 @@ def test_the_pages_commands_make_and_run_the_image(tmp_path: Path) -> None:
 
     def run(*words: str, **settings: str) -> str:
         done = subprocess.run(
-            [sys.executable, *words], env=kept | {"PYTHONPATH": str(EXAMPLES.parent), **settings},
-            cwd=tmp_path, text=True, capture_output=True, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, *words],
+            env=kept | {"PYTHONPATH": str(EXAMPLES.parent), **settings},
+            cwd=tmp_path,
+            text=True,
+            capture_output=True,
+            start_new_session=True,
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -141,16 +141,7 @@ def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
 
     made, trace = estimated
     said = looked_at(drawn("program.py", made, trace.order, None))
-    for word in (
-        "Time line",
-        "Bound by",
-        "Area of",
-        "exp",
-        "linspace",
-        "copies",
-        "LUT",
-        "launching",
-    ):
+    for word in ("Time line", "Bound by", "Area of", "exp", "linspace", "copies", "LUT", "launching"):
         assert word in said
     assert f"program.py, Alveo U55C: {made.resident * 1e3:.3g} ms, {made.count} launches" in said
     assert "A model's estimate, not measured on hardware." in said
@@ -167,9 +158,7 @@ def test_steps_and_boards_are_compared(estimated: tuple[Any, Any]) -> None:
     groups = inventory.expand(inventory.read("steps"))
     for group, step, column in zip(groups, FIVE, found):
         add = next(x.each.launch for x in column.report.lines if x.each.launch.key.name == "add")
-        assert (add.key.lanes, add.structure, add.units) == (
-            group.lanes, group.structure, group.units,
-        ), step  # fmt: skip
+        assert (add.key.lanes, add.structure, add.units) == (group.lanes, group.structure, group.units), step
         assert column.report.count == made.count
         other = [x for x in column.report.lines if x.each.launch.key.skeleton == "gemm_direct"]
         assert [x.each.launch.units for x in other] == [1]
@@ -209,11 +198,7 @@ def test_an_image_is_drawn_as_its_file_says(tmp_path: Path) -> None:
     assert [g.name for g in groups] == [k.name for k in image.manifest.kernels]
     kernels = drawing.of_image(image, groups, U55C)
     units = kernels[-1]
-    assert units.ports == {
-        "M_AXI_GMEM0": "HBM[0]",
-        "M_AXI_GMEM1": "HBM[1]",
-        "M_AXI_GMEM2": "HBM[2]",
-    }
+    assert units.ports == {"M_AXI_GMEM0": "HBM[0]", "M_AXI_GMEM1": "HBM[1]", "M_AXI_GMEM2": "HBM[2]"}
     assert "4 compute units ■■■■" in looked_at(drawing.drawn("steps", kernels, U55C))
     unknown = [replace(k, takes={}) for k in kernels]
     assert "Area" not in looked_at(drawing.drawn("steps", unknown, None))

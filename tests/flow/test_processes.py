@@ -21,9 +21,7 @@ from .build_flow import wait_for
 
 ROOT = Path(__file__).parents[2]
 HEAD = "import os, sys\nimport ftensor as ft\n"
-DEVICES = [
-    f.target.name for f in discovery.find() if f.target.name in ("intel-cpu", "pocl", "csim")
-]
+DEVICES = [f.target.name for f in discovery.find() if f.target.name in ("intel-cpu", "pocl", "csim")]
 # PoCL is another runtime below the same code.
 on_each_device = pytest.mark.parametrize(
     "device", [pytest.param(d, marks=[pytest.mark.long] if d == "pocl" else []) for d in DEVICES]
@@ -44,8 +42,11 @@ def by_turns(devices: Sequence[Any], cases: Sequence[Any]) -> list[Any]:
 def start(code: str, device: str, cache: Path | None = None, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", HEAD + code, *words],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(device, cache),
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(device, cache),
+    )
 
 
 def environment(device: str, cache: Path | None = None) -> dict[str, str]:
@@ -89,9 +90,7 @@ print(sorted(sums))
     assert ran(code, device, tmp_path) == f"{[860.0] * 4 + [1560.0] * 4}\n"
 
 
-@pytest.mark.parametrize(
-    "device", [*DEVICES[:1], *(pytest.param(d, marks=pytest.mark.long) for d in DEVICES[1:])]
-)
+@pytest.mark.parametrize("device", [*DEVICES[:1], *(pytest.param(d, marks=pytest.mark.long) for d in DEVICES[1:])])
 def test_spawned_workers_get_and_give_tensors(device: str, tmp_path: Path) -> None:
     """What is sent is the same from any device."""
     program = tmp_path / "program.py"
@@ -105,9 +104,7 @@ def test_spawned_workers_get_and_give_tensors(device: str, tmp_path: Path) -> No
         "        pool.close(); pool.join()\n"
     )
     env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
-    done = subprocess.run(
-        [sys.executable, str(program)], env=env, text=True, capture_output=True, timeout=600
-    )
+    done = subprocess.run([sys.executable, str(program)], env=env, text=True, capture_output=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "[[1, 2, 5], [2, 5, 10], [5, 10, 17]]\n"
 
@@ -160,9 +157,7 @@ import ftensor as ft
 """
 
 
-@pytest.mark.parametrize(
-    ("device", "use"), by_turns(DEVICES, ["x = ft.ones(3) + 1", "", "s = ft.fpga.Stream()"])
-)
+@pytest.mark.parametrize(("device", "use"), by_turns(DEVICES, ["x = ft.ones(3) + 1", "", "s = ft.fpga.Stream()"]))
 def test_ops_of_hooks_that_come_after_ours_are_waited_for(device: str, use: str) -> None:
     """Hooks run in the reverse order of their registration, and work in flight ends badly."""
     env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
@@ -197,9 +192,7 @@ while True:
     x = x * 1.0001
 """
     errors = tmp_path / "errors"
-    process = start(
-        f"os.dup2(os.open({str(errors)!r}, os.O_CREAT | os.O_WRONLY), 2)\n{code}", device
-    )
+    process = start(f"os.dup2(os.open({str(errors)!r}, os.O_CREAT | os.O_WRONLY), 2)\n{code}", device)
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(0.5)
@@ -234,9 +227,7 @@ print(interrupted, (ft.ones(3) * 2).sum().item())
 
 
 @pytest.mark.parametrize(("device", "wait"), by_turns(DEVICES, [0.05, 0.3, 0.9]))
-def test_an_interrupt_amid_first_compiles_leaves_a_device_that_works(
-    device: str, wait: float, tmp_path: Path
-) -> None:
+def test_an_interrupt_amid_first_compiles_leaves_a_device_that_works(device: str, wait: float, tmp_path: Path) -> None:
     out, err = start(COMPILING, device, tmp_path, str(wait)).communicate(timeout=600)
     # PoCL's clang may say so where the signal interrupts it.
     assert (out, err.replace("1 error generated.\n", "")) == ("1 6.0\n", "")

@@ -95,9 +95,7 @@ def run(*words: str | Path, **settings: str) -> str:
 
 
 def emulate(image: Path, *words: str | Path, **settings: str) -> str:
-    return run(
-        "-m", "ftensor", "emulate", "--image", image, "--", sys.executable, *words, **settings
-    )
+    return run("-m", "ftensor", "emulate", "--image", image, "--", sys.executable, *words, **settings)
 
 
 def built(inventory: str, base: Path) -> Path:
@@ -131,11 +129,7 @@ def program(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("inventory", "calls"),
-    [(FEW, SMALL), (TRAINING, LARGE)],
-    ids=["few", "training"],
-)
+@pytest.mark.parametrize(("inventory", "calls"), [(FEW, SMALL), (TRAINING, LARGE)], ids=["few", "training"])
 def test_xrt_computes_what_the_c_simulation_computes(
     base: Path, tmp_path: Path, needs_xrt: None, inventory: str, calls: str
 ) -> None:
@@ -170,16 +164,10 @@ def test_the_digits_are_named_alike(base: Path, tmp_path: Path, needs_xrt: None)
 def test_what_the_image_lacks_runs_on_the_host(base: Path, tmp_path: Path, needs_xrt: None) -> None:
     image, script = built(FEW, base), program(tmp_path, WITHOUT_EXP)
     lines = emulate(image, script).splitlines()
-    assert lines == [
-        "['exp']",
-        "[1.0, 2.718, 7.389] fpga:0 True",
-        "KernelNotBuilt [True, True, True]",
-    ]
+    assert lines == ["['exp']", "[1.0, 2.718, 7.389] fpga:0 True", "KernelNotBuilt [True, True, True]"]
 
 
-def test_units_of_a_launch_do_not_undo_each_other(
-    base: Path, tmp_path: Path, needs_xrt: None
-) -> None:
+def test_units_of_a_launch_do_not_undo_each_other(base: Path, tmp_path: Path, needs_xrt: None) -> None:
     """XRT sends a buffer that is not on the device with each unit's part of a launch."""
     image, script = built("steps", base), program(tmp_path, FRESH)
     assert emulate(image, script, FTENSOR_FALLBACK="error") == "0 of them wrong\n"

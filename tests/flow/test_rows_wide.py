@@ -24,9 +24,7 @@ from ftensor.toolchain.vitis.source import source
 from .hls_cases import F, key, port
 from .hls_kernels import Kernels, launch
 
-pytestmark = [
-    pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
-]
+pytestmark = [pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")]
 
 INVENTORY = b"""
 [[kernel]]

@@ -11,15 +11,7 @@ import pytest
 
 from ftensor.runtime.backend import Backend
 
-from .runtime_kernels import (
-    add_kernel,
-    all_backends,
-    download,
-    slow_kernel,
-    source,
-    upload,
-    values,
-)
+from .runtime_kernels import add_kernel, all_backends, download, slow_kernel, source, upload, values
 
 
 @pytest.fixture(scope="module", params=list(all_backends()))

@@ -115,9 +115,7 @@ def test_the_device_rebuilds_a_spoiled_entry(folder: Path) -> None:
                     cache.put(file.name, b"not a program")
 
 
-def test_a_folder_that_cannot_be_written_is_said_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "file" / "below"))
     with pytest.warns(RuntimeWarning, match="FTENSOR_CACHE_DIR") as caught:
@@ -154,9 +152,7 @@ while True:
 
 
 def test_writers_at_once_and_killed_leave_a_cache_that_works(folder: Path) -> None:
-    writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE) for _ in range(3)
-    ]
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE) for _ in range(3)]
     for writer in writers:
         assert writer.stdout is not None
         writer.stdout.readline()

@@ -106,9 +106,7 @@ ACTIONS = [
 def test_a_forked_child_works_or_is_refused(device: str, action: str) -> None:
     # The work is waited for before the fork, so that reading and writing host memory, and waiting
     # for nothing, need no device any more.
-    free = action == "backend.synchronize()" or (
-        "load" in action and device in ("intel-cpu", "pocl")
-    )
+    free = action == "backend.synchronize()" or ("load" in action and device in ("intel-cpu", "pocl"))
     expected = "worked" if device == "csim" or free else "refused"
     assert ran(FORK.replace("DO", action), device) == f"{expected}\n0 True\n"
 

@@ -55,9 +55,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("myst_parser")
     out = tmp_path_factory.mktemp("site") / "site"
     done = subprocess.run(
-        [sys.executable, "pages/build.py", "--out", str(out)], cwd=ROOT, env=environment(),
-        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        [sys.executable, "pages/build.py", "--out", str(out)],
+        cwd=ROOT,
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     assert done.returncode == 0 and "WARNING" not in done.stdout, done.stdout
     return out
 
@@ -87,11 +91,17 @@ class Browser:
     def read(self, path: str) -> str:
         """A page when its scripts have run."""
         command = [
-            self.program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-            f"--user-data-dir={self.folder}", "--virtual-time-budget=30000", "--dump-dom",
+            self.program,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            f"--user-data-dir={self.folder}",
+            "--virtual-time-budget=30000",
+            "--dump-dom",
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
             f"http://127.0.0.1:{self.port}/{path}",
-        ]  # fmt: skip
+        ]
         done = subprocess.run(command, text=True, capture_output=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -140,11 +150,14 @@ def test_nearly_every_op_has_an_example(site: Path, pages: dict[str, ModuleType]
     assert len(without) <= MOST_WITHOUT_EXAMPLE + standard, without
 
 
-@pytest.mark.parametrize("words, page, title", [
-    ("linspace", "reference/ft-create.html", "linspace"),
-    ("glossary", "glossary.html", "Glossary"),
-    ("no device for the mapping", "faq.html", "no device for the mapping"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, page, title",
+    [
+        ("linspace", "reference/ft-create.html", "linspace"),
+        ("glossary", "glossary.html", "Glossary"),
+        ("no device for the mapping", "faq.html", "no device for the mapping"),
+    ],
+)
 def test_the_search_finds(browser: Browser, words: str, page: str, title: str) -> None:
     text = browser.read(f"search.html?q={words.replace(' ', '+')}")
     results = re.search(r'<ul[^>]*class="search".*</ul>', text, re.S)
@@ -202,9 +215,7 @@ def test_a_notebook_runs(script: Path, pages: dict[str, ModuleType], tmp_path: P
     with pytest.MonkeyPatch.context() as patch:
         for name in ("PYTHONPATH", "IPYTHONDIR"):
             patch.setenv(name, env[name])
-        client.NotebookClient(
-            notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}
-        ).execute()
+        client.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", ())]
     assert any("image/png" in out.get("data", {}) for out in outputs)
     picture = tmp_path / f"{script.stem}.png"

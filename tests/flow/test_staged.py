@@ -127,15 +127,17 @@ REFUSED = {
     "random numbers": (lambda x: x + ft.rand(3, 40), "is no stage .* draws random numbers"),
     "pairs of doubles": (lambda x: x.to(ft.complex128), "no stage has elements of complex128"),
     "a transform of another length": (
-        lambda x: ft.fft.fft(x.to(ft.complex64)), "fft is no stage .* 40 numbers, .* 8 to 4096",
+        lambda x: ft.fft.fft(x.to(ft.complex64)),
+        "fft is no stage .* 40 numbers, .* 8 to 4096",
     ),
     "a transform across rows": (
-        lambda x: ft.fft.fft(x[:2, :8].to(ft.complex64), dim=0), "fft is no stage .* all first",
+        lambda x: ft.fft.fft(x[:2, :8].to(ft.complex64), dim=0),
+        "fft is no stage .* all first",
     ),
     "nothing": (lambda x: x, "computes nothing"),
     "one row": (lambda x: x[:1] + 1, "got 1 rows of 40 elements"),
     "square data": (lambda x: ft.ones(40, 40) + x[:1], "got 40 rows of 40 elements"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -200,33 +202,25 @@ BROKEN = {
     "too long": (lambda t: t + " " * (1 << 20), "and at most 1048576 are read"),
     "another spelling": (lambda t: t.replace("\n", "\n "), "not the one that its graph is written"),
     "no rows": (lambda t: t.replace('"length": 40', '"length": 0'), "its rows have 0 elements"),
-    "long rows": (
-        lambda t: t.replace('"length": 40', '"length": 1048577'),
-        "1048577, not one from 0 to 1048576",
-    ),
+    "long rows": (lambda t: t.replace('"length": 40', '"length": 1048577'), "1048577, not one from 0 to 1048576"),
     "odd lanes": (lambda t: t.replace('"lanes": 16', '"lanes": 12'), "it has 12 lanes"),
     "a value that is not there": (
-        lambda t: t.replace('"value": 2', '"value": 9'), "an output is 9, not one from 0 to 2",
+        lambda t: t.replace('"value": 2', '"value": 9'),
+        "an output is 9, not one from 0 to 2",
     ),
-    "blocks without operands": (
-        lambda t: t.replace('"period": 1', '"period": 3'), "its blocks have 3 rows",
-    ),
+    "blocks without operands": (lambda t: t.replace('"period": 1', '"period": 3'), "its blocks have 3 rows"),
     "no such dtype": (lambda t: t.replace("float32", "float33"), "'float33' is no dtype of graphs"),
     "no such place": (lambda t: t.replace('"of rows"', '"of cats"'), "'of cats'"),
     "no such unit": (lambda t: t.replace('"unit": 1', '"unit": 7'), "7, not one from 0 to 1"),
     "a missing part": (lambda t: json.dumps({"format": "ftensor graph 1"}), "it has no 'inputs'"),
-    "dtypes that differ": (
-        lambda t: t.replace('"dtype": "float32"', '"dtype": "float64"', 1), "calls' dtypes",
-    ),
+    "dtypes that differ": (lambda t: t.replace('"dtype": "float32"', '"dtype": "float64"', 1), "calls' dtypes"),
     "a text for a number": (lambda t: t.replace('"length": 40', '"length": "40"'), "'40', not one"),
     "a transform of such rows": (
         lambda t: t.replace('"fold": null', '"fold": null, "transform": {"inverse": false}'),
         "its unit mul is no transform",
     ),
-    "a name with code in it": (
-        lambda t: t.replace('"name": "sum_mul"', '"name": "a(){}"'), "is no identifier",
-    ),
-}  # fmt: skip
+    "a name with code in it": (lambda t: t.replace('"name": "sum_mul"', '"name": "a(){}"'), "is no identifier"),
+}
 
 
 @pytest.mark.parametrize("case", BROKEN)

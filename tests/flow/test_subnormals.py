@@ -17,9 +17,7 @@ from ftensor.runtime.targets import csim_compiler
 
 from .. import forked
 
-pytestmark = [
-    pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
-]
+pytestmark = [pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")]
 INVENTORY = """
 [[kernel]]
 ops = ["add", "sub", "mul", "true_divide", "sqrt", "ceil", "neg", "copy"]
@@ -117,9 +115,13 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[st
         assert made.returncode == 0, made.stderr
         out = folder / f"{way}.npz"
         ran = command(
-            folder / "program.py", folder / "given.npz", out,
-            FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(folder / way), FTENSOR_FALLBACK="error",
-        )  # fmt: skip
+            folder / "program.py",
+            folder / "given.npz",
+            out,
+            FTENSOR_DEVICE="csim",
+            FTENSOR_IMAGE=str(folder / way),
+            FTENSOR_FALLBACK="error",
+        )
         assert ran.returncode == 0, ran.stderr
         return dict(np.load(out))
 
@@ -127,9 +129,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[st
 
 
 @pytest.mark.parametrize("text", CALLS)
-def test_computing_agrees_with_the_model(
-    answers: Callable[[str], dict[str, Any]], text: str
-) -> None:
+def test_computing_agrees_with_the_model(answers: Callable[[str], dict[str, Any]], text: str) -> None:
     """Operands are flushed, then results; and it matters."""
     given = operands()
     with np.errstate(all="ignore"):
@@ -144,9 +144,7 @@ def test_computing_agrees_with_the_model(
 
 @pytest.mark.long
 @pytest.mark.parametrize("text", CALLS)
-def test_an_image_that_keeps_them_differs(
-    answers: Callable[[str], dict[str, Any]], text: str
-) -> None:
+def test_an_image_that_keeps_them_differs(answers: Callable[[str], dict[str, Any]], text: str) -> None:
     kept, mine = answers("keep")[text], answers("flush")[text]
     assert not np.array_equal(kept, mine, equal_nan=mine.dtype.kind == "f")
 

@@ -27,9 +27,7 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("FTENSOR_TUNED", raising=False)
     calls = [lambda: ft.ones(3)]
-    monkeypatch.setattr(
-        tune, "THRESHOLDS", [one._replace(calls=lambda: iter(calls)) for one in tune.THRESHOLDS]
-    )
+    monkeypatch.setattr(tune, "THRESHOLDS", [one._replace(calls=lambda: iter(calls)) for one in tune.THRESHOLDS])
     return found
 
 
@@ -75,9 +73,7 @@ def test_every_value_computes(backend: Backend) -> None:
     assert backend.launches is launches
 
 
-def test_refusals(
-    backend: Backend, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_refusals(backend: Backend, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "--rounds", "0"]) == 1
     assert "--rounds 0" in capsys.readouterr().err
     monkeypatch.setattr(backend, "tuned_as", "")

@@ -40,9 +40,7 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
     return found
 
 
-def test_asking_compiles_nothing_and_names_each_kernel_once(
-    backend: Backend, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_asking_compiles_nothing_and_names_each_kernel_once(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> Kernel:
         raise AssertionError("compiled")
 
@@ -55,9 +53,7 @@ def test_asking_compiles_nothing_and_names_each_kernel_once(
     assert backend.noted is None and len(backend.kernels) == 0
 
 
-def test_a_warm_cache_leaves_nothing_to_compile(
-    backend: Backend, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_warm_cache_leaves_nothing_to_compile(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels compiled together, in other processes, are loaded by each program's own name."""
     programs = wanted(backend, OPS[:3], [float32])
     assert not any(backend.has_built(program) for program in programs)
@@ -94,9 +90,7 @@ def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
 
 
 @pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
-def test_kernels_of_the_c_simulation_are_one_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernels_of_the_c_simulation_are_one_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is found by its own name; where the library is lost, each is compiled alone."""
     from ftensor.runtime.csim import backend as csim
 
@@ -104,10 +98,7 @@ def test_kernels_of_the_c_simulation_are_one_library(
     simulated, out = csim.CSimBackend(CSIM), np.zeros(1, np.float32)
     head = '#define FT_KERNEL extern "C" void\n'
     body = "\n#define FT_NAME {0}\nFT_KERNEL FT_NAME(float *out, int, int) {{ *out = {1}; }}\n"
-    programs = [
-        Program(head + body.format(name, value), name, ("*",))
-        for name, value in (("one", 1), ("two", 2))
-    ]
+    programs = [Program(head + body.format(name, value), name, ("*",)) for name, value in (("one", 1), ("two", 2))]
 
     def values() -> list[float]:
         found = []

@@ -68,9 +68,7 @@ def test_wheel_holds_the_kernels(wheel: Path) -> None:
 def test_wheel_holds_the_pages(python: Path, tmp_path: Path) -> None:
     """What a message names can be read where only the wheel is."""
     page = (ROOT / "docs" / "performance-model.md").read_text()
-    asked = "; ".join(
-        f"main(['docs', {name!r}])" for name in ("performance-model", "docs/performance-model.md")
-    )
+    asked = "; ".join(f"main(['docs', {name!r}])" for name in ("performance-model", "docs/performance-model.md"))
     said = run(python, "-c", f"from ftensor.cli import main; {asked}", cwd=tmp_path)
     assert said == 2 * page
 

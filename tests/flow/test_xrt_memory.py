@@ -201,9 +201,7 @@ answer(x=got(x).tolist(), reloads=ft.fpga.image_report().reloads)
     assert found["reloads"] == 6
 
 
-def test_a_launcher_from_before_a_change_beside_a_new_one(
-    four_units: Path, three_banks: Path
-) -> None:
+def test_a_launcher_from_before_a_change_beside_a_new_one(four_units: Path, three_banks: Path) -> None:
     """Both let go of their kernels when the image changes again."""
     found = run(
         f"""

@@ -5,13 +5,7 @@ from __future__ import annotations
 import json
 
 from ftensor.image.pack import pack
-from ftensor.image.sections import (
-    ArgumentDescription,
-    Bank,
-    ComputeUnit,
-    Description,
-    KernelDescription,
-)
+from ftensor.image.sections import ArgumentDescription, Bank, ComputeUnit, Description, KernelDescription
 
 LIBRARY = b"\x7fELF" + bytes(60)
 VADD = KernelDescription(

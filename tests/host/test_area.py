@@ -26,27 +26,30 @@ def counted(body: str, of: object = float32) -> dict[tuple[str, str], int]:
     [
         ("return a + b * c;", {("add", "float"): 1, ("mul", "float"): 1}),
         ("return a - 1.0f / (2 * 4);", {("add", "float"): 1}),  # constants are no hardware
-        ("return a < b ? a : -b;",
-         {("compare", "float"): 1, ("choose", "float"): 1, ("sign", "float"): 1}),
-        ("const float x = exp(a), y = x / b; return y;",
-         {("exp", "float"): 1, ("div", "float"): 1}),
+        ("return a < b ? a : -b;", {("compare", "float"): 1, ("choose", "float"): 1, ("sign", "float"): 1}),
+        ("const float x = exp(a), y = x / b; return y;", {("exp", "float"): 1, ("div", "float"): 1}),
         ("return (float)n;", {("to_float", "float"): 1}),
-        ("return n * 8 + n / 3;",
-         {("div", "int32"): 1, ("add", "int32"): 1, ("to_float", "float"): 1}),
+        ("return n * 8 + n / 3;", {("div", "int32"): 1, ("add", "int32"): 1, ("to_float", "float"): 1}),
         ("return a > b ? 1 : 0;", {("compare", "float"): 1}),  # one of two constants
         ("return ft_bits<float>(ft_bits<int>(a) >> 3);", {}),  # wires
         ("float s = a; for (int k = 0; k < 3; k++) s = s * b; return s;", {("mul", "float"): 3}),
-        ("for (int k = 14; k > 0; k--) a = a + K(0.5 * k) / b; return a;",
-         {("add", "float"): 14, ("div", "float"): 14}),
+        (
+            "for (int k = 14; k > 0; k--) a = a + K(0.5 * k) / b; return a;",
+            {("add", "float"): 14, ("div", "float"): 14},
+        ),
         # As often as values ask for: no board unrolls that.
-        ("for (int k = 0; k < 2147483647 && a < b; k++) a = a * b; return a;",
-         {("mul", "float"): 1, ("compare", "float"): 1}),
-        ("float r; switch (n) { case 0: case 2: r = a; break; default: r = b; } return r * r;",
-         {("choose", "float"): 1, ("mul", "float"): 1}),
+        (
+            "for (int k = 0; k < 2147483647 && a < b; k++) a = a * b; return a;",
+            {("mul", "float"): 1, ("compare", "float"): 1},
+        ),
+        (
+            "float r; switch (n) { case 0: case 2: r = a; break; default: r = b; } return r * r;",
+            {("choose", "float"): 1, ("mul", "float"): 1},
+        ),
         ("return ft_isnan(a) ? b : a;", {("compare", "float"): 1, ("choose", "float"): 1}),
         ("return FT_DOUBLE ? a / b : a;", {}),
     ],
-)  # fmt: skip
+)
 def test_operators_of_a_function(body: str, found: dict[tuple[str, str], int]) -> None:
     assert counted(body) == found
 
@@ -116,11 +119,20 @@ def test_every_kernel_of_every_inventory_but_full_can_be_counted() -> None:
         ("reflect", float32, {("mul", "float"): 3, ("add", "float"): 4}),
         ("reflect", complex64, {("mul", "float"): 12, ("add", "float"): 14}),
         # in memory, and again in block memory
-        ("cholesky", float32, {("mul", "float"): 2, ("add", "float"): 2, ("div", "float"): 2,
-                               ("compare", "float"): 2, ("sqrt", "float"): 2}),
+        (
+            "cholesky",
+            float32,
+            {
+                ("mul", "float"): 2,
+                ("add", "float"): 2,
+                ("div", "float"): 2,
+                ("compare", "float"): 2,
+                ("sqrt", "float"): 2,
+            },
+        ),
         ("order", int32, {("compare", "int32"): 4}),
     ],
-)  # fmt: skip
+)
 def test_kernels_of_factors_are_their_functions_of_elements(
     kind: str, of: dtype, found: dict[tuple[str, str], int]
 ) -> None:

@@ -30,9 +30,7 @@ def rows(text: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-@pytest.mark.parametrize(
-    "version, names", [((2021, 2), "k_1.k_2"), ((2022, 1), "k_1,k_2"), ((2024, 2), "k_1,k_2")]
-)
+@pytest.mark.parametrize("version, names", [((2021, 2), "k_1.k_2"), ((2022, 1), "k_1,k_2"), ((2024, 2), "k_1,k_2")])
 def test_compute_units_are_named_as_the_version_wants(version, names):
     text = link.configuration([group("k", 2), group("m")], version)
     assert rows(text) == ["[connectivity]", f"nk=k:2:{names}", "nk=m:1:m_1"]
@@ -75,17 +73,13 @@ def test_a_memory_that_is_none_is_refused(bank):
 def test_streams_join_two_kernels():
     streams = [Stream("a_1.out", "b_1.in", 64), Stream("a_1.more", "b_1.rest")]
     text = link.configuration([group("a"), group("b")], (2022, 2), None, streams)
-    assert rows(text)[-2:] == [
-        "stream_connect=a_1.out:b_1.in:64", "stream_connect=a_1.more:b_1.rest",
-    ]  # fmt: skip
+    assert rows(text)[-2:] == ["stream_connect=a_1.out:b_1.in:64", "stream_connect=a_1.more:b_1.rest"]
     with pytest.raises(BuildError, match="from a kernel to itself"):
         link.configuration([group("a", 2)], (2022, 2), None, [Stream("a_1.out", "a_2.in")])
 
 
 def test_a_clock_in_hertz():
-    assert rows(link.configuration([group("k")], (2022, 2), 250.5))[-2:] == [
-        "[clock]", "defaultFreqHz=250500000",
-    ]  # fmt: skip
+    assert rows(link.configuration([group("k")], (2022, 2), 250.5))[-2:] == ["[clock]", "defaultFreqHz=250500000"]
 
 
 def test_limits_of_the_tools():

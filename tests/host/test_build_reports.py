@@ -28,9 +28,7 @@ def test_a_synthesis_report():
 
 def test_what_vitis_hls_does_not_know_is_none():
     text = CSYNTH.replace("146", "undef").replace("134217802", "?").replace("2.433", "-")
-    text = text.replace("<PipelineII>1</PipelineII>", "").replace(
-        "<PipelineII>2<", "<PipelineII>-<"
-    )
+    text = text.replace("<PipelineII>1</PipelineII>", "").replace("<PipelineII>2<", "<PipelineII>-<")
     report = reports.synthesis(text)
     assert report is not None
     assert report.latency == (None, None)
@@ -57,10 +55,7 @@ def test_a_truncated_synthesis_report_is_none(end):
     assert (reports.synthesis(CSYNTH[:end]) is None) == (end < whole)
 
 
-@pytest.mark.parametrize(
-    "slack, timing",
-    [("0.021", Timing(0.021, 0.010, 0)), ("-0.313", Timing(-0.313, 0.010, 0))],
-)
+@pytest.mark.parametrize("slack, timing", [("0.021", Timing(0.021, 0.010, 0)), ("-0.313", Timing(-0.313, 0.010, 0))])
 def test_a_timing_summary(slack, timing):
     found = reports.timing(TIMING.replace("SLACK", slack))
     assert found == timing and found.met == (timing.setup >= 0)

@@ -16,11 +16,7 @@ from ftensor.image import call_tokens
 from ..made_images import KERNELS, PARAMS, describe
 
 
-@given(
-    st.floats(width=32, allow_nan=False),
-    st.floats(allow_nan=False),
-    st.integers(0, 2**64 - 1),
-)
+@given(st.floats(width=32, allow_nan=False), st.floats(allow_nan=False), st.integers(0, 2**64 - 1))
 def test_bits_travel_as_longs(small: float, large: float, whole: int) -> None:
     """The 64 bits of a long hold each value."""
     packed = struct.pack("<q", call_tokens.float_bits(small))

@@ -49,13 +49,8 @@ def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
         "kernels": [
             {
                 "name": "vadd",
-                "units": [
-                    {"name": "vadd_1", "base": "0x1800000"},
-                    {"name": "vadd_2", "base": 0x1810000},
-                ],
-                "arguments": [
-                    {"name": a.name, "type": a.c, "banks": list(a.banks)} for a in VADD.arguments
-                ],
+                "units": [{"name": "vadd_1", "base": "0x1800000"}, {"name": "vadd_2", "base": 0x1810000}],
+                "arguments": [{"name": a.name, "type": a.c, "banks": list(a.banks)} for a in VADD.arguments],
             }
         ],
     }
@@ -129,9 +124,7 @@ def test_pack_and_info_commands(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("content", [b"", b"xclbin2\0", b"#!/bin/sh\n" * 99, FILE[:-1], None])
-def test_info_of_what_is_no_image(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
-) -> None:
+def test_info_of_what_is_no_image(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None) -> None:
     """One line on stderr and status 1."""
     path = tmp_path / "x.xclbin"
     if content is not None:

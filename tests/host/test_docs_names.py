@@ -14,19 +14,33 @@ from ..docs_pages import PAGES, README, ROOT, blocks, commands, inline, title
 
 FOLDERS = ("ftensor", "hls", "docs", "tests", "examples", "benchmarks")
 FILES = {
-    path.relative_to(ROOT)
-    for path in (*ROOT.iterdir(), *(p for folder in FOLDERS for p in (ROOT / folder).rglob("*")))
+    path.relative_to(ROOT) for path in (*ROOT.iterdir(), *(p for folder in FOLDERS for p in (ROOT / folder).rglob("*")))
 }
 # What a reader writes, what a command makes, and two modules of a sketch that were not built.
 MADE = {
-    "INVENTORY.toml", "lenet.toml", "pulse.toml", "steps/sources/vadd_dataflow.cpp", "dtype.py",
-    "errors.py", "norm.cpp", "norm.toml",
-}  # fmt: skip
+    "INVENTORY.toml",
+    "lenet.toml",
+    "pulse.toml",
+    "steps/sources/vadd_dataflow.cpp",
+    "dtype.py",
+    "errors.py",
+    "norm.cpp",
+    "norm.toml",
+}
 # Options of others' commands: pytest, pip, the vendors' tools, the examples.
 FOREIGN = {
-    "--base", "--bursts", "--device", "--export", "--ignore-installed", "--list", "--once",
-    "--prefix", "--report", "--small", "--user",
-}  # fmt: skip
+    "--base",
+    "--bursts",
+    "--device",
+    "--export",
+    "--ignore-installed",
+    "--list",
+    "--once",
+    "--prefix",
+    "--report",
+    "--small",
+    "--user",
+}
 PATH = re.compile(r"(?<![\w./<-])(?:[\w*-]+/)*[\w*+-]+\.(?:py|h|cpp|toml|md)\b(?!/)")
 FOLDER = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/(?:\w+/)*(?=\W|$)")
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
@@ -58,9 +72,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     found, left = {README}, [README]
     while left:
         page = left.pop()
-        links = {
-            (page.parent / link.split("#")[0]).resolve() for link in LINK.findall(page.read_text())
-        }
+        links = {(page.parent / link.split("#")[0]).resolve() for link in LINK.findall(page.read_text())}
         new = {there for there in links & set(PAGES) if there not in found}
         found |= new
         left += new

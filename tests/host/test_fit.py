@@ -80,24 +80,25 @@ def test_what_does_not_fit_is_refused_with_what_does() -> None:
     fit.check("rest", rest.groups, kria)
 
 
-@pytest.mark.parametrize("name, boards", [
-    ("first", BOARD_NAMES),
-    ("minimal", ("u55c", "u280")),
-    ("cnn", ("u55c", "u280")),
-    ("int8", ("u55c", "u280")),
-    ("transformer", ("u55c", "u250", "u280")),
-    ("radio", ("u55c", "u280")),
-    ("stats", ("u55c", "u280")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, boards",
+    [
+        ("first", BOARD_NAMES),
+        ("minimal", ("u55c", "u280")),
+        ("cnn", ("u55c", "u280")),
+        ("int8", ("u55c", "u280")),
+        ("transformer", ("u55c", "u250", "u280")),
+        ("radio", ("u55c", "u280")),
+        ("stats", ("u55c", "u280")),
+    ],
+)
 def test_the_boards_that_hold_an_inventory(name: str, boards: tuple[str, ...]) -> None:
     groups = expand(read(name))
     for board in boards:
         assert fit.fit(groups, find(board)).fits, board
 
 
-@pytest.mark.parametrize(
-    "lut, dsp, fits", [(0.79, 0.9, True), (0.81, 0.1, False), (0.1, 1.1, False)]
-)
+@pytest.mark.parametrize("lut, dsp, fits", [(0.79, 0.9, True), (0.81, 0.1, False), (0.1, 1.1, False)])
 def test_what_cannot_be_placed_is_refused(lut: float, dsp: float, fits: bool) -> None:
     """Above 80 % of the LUTs tools find no place, of other resources above all there are."""
     board = find("u55c")
@@ -126,9 +127,7 @@ def test_a_platform_names_its_board() -> None:
     assert of_platform("my_vck190") is None
 
 
-def test_a_small_board_gets_the_smaller_form(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_small_board_gets_the_smaller_form(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """A dry run names it; a large board gets the inventory that was asked for, and both the memory
     that the command names."""
     for platform, name, bank in (("kv260", "radio_small", "DDR[1]"), ("u55c", "radio", "HBM[*]")):

@@ -59,9 +59,7 @@ def folded(*kinds: str, lanes: int = 16, of: ft.dtype = ft.float32) -> KernelKey
     """A reduction whose inputs have these kinds."""
     ports = tuple(Port(of, kind) for kind in kinds)
     words = Reduction("a", "x + y", "K(0)")
-    return KernelKey(
-        "fold", "reduce_inner", ft.float32, lanes, ports[:1], ports, ("x",), reduction=words
-    )
+    return KernelKey("fold", "reduce_inner", ft.float32, lanes, ports[:1], ports, ("x",), reduction=words)
 
 
 def test_reductions_read_vectors_where_every_member_reads_in_line() -> None:
@@ -84,16 +82,10 @@ def test_reductions_read_vectors_where_every_member_reads_in_line() -> None:
 
 def test_a_product_keeps_its_own_parameters() -> None:
     group = Group("ft_gemm_float32", (GemmKey("gemm", ft.float32, 16, 8, 2, 16),))
-    assert [a.name for a in arguments(group)][-5:] == [
-        *("alpha_re", "beta_re", "geometry", "ft_unit", "ft_units")
-    ]
+    assert [a.name for a in arguments(group)][-5:] == [*("alpha_re", "beta_re", "geometry", "ft_unit", "ft_units")]
     assert call(group, 0) == "0 1 2 3 0 4 5 6 7 8"
     ports = [a.c for a in arguments(group) if a.what == "*"]
-    assert ports[:3] == [
-        "hls::vector<float, 16> *",
-        "const hls::vector<float, 8> *",
-        "const hls::vector<float, 16> *",
-    ]
+    assert ports[:3] == ["hls::vector<float, 16> *", "const hls::vector<float, 8> *", "const hls::vector<float, 16> *"]
     assert ports[3:5] == ["const float *", "float *"]  # the output a second time, by elements
 
 

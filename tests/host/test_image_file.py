@@ -152,10 +152,7 @@ def test_changed_code_is_noticed(folder: Path) -> None:
     """The UUID of an image for emulation is a digest of what is in it."""
 
     def change(d: Any, m: Manifest, x: Any) -> Any:
-        parts = [
-            replace(s, data=s.data[:-1] + b"!") if s.kind == Kind.BITSTREAM else s
-            for s in x.sections
-        ]
+        parts = [replace(s, data=s.data[:-1] + b"!") if s.kind == Kind.BITSTREAM else s for s in x.sections]
         return d, m, x.with_sections(parts)
 
     with pytest.raises(ImageError, match="changed since it was built"):
@@ -184,9 +181,7 @@ def test_the_manifest_may_lie_beside(folder: Path) -> None:
 def test_boards_and_emulation_want_different_images(folder: Path) -> None:
     """Told by the file's mode; boards by the platform's first two words."""
     soft = image_file.read(written(folder, lambda d, m, x: (d, m, x)))
-    hard = image_file.read(
-        written(folder, lambda d, m, x: (d, replace(m, target="hw"), replace(x, mode=Mode.PR)))
-    )
+    hard = image_file.read(written(folder, lambda d, m, x: (d, replace(m, target="hw"), replace(x, mode=Mode.PR))))
     image_file.check_device(soft, "any_name", "sw_emu")
     image_file.check_device(hard, "maker_board_gen3_base_2", "")
     with pytest.raises(ImageError, match="ftensor emulate"):

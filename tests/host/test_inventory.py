@@ -78,30 +78,31 @@ def test_steps_are_one_op() -> None:
     ("text", "wanted"),
     [
         ('ops = ["exp"]\ndtypes = ["int64"]', {"exp map: float32(int64)"}),
-        ('ops = ["eq"]\nlayouts = ["linear", "scalar"]',
-         {"eq map: bool(float32, float32)", "eq map: bool(float32, number)"}),
+        (
+            'ops = ["eq"]\nlayouts = ["linear", "scalar"]',
+            {"eq map: bool(float32, float32)", "eq map: bool(float32, number)"},
+        ),
         ('ops = ["neg"]\nlayouts = ["strided"]', {"neg rows: float32(float32)"}),
         ('ops = ["copy"]\nto = ["int32"]', {"copy map: int32(float32)"}),
         ('ops = ["ne"]\nto = ["@same"]', {"ne map: float32(float32, float32)"}),
         ('ops = ["mul"]\ndtypes = ["float32(int32, number)"]', {"mul map: float32(int32, number)"}),
-        ('ops = ["sum"]\ndtypes = ["bool"]\nlayouts = ["strided"]',
-         {"sum_whole reduce_inner: int64(bool)"}),
-        ('ops = ["amax"]\nlayouts = ["outer"]\nvectors = [8]',
-         {"amax_whole reduce_outer: float32(float32)"}),
-        ('ops = ["copy"]\nlayouts = ["gather"]\nindices = [2]',
-         {"copy rows: float32(float32, int64, int64)"}),
-        ('ops = ["add_at"]\nlayouts = ["scatter"]\nindex = ["int32"]',
-         {"add_at rows: float32(float32, float32, int32)"}),
-        ('ops = ["lerp_at"]\nlayouts = ["gather", "scatter"]',
-         {f"lerp_at rows: float32({'float32, ' * 5}int64)"}),
-        ('ops = ["@bitwise"]\nbut = ["bitwise_or", "bitwise_left_shift", "bitwise_right_shift"]\n'
-         'dtypes = ["bool"]',
-         {"bitwise_and map: bool(bool, bool)", "bitwise_xor map: bool(bool, bool)"}),
+        ('ops = ["sum"]\ndtypes = ["bool"]\nlayouts = ["strided"]', {"sum_whole reduce_inner: int64(bool)"}),
+        ('ops = ["amax"]\nlayouts = ["outer"]\nvectors = [8]', {"amax_whole reduce_outer: float32(float32)"}),
+        ('ops = ["copy"]\nlayouts = ["gather"]\nindices = [2]', {"copy rows: float32(float32, int64, int64)"}),
+        (
+            'ops = ["add_at"]\nlayouts = ["scatter"]\nindex = ["int32"]',
+            {"add_at rows: float32(float32, float32, int32)"},
+        ),
+        ('ops = ["lerp_at"]\nlayouts = ["gather", "scatter"]', {f"lerp_at rows: float32({'float32, ' * 5}int64)"}),
+        (
+            'ops = ["@bitwise"]\nbut = ["bitwise_or", "bitwise_left_shift", "bitwise_right_shift"]\ndtypes = ["bool"]',
+            {"bitwise_and map: bool(bool, bool)", "bitwise_xor map: bool(bool, bool)"},
+        ),
         ('ops = ["add", "sub"]\nbut = ["add"]\ndtypes = ["int8"]', {"sub map: int8(int8, int8)"}),
         ('ops = ["fill"]', {"fill map: float32()"}),
         ('ops = ["mul"]\nlayouts = ["map vvs"]', {"mul map: float32(float32, float32)"}),
     ],
-)  # fmt: skip
+)
 def test_members(text: str, wanted: set[str]) -> None:
     assert signatures(text) == wanted
 
@@ -113,8 +114,10 @@ def test_parameters_choose_a_row() -> None:
 
 
 def test_lanes_fill_the_port() -> None:
-    lanes = {d: keys(f'ops = ["add()"]\ndtypes = ["{d}"]')[0].lanes
-             for d in ("int8", "float16", "float32", "float64", "complex64")}  # fmt: skip
+    lanes = {
+        d: keys(f'ops = ["add()"]\ndtypes = ["{d}"]')[0].lanes
+        for d in ("int8", "float16", "float32", "float64", "complex64")
+    }
     assert lanes == {"int8": 16, "float16": 16, "float32": 16, "float64": 8, "complex64": 8}
     assert keys('ops = ["add()"]\nlanes = 1')[0].lanes == 1
 
@@ -130,17 +133,13 @@ def test_shared_grouping() -> None:
 
 
 def test_tables_of_one_name_share() -> None:
-    text = (
-        '[[kernel]]\nname = "a"\nops = ["add()"]\n[[kernel]]\nname = "a"\nops = ["mul", "add()"]\n'
-    )
+    text = '[[kernel]]\nname = "a"\nops = ["add()"]\n[[kernel]]\nname = "a"\nops = ["mul", "add()"]\n'
     (group,) = expand(inventory(text))
     assert (group.name, [k.name for k in group.keys]) == ("a", ["add", "mul"])
 
 
 def test_first_table_has_it() -> None:
-    text = (
-        '[[kernel]]\nname = "a"\nops = ["add()"]\n[[kernel]]\nname = "b"\nops = ["add()", "mul"]\n'
-    )
+    text = '[[kernel]]\nname = "a"\nops = ["add()"]\n[[kernel]]\nname = "b"\nops = ["add()", "mul"]\n'
     assert [[k.name for k in g.keys] for g in expand(inventory(text))] == [["add"], ["mul"]]
     twice = expand(inventory("repeat = true\n" + text))
     assert [[k.name for k in g.keys] for g in twice] == [["add"], ["add", "mul"]]

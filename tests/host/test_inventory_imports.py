@@ -66,9 +66,7 @@ def test_a_row_of_ones_own_gets_into_an_image(tmp_path: Path) -> None:
         (traced, "has them all"),
         (["env", "FTENSOR_IMAGE=image", sys.executable, "program.py"], "[0.5, 4.5]\n10.0\n"),
     ):
-        done = subprocess.run(
-            [*run, *command], cwd=tmp_path, capture_output=True, text=True, timeout=300
-        )
+        done = subprocess.run([*run, *command], cwd=tmp_path, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         assert said in done.stdout
 

@@ -41,15 +41,18 @@ HERE = Path("here.toml")
         ('clock_mhz = "fast"\n[[kernel]]\nops = ["add"]', 1, "clock_mhz = 'fast'"),
         ('[[kernel]]\nops = ["add"]\n\n[[kernel]]\nops = ["mux"]', 5, "no op 'mux'"),
         ('[[kernel]]\nname = "9"\nops = ["add"]', 2, "'9' can't begin a kernel's name"),
-        ('[[kernel]]\nname = "a"\nops = ["add"]\n[[kernel]]\nname = "a"\nunits = 2\n'
-         'ops = ["mul"]', 4, "another table is called 'a'"),
+        (
+            '[[kernel]]\nname = "a"\nops = ["add"]\n[[kernel]]\nname = "a"\nunits = 2\nops = ["mul"]',
+            4,
+            "another table is called 'a'",
+        ),
         ('[[kernel]]\nops = ["bitwise_and"]', 1, "no kernel of 'bitwise_and' takes float32"),
         ('[[kernel]]\nops = ["sum"]', 1, "no kernel of 'sum' takes float32 in a layout of linear"),
         ('[[kernel]]\nops = ["add"]\nlayouts = ["gather"]', 1, "no kernel of 'add'"),
         ('[[kernel]]\nops = ["add"]\nlayouts = ["map vx"]', 1, "no kernel of 'add'"),
         ('[[kernel]]\nops = ["matmul"]\ndtypes = ["bool"]', 1, "no kernel of 'matmul' takes bool"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_name_their_place(text: str, line: int, said: str) -> None:
     with pytest.raises(InventoryError) as caught:
         expand(parse(text.encode(), HERE))

@@ -7,13 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftensor.iterator.shape import (
-    broadcast_shapes,
-    infer_shape,
-    normalize_dim,
-    normalize_dims,
-    numel,
-)
+from ftensor.iterator.shape import broadcast_shapes, infer_shape, normalize_dim, normalize_dims, numel
 
 from .. import geometry
 

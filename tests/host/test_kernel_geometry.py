@@ -73,9 +73,8 @@ def made(taps: int, operands: int) -> All:
     strides = tuple(tuple(range(k, k + taps)) for k in range(operands))
     parts = Part(7, (1, 2)), Part(8), Part(9, (3,)), Part(10, (4,) * taps)
     return All(
-        3, 1 << 40, (4, 5), Spot(6, 7), True, tuple(range(50, 50 + taps)), spots, strides,
-        parts[0], parts[1], parts[2:],
-    )  # fmt: skip
+        3, 1 << 40, (4, 5), Spot(6, 7), True, tuple(range(50, 50 + taps)), spots, strides, parts[0], parts[1], parts[2:]
+    )
 
 
 @pytest.mark.parametrize("taps, operands", [(0, 2), (1, 1), (3, 2)])
@@ -109,9 +108,7 @@ def test_a_length_that_is_not_told_is_what_fits() -> None:
     assert Walk.unpack(walk.pack()) == walk
 
 
-@pytest.mark.parametrize(
-    "of", sorted({s.geometry for s in skeletons() if s.geometry}, key=lambda g: g.__name__)
-)
+@pytest.mark.parametrize("of", sorted({s.geometry for s in skeletons() if s.geometry}, key=lambda g: g.__name__))
 def test_a_kernel_uses_words_that_there_are(of: type[Geometry]) -> None:
     for skeleton in [s for s in skeletons() if s.geometry is of]:
         text = skeleton.text()

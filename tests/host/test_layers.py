@@ -11,11 +11,7 @@ ROOT = Path(__file__).resolve().parents[2] / "ftensor"
 PAGE = ROOT.parent / "docs" / "architecture.md"
 # The rows of its table of layers, from the highest to the lowest: what each consists of.
 ROWS = re.findall(r"^\|[^|]+\| (`[^|]+) \|[^|]+\|$", PAGE.read_text().partition("## ")[0], re.M)
-HEIGHT = {
-    name: -row
-    for row, files in enumerate(ROWS)
-    for name in re.findall(r"`ftensor/(\w+)(?:/|\.py)`", files)
-}
+HEIGHT = {name: -row for row, files in enumerate(ROWS) for name in re.findall(r"`ftensor/(\w+)(?:/|\.py)`", files)}
 
 
 # Modules that import each other: only files that stand side by side and are one thing.
@@ -58,10 +54,7 @@ def imported(path: Path, root: Path = ROOT) -> set[str]:
 
 def circles(root: Path = ROOT) -> list[str]:
     """Modules that import each other when they run, in functions, too."""
-    files = {
-        ".".join((root.name, *path.relative_to(root).with_suffix("").parts)): path
-        for path in root.rglob("*.py")
-    }
+    files = {".".join((root.name, *path.relative_to(root).with_suffix("").parts)): path for path in root.rglob("*.py")}
     names = {name: path for name, path in files.items() if not name.endswith("__init__")}
     below: dict[str, set[str]] = {}
     for name, path in names.items():
@@ -90,9 +83,7 @@ def breaches(root: Path = ROOT) -> list[str]:
 
 
 def test_every_folder_has_its_height() -> None:
-    beside = {p.stem for p in ROOT.glob("*.py")} | {
-        p.parent.name for p in ROOT.glob("*/__init__.py")
-    }
+    beside = {p.stem for p in ROOT.glob("*.py")} | {p.parent.name for p in ROOT.glob("*/__init__.py")}
     assert beside == set(HEIGHT)
 
 

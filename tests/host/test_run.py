@@ -35,15 +35,14 @@ def asked(monkeypatch: pytest.MonkeyPatch, *words: str, failing: bool = False) -
 def test_a_file_runs_on_the_default_device_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No image is built for it, which readying XRT would do."""
     assert asked(monkeypatch, "tests/kernel/test_reduce.py") == [
-        "ready default", "tests on default: tests/kernel/test_reduce.py",
-    ]  # fmt: skip
+        "ready default",
+        "tests on default: tests/kernel/test_reduce.py",
+    ]
 
 
 def test_the_first_failure_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("--all", "-x", "tests/kernel")
-    assert asked(monkeypatch, *words, failing=True) == [
-        "ready default", "tests on default: -x tests/kernel",
-    ]  # fmt: skip
+    assert asked(monkeypatch, *words, failing=True) == ["ready default", "tests on default: -x tests/kernel"]
     assert len(asked(monkeypatch, *words)) > 4
 
 

@@ -45,8 +45,7 @@ def descriptions(draw: st.DrawFn) -> Description:
     """Any description that people may write."""
     names = draw(st.lists(words, min_size=1, max_size=4, unique=True))
     banks = tuple(
-        Bank(f"HBM[{k}]", draw(st.integers(1, 1 << 20)) * 4096, type="HBM")
-        for k in range(draw(st.integers(1, 4)))
+        Bank(f"HBM[{k}]", draw(st.integers(1, 1 << 20)) * 4096, type="HBM") for k in range(draw(st.integers(1, 4)))
     )
     kernels = []
     for name in names:
@@ -114,10 +113,7 @@ def test_other_sections_of_real_files() -> None:
         Unit("vadd:vadd_1", 0x1800000, "AP_CTRL_CHAIN", interrupt=5),
         Unit("memory_subsystem", 0x2000000, "", type=5),
     )
-    streams = (
-        Bank("dc_0", 7, 9, "STREAMING_CONNECTION"),
-        Bank("HOST[0]", 1 << 30, 1 << 40, "HOST"),
-    )
+    streams = (Bank("dc_0", 7, 9, "STREAMING_CONNECTION"), Bank("HOST[0]", 1 << 30, 1 << 40, "HOST"))
     image = Xclbin(
         UUID(int=1),
         (
@@ -274,9 +270,7 @@ def test_xclbinutil_would_find_the_same(tmp_path: Path) -> None:
     text += "".join(f'printf("%zu ", sizeof({name}));' for name in names) + "}\n"
     (tmp_path / "sizes.cpp").write_text(text)
     program = str(tmp_path / "sizes")
-    subprocess.run(
-        ["g++", "-I", str(header.parent), str(tmp_path / "sizes.cpp"), "-o", program], check=True
-    )
+    subprocess.run(["g++", "-I", str(header.parent), str(tmp_path / "sizes.cpp"), "-o", program], check=True)
     sizes = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
     layouts = (tables.MEMORY, tables.UNIT, tables.CONNECTION, tables.CLOCK)
     assert [int(n) for n in sizes] == [layout.size for layout in layouts]

@@ -52,9 +52,7 @@ def test_every_public_name_is_in_the_reference(site: dict[str, ModuleType]) -> N
             assert any(head in page or f"`{name}`" in page for page in there), (path, name)
     methods = text["reference/tensor"]
     for name in reference.public(ft.Tensor):
-        assert f"`{name}`" in methods or re.search(
-            rf"^## {name}\b".replace("_", r"\\_"), methods, re.M
-        )
+        assert f"`{name}`" in methods or re.search(rf"^## {name}\b".replace("_", r"\\_"), methods, re.M)
 
 
 def test_the_reference_has_signatures_and_dtypes(site: dict[str, ModuleType]) -> None:

@@ -14,22 +14,11 @@ from ftensor.iterator.plan import Plan
 from ftensor.iterator.reduce_plan import plan_reduce
 from ftensor.iterator.stride import contiguous_strides
 from ftensor.kernels import select, source
-from ftensor.kernels.board_skeleton import (
-    BoardSkeleton,
-    board_skeletons,
-    layouts,
-    options,
-    words,
-)
+from ftensor.kernels.board_skeleton import BoardSkeleton, board_skeletons, layouts, options, words
 from ftensor.kernels.op_skeleton import OpSkeleton
 from ftensor.kernels.skeleton import named, skeletons
 from ftensor.kernels.skeletons.fused import Fused
-from ftensor.kernels.skeletons.gemm import (
-    DirectGeometry,
-    PackGeometry,
-    PackSide,
-    ProductGeometry,
-)
+from ftensor.kernels.skeletons.gemm import DirectGeometry, PackGeometry, PackSide, ProductGeometry
 from ftensor.kernels.skeletons.reduce_geometry import FoldGeometry
 from ftensor.kernels.skeletons.rows import RowsGeometry
 from ftensor.kernels.words import Asked, Option
@@ -43,9 +32,17 @@ from ftensor.toolchain.vitis.source import source as vitis_source
 SIZES = st.lists(st.integers(1, 5), max_size=4).map(tuple)
 # Those that no image has.
 CPU = {
-    "conv_depthwise", "conv_direct", "conv_weight", "extreme", "max_pool", "max_pool_back",
-    "radix_sort", "series", "sort_rows", "take",
-}  # fmt: skip
+    "conv_depthwise",
+    "conv_direct",
+    "conv_weight",
+    "extreme",
+    "max_pool",
+    "max_pool_back",
+    "radix_sort",
+    "series",
+    "sort_rows",
+    "take",
+}
 NUMBERS = st.integers(-(2**40), 2**40)
 
 
@@ -67,16 +64,12 @@ def test_folds_are_read_as_they_are_packed(
     data: Any, operands: int, kept: tuple[int, ...], shape: tuple[int, ...]
 ) -> None:
     walks = [tuple(data.draw(lists(len(s))) for _ in range(operands)) for s in (kept, shape)]
-    made = FoldGeometry(
-        *data.draw(lists(7)), kept, walks[0], shape, walks[1], data.draw(lists(operands))
-    )
+    made = FoldGeometry(*data.draw(lists(7)), kept, walks[0], shape, walks[1], data.draw(lists(operands)))
     assert FoldGeometry.unpack(made.pack()) == made
 
 
 @given(st.data(), SIZES, SIZES)
-def test_products_are_read_as_they_are_packed(
-    data: Any, batch: tuple[int, ...], other: tuple[int, ...]
-) -> None:
+def test_products_are_read_as_they_are_packed(data: Any, batch: tuple[int, ...], other: tuple[int, ...]) -> None:
     steps = tuple(data.draw(lists(len(batch))) for _ in range(4))
     strides = data.draw(lists(2)), data.draw(lists(2))
     product = ProductGeometry(*data.draw(lists(9)), *strides, batch, steps)
@@ -91,9 +84,7 @@ def test_products_are_read_as_they_are_packed(
 def test_launches_pack_what_the_model_reads() -> None:
     """The sizes of a plan come out of the numbers that its kernel is told."""
     plan = Plan((6, 70000), ((70000, 1), (1, 6)), (6, 70000), (70000, 1))
-    rows = RowsGeometry.unpack(
-        select.choose_map(plan.shape, plan.strides, 4, CSIM, 16).geometry or ()
-    )
+    rows = RowsGeometry.unpack(select.choose_map(plan.shape, plan.strides, 4, CSIM, 16).geometry or ())
     assert (rows.shape, rows.inner, rows.steps) == ((6,), 70000, (1, 6))
     strides = contiguous_strides((3, 5, 7))
     reduced = plan_reduce((3, 5, 7), [strides], (1,), False)
@@ -102,15 +93,11 @@ def test_launches_pack_what_the_model_reads() -> None:
 
 
 @pytest.mark.parametrize(
-    "skeleton",
-    [s for s in skeletons() if s.name not in ("own", "staged", "linked")],
-    ids=lambda s: s.name,
+    "skeleton", [s for s in skeletons() if s.name not in ("own", "staged", "linked")], ids=lambda s: s.name
 )
 def test_a_skeleton_has_its_text_and_its_words(skeleton: Any) -> None:
     assert named(skeleton.name) is skeleton
-    assert skeleton.text() == source.kernel_file(
-        f"skeleton/{skeleton.name.removeprefix('fused_')}.h"
-    )
+    assert skeleton.text() == source.kernel_file(f"skeleton/{skeleton.name.removeprefix('fused_')}.h")
     assert "FT_KERNEL void FT_NAME(" in skeleton.text()
     if isinstance(skeleton, Fused):
         assert not isinstance(skeleton, BoardSkeleton)
@@ -135,9 +122,7 @@ def test_letters_tell_layouts_apart() -> None:
 
 
 def test_every_kernel_of_its_own_has_sources_for_both_vendors() -> None:
-    asked = Asked(
-        (ft.float32, ft.complex64, ft.float16), {n: o.default for n, o in options().items()}, CSIM
-    )
+    asked = Asked((ft.float32, ft.complex64, ft.float16), {n: o.default for n, o in options().items()}, CSIM)
     for skeleton in [s for s in board_skeletons() if not s.shares]:
         for key in skeleton.keys(asked):
             group = Group("one", (key,))
@@ -160,26 +145,30 @@ def test_members_of_kernels_share_a_skeleton_that_lets_them() -> None:
 def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> None:
     """Those of one width behind an opcode, equal hardware once; a kernel's argument that a member
     has not is a buffer that it has, or zero; numbers of several types come as bits."""
-    asked = {"gemm_direct": ("float32", "int32", "complex64", "float64"), "dense_lu": ("float32",),
-             "dense_qr": ("float32", "float64"), "sort": ("float32", "int32", "int64")}  # fmt: skip
+    asked = {
+        "gemm_direct": ("float32", "int32", "complex64", "float64"),
+        "dense_lu": ("float32",),
+        "dense_qr": ("float32", "float64"),
+        "sort": ("float32", "int32", "int64"),
+    }
     members = [
         key
         for word, names in asked.items()
         for key in named("gemm" if word == "gemm_direct" else word).keys(  # type: ignore[union-attr]
-            Asked(
-                tuple(getattr(ft, n) for n in names),
-                {n: o.default for n, o in options().items()},
-                CSIM,
-            )
+            Asked(tuple(getattr(ft, n) for n in names), {n: o.default for n, o in options().items()}, CSIM)
         )
         if key.skeleton == word
     ]
     found = {joint.name(part): Group("k", part) for part in joint.families(members)}
     counts = {name: (len(g.members), len(g.bodies)) for name, g in found.items()}
     assert counts == {
-        "gemm_direct_4": (5, 3), "gemm_direct_float64": (2, 1), "dense_float32": (2, 2),
-        "dense_qr_float64": (1, 1), "sort_4": (2, 2), "sort_int64": (1, 1),
-    }  # fmt: skip
+        "gemm_direct_4": (5, 3),
+        "gemm_direct_float64": (2, 1),
+        "dense_float32": (2, 2),
+        "dense_qr_float64": (1, 1),
+        "sort_4": (2, 2),
+        "sort_int64": (1, 1),
+    }
     product = found["gemm_direct_4"]
     names = [a.name for a in arguments(product)]
     by_name = [dict(zip(names, call(product, k).split())) for k in range(5)]
@@ -189,9 +178,7 @@ def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> No
     factors = found["dense_float32"]
     names = [a.name for a in arguments(factors)]
     assert dict(zip(names, call(factors, 1).split()))["pivots"] == "@0"
-    assert not found["sort_int64"].joint and "opcode" not in {
-        a.name for a in arguments(found["sort_int64"])
-    }
+    assert not found["sort_int64"].joint and "opcode" not in {a.name for a in arguments(found["sort_int64"])}
 
 
 def test_a_constant_that_no_kernel_has_is_told() -> None:

@@ -78,9 +78,7 @@ def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
     mypy = (sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"))
     quiet = ("--follow-imports", "silent", "--no-error-summary", "--config-file", "own.ini")
     environment = {"MYPYPATH": str(ROOT), "PATH": ""}
-    done = subprocess.run(
-        [*mypy, *quiet, "program.py"], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run([*mypy, *quiet, "program.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert not done.stderr
     said = {}
     for line in done.stdout.splitlines():
@@ -98,9 +96,7 @@ def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
 SPACES = [module for module in sys.modules.values() if isinstance(module, Namespace)]
 
 
-@pytest.mark.parametrize(
-    "module", [ft, ft.fpga, ft.random, *SPACES], ids=lambda module: module.__name__
-)
+@pytest.mark.parametrize("module", [ft, ft.fpga, ft.random, *SPACES], ids=lambda module: module.__name__)
 def test_what_dir_shows_is_what_a_user_calls(module: ModuleType) -> None:
     names = dir(module)
     assert names == sorted(names)
@@ -116,9 +112,7 @@ def test_modules_can_be_imported_though_dir_leaves_them_out() -> None:
     assert ftensor.errors is ft.errors and "errors" not in dir(ft)
     assert relu is ft.nn.functional.relu
     assert "__version__" in dir(ft)
-    files = {p.stem for p in PACKAGE.glob("*.py")} | {
-        p.name for p in PACKAGE.iterdir() if p.is_dir()
-    }
+    files = {p.stem for p in PACKAGE.glob("*.py")} | {p.name for p in PACKAGE.iterdir() if p.is_dir()}
     assert files & set(dir(ft)) == {
         "cuda",
         "fpga",

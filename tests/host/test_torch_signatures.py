@@ -63,11 +63,17 @@ REVIEWED = {
 }
 # What one function takes for all of its names, of which torch's take a part.
 SHARED = {
-    "max_pool1d": "return_indices", "max_pool1d_with_indices": "return_indices",
-    "max_pool2d": "return_indices", "max_pool3d": "return_indices",
-    "celu": "inplace", "relu": "inplace", "selu": "inplace", "Tensor.relu": "inplace",
-    "tensor_split": "indices_or_sections", "Tensor.tensor_split": "indices_or_sections",
-}  # fmt: skip
+    "max_pool1d": "return_indices",
+    "max_pool1d_with_indices": "return_indices",
+    "max_pool2d": "return_indices",
+    "max_pool3d": "return_indices",
+    "celu": "inplace",
+    "relu": "inplace",
+    "selu": "inplace",
+    "Tensor.relu": "inplace",
+    "tensor_split": "indices_or_sections",
+    "Tensor.tensor_split": "indices_or_sections",
+}
 KNOWN = tuple(form.strip() for forms in REVIEWED.values() for form in forms.strip().split("\n"))
 
 
@@ -150,11 +156,7 @@ def test_functions_take_nothing_that_torchs_do_not() -> None:
     for name, forms in LISTED.items():
         words = {word for form in forms for word in [*form.order, *form.star, *form.named]}
         kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        own = [
-            p.name
-            for p in inspect.signature(found(ft, name)).parameters.values()
-            if p.kind in kinds
-        ]
+        own = [p.name for p in inspect.signature(found(ft, name)).parameters.values() if p.kind in kinds]
         more = {*own[name.startswith("Tensor.") :]} - words - MORE - ELSEWHERE
         assert more == ({SHARED[name]} if name in SHARED else set()), name
 

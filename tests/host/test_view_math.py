@@ -89,9 +89,7 @@ CASES: list[tuple[str, Callable[..., Any], Callable[..., Any], list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    "ours, theirs, arguments", [c[1:] for c in CASES], ids=[c[0] for c in CASES]
-)
+@pytest.mark.parametrize("ours, theirs, arguments", [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 @given(data=st.data())
 def test_same_layout_as_torch(ours: Any, theirs: Any, arguments: Any, data: st.DataObject) -> None:
     layout = data.draw(layouts())
@@ -131,9 +129,7 @@ def test_view(layout: Layout, data: st.DataObject) -> None:
     assert outcome(lambda: view_math.view(*layout, size)) == outcome(lambda: tensor.view(size))
 
 
-@given(
-    layout=layouts(), old=st.sampled_from([1, 2, 4, 8, 16]), new=st.sampled_from([1, 2, 4, 8, 16])
-)
+@given(layout=layouts(), old=st.sampled_from([1, 2, 4, 8, 16]), new=st.sampled_from([1, 2, 4, 8, 16]))
 def test_reinterpret(layout: Layout, old: int, new: int) -> None:
     names = {1: "uint8", 2: "int16", 4: "float32", 8: "complex64", 16: "complex128"}
     tensor = of_torch(layout, getattr(torch, names[old]))
@@ -143,10 +139,7 @@ def test_reinterpret(layout: Layout, old: int, new: int) -> None:
 
 @given(layout=layouts(), data=st.data())
 def test_expand(layout: Layout, data: st.DataObject) -> None:
-    size = [
-        data.draw(st.sampled_from([n, n, -1, 0, 3]) if n != 1 else st.integers(-1, 4))
-        for n in layout[0]
-    ]
+    size = [data.draw(st.sampled_from([n, n, -1, 0, 3]) if n != 1 else st.integers(-1, 4)) for n in layout[0]]
     size = data.draw(st.lists(st.integers(-1, 3), max_size=2)) + size
     if not data.draw(st.integers(0, 9)):
         size = size[1:]
@@ -203,10 +196,7 @@ def test_complex_and_pairs(layout: Layout) -> None:
 
 @given(shape=layouts().map(lambda found: (*found[0], 2)), data=st.data())
 def test_as_complex_of_any_strides(shape: tuple[int, ...], data: st.DataObject) -> None:
-    strides = (
-        *[data.draw(st.integers(0, 5)) for _ in shape[1:]],
-        data.draw(st.sampled_from([1, 1, 2])),
-    )
+    strides = (*[data.draw(st.integers(0, 5)) for _ in shape[1:]], data.draw(st.sampled_from([1, 1, 2])))
     layout = (shape, strides, data.draw(st.integers(0, 3)))
     expected = outcome(lambda: torch.view_as_complex(of_torch(layout)))
     assert outcome(lambda: view_math.as_complex(*layout)) == expected
@@ -226,11 +216,7 @@ pieces = st.lists(st.integers(-1, 4), max_size=4).map(tuple)
         (split_math.sized_pieces, torch.split, pieces),
         (split_math.chunks, torch.chunk, counts),
         (split_math.sections, torch.tensor_split, counts),
-        (
-            split_math.between,
-            torch.tensor_split,
-            st.lists(st.integers(-6, 6), max_size=4).map(tuple),
-        ),
+        (split_math.between, torch.tensor_split, st.lists(st.integers(-6, 6), max_size=4).map(tuple)),
     ],
     ids=["split", "split_with_sizes", "chunk", "sections", "indices"],
 )
@@ -255,9 +241,7 @@ def test_sized_pieces_that_fit(length: int, data: st.DataObject) -> None:
 bound = st.none() | st.integers(-6, 6) | st.sampled_from([2**70, -(2**70)])
 step = st.none() | st.integers(1, 5) | st.integers(-1, 0)
 slices = st.builds(slice, bound, bound, step)
-items = st.lists(
-    st.none() | st.just(...) | slices | st.just(slice(None)) | st.integers(-4, 4), max_size=5
-)
+items = st.lists(st.none() | st.just(...) | slices | st.just(slice(None)) | st.integers(-4, 4), max_size=5)
 
 
 @given(layout=layouts(), found=items)

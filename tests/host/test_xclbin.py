@@ -42,9 +42,8 @@ def test_written_files_read_back(image: Xclbin) -> None:
 def test_fields_lie_where_xrt_looks_for_them() -> None:
     """Offsets of the published structure."""
     image = Xclbin(
-        UUID(int=7), (Section(Kind.BITSTREAM, "kernels", b"\x7fELF"),), "vendor_board_name_1_0",
-        mode=Mode.SW_EMU,
-    )  # fmt: skip
+        UUID(int=7), (Section(Kind.BITSTREAM, "kernels", b"\x7fELF"),), "vendor_board_name_1_0", mode=Mode.SW_EMU
+    )
     data = xclbin.write(image)
     assert data[:8] == b"xclbin2\0"
     assert struct.unpack_from("<i", data, 8) == (-1,)
@@ -71,9 +70,7 @@ def test_damaged_files_never_crash_the_reader(image: Xclbin, data: st.DataObject
     """Any few bytes changed: the reader gives an image or one clear error, nothing else."""
     broken = bytearray(xclbin.write(image))
     for _ in range(data.draw(st.integers(1, 8))):
-        broken[data.draw(st.integers(0, min(len(broken), 700) - 1))] = data.draw(
-            st.integers(0, 255)
-        )
+        broken[data.draw(st.integers(0, min(len(broken), 700) - 1))] = data.draw(st.integers(0, 255))
     try:
         found = xclbin.read(bytes(broken))
     except ImageError:
@@ -83,12 +80,7 @@ def test_damaged_files_never_crash_the_reader(image: Xclbin, data: st.DataObject
 
 @pytest.mark.parametrize(
     ("at", "value"),
-    [
-        (0, b"xclbin0\0"),
-        (448, b"\xff\xff\xff\xff"),
-        (456 + 24, b"\xff" * 8),
-        (456 + 32, b"\xff" * 8),
-    ],
+    [(0, b"xclbin0\0"), (448, b"\xff\xff\xff\xff"), (456 + 24, b"\xff" * 8), (456 + 32, b"\xff" * 8)],
     ids=["magic", "sections", "offset", "size"],
 )
 def test_hostile_fields(at: int, value: bytes) -> None:

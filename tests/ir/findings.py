@@ -10,17 +10,7 @@ from pathlib import Path
 
 from .compiler import compiled
 from .loops import Flow, Loop, incoming
-from .module import (
-    Function,
-    Instruction,
-    Module,
-    bytes_of,
-    call_arguments,
-    callee,
-    is_pointer,
-    parse,
-    value,
-)
+from .module import Function, Instruction, Module, bytes_of, call_arguments, callee, is_pointer, parse, value
 
 # What may be called: functions of hls_math.h and hls_stream.h, as their stand-ins name them, and
 # what clang makes of copies, of lifetimes, and of arithmetic on integers.
@@ -154,9 +144,7 @@ class Check:
             return False
         flow = self.flows[called]
         return any(
-            self._touches(
-                flow.function, inner, sometimes or not flow.always(inner.block.name, None)
-            )
+            self._touches(flow.function, inner, sometimes or not flow.always(inner.block.name, None))
             for inner in flow.function
         )
 

@@ -122,9 +122,7 @@ class _Intervals(Addresses):
                 arrived = self._arrivals(loop, {name: 0.0})
             else:
                 cost = LATENCY if name.startswith(PORT) else 0
-                arrived = self._arrivals(
-                    loop, {one.result: float(cost) for one in accesses[name][0]}
-                )
+                arrived = self._arrivals(loop, {one.result: float(cost) for one in accesses[name][0]})
             row = weights[name] = {}
             for to, phi in carried.items():
                 ends = [arrived.get(v) for v, block in incoming(phi) if block in loop.blocks]
@@ -149,9 +147,7 @@ class _Intervals(Addresses):
 
     def _accesses(self, loop: Loop) -> dict[str, tuple[list[Instruction], list[Instruction]]]:
         """The loads and stores of each memory."""
-        found: dict[str, tuple[list[Instruction], list[Instruction]]] = defaultdict(
-            lambda: ([], [])
-        )
+        found: dict[str, tuple[list[Instruction], list[Instruction]]] = defaultdict(lambda: ([], []))
         for one in self._of(loop):
             if one.op in ("load", "store") and (root := self.root(pointer(one))):
                 found[root][one.op == "store"].append(one)
@@ -284,14 +280,8 @@ class _Intervals(Addresses):
                 times *= self.flow.trips(inner) or 1
                 assert inner.outside is not None
                 inner = inner.outside
-            here = sum(
-                one.op == op and self.root(pointer(one)) == port for one in block.instructions
-            )
-            before = [
-                best[b]
-                for b in self.flow.before[name]
-                if b in best and self.rank[b] < self.rank[name]
-            ]
+            here = sum(one.op == op and self.root(pointer(one)) == port for one in block.instructions)
+            before = [best[b] for b in self.flow.before[name] if b in best and self.rank[b] < self.rank[name]]
             best[name] = max(before, default=0) + times * here
         return max(best.values())
 

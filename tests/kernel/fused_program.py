@@ -60,9 +60,7 @@ class Program:
         numbers = numbers if launch.own_numbers is None else launch.own_numbers
         self.call(step.key, takes, tensors[:outs], numbers)
 
-    def call(
-        self, key: Any, takes: Sequence[int], gives: Sequence[ft.Tensor], numbers: Sequence[Any]
-    ) -> None:
+    def call(self, key: Any, takes: Sequence[int], gives: Sequence[ft.Tensor], numbers: Sequence[Any]) -> None:
         """One more call; what it gives was in these tensors."""
         unit = unit_of(key)
         first = len(self.dtypes) - (0 if numbers else unit.numbers)
@@ -166,23 +164,23 @@ def passes_launch(
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in operands]
     along, across = [s[dim] for s in strides], [s[1 - dim] for s in strides]
     if skeleton == "reduce_inner":
-        told = replace(
-            g, kept_strides=tuple((s,) for s in across), strides=((),) * len(operands),
-            steps=tuple(along),
-        )  # fmt: skip
+        told = replace(g, kept_strides=tuple((s,) for s in across), strides=((),) * len(operands), steps=tuple(along))
     else:
-        told = replace(
-            g, kept_strides=((),) * len(operands), strides=tuple((s,) for s in along),
-            steps=tuple(across),
-        )  # fmt: skip
+        told = replace(g, kept_strides=((),) * len(operands), strides=tuple((s,) for s in along), steps=tuple(across))
     ports = tuple(Port(x.dtype, select.kind_of(s)) for x, s in zip(operands, told.steps))
     gives = tuple(program.values[id(x._storage)] for x in eager)
     per_row = tuple(k for k, x in enumerate(operands) if x.ndim == 2 and x.shape[dim] == 1)
     key = FusedKey(
-        "passes", skeleton.replace("reduce", "row_passes"), folds[0].key.lanes,
-        ports[: len(fresh)], ports[len(fresh) :], tuple(program.calls), gives,
-        tuple(program.dtypes), per_row,
-    )  # fmt: skip
+        "passes",
+        skeleton.replace("reduce", "row_passes"),
+        folds[0].key.lanes,
+        ports[: len(fresh)],
+        ports[len(fresh) :],
+        tuple(program.calls),
+        gives,
+        tuple(program.dtypes),
+        per_row,
+    )
     places = tuple(range(len(operands)))
     step = Step(key, folds[0].units, places, places, geometry=told.pack(), work=numel(shape))
     launch = Launch((step,), len(operands), fresh=False)
@@ -191,9 +189,15 @@ def passes_launch(
 
 
 def _walking(
-    step: Step, program: Program, fresh: Sequence[ft.Tensor], inputs: Sequence[ft.Tensor],
-    gives: list[int], outs: list[int], ins: list[int | None], pointers: Ints,
-) -> Step:  # fmt: skip
+    step: Step,
+    program: Program,
+    fresh: Sequence[ft.Tensor],
+    inputs: Sequence[ft.Tensor],
+    gives: list[int],
+    outs: list[int],
+    ins: list[int | None],
+    pointers: Ints,
+) -> Step:
     """A fold's step with the operands of a program, each of which goes as one of its own does
     (None: as one element)."""
     key, g = step.key, FoldGeometry.unpack(step.geometry)
@@ -213,16 +217,19 @@ def _walking(
     ports = tuple(Port(d, kind) for d, kind in zip(dtypes, kinds))
     told = replace(
         g,
-        kept_strides=tuple(
-            (0,) * len(g.kept_shape) if k is None else g.kept_strides[k] for k in walks
-        ),
+        kept_strides=tuple((0,) * len(g.kept_shape) if k is None else g.kept_strides[k] for k in walks),
         strides=tuple((0,) * len(g.shape) if k is None else g.strides[k] for k in walks),
         steps=tuple(0 if k is None else g.steps[k] for k in walks),
     )
     fused = FusedKey(
-        "fused", f"fused_{key.skeleton}", key.lanes, ports[: len(outs)], ports[len(outs) :],
-        tuple(program.calls), tuple(gives),
-    )  # fmt: skip
+        "fused",
+        f"fused_{key.skeleton}",
+        key.lanes,
+        ports[: len(outs)],
+        ports[len(outs) :],
+        tuple(program.calls),
+        tuple(gives),
+    )
     offsets = tuple(None if k >= len(fresh) + len(inputs) else k for k in pointers)
     return Step(fused, step.units, pointers, offsets, geometry=told.pack(), work=step.work)
 
@@ -232,9 +239,8 @@ def _folds(launch: Launch) -> bool:
 
 
 def map_launch(
-    program: Program, fresh: Sequence[ft.Tensor], eager: Sequence[ft.Tensor],
-    inputs: Sequence[ft.Tensor],
-) -> Launch:  # fmt: skip
+    program: Program, fresh: Sequence[ft.Tensor], eager: Sequence[ft.Tensor], inputs: Sequence[ft.Tensor]
+) -> Launch:
     """The launch that computes a program in one kernel."""
     backend = default_backend()
     shape: Ints = tuple(fresh[0].shape)
@@ -249,15 +255,20 @@ def map_launch(
     ports = [Port(d, kind) for d, kind in zip(dtypes, choice.kinds)]
     gives = tuple(program.values[id(x._storage)] for x in eager)
     key = FusedKey(
-        "fused", f"fused_{choice.skeleton}", lanes, tuple(ports[: len(fresh)]),
-        tuple(ports[len(fresh) :]), tuple(program.calls), gives, tuple(program.dtypes),
-    )  # fmt: skip
+        "fused",
+        f"fused_{choice.skeleton}",
+        lanes,
+        tuple(ports[: len(fresh)]),
+        tuple(ports[len(fresh) :]),
+        tuple(program.calls),
+        gives,
+        tuple(program.dtypes),
+    )
     assert BY_VALUE not in choice.kinds
     places, told = tuple(range(len(operands))), choice.geometry
     step = Step(
-        key, choice.units, places, places, n=choice.n if told is None else None,
-        geometry=told or (), work=numel(shape),
-    )  # fmt: skip
+        key, choice.units, places, places, n=choice.n if told is None else None, geometry=told or (), work=numel(shape)
+    )
     launch = Launch((step,), len(operands), fresh=False)
     launch.bind(bound_to(backend, launch.steps))
     return launch

@@ -15,20 +15,13 @@ DTYPES = (
 )  # fmt: skip
 NUMPY_DTYPES = tuple(name for name in DTYPES if name != "bfloat16")
 
-shared_memory = pytest.mark.skipif(
-    not default_backend().host_shared, reason="the device has memory of its own"
-)
+shared_memory = pytest.mark.skipif(not default_backend().host_shared, reason="the device has memory of its own")
 
 
 def numbered(dtype: str, shape: tuple[int, ...]) -> torch.Tensor:
     """A torch tensor whose elements differ as far as the dtype can tell them apart."""
     count = int(np.prod(shape))
-    return (
-        torch.arange(count)
-        .remainder(2 if dtype == "bool" else 127)
-        .to(getattr(torch, dtype))
-        .reshape(shape)
-    )
+    return torch.arange(count).remainder(2 if dtype == "bool" else 127).to(getattr(torch, dtype)).reshape(shape)
 
 
 @st.composite

@@ -21,9 +21,14 @@ EDGES = {
     "bool": [False, True],
 }
 DTYPES = {
-    "float32": "float", "float64": "float", "int8": "int", "int32": "int", "int64": "int",
-    "uint8": "byte", "bool": "bool",
-}  # fmt: skip
+    "float32": "float",
+    "float64": "float",
+    "int8": "int",
+    "int32": "int",
+    "int64": "int",
+    "uint8": "byte",
+    "bool": "bool",
+}
 PLAIN = [
     "add", "sub", "mul", "div", "true_divide", "atan2", "copysign", "maximum", "minimum",
     "fmax", "fmin", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or",
@@ -73,9 +78,7 @@ def test_division_of_every_pair(op: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["float32", "float64"])
 def test_fmod_is_exact_for_any_bits(name: str) -> None:
     rng = np.random.default_rng(7)
-    a, b = (
-        rng.integers(0, 256, 4000 * np.dtype(name).itemsize, np.uint8).view(name) for _ in range(2)
-    )
+    a, b = (rng.integers(0, 256, 4000 * np.dtype(name).itemsize, np.uint8).view(name) for _ in range(2))
     tiny = np.finfo(name).tiny  # devices may flush what is smaller
     kept = (np.abs(a) > tiny) & (np.abs(b) > tiny)
     a, b = a[kept], b[kept]
@@ -117,9 +120,7 @@ def test_powers_of_float32() -> None:
     base, exponent = (t.reshape(-1) for t in torch.meshgrid(some, some, indexing="ij"))
     found = ft.pow(ft.from_torch(base), ft.from_torch(exponent)).to_torch()
     wanted = torch.pow(base.double(), exponent.double())
-    assert (
-        found.signbit().logical_or(found.isnan()).equal(wanted.signbit().logical_or(wanted.isnan()))
-    )
+    assert found.signbit().logical_or(found.isnan()).equal(wanted.signbit().logical_or(wanted.isnan()))
     torch.testing.assert_close(found, wanted.float(), rtol=2.0**-22, atol=0, equal_nan=True)
 
     random = torch.Generator().manual_seed(0)

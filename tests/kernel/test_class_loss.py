@@ -51,18 +51,16 @@ def special(shape: Any, dim: int, dtype: torch.dtype) -> torch.Tensor:
 
 
 CASES = [
-    ("softmax", torch.float32, SHAPES), ("log_softmax", torch.float32, SHAPES[:3]),
-    ("softmax", torch.float16, SHAPES[:1]), ("log_softmax", torch.bfloat16, SHAPES[1:2]),
+    ("softmax", torch.float32, SHAPES),
+    ("log_softmax", torch.float32, SHAPES[:3]),
+    ("softmax", torch.float16, SHAPES[:1]),
+    ("log_softmax", torch.bfloat16, SHAPES[1:2]),
     ("log_softmax", torch.float64, SHAPES[2:3]),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype", "shapes"), some([pytest.param(*c, id=f"{c[0]}-{c[1]}") for c in CASES], 2)
-)
-def test_rows(
-    name: str, dtype: torch.dtype, shapes: list[tuple[tuple[int, ...], int]], one_launch: None
-) -> None:
+@pytest.mark.parametrize(("name", "dtype", "shapes"), some([pytest.param(*c, id=f"{c[0]}-{c[1]}") for c in CASES], 2))
+def test_rows(name: str, dtype: torch.dtype, shapes: list[tuple[tuple[int, ...], int]], one_launch: None) -> None:
     backend = default_backend()
     if dtype is torch.float64 and not backend.properties.has_float64:
         pytest.skip("the device has no float64")
@@ -76,9 +74,7 @@ def test_rows(
         exact(made, wide, EPS[dtype])
         y, g = wide.to(dtype).nan_to_num(), grad.nan_to_num(posinf=2.0, neginf=3.0)
         backward = getattr(torch.ops.aten, f"_{name}_backward_data")
-        made = ENTRIES[f"_{name}_backward_data"].call(
-            ft.from_torch(g), ft.from_torch(y), dim, mine.dtype
-        )
+        made = ENTRIES[f"_{name}_backward_data"].call(ft.from_torch(g), ft.from_torch(y), dim, mine.dtype)
         want = backward(g.double(), y.double(), dim, torch.float64)
         exact(made, want, EPS[dtype] * max(1, g.abs().sum().item() / 20))
 
@@ -113,9 +109,7 @@ def test_classes_in_one_launch(reduction: str, dtype: torch.dtype, one_launch: N
         for weight, ignored in ((None, -100), (torch.rand(shape[dim]).to(dtype), 1)):
             leaf = x.double().requires_grad_()
             factor = None if weight is None else weight.double()
-            wanted = torch.nn.functional.nll_loss(
-                leaf, target, factor, reduction=reduction, ignore_index=ignored
-            )
+            wanted = torch.nn.functional.nll_loss(leaf, target, factor, reduction=reduction, ignore_index=ignored)
             grad = torch.rand(wanted.shape, generator=generator).to(dtype)
             wanted.backward(grad.double())
             mine, y = ft.from_torch(x), ft.from_torch(target)
@@ -134,9 +128,7 @@ def test_classes_in_one_launch(reduction: str, dtype: torch.dtype, one_launch: N
 def test_a_target_that_is_no_class_is_an_error() -> None:
     x = ft.from_torch(torch.zeros(3, 4))
     for bad in (4, -1):
-        target = ft.from_torch(torch.tensor([0, 1, 2])) + ft.from_torch(
-            torch.tensor([0, 0, bad - 2])
-        )
+        target = ft.from_torch(torch.tensor([0, 1, 2])) + ft.from_torch(torch.tensor([0, 0, bad - 2]))
         for weight in (None, ft.ones(4)):
             with pytest.raises(IndexError, match=rf"Target {bad} is out of bounds"):
                 ft.nn.functional.nll_loss(x, target, weight)
@@ -159,7 +151,4 @@ def test_one_launch_and_several_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, of = wide[:5].clone(), classes[:5].clone()
     assert nll(rows, of, None, "mean", -100) is None
     logs = x.double().log_softmax(1)[:5]
-    exact(
-        layers.nll_loss(rows, of, None, "mean", -100)[0],
-        torch.nn.functional.nll_loss(logs, target[:5]), 2e-6,
-    )  # fmt: skip
+    exact(layers.nll_loss(rows, of, None, "mean", -100)[0], torch.nn.functional.nll_loss(logs, target[:5]), 2e-6)

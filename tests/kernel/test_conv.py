@@ -42,9 +42,7 @@ DTYPES, SIZES = (torch.float16, torch.float32, torch.int64), ((1, 40), (2, 12), 
         for k, dtype in enumerate(DTYPES)
     ],
 )
-def test_all_ways_agree(
-    monkeypatch: pytest.MonkeyPatch, n: int, size: int, dtype: torch.dtype
-) -> None:
+def test_all_ways_agree(monkeypatch: pytest.MonkeyPatch, n: int, size: int, dtype: torch.dtype) -> None:
     check(n, size, 6, 2, dtype, 2)
     monkeypatch.setattr(conv, "served", lambda x, taps: False)
     check(n, size, 6, 2, dtype, 2)
@@ -150,9 +148,7 @@ def test_samples_lie_side_by_side(case: str, monkeypatch: pytest.MonkeyPatch) ->
     assert bool(asked) == ft.tensor(0)._storage.backend.target.specializes
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in SMALL]
-)
+@pytest.mark.parametrize("case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in SMALL])
 def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conv_direct, "gains", lambda *args: True)
     shape, kernel, more = SMALL[case]
@@ -181,17 +177,11 @@ def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.Mon
         for direct in (True, False)
     ],
 )
-def test_operands_that_begin_anywhere(
-    width: int, direct: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_operands_that_begin_anywhere(width: int, direct: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conv_direct, "gains", lambda *args: direct)
     torch.manual_seed(0)
     x, bias = torch.randn(2, 4, 9, width), torch.randn(8)
-    for channels, more in (
-        (4, {"padding": 1}),
-        (2, {"stride": 2, "groups": 2}),
-        (1, {"groups": 4}),
-    ):
+    for channels, more in ((4, {"padding": 1}), (2, {"stride": 2, "groups": 2}), (1, {"groups": 4})):
         weight = torch.randn(8, channels, 3, 3)
         theirs = torch.conv2d(x, weight, bias, **more)
         for step in (1, 2, 3):
@@ -286,9 +276,7 @@ def test_gradients_of_nothing_are_zeros() -> None:
     weight, where = torch.randn(4, 3, 3), ((1,), (0,), (1,))
     x, grad = torch.randn(0, 3, 8), torch.randn(0, 4, 6)
     asked = [True, True, False]
-    theirs = torch.ops.aten.convolution_backward(
-        grad, x, weight, None, *where, False, (0,), 1, asked
-    )
+    theirs = torch.ops.aten.convolution_backward(grad, x, weight, None, *where, False, (0,), 1, asked)
     same(gradients.input_gradient(ours(grad), (0, 3, 8), ours(weight), *where, False, 1), theirs[0])
     made, _ = gradients.weight_gradient(ours(grad), ours(x), (4, 3, 3), *where, 1)
     same(made, theirs[1])

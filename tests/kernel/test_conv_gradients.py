@@ -33,9 +33,7 @@ def check(case: str, dtype: torch.dtype = torch.float32, last: bool = False) -> 
     """Both gradients against torch's; sums are taken in another order."""
     shape, kernel, more = CASES[case]
     n = len(shape) - 2
-    where = [
-        more.get(word, (k,) * n) for word, k in (("stride", 1), ("padding", 0), ("dilation", 1))
-    ]
+    where = [more.get(word, (k,) * n) for word, k in (("stride", 1), ("padding", 0), ("dilation", 1))]
     groups = more.get("groups", 1)
     torch.manual_seed(0)
     x, weight = torch.randn(shape, dtype=dtype), torch.randn(kernel, dtype=dtype)
@@ -55,9 +53,7 @@ def check(case: str, dtype: torch.dtype = torch.float32, last: bool = False) -> 
 CORE = {"one channel", "rows of 4", "many positions", "groups"}
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in CASES]
-)
+@pytest.mark.parametrize("case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in CASES])
 def test_gradients_of_weights(case: str) -> None:
     for processor in processors():
         with processor:

@@ -97,9 +97,7 @@ def test_weights_of_bytes_are_kept_too(product: bool) -> None:
     def call() -> Any:
         if product:
             return ft._int_mm(x, weight)
-        return ft.quantized.conv2d(
-            x, weight, None, 1, 1, input_scale=1.0, input_zero_point=0, weight_scale=1.0
-        )
+        return ft.quantized.conv2d(x, weight, None, 1, 1, input_scale=1.0, input_zero_point=0, weight_scale=1.0)
 
     board = not default_backend().target.unaligned
     assert packed(call) or not board

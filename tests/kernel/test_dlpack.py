@@ -62,9 +62,7 @@ class Producer:
 
     def __dlpack__(self, **options: Any) -> object:
         self.requests.append(options)
-        new = dlpack._python_api(
-            "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-        )
+        new = dlpack._python_api("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
         return new(ctypes.addressof(self.managed), self.name, None)
 
 

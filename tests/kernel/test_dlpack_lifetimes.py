@@ -125,9 +125,7 @@ numpy.kept = ft.from_dlpack(torch.ones(5))
 unused = ft.from_torch(torch.ones(5)).__dlpack__(max_version=(1, 0))
 print("done")
 """
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", program], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "done", "")
 
 

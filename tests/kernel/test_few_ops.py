@@ -110,9 +110,13 @@ def test_ops_of_complex32():
     y = torch.tensor([2 - 1j, 4, 0.1j, 60 + 0.3j]).to(torch.complex32)
     a, b = ft.from_torch(x), ft.from_torch(y)
     for mine, theirs in (
-        (a + b, x + y), (a - b, x - y), (-a, -x), (a.conj(), x.conj().resolve_conj()),
-        (a.real, x.real), (a.masked_fill(a == b, 1), x.masked_fill(x == y, 1)),
-    ):  # fmt: skip
+        (a + b, x + y),
+        (a - b, x - y),
+        (-a, -x),
+        (a.conj(), x.conj().resolve_conj()),
+        (a.real, x.real),
+        (a.masked_fill(a == b, 1), x.masked_fill(x == y, 1)),
+    ):
         assert mine.tolist() == theirs.tolist() and mine.dtype.name == str(theirs.dtype)[6:]
     assert torch.allclose((a * b).to_torch().cfloat(), (x * y).cfloat(), rtol=2e-3)
     assert torch.allclose(a.abs().to_torch(), x.abs(), rtol=2e-3)

@@ -23,29 +23,7 @@ from .processors import family, processors
 
 # Every radix alone, first and not first; primes as radices and by chirps; lengths of several passes
 # whose vectors are whole, or not.
-LENGTHS = (
-    1,
-    2,
-    3,
-    4,
-    5,
-    7,
-    8,
-    9,
-    16,
-    25,
-    30,
-    61,
-    64,
-    67,
-    77,
-    100,
-    134,
-    360,
-    1000,
-    1024,
-    3 * 31 * 7,
-)
+LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 25, 30, 61, 64, 67, 77, 100, 134, 360, 1000, 1024, 3 * 31 * 7)
 PI = np.arccos(np.longdouble(-1))
 EPS = {"complex64": 2.0**-24, "complex128": 2.0**-53}
 
@@ -94,9 +72,7 @@ def units_of(numbers: int) -> Iterator[None]:
     hold few."""
     with (
         family(3, unit_elements=numbers),
-        mock.patch.object(
-            fft_plan, "COSTS", replace(fft_plan.COSTS, near=16 * numbers, far=16 * numbers)
-        ),
+        mock.patch.object(fft_plan, "COSTS", replace(fft_plan.COSTS, near=16 * numbers, far=16 * numbers)),
     ):
         yield
 
@@ -120,10 +96,7 @@ def test_one_pass_a_launch() -> None:
     x = signal(1, 3 * 65536, "complex64")
     right = np.fft.fft(x.astype(np.complex128))
     assert off(ft.fft.fft(ours(x)), right) < 1e-6
-    assert (
-        off(ft.fft.ifft(ours(x), norm="ortho"), np.fft.ifft(x.astype(np.complex128), norm="ortho"))
-        < 1e-6
-    )
+    assert off(ft.fft.ifft(ours(x), norm="ortho"), np.fft.ifft(x.astype(np.complex128), norm="ortho")) < 1e-6
 
 
 def test_rows_of_several_units() -> None:
@@ -142,17 +115,11 @@ def test_real_signals(n: int) -> None:
 
 def test_what_lies_elsewhere_in_a_storage() -> None:
     x = signal(6, 48, "complex64")
-    for view, same in (
-        (ours(x)[1:, 5:40], x[1:, 5:40]),
-        (ours(x).T, x.T),
-        (ours(x)[::2, ::3], x[::2, ::3]),
-    ):
+    for view, same in ((ours(x)[1:, 5:40], x[1:, 5:40]), (ours(x).T, x.T), (ours(x)[::2, ::3], x[::2, ::3])):
         assert off(ft.fft.fft(view), np.fft.fft(same.astype(np.complex128))) < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("n", "of"), pairs([256, 1000, 1009, 1536, 4096, 10007, 16384], ["complex64", "complex128"])
-)
+@pytest.mark.parametrize(("n", "of"), pairs([256, 1000, 1009, 1536, 4096, 10007, 16384], ["complex64", "complex128"]))
 def test_as_near_as_torch(n: int, of: str) -> None:
     """Errors, in all and the largest, are at most twice torch's, of one row and of many."""
     for rows in (1, 20):
@@ -212,8 +179,6 @@ def test_roots_of_unity() -> None:
 
 
 def test_radices_make_the_length() -> None:
-    assert all(
-        r in RADICES or (r % 2 and r <= MOST_RADIX) for n in range(2, 500) for r in radices(n) or ()
-    )
+    assert all(r in RADICES or (r % 2 and r <= MOST_RADIX) for n in range(2, 500) for r in radices(n) or ())
     assert all(np.prod(radices(n) or (n,)) == n for n in range(2, 500))
     assert radices(67) is None and radices(2 * 61) == (2, 61)

@@ -22,9 +22,7 @@ from ftensor.rows.op import Op
 from ..targets import TARGET, some
 from .fused_program import fused_fold, fused_map
 
-pytestmark = pytest.mark.skipif(
-    default_backend().images is not None, reason="images have no kernels of several units"
-)
+pytestmark = pytest.mark.skipif(default_backend().images is not None, reason="images have no kernels of several units")
 
 # Intel's emulator has functions of its own.
 OWN_FUNCTIONS = pytest.mark.skipif(
@@ -79,11 +77,7 @@ def test_each_step_is_rounded_as_memory_rounds_it(name: str) -> None:
 def test_dtypes_follow_each_other() -> None:
     x, y = drawn(517) * 9, drawn(517)
     agree(lambda x, y: (x.to(ft.int64) // 2 + 3).to(ft.float16) * y.to(ft.float16), x, y)
-    agree(
-        lambda x, y: ((x > y) & (y < 0.3), (x * y).to(ft.bfloat16).to(ft.float64) + 1, x.abs()),
-        x,
-        y,
-    )
+    agree(lambda x, y: ((x > y) & (y < 0.3), (x * y).to(ft.bfloat16).to(ft.float64) + 1, x.abs()), x, y)
     agree(lambda x, y: ft.complex(x, y).abs().square() > 0.5, x, y)
 
 
@@ -106,9 +100,7 @@ def test_helpers_of_two_types_in_one_kernel() -> None:
     """Powers, Bessel's and the gamma function are helpers that both types have."""
     x, y = drawn(300).abs() + 0.1, drawn(300)
     agree(lambda x, y: ft.pow(x.to(ft.float64), y).to(ft.float32) + ft.pow(x, y), x, y)
-    agree(
-        lambda x: ft.special.bessel_j0(x).to(ft.float64) + ft.special.bessel_j0(x.to(ft.float64)), x
-    )
+    agree(lambda x: ft.special.bessel_j0(x).to(ft.float64) + ft.special.bessel_j0(x.to(ft.float64)), x)
     agree(lambda x: ft.special.digamma(x.to(ft.float64)).to(ft.float32) + ft.special.digamma(x), x)
 
 
@@ -223,8 +215,6 @@ def test_a_value_of_another_dtype_is_refused() -> None:
     """A program is checked before it becomes a kernel."""
     unit = Unit("neg", ft.float32, ((ft.float32, VALUE),), ((ft.float32, VALUE),), ("-a",))
     port = Port(ft.float64, LINEAR)
-    key = FusedKey(
-        "wrong", "fused_map", 4, (Port(ft.float32, LINEAR),), (port,), (Call(unit, (0,)),), (1,)
-    )
+    key = FusedKey("wrong", "fused_map", 4, (Port(ft.float32, LINEAR),), (port,), (Call(unit, (0,)),), (1,))
     with pytest.raises(AssertionError):
         skeleton_of(key).program(key, "opencl", float64=True, grid="slab")

@@ -31,9 +31,7 @@ class Kernels(Observer):
         self.steps: list[str] = []
         self.units: list[int] = []
 
-    def launch(
-        self, launch: Launch, stream: Stream, tensors: Sequence[ft.Tensor], numbers: Sequence[Any]
-    ) -> None:
+    def launch(self, launch: Launch, stream: Stream, tensors: Sequence[ft.Tensor], numbers: Sequence[Any]) -> None:
         """Count, and go on."""
         self.steps += [str(getattr(step.key, "name", step.key)) for step in launch.steps]
         self.units += [step.units for step in launch.steps]
@@ -78,7 +76,7 @@ VECTORS: list[tuple[str, Callable[..., Any], Given]] = [
     ("two vectors", lambda v, w: v @ w, (drawn(64), drawn(64))),
     ("conjugate", ft.vdot, (ft.complex(drawn(9), drawn(9)), ft.complex(drawn(9), drawn(9)))),
     ("added", ft.addmv, (drawn(70), drawn(70, 64), drawn(64))),
-]  # fmt: skip
+]
 CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
     ("var", lambda x: x.var(-1), (X,), 1),
     ("std", lambda x: x.std(), (X,), 1),
@@ -116,17 +114,14 @@ CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
     ("gru_cell of many", ft.gru_cell, (drawn(1, 384), HIDDEN[0], *cell(3)), SEVERAL),
     ("lstm_cell of a batch", lstm, (drawn(32, 24), *BATCH, *cell(4, 32, 24)), 1),
     ("lstm gates", of_aten("_thnn_fused_lstm_cell"), (GATES, GATES + 1, STATE, GATES[0]), 1),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
-    ("name", "op", "given", "count"),
-    some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True),
+    ("name", "op", "given", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
 )
 @pytest.mark.usefixtures("graphs_at_once")
-def test_kernels(
-    name: str, op: Callable[..., Any], given: Given, count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernels(name: str, op: Callable[..., Any], given: Given, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The number, and results as of the parts."""
     mine, theirs = ([x.clone() for x in given] for _ in range(2))
     op(*[x.clone() for x in given])  # makes tables that serve all calls
@@ -185,9 +180,7 @@ def test_what_is_refused_is_not_traced_at_each_call(traced: list[Any]) -> None:
     assert traced[-1] == (4,)
 
 
-def test_sizes_that_grow_are_not_traced_at_each_call(
-    traced: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sizes_that_grow_are_not_traced_at_each_call(traced: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     @fused
     def double(x: ft.Tensor) -> ft.Tensor:
         return x * 2 + 1

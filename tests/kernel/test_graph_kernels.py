@@ -90,12 +90,9 @@ CASES: list[tuple[str, Callable[..., Any], tuple[ft.Tensor, ...], int]] = [
 
 
 @pytest.mark.parametrize(
-    ("name", "function", "given", "count"),
-    some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True),
+    ("name", "function", "given", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
 )
-def test_kernels(
-    name: str, function: Callable[..., Any], given: tuple[ft.Tensor, ...], count: int
-) -> None:
+def test_kernels(name: str, function: Callable[..., Any], given: tuple[ft.Tensor, ...], count: int) -> None:
     """The number, and results as without."""
     jitted = ft.jit(function)
     fresh = [x.clone() for x in given]

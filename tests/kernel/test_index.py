@@ -132,8 +132,9 @@ def test_index_put_sums(case: Case, in_place: bool, draw: Any) -> None:
     assert torch.equal(mine.to_torch(), base)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float16", "bfloat16", "float64",
-                                   "complex64", "complex128"])  # fmt: skip
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "int16", "float16", "bfloat16", "float64", "complex64", "complex128"]
+)
 def test_every_dtype(dtype: str) -> None:
     t = torch.arange(24).reshape(2, 3, 4).to(getattr(torch, dtype))
     a = ft.from_torch(t.clone())
@@ -183,9 +184,7 @@ def test_values_read_from_the_tensor_itself() -> None:
     same(a, expected)
 
 
-@pytest.mark.skipif(
-    not default_backend().host_shared, reason="the device has memory of its own, so it has a copy"
-)
+@pytest.mark.skipif(not default_backend().host_shared, reason="the device has memory of its own, so it has a copy")
 def test_a_read_only_tensor_is_not_written() -> None:
     array = np.arange(6.0)
     array.flags.writeable = False

@@ -15,13 +15,23 @@ INDICES = torch.tensor([[2, 0, 1, 1], [0, 0, 2, 1], [1, 2, 0, 2]])
 ROWS = torch.tensor([2, 0, 0])
 MASK = torch.tensor([[True, False, True, True], [False] * 4, [True] * 4])
 READS = {
-    "gather": (1, INDICES), "index_select": (0, ROWS), "take": (INDICES,), "masked_select": (MASK,),
-    "flip": ((1,),), "roll": (1, 1), "tril": (1,), "nonzero": (), "repeat_interleave": (2, 1),
-}  # fmt: skip
+    "gather": (1, INDICES),
+    "index_select": (0, ROWS),
+    "take": (INDICES,),
+    "masked_select": (MASK,),
+    "flip": ((1,),),
+    "roll": (1, 1),
+    "tril": (1,),
+    "nonzero": (),
+    "repeat_interleave": (2, 1),
+}
 WRITES = {
-    "scatter": (0, INDICES % 3), "scatter_add": (0, INDICES % 3), "masked_scatter": (MASK,),
-    "index_add": (0, ROWS), "index_copy": (0, torch.tensor([2, 0, 1])),
-}  # fmt: skip
+    "scatter": (0, INDICES % 3),
+    "scatter_add": (0, INDICES % 3),
+    "masked_scatter": (MASK,),
+    "index_add": (0, ROWS),
+    "index_copy": (0, torch.tensor([2, 0, 1])),
+}
 
 
 def numbers(dtype: str, start: int) -> torch.Tensor:

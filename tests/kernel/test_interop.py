@@ -179,11 +179,7 @@ def readonly() -> np.ndarray[Any, Any]:
 
 @shared_memory
 def test_read_only_arrays_stay_read_only(readonly: np.ndarray[Any, Any]) -> None:
-    for x in (
-        ft.from_numpy(readonly),
-        ft.from_dlpack(readonly),
-        ft.from_numpy(readonly).narrow(0, 1, 3),
-    ):
+    for x in (ft.from_numpy(readonly), ft.from_dlpack(readonly), ft.from_numpy(readonly).narrow(0, 1, 3)):
         assert not x.numpy().flags.writeable
         assert not np.from_dlpack(x).flags.writeable
         assert (x + 1).add_(1).numpy()[-1] == 5
@@ -201,9 +197,7 @@ def test_ops_refuse_to_write_read_only_memory(readonly: np.ndarray[Any, Any]) ->
 
 
 @shared_memory
-def test_read_only_memory_is_copied_for_those_who_cannot_be_told(
-    readonly: np.ndarray[Any, Any],
-) -> None:
+def test_read_only_memory_is_copied_for_those_who_cannot_be_told(readonly: np.ndarray[Any, Any]) -> None:
     x = ft.from_numpy(readonly)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

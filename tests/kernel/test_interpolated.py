@@ -18,11 +18,15 @@ from ..oracle import ours  # noqa: E402
 from .test_fused_ops import Kernels  # noqa: E402
 
 CASES: list[tuple[tuple[int, ...], tuple[int, ...], str]] = [
-    ((2, 3, 9), (14,), "linear"), ((1, 2, 9), (4,), "linear"),
-    ((1, 3, 7, 6), (14, 12), "bilinear"), ((2, 1, 7, 6), (3, 11), "bilinear"),
-    ((1, 2, 1, 5), (3, 1), "bilinear"), ((1, 1, 1, 1), (4, 4), "bilinear"),
-    ((1, 2, 2, 2), (7, 2), "bilinear"), ((1, 2, 3, 4, 5), (6, 5, 3), "trilinear"),
-]  # fmt: skip
+    ((2, 3, 9), (14,), "linear"),
+    ((1, 2, 9), (4,), "linear"),
+    ((1, 3, 7, 6), (14, 12), "bilinear"),
+    ((2, 1, 7, 6), (3, 11), "bilinear"),
+    ((1, 2, 1, 5), (3, 1), "bilinear"),
+    ((1, 1, 1, 1), (4, 4), "bilinear"),
+    ((1, 2, 2, 2), (7, 2), "bilinear"),
+    ((1, 2, 3, 4, 5), (6, 5, 3), "trilinear"),
+]
 # Bytes are of two dims alone in torch.
 EACH = [(*case, torch.float32) for case in CASES] + [
     (*case, dtype) for case in CASES[2:5] for dtype in (torch.float64, torch.float16, torch.uint8)
@@ -46,9 +50,13 @@ def resized(given: Any, how: dict[str, Any]) -> tuple[Any, list[str]]:
 @pytest.mark.parametrize("corners", [False, True])
 @pytest.mark.parametrize(("shape", "size", "mode", "dtype"), EACH)
 def test_a_kernel_for_each_dim(
-    shape: tuple[int, ...], size: tuple[int, ...], mode: str, dtype: torch.dtype, corners: bool,
+    shape: tuple[int, ...],
+    size: tuple[int, ...],
+    mode: str,
+    dtype: torch.dtype,
+    corners: bool,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     given, how = image(shape, dtype), {"size": size, "mode": mode, "align_corners": corners}
     made, steps = resized(given, how)
     torch.testing.assert_close(made, torch.nn.functional.interpolate(given, **how))

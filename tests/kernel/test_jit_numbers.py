@@ -62,9 +62,7 @@ def test_complex_numbers_are_arguments() -> None:
     jitted = ft.jit(lambda x, by: traces.append(1) or x * by)
     x = ft.complex(ft.ones(2), ft.tensor([0.0, -0.0]))
     for by in (1 + 2j, complex(0.0, -0.0), complex(-0.0, 0.0), 3j):
-        for made, wanted in zip(
-            (jitted(x, by).real, jitted(x, by).imag), ((x * by).real, (x * by).imag)
-        ):
+        for made, wanted in zip((jitted(x, by).real, jitted(x, by).imag), ((x * by).real, (x * by).imag)):
             equal(made.signbit(), wanted.signbit())
             equal(made, wanted)
     assert len(traces) == 1
@@ -89,8 +87,14 @@ def test_numbers_that_are_looked_at_are_part_of_the_signature() -> None:
         return made
 
     x = ft.arange(6.0).reshape(2, 3)
-    calls = [(0.5, 0, True, 1.0), (0.5, 1, True, 1.0), (0.5, 1, False, 1.0), (2.0, 1, False, 1.0),
-             (2.0, 1, False, 4.0), (0.5, 1, False, 4.0)]  # fmt: skip
+    calls = [
+        (0.5, 0, True, 1.0),
+        (0.5, 1, True, 1.0),
+        (0.5, 1, False, 1.0),
+        (2.0, 1, False, 1.0),
+        (2.0, 1, False, 4.0),
+        (0.5, 1, False, 4.0),
+    ]
     for k, call in enumerate(calls):
         for _ in range(2):
             equal(f(x, *call), expected(x, *call))

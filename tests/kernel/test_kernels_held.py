@@ -27,10 +27,15 @@ def test_few_are_held(few_kernels: int) -> None:
     a = np.arange(1, 41, dtype=np.float32).reshape(5, 8)
     x = ft.from_numpy(a)
     ops = [
-        ("add", (x, x), a + a), ("mul", (x, x), a * a), ("sub", (x, 1), a - 1), ("neg", (x,), -a),
-        ("add", (x.t(), 1), a.T + 1), ("sum", (x, 1), a.sum(1)), ("gt", (x, 9), a > 9),
+        ("add", (x, x), a + a),
+        ("mul", (x, x), a * a),
+        ("sub", (x, 1), a - 1),
+        ("neg", (x,), -a),
+        ("add", (x.t(), 1), a.T + 1),
+        ("sum", (x, 1), a.sum(1)),
+        ("gt", (x, 9), a > 9),
         ("maximum", (x, x), a),
-    ]  # fmt: skip
+    ]
     for _ in range(3):
         for name, arguments, wanted in ops:
             assert (getattr(ft, name)(*arguments).numpy() == wanted).all(), name

@@ -83,15 +83,13 @@ ENTRIES: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "reduction": (lambda: image().sum(1), ["ft_sum_whole_"]),
     "with places": (lambda: image().max(1), ["ft_max_whole_"]),
     "direct product": (product(3, 4, 5), ["ft_fill_", "ft_fill_", "ft_gemm_direct_"]),
-    "packed product": (
-        product(70, 40, 66), ["ft_fill_", "ft_fill_", "ft_gemm_pack_", "ft_gemm_"],
-    ),
+    "packed product": (product(70, 40, 66), ["ft_fill_", "ft_fill_", "ft_gemm_pack_", "ft_gemm_"]),
     "gather": (lambda: image().gather(1, ft.tensor([[0], [1], [3]])), [TAKEN]),
     "nonzero": (
         lambda: (image() > 5).nonzero(),
         ["ft_gt_", "ft_compact", "ft_compact", *["ft_coordinate"] * 2, *["ft_copy_"] * 2],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -171,9 +169,7 @@ def test_another_executor_takes_over() -> None:
     class Nothing(Observer):
         def launch(self, launch: Launch, stream: Any, tensors: Any, numbers: Any) -> None:
             other = replace(launch)
-            other.bind(
-                tuple([of._replace(kernel=lambda *args: ran.append(args)) for of in launch.bound])
-            )
+            other.bind(tuple([of._replace(kernel=lambda *args: ran.append(args)) for of in launch.bound]))
             other.enqueue(stream, numbers, *tensors)
 
     ran: list[Any] = []
@@ -208,11 +204,9 @@ def test_a_reduction_writes_straight_into_its_output(seen: Seen) -> None:
 @pytest.mark.parametrize("way", ["gaps", "dtype", "itself"])
 def test_a_reduction_is_copied_where_it_cannot_be_written_straight(way: str, seen: Seen) -> None:
     x = image()
-    out = {
-        "gaps": lambda: ft.zeros(8)[::2],
-        "dtype": lambda: ft.zeros(4, dtype=ft.float64),
-        "itself": lambda: x[0],
-    }[way]()
+    out = {"gaps": lambda: ft.zeros(8)[::2], "dtype": lambda: ft.zeros(4, dtype=ft.float64), "itself": lambda: x[0]}[
+        way
+    ]()
     ft.amax(x, 0, out=out) if way != "dtype" else ft.sum(x, 0, dtype=None, out=out)
     expected = THREE_BY_FOUR.sum(0) if way == "dtype" else THREE_BY_FOUR.max(0)
     np.testing.assert_array_equal(out.numpy(), expected)
@@ -326,9 +320,7 @@ def test_what_a_launch_is_said_to_keep_is_what_it_takes(monkeypatch: pytest.Monk
     assert (launches.held - held) / 4 < traced < 2 * (launches.held - held)
 
 
-def test_numbers_of_launches_that_went_lie_where_no_kernel_reads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_numbers_of_launches_that_went_lie_where_no_kernel_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory comes back when the default stream has done what it was given."""
     backend = default_backend()
     if not backend.host_shared:
@@ -344,6 +336,4 @@ def test_numbers_of_launches_that_went_lie_where_no_kernel_reads(
     monkeypatch.setattr(stream, "finished", stream.launched)
     third = tables.holding(np.arange(7))
     assert third.block is block
-    assert third.ptr is not None and host_bytes(third.ptr, 56).view(np.int64).tolist() == [
-        *range(7)
-    ]
+    assert third.ptr is not None and host_bytes(third.ptr, 56).view(np.int64).tolist() == [*range(7)]

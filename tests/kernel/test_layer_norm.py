@@ -18,14 +18,7 @@ from ftensor.runtime.program import built
 from ..targets import pairs
 
 # Rows shorter than a vector, of whole vectors, longer than what is summed at once; several dims.
-SHAPES = [
-    ((3, 1), 1),
-    ((5, 7), 1),
-    ((2, 3, 32), 1),
-    ((40, 3), 1),
-    ((2, 3, 5, 7), 2),
-    ((3, 2500), 1),
-]
+SHAPES = [((3, 1), 1), ((5, 7), 1), ((2, 3, 32), 1), ((40, 3), 1), ((2, 3, 5, 7), 2), ((3, 2500), 1)]
 OPERANDS = [(of, f) for of in ("float32", "float64") for f in ("", "weight", "bias", "weight bias")]
 EPS = {"float32": 3e-6, "float64": 1e-13}
 
@@ -91,9 +84,7 @@ def test_rows_near_the_end_of_the_range() -> None:
     rows = [3e38] * 9, [3e38] * 4 + [0.0] * 5, [1e-30, 3e-30, -1e-30]
     for row in map(torch.tensor, rows):
         x = ft.from_torch(row.repeat(2, 1))
-        if not spares_double(x) and not (
-            on_board(x) and built(default_backend(), WholeKey(x.dtype))
-        ):
+        if not spares_double(x) and not (on_board(x) and built(default_backend(), WholeKey(x.dtype))):
             pytest.skip("without a kernel for whole rows a board sums them as they are")
         made = ft.nn.functional.layer_norm(x, x.shape[1:]).to_torch()
         wanted = torch.nn.functional.layer_norm(row.repeat(2, 1), row.shape)

@@ -126,9 +126,7 @@ def test_both_ways(way: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> Non
         with processor:
             for alpha, beta in ((1, 1), (2, 0), (-1, 3)):
                 added = whole((3, 21, 19), dtype, "gaps", 2)
-                expected = torch.baddbmm(
-                    added, a.to_torch(), b.to_torch().expand(3, 37, 19), beta=beta, alpha=alpha
-                )
+                expected = torch.baddbmm(added, a.to_torch(), b.to_torch().expand(3, 37, 19), beta=beta, alpha=alpha)
                 mine = ft.from_torch(added.clone(memory_format=torch.preserve_format))
                 mine.baddbmm_(a, b.expand(3, 37, 19), beta=beta, alpha=alpha)
                 if dtype == "bfloat16":  # torch rounds the product before it adds
@@ -157,10 +155,19 @@ def test_accuracy_of_long_sums() -> None:
 
 
 VECTORS = [
-    ((7,), (7,)), ((5, 7), (7,)), ((7,), (7, 5)), ((300,), (300, 40)), ((40, 300), (300,)),
-    ((2, 5, 7), (7,)), ((7,), (2, 7, 5)), ((0,), (0,)), ((5, 0), (0,)), ((0, 7), (7, 3)),
-    ((5, 0), (0, 3)), ((2, 0, 3), (2, 3, 4)),
-]  # fmt: skip
+    ((7,), (7,)),
+    ((5, 7), (7,)),
+    ((7,), (7, 5)),
+    ((300,), (300, 40)),
+    ((40, 300), (300,)),
+    ((2, 5, 7), (7,)),
+    ((7,), (2, 7, 5)),
+    ((0,), (0,)),
+    ((5, 0), (0,)),
+    ((0, 7), (7, 3)),
+    ((5, 0), (0, 3)),
+    ((2, 0, 3), (2, 3, 4)),
+]
 
 
 @pytest.mark.parametrize(("first", "second"), VECTORS)
@@ -196,8 +203,7 @@ def test_relatives(dtype: str) -> None:
     both("kron", m, n)
     both("tensordot", x, y, dims=([0, 2], [0, 1]))
     both("chain_matmul", m, n, n.T)
-    both(lambda p, q, r: (ft if isinstance(p, ft.Tensor) else torch).linalg.multi_dot([p, q, r]),
-         w, m, n)  # fmt: skip
+    both(lambda p, q, r: (ft if isinstance(p, ft.Tensor) else torch).linalg.multi_dot([p, q, r]), w, m, n)
     both(lambda p: (ft if isinstance(p, ft.Tensor) else torch).linalg.matrix_power(p, 5), m[:, :4])
 
 
@@ -214,9 +220,7 @@ def test_more_matrices_than_are_added_one_by_one() -> None:
 def test_einsum(equation: str) -> None:
     """Equations, each subscript of size 4."""
     terms = equation.split("->")[0].split(",")
-    tensors = [
-        whole((4,) * len(t.replace("...", "z")), "float32", "rows", k) for k, t in enumerate(terms)
-    ]
+    tensors = [whole((4,) * len(t.replace("...", "z")), "float32", "rows", k) for k, t in enumerate(terms)]
     both(lambda *x: (ft if isinstance(x[0], ft.Tensor) else torch).einsum(equation, *x), *tensors)
 
 
@@ -241,22 +245,25 @@ def test_products_are_rounded_as_the_target_has_it(size: int) -> None:
     same(ft.from_torch(a) @ ft.from_torch(b), expected)
 
 
-@pytest.mark.parametrize(("call", "error"), [
-    (lambda t: t.mm(t.ones(2, 3), t.ones(4, 5)), RuntimeError),
-    (lambda t: t.matmul(t.ones(2, 3), t.ones(4)), RuntimeError),
-    (lambda t: t.matmul(t.ones(()), t.ones(4)), RuntimeError),
-    (lambda t: t.matmul(t.ones(2, 2, 3), t.ones(3, 3, 4)), RuntimeError),
-    (lambda t: t.mm(t.ones(2, 3), t.ones(3, 2, dtype=t.float64)), RuntimeError),
-    (lambda t: t.mm(t.ones(2, 2, dtype=t.bool), t.ones(2, 2, dtype=t.bool)), NotImplementedError),
-    (lambda t: t.mm(t.ones(2, 3), t.ones(3, 2), out=t.ones(2, 2, dtype=t.int64)), RuntimeError),
-    (lambda t: t.ones(3, 1).addmm_(t.ones(3, 3), t.ones(3, 3)), RuntimeError),
-    (lambda t: t.addmm(t.ones(2, 3), t.ones(3, 3), t.ones(3, 3)), RuntimeError),
-    (lambda t: t.ones(3) @ 2, TypeError),
-    (lambda t: t.einsum("ij,jk", t.ones(2, 3), t.ones(4, 4)), RuntimeError),
-    (lambda t: t.einsum("ij->k", t.ones(2, 3)), RuntimeError),
-    (lambda t: t.einsum("i"), ValueError),
-    (lambda t: t.tensordot(t.ones(3, 4), t.ones(4, 5), dims=3), RuntimeError),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda t: t.mm(t.ones(2, 3), t.ones(4, 5)), RuntimeError),
+        (lambda t: t.matmul(t.ones(2, 3), t.ones(4)), RuntimeError),
+        (lambda t: t.matmul(t.ones(()), t.ones(4)), RuntimeError),
+        (lambda t: t.matmul(t.ones(2, 2, 3), t.ones(3, 3, 4)), RuntimeError),
+        (lambda t: t.mm(t.ones(2, 3), t.ones(3, 2, dtype=t.float64)), RuntimeError),
+        (lambda t: t.mm(t.ones(2, 2, dtype=t.bool), t.ones(2, 2, dtype=t.bool)), NotImplementedError),
+        (lambda t: t.mm(t.ones(2, 3), t.ones(3, 2), out=t.ones(2, 2, dtype=t.int64)), RuntimeError),
+        (lambda t: t.ones(3, 1).addmm_(t.ones(3, 3), t.ones(3, 3)), RuntimeError),
+        (lambda t: t.addmm(t.ones(2, 3), t.ones(3, 3), t.ones(3, 3)), RuntimeError),
+        (lambda t: t.ones(3) @ 2, TypeError),
+        (lambda t: t.einsum("ij,jk", t.ones(2, 3), t.ones(4, 4)), RuntimeError),
+        (lambda t: t.einsum("ij->k", t.ones(2, 3)), RuntimeError),
+        (lambda t: t.einsum("i"), ValueError),
+        (lambda t: t.tensordot(t.ones(3, 4), t.ones(4, 5), dims=3), RuntimeError),
+    ],
+)
 def test_errors(call: Any, error: type[Exception]) -> None:
     """torch's exceptions for what doesn't fit."""
     for module in (torch, ft):

@@ -47,9 +47,12 @@ def inputs(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
 
 
 def check(
-    dtype: torch.dtype, shape: tuple[int, ...], kernel: tuple[int, ...],
-    stride: tuple[int, ...] | None = None, dilation: tuple[int, ...] | int = 1,
-) -> None:  # fmt: skip
+    dtype: torch.dtype,
+    shape: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...] | None = None,
+    dilation: tuple[int, ...] | int = 1,
+) -> None:
     """The kernels themselves, against torch."""
     if default_backend().images is not None:
         pytest.skip("images lack these kernels: ops go another way there")
@@ -69,9 +72,7 @@ def check(
     same(back, rows, exact=True)
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in CASES]
-)
+@pytest.mark.parametrize("case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in CASES])
 def test_windows(case: str) -> None:
     check(torch.float32, *CASES[case])
 
@@ -100,12 +101,6 @@ def test_a_slice_and_a_compute_unit_more(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(execute, "WINDOWS", 0.0005)
     x = inputs((4, 5, 6, 16), torch.float32).nan_to_num(7)
     whole = ours(x)
-    mine = (
-        ft.max_pool2d(whole[1:], 2),
-        ft.nn.functional.max_pool2d(whole[1:], (1, 2), return_indices=True),
-    )
-    wanted = (
-        torch.max_pool2d(x[1:], 2),
-        torch.nn.functional.max_pool2d(x[1:], (1, 2), return_indices=True),
-    )
+    mine = (ft.max_pool2d(whole[1:], 2), ft.nn.functional.max_pool2d(whole[1:], (1, 2), return_indices=True))
+    wanted = (torch.max_pool2d(x[1:], 2), torch.nn.functional.max_pool2d(x[1:], (1, 2), return_indices=True))
     same(mine, wanted, exact=True)

@@ -64,10 +64,7 @@ def test_rows_and_strides() -> None:
     check(t * ft.tensor(column), a * column)
     check(t.t() + ft.tensor(ramp(19, 5)), a.T + ramp(19, 5))
     check(t[::2, ::3] + 1, a[::2, ::3] + 1)
-    check(
-        ft.tensor(ramp(2, 3, 4, 5)).permute(3, 1, 0, 2) * 2,
-        ramp(2, 3, 4, 5).transpose(3, 1, 0, 2) * 2,
-    )
+    check(ft.tensor(ramp(2, 3, 4, 5)).permute(3, 1, 0, 2) * 2, ramp(2, 3, 4, 5).transpose(3, 1, 0, 2) * 2)
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2, (0, 2), (0, 1, 2)])

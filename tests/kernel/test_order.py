@@ -22,9 +22,18 @@ from ..targets import draws, some
 from .processors import family
 
 DTYPES = (
-    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16,
-    torch.bfloat16, torch.float32, torch.float64, torch.complex64,
-)  # fmt: skip
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+    torch.complex64,
+)
 SCANS = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
 
 
@@ -42,9 +51,7 @@ def values(shape: Any, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
 def near(name: str, dtype: torch.dtype, *args: Any, x: torch.Tensor) -> bool:
     loose = {"rtol": 1e-3, "atol": 1e-4} if dtype in (torch.float32, torch.complex64) else {}
     mine = ft.from_torch(x)
-    return agree(
-        partial(getattr(ft, name), mine, *args), partial(getattr(torch, name), x, *args), **loose
-    )
+    return agree(partial(getattr(ft, name), mine, *args), partial(getattr(torch, name), x, *args), **loose)
 
 
 @pytest.mark.parametrize("dtype", some(DTYPES, 3), ids=lambda d: str(d)[6:])
@@ -54,9 +61,7 @@ def test_every_dtype(dtype: torch.dtype) -> None:
     exact = x[:, :, 3] if dtype.is_floating_point else x
     for name in SCANS:
         given = x if name in ("cummax", "cummin") else exact
-        assert [near(name, dtype, d, x=given) for d in range(given.ndim)] in (
-            [True] * given.ndim, [False] * given.ndim,
-        )  # fmt: skip
+        assert [near(name, dtype, d, x=given) for d in range(given.ndim)] in ([True] * given.ndim, [False] * given.ndim)
     ordered = {True: 0, False: 0}
     for dim in range(3):
         for descending in (False, True):
@@ -130,10 +135,7 @@ def test_rows_by_digits(dtype: torch.dtype, lined: int) -> None:
     x = values((3, 701), dtype)
     wide = torch.arange(2103).reshape(3, 701).mul(2654435761).remainder(2**31)
     many = wide.sub(2**30).to(dtype)
-    with (
-        family(7, unit_elements=1 << 9),
-        mock.patch.multiple(radix_sort, LINED=lined, MANY=700),
-    ):
+    with family(7, unit_elements=1 << 9), mock.patch.multiple(radix_sort, LINED=lined, MANY=700):
         for t in (x, many, x[:1, :650], many[:, ::2], many.t(), many[:, :699].t().contiguous().t()):
             y = ft.from_torch(t)
             dim = 0 if t.shape[0] == 701 else 1
@@ -145,9 +147,7 @@ def test_rows_by_digits(dtype: torch.dtype, lined: int) -> None:
             agree(partial(ft.msort, y.movedim(dim, 0)), partial(torch.msort, t.movedim(dim, 0)))
 
 
-@pytest.mark.parametrize(
-    "dtype", some([torch.float32, torch.bfloat16, torch.int64, torch.uint8], 2)
-)
+@pytest.mark.parametrize("dtype", some([torch.float32, torch.bfloat16, torch.int64, torch.uint8], 2))
 def test_ranks(dtype: torch.dtype) -> None:
     """Elements of a rank, with equal ones and NaN among them, as a stable sort has them."""
     x = values((3, 180, 2), dtype)
@@ -183,10 +183,7 @@ def test_search(dtype: torch.dtype) -> None:
     sorter = torch.arange(32, -1, -1).expand(4, 33).contiguous()
     mine, r, s, o = (ft.from_torch(t) for t in (wanted, rows, shuffled, sorter))
     for right in (False, True):
-        agree(
-            partial(ft.searchsorted, r, mine, right=right),
-            partial(torch.searchsorted, rows, wanted, right=right),
-        )
+        agree(partial(ft.searchsorted, r, mine, right=right), partial(torch.searchsorted, rows, wanted, right=right))
         agree(
             partial(ft.searchsorted, s, mine, right=right, sorter=o),
             partial(torch.searchsorted, shuffled, wanted, right=right, sorter=sorter),
@@ -204,10 +201,7 @@ def test_isin_of_many(dtype: torch.dtype) -> None:
     mine, theirs = ft.from_torch(x), ft.from_torch(tests)
     assert 0 < int(torch.isin(x, tests).sum()) < x.numel()
     for invert in (False, True):
-        agree(
-            partial(ft.isin, mine, theirs, invert=invert),
-            partial(torch.isin, x, tests, invert=invert),
-        )
+        agree(partial(ft.isin, mine, theirs, invert=invert), partial(torch.isin, x, tests, invert=invert))
     assert agree(partial(ft.isin, mine, theirs.long()), partial(torch.isin, x, tests.long()))
 
 
@@ -223,8 +217,6 @@ def test_vander() -> None:
     x = torch.tensor([2, -1, 3])
     y = ft.from_torch(x)
     for increasing in (False, True):
-        agree(
-            partial(ft.vander, y, 4, increasing), partial(torch.vander, x, 4, increasing=increasing)
-        )
+        agree(partial(ft.vander, y, 4, increasing), partial(torch.vander, x, 4, increasing=increasing))
     agree(partial(ft.vander, y, 0), partial(torch.vander, x, 0))
     assert not agree(partial(ft.vander, y, -1), partial(torch.vander, x, -1))

@@ -82,8 +82,7 @@ def test_halves_round_to_even(decomposed):
 
 
 @pytest.mark.parametrize(
-    ("op", "how"),
-    pairs(LAYERS, [(each, bias) for each in (0, 1) for bias in (0, 1)], soon=lambda *_: True),
+    ("op", "how"), pairs(LAYERS, [(each, bias) for each in (0, 1) for bias in (0, 1)], soon=lambda *_: True)
 )
 def test_layers(op, how):
     each, biased = how
@@ -107,10 +106,15 @@ def test_layers(op, how):
         packed = torch.ops.quantized.linear_prepack(qw, bias)
     theirs = getattr(torch.ops.quantized, op)(qx, packed, *numbers.values()).int_repr()
     made = getattr(Q, op)(
-        mine(x), mine(w), None if bias is None else mine(bias), **windows, **numbers,
-        input_scale=0.043, input_zero_point=119,
+        mine(x),
+        mine(w),
+        None if bias is None else mine(bias),
+        **windows,
+        **numbers,
+        input_scale=0.043,
+        input_zero_point=119,
         weight_scale=mine(scales.float()) if each else 0.013,
-    )  # fmt: skip
+    )
     equal(made, theirs.contiguous())
 
 
@@ -128,15 +132,11 @@ def test_signed_inputs_are_unsigned_ones_moved():
 def test_sums_of_quantized_tensors(decomposed):
     a, b = (torch.randint(-128, 128, (3, 301), dtype=torch.int8) for _ in range(2))
     range_ = (-128, 127, torch.int8)
-    real = [
-        decomposed.dequantize_per_tensor(t, *n, *range_)
-        for t, n in ((a, (0.037, 4)), (b, (0.0391, -7)))
-    ]
+    real = [decomposed.dequantize_per_tensor(t, *n, *range_) for t, n in ((a, (0.037, 4)), (b, (0.0391, -7)))]
     theirs = decomposed.quantize_per_tensor(real[0] + real[1], 0.0713, 9, *range_)
     made = Q.add(
-        mine(a), mine(b), 0.0713, 9, input_scale=0.037, input_zero_point=4, other_scale=0.0391,
-        other_zero_point=-7,
-    )  # fmt: skip
+        mine(a), mine(b), 0.0713, 9, input_scale=0.037, input_zero_point=4, other_scale=0.0391, other_zero_point=-7
+    )
     equal(made, theirs)
 
 
@@ -199,9 +199,8 @@ def test_sums_of_bytes_are_exact(of, case):
         equal(sums, right.int())
     scale = float(right.abs().max()) / 100
     made = Q.conv2d(
-        mine(x), mine(w), None, *told, scale, middle, input_scale=1.0, input_zero_point=zero,
-        weight_scale=1.0,
-    )  # fmt: skip
+        mine(x), mine(w), None, *told, scale, middle, input_scale=1.0, input_zero_point=zero, weight_scale=1.0
+    )
     scaled = (right.float() * (torch.tensor(1.0) / torch.tensor(scale))).round() + middle
     equal(made, scaled.clamp(low, high).to(x.dtype))
 

@@ -35,13 +35,14 @@ def philox(counter: np.ndarray[Any, Any], key: tuple[int, int]) -> np.ndarray[An
     [
         ([0, 0, 0, 0], (0, 0), "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
         ([0xFFFFFFFF] * 4, (0xFFFFFFFF, 0xFFFFFFFF), "408f276d 41c83b0e a20bc7c6 6d5451fd"),
-        ([0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], (0xA4093822, 0x299F31D0),
-         "d16cfe09 94fdcceb 5001e420 24126ea1"),
+        (
+            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344],
+            (0xA4093822, 0x299F31D0),
+            "d16cfe09 94fdcceb 5001e420 24126ea1",
+        ),
     ],
-)  # fmt: skip
-def test_the_reference_has_the_known_answers(
-    counter: list[int], key: tuple[int, int], words: str
-) -> None:
+)
+def test_the_reference_has_the_known_answers(counter: list[int], key: tuple[int, int], words: str) -> None:
     """Those that Random123 is shipped with."""
     found = philox(np.array([counter]), key)
     assert " ".join(f"{w:08x}" for w in found[0]) == words

@@ -91,9 +91,7 @@ def paths(dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
     return logs, labels, torch.tensor([7, 6, 5, 6]), torch.tensor([4, 2, 0, 4])
 
 
-@pytest.mark.parametrize(
-    "dtype", [pytest.param(torch.float32, marks=pytest.mark.core), torch.float64]
-)
+@pytest.mark.parametrize("dtype", [pytest.param(torch.float32, marks=pytest.mark.core), torch.float64])
 def test_labels_without_places(dtype: torch.dtype) -> None:
     logs, labels, frames, lengths = paths(dtype)
     loss = "nn.functional.ctc_loss"

@@ -70,9 +70,7 @@ def test_any_layout_and_dims(layout: Any, data: st.DataObject) -> None:
     tolerance = {"rtol": 1e-3 if one else 1e-5, "atol": 1e-5}
     mine = same_view(t)
     agree(
-        lambda: getattr(ft, name)(mine, dims, **options),
-        lambda: getattr(torch, name)(t, dims, **options),
-        **tolerance,
+        lambda: getattr(ft, name)(mine, dims, **options), lambda: getattr(torch, name)(t, dims, **options), **tolerance
     )
 
 
@@ -126,8 +124,7 @@ def test_equal_addends_do_not_drift(n: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "transposed"),
-    pairs([(300_001,), (3, 100_003), (100_003, 3), (517, 613), (40, 70, 90)], [False, True]),
+    ("shape", "transposed"), pairs([(300_001,), (3, 100_003), (100_003, 3), (517, 613), (40, 70, 90)], [False, True])
 )
 def test_work_that_is_split_over_units(shape: Any, transposed: bool) -> None:
     t = torch.randint(-(2**62), 2**62, shape, generator=torch.Generator().manual_seed(1))
@@ -148,9 +145,7 @@ def test_narrow_floats_are_summed_in_float32(name: str) -> None:
 
 
 @draws(40)
-@given(
-    layouts().filter(lambda found: 1 <= math.prod(found[0]) <= 200), st.integers(16, 60), st.data()
-)
+@given(layouts().filter(lambda found: 1 <= math.prod(found[0]) <= 200), st.integers(16, 60), st.data())
 def test_pieces_of_huge_tensors_join(layout: Any, limit: int, data: st.DataObject) -> None:
     """With a small limit in place of 2^31, results are what they are without it."""
     name = data.draw(st.sampled_from(["sum", "mean", "argmax", "var", "any", "norm"]))
@@ -210,8 +205,7 @@ def test_softmax_rounds_to_its_dtype_first(name: str, to: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "of"),
-    pairs(["var", "std", "var_mean", "std_mean"], ["float32", "bfloat16", "complex64"]),
+    ("name", "of"), pairs(["var", "std", "var_mean", "std_mean"], ["float32", "bfloat16", "complex64"])
 )
 def test_squares_that_leave_the_range(name: str, of: str) -> None:
     if not default_backend().target.spares_double:

@@ -13,22 +13,8 @@ from ..targets import EVERY_CASE, TURN  # noqa: E402
 REALS = ("float64", "float32", "float16", "bfloat16")
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64", "bool")
 # Around the ends of each integer dtype, and far beyond.
-ENDS = [
-    s * (2.0**k + d) for k in (7, 8, 15, 16, 31, 32, 63, 64) for d in (-1, 0, 1) for s in (1, -1)
-]
-OUTSIDE = [
-    *ENDS,
-    torch.inf,
-    -torch.inf,
-    torch.nan,
-    1e30,
-    -1e30,
-    3e9 + 5,
-    -3e9 - 5,
-    -0.5,
-    -1.5,
-    300.9,
-]
+ENDS = [s * (2.0**k + d) for k in (7, 8, 15, 16, 31, 32, 63, 64) for d in (-1, 0, 1) for s in (1, -1)]
+OUTSIDE = [*ENDS, torch.inf, -torch.inf, torch.nan, 1e30, -1e30, 3e9 + 5, -3e9 - 5, -0.5, -1.5, 300.9]
 
 
 def every_kind(of: torch.dtype) -> torch.Tensor:
@@ -78,6 +64,4 @@ def test_layer_norm_of_halves_subtracts_what_is_scaled(dtype: torch.dtype, size:
     got = ft.nn.functional.layer_norm(mine[0], (size,), mine[1])
     torch.testing.assert_close(got.to_torch(), expected)
     expected = torch.nn.functional.layer_norm(x, (size,), weight, bias)
-    torch.testing.assert_close(
-        ft.nn.functional.layer_norm(mine[0], (size,), *mine[1:]).to_torch(), expected
-    )
+    torch.testing.assert_close(ft.nn.functional.layer_norm(mine[0], (size,), *mine[1:]).to_torch(), expected)

@@ -16,9 +16,7 @@ from ..targets import pairs
 from .fused_program import passes_launch, recorded, row_passes
 from .test_fused import bits, drawn
 
-pytestmark = pytest.mark.skipif(
-    default_backend().images is not None, reason="images have no kernels of several units"
-)
+pytestmark = pytest.mark.skipif(default_backend().images is not None, reason="images have no kernels of several units")
 
 # Intel's emulator has functions of its own.
 OWN_FUNCTIONS = pytest.mark.skipif(
@@ -73,9 +71,7 @@ def test_norms_and_what_they_find_of_rows(shape: tuple[int, int], dim: int) -> N
     agree(lambda x, w, b: layer_norm(x, w, b, dim), dim, drawn(*shape), w, b)
 
 
-@pytest.mark.parametrize(
-    ("name", "dim"), pairs(("float16", "bfloat16", "float64", "complex64"), (0, 1))
-)
+@pytest.mark.parametrize(("name", "dim"), pairs(("float16", "bfloat16", "float64", "complex64"), (0, 1)))
 @OWN_FUNCTIONS
 def test_dtypes(name: str, dim: int) -> None:
     x = drawn(37, 1003).to(getattr(ft, name))

@@ -12,17 +12,7 @@ import pytest
 import ftensor as ft
 
 from ..oracle import agree, agree_on, ours, same, torch
-from ..row_cases import (
-    DTYPES,
-    REDUCTIONS,
-    ROWS,
-    computed,
-    few,
-    inputs_of,
-    operands,
-    parameters,
-    theirs,
-)
+from ..row_cases import DTYPES, REDUCTIONS, ROWS, computed, few, inputs_of, operands, parameters, theirs
 from ..targets import pairs
 
 LAYOUTS = ("transposed", "broadcast", "sliced", "expanded", "zero-dim")
@@ -121,9 +111,7 @@ def test_made(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize(
-    "name", ["pow", "atan2", "hypot", "log", "log2", "log10", "log1p", "expm1", "tanh", "asinh"]
-)
+@pytest.mark.parametrize("name", ["pow", "atan2", "hypot", "log", "log2", "log10", "log1p", "expm1", "tanh", "asinh"])
 def test_lanes_do_not_depend_on_their_neighbours(name: str, dtype: torch.dtype) -> None:
     few = torch.tensor([0.0, -0.0, 1e-310, 1e-40, 7.0, 7.0, 0.75, torch.inf, 1.0], dtype=dtype)
     places = torch.randint(len(few), (2, 512), generator=torch.Generator().manual_seed(0))

@@ -67,15 +67,9 @@ def test_lfilter_without_feedback(taps: int) -> None:
     close(ft.signal.lfilter(b + 1j, [1.0], ft.tensor(X)), scipy.lfilter(b + 1j, [1.0], X))
 
 
-@pytest.mark.parametrize(
-    "rates", some([(3, 2), (1, 4), (5, 1), (4, 6), (2, 2), (16, 15), (7, 10)], 2)
-)
+@pytest.mark.parametrize("rates", some([(3, 2), (1, 4), (5, 1), (4, 6), (2, 2), (16, 15), (7, 10)], 2))
 def test_resample_poly(rates: tuple[int, int]) -> None:
-    close(
-        ft.signal.resample_poly(ft.tensor(X), *rates, axis=1),
-        scipy.resample_poly(X, *rates, axis=1),
-        1e-5,
-    )
+    close(ft.signal.resample_poly(ft.tensor(X), *rates, axis=1), scipy.resample_poly(X, *rates, axis=1), 1e-5)
     for padtype in ("mean", "minimum", "maximum"):
         mine = ft.signal.resample_poly(ft.tensor(X), *rates, axis=-1, padtype=padtype)
         close(mine, scipy.resample_poly(X, *rates, axis=-1, padtype=padtype), 1e-5)
@@ -117,9 +111,7 @@ def test_spectra(detrend: Any) -> None:
                 for average in ("mean", "median")
             ),
             (
-                ft.signal.welch(
-                    ft.tensor(line), nperseg=51, noverlap=7, nfft=60, window="hamming", **how
-                ),
+                ft.signal.welch(ft.tensor(line), nperseg=51, noverlap=7, nfft=60, window="hamming", **how),
                 scipy.welch(line, nperseg=51, noverlap=7, nfft=60, window="hamming", **how),
             ),
         ):

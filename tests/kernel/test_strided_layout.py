@@ -31,9 +31,7 @@ def strided(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey]]:
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey]]:
-    yield from with_kernels(
-        monkeypatch, lambda _, key: key.skeleton == "map" and key.lanes in (1, 4)
-    )
+    yield from with_kernels(monkeypatch, lambda _, key: key.skeleton == "map" and key.lanes in (1, 4))
 
 
 def with_kernels(

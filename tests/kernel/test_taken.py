@@ -14,9 +14,16 @@ from ..targets import some
 from .processors import family
 
 DTYPES = (
-    torch.bool, torch.uint8, torch.int16, torch.float16, torch.bfloat16, torch.float32,
-    torch.int64, torch.complex64, torch.complex128,
-)  # fmt: skip
+    torch.bool,
+    torch.uint8,
+    torch.int16,
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.int64,
+    torch.complex64,
+    torch.complex128,
+)
 
 
 def numbers(dtype: torch.dtype, *shape: int) -> torch.Tensor:
@@ -32,10 +39,7 @@ def test_runs_and_elements(dtype: torch.dtype, size: int) -> None:
     for of in (torch.int64, torch.int32):
         row = torch.tensor([6, 0, 3, 3, 5], dtype=of)
         for dim, index in ((0, row), (1, row % 3), (2, row % size)):
-            agree(
-                partial(ft.index_select, y, dim, ft.from_torch(index)),
-                partial(torch.index_select, x, dim, index),
-            )
+            agree(partial(ft.index_select, y, dim, ft.from_torch(index)), partial(torch.index_select, x, dim, index))
             agree(
                 partial(ft.index_select, y[:, :, ::2], 0, ft.from_torch(row)),
                 partial(torch.index_select, x[:, :, ::2], 0, row),
@@ -43,13 +47,9 @@ def test_runs_and_elements(dtype: torch.dtype, size: int) -> None:
     assert agree(lambda: y[ft.tensor([-1, 2, -7])], lambda: x[torch.tensor([-1, 2, -7])])
     for dim in range(3):
         index = torch.randint(0, x.shape[dim], (5, 3, size) if dim == 0 else (7, 2, size))
-        agree(
-            partial(ft.gather, y, dim, ft.from_torch(index)), partial(torch.gather, x, dim, index)
-        )
+        agree(partial(ft.gather, y, dim, ft.from_torch(index)), partial(torch.gather, x, dim, index))
         turned = index.transpose(0, 2).contiguous().transpose(0, 2)
-        agree(
-            partial(ft.gather, y, dim, ft.from_torch(turned)), partial(torch.gather, x, dim, turned)
-        )
+        agree(partial(ft.gather, y, dim, ft.from_torch(turned)), partial(torch.gather, x, dim, turned))
 
 
 @pytest.mark.core

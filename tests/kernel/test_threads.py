@@ -62,9 +62,7 @@ def test_threads_read_the_same_tensors() -> None:
     def work(k: int) -> None:
         for turn in range(20):
             got = ((x + y) * (k + 1) - turn).t().sum(0)
-            np.testing.assert_allclose(
-                got.numpy(), ((a + b) * np.float32(k + 1) - turn).sum(1), rtol=1e-3, atol=1e-3
-            )
+            np.testing.assert_allclose(got.numpy(), ((a + b) * np.float32(k + 1) - turn).sum(1), rtol=1e-3, atol=1e-3)
 
     together(work)
 
@@ -298,9 +296,7 @@ def test_kernels_are_compiled_side_by_side_and_each_once(monkeypatch: pytest.Mon
     assert sorted(entry[:6] for entry in built) == ["ft_add", "ft_mul"]
 
 
-def test_a_launch_that_a_trace_has_noted_meanwhile_is_bound(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_launch_that_a_trace_has_noted_meanwhile_is_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     backend, launches = default_backend(), LaunchTable(default_backend().synchronize)
     a = values(7, 5)
     x, noted = ft.from_numpy(a), list[Hashable]()

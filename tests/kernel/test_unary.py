@@ -59,12 +59,11 @@ def test_real_functions(name: str, values: list[float]) -> None:
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(
-        st.complex_numbers(max_magnitude=50, allow_nan=False).filter(
-            lambda z: abs(z) > 1e-6 and abs(z.real) > 1e-6
-        ),
-        min_size=1, max_size=20,
+        st.complex_numbers(max_magnitude=50, allow_nan=False).filter(lambda z: abs(z) > 1e-6 and abs(z.real) > 1e-6),
+        min_size=1,
+        max_size=20,
     )
-)  # fmt: skip
+)
 @pytest.mark.parametrize("name", some(COMPLEX, 2))
 def test_complex_functions(name: str, values: list[complex]) -> None:
     agree(name, torch.tensor(values, dtype=torch.complex128))
@@ -86,9 +85,8 @@ def test_complex_functions_stay_in_range(name: str, z: complex) -> None:
     wide = found(torch, name)(torch.tensor([z], dtype=torch.complex64).to(torch.complex128))
     got = found(ft, name)(ft.from_torch(torch.tensor([z], dtype=torch.complex64))).to_torch()
     torch.testing.assert_close(
-        torch.view_as_real(got), torch.view_as_real(wide.to(torch.complex64)),
-        equal_nan=True, rtol=2e-5, atol=1e-5,
-    )  # fmt: skip
+        torch.view_as_real(got), torch.view_as_real(wide.to(torch.complex64)), equal_nan=True, rtol=2e-5, atol=1e-5
+    )
 
 
 def test_refusals_are_torch_s() -> None:

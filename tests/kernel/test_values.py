@@ -17,11 +17,17 @@ INF, NAN = float("inf"), float("nan")
 @pytest.mark.parametrize(
     "call",
     [
-        "clamp(a, 0., 1.)", "clamp(a, -0., 1.)", "clamp(a, min=0.)", "clamp(a, max=-0.)",
-        "clamp(a, -b, b)", "maximum(a, -a)", "minimum(a, -a)", "amax(L.stack([a, -a]), 0)",
+        "clamp(a, 0., 1.)",
+        "clamp(a, -0., 1.)",
+        "clamp(a, min=0.)",
+        "clamp(a, max=-0.)",
+        "clamp(a, -b, b)",
+        "maximum(a, -a)",
+        "minimum(a, -a)",
+        "amax(L.stack([a, -a]), 0)",
         "amin(L.stack([a, -a]), 0)",
     ],
-)  # fmt: skip
+)
 def test_the_first_of_two_zeros_stays(call: str, of: str) -> None:
     def run(lib: object) -> object:
         a = lib.tensor([0.0, -0.0], dtype=getattr(lib, of))  # type: ignore[attr-defined]

@@ -17,9 +17,7 @@ import numpy as np
 import ftensor as ft
 
 strict.set_array_api_strict_flags(api_version="2025.12")
-DTYPES = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
-).split()
+DTYPES = ("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128").split()
 OTHER = {
     "int8": "int16", "int16": "uint8", "int32": "uint32", "int64": "int8", "uint8": "int8",
     "uint16": "uint8", "uint32": "uint64", "uint64": "uint16", "float32": "float64",
@@ -47,13 +45,21 @@ CALLS: dict[str, list[str]] = {
         name: [
             f"xp.{name}({args})"
             for args in (
-                "x", "x, axis=0", "x, axis=(0, 1), keepdims=True", "x, axis=()", "z", "u",
-                "x, axis=-1, keepdims=True", "x, axis=5", "x, axis=(0, 0)", "u, axis=0",
+                "x",
+                "x, axis=0",
+                "x, axis=(0, 1), keepdims=True",
+                "x, axis=()",
+                "z",
+                "u",
+                "x, axis=-1, keepdims=True",
+                "x, axis=5",
+                "x, axis=(0, 0)",
+                "u, axis=0",
             )
         ]
         for name in REDUCTIONS
     },
-}  # fmt: skip
+}
 CALLS["std"] += ["xp.std(x, axis=1, correction=1)"]
 CALLS["var"] += ["xp.var(x, axis=1, correction=1.0)"]
 CALLS["sum"] += ["xp.sum(x, dtype=xp.float64)", "xp.sum(x, axis=0, dtype=x.dtype)"]
@@ -194,9 +200,14 @@ def arrays(dtype: str) -> dict[str, np.ndarray[Any, Any]]:
         x, most = x.astype(dtype), np.iinfo(dtype).max
         x[1] = most, most // 2 + 2, most - 2
     values = {
-        "x": x, "y": other[0], "z": np.asarray(3), "v": np.array([2, 0, 1, 2, 1]), "m": m,
-        "h": np.abs(m), "u": np.zeros((0, 3)),
-    }  # fmt: skip
+        "x": x,
+        "y": other[0],
+        "z": np.asarray(3),
+        "v": np.array([2, 0, 1, 2, 1]),
+        "m": m,
+        "h": np.abs(m),
+        "u": np.zeros((0, 3)),
+    }
     made = {name: np.asarray(value).astype(dtype) for name, value in values.items()}
     made["b"] = np.array([[True, False, True], [False, True, False]])
     made["i"] = np.array([1, 0])

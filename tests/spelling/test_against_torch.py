@@ -194,10 +194,7 @@ def test_a_product_times_0_is_not_read(case: str, computed: bool, beta: str, of:
     both(case.replace("BETA", beta), computed, setup)
 
 
-UNARY = (
-    "neg abs sign sgn floor ceil round trunc frac isposinf isneginf signbit bitwise_not"
-    " conj_physical exp"
-)
+UNARY = "neg abs sign sgn floor ceil round trunc frac isposinf isneginf signbit bitwise_not conj_physical exp"
 
 
 @pytest.mark.parametrize("name", UNARY.split())
@@ -217,10 +214,7 @@ def test_threshold_takes_an_output() -> None:
 
 @pytest.mark.parametrize("to", ["float32", "float64", "int32", "complex64"])
 def test_a_choice_goes_to_an_output_of_its_own_dtype(to: str) -> None:
-    both(
-        f"L.where(L.ones(3) > 0, L.ones(3), L.zeros(3), out=L.empty(3, dtype=L.{to}))",
-        to == "float32",
-    )
+    both(f"L.where(L.ones(3) > 0, L.ones(3), L.zeros(3), out=L.empty(3, dtype=L.{to}))", to == "float32")
 
 
 @pytest.mark.parametrize("call", ["index_add_", "index_reduce_", "index_copy_"])
@@ -234,10 +228,19 @@ def test_what_is_added_at_an_index_has_the_shape_that_fits(
     both(f"L.ones({shape}).{call}(0, L.tensor([0]), L.ones({source}){last})")
 
 
-@pytest.mark.parametrize("place, value", [
-    ("[..., 0]", "o.unsqueeze(1)"), ("[0:1]", "o.unsqueeze(1)"), ("[:]", "o[0]"), ("[1:]", "o[0]"),
-    ("[:]", "o"), ("[:2]", "o[1:]"), ("[0]", "o.unsqueeze(1)[0]"), ("[:]", "o[None]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "place, value",
+    [
+        ("[..., 0]", "o.unsqueeze(1)"),
+        ("[0:1]", "o.unsqueeze(1)"),
+        ("[:]", "o[0]"),
+        ("[1:]", "o[0]"),
+        ("[:]", "o"),
+        ("[:2]", "o[1:]"),
+        ("[0]", "o.unsqueeze(1)[0]"),
+        ("[:]", "o[None]"),
+    ],
+)
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_value_that_overlaps_its_place(place: str, value: str, count: int) -> None:
     both(f"o = L.arange({count}) + 5; o{place} = {value}")

@@ -105,9 +105,7 @@ def test_what_the_namespace_says_of_itself() -> None:
     assert info.capabilities()["boolean indexing"] is True
     assert info.default_dtypes()["indexing"] is ft.int64
     assert info.dtypes(kind="bool") == {"bool": ft.bool}
-    assert set(info.dtypes(kind=("signed integer", "bool"))) == {
-        "bool", "int8", "int16", "int32", "int64",
-    }  # fmt: skip
+    assert set(info.dtypes(kind=("signed integer", "bool"))) == {"bool", "int8", "int16", "int32", "int64"}
     assert set(info.dtypes()) == set(DTYPES)
     assert info.default_device() in info.devices()
     assert ft.zeros(1, device=info.devices()[0]).device == info.devices()[0]

@@ -48,9 +48,7 @@ def test_alpha(op: str, name: str, alpha: Any) -> None:
     agree_on(op, a, a.flip(0), alpha=alpha)
 
 
-@pytest.mark.parametrize(
-    "numbers", [(5, 2), (-7, 2.5), (True, False), (1.5, 2j), (7, 0), (True, 2)]
-)
+@pytest.mark.parametrize("numbers", [(5, 2), (-7, 2.5), (True, False), (1.5, 2j), (7, 0), (True, 2)])
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "true_divide", "floor_divide"])
 def test_numbers_alone(op: str, numbers: Any) -> None:
     agree_on(op, *numbers)

@@ -60,9 +60,7 @@ def test_triangle_indices(rows: int, cols: int, offset: int, lower: bool) -> Non
     assert torch.equal(ours, getattr(torch, name)(rows, cols, offset))
 
 
-numbers = st.one_of(
-    st.booleans(), st.integers(-9, 9), st.floats(width=32), st.complex_numbers(max_magnitude=9)
-)
+numbers = st.one_of(st.booleans(), st.integers(-9, 9), st.floats(width=32), st.complex_numbers(max_magnitude=9))
 
 
 @settings(max_examples=60, deadline=None)

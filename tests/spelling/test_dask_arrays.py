@@ -53,9 +53,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "map_blocks": lambda x: x.map_blocks(lambda block: block * 3),
     "map_overlap": lambda x: x.map_overlap(lambda b: b[:] * 2, depth=1, boundary="reflect"),
     "map_overlap, zeros": lambda x: x.map_overlap(lambda b: b + 1, depth=2, boundary=0),
-    "apply_gufunc": lambda x: da.apply_gufunc(
-        lambda block: block.sum(-1), "(i)->()", x.rechunk((5, 16))
-    ),
+    "apply_gufunc": lambda x: da.apply_gufunc(lambda block: block.sum(-1), "(i)->()", x.rechunk((5, 16))),
 }
 
 

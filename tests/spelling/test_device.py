@@ -21,9 +21,7 @@ devices = sys.modules["ftensor._device"]  # ft.device is the class
 def said(code: str) -> str:
     """What code prints in a fresh interpreter with this ftensor."""
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=600
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -35,8 +33,12 @@ def said(code: str) -> str:
 def test_a_device_survives_its_spellings(kind, index):
     made = ft.device(kind, index)
     assert (made.type, made.index) == (kind, index)
-    for same in (ft.device(str(made)), ft.device(made), eval(repr(made), {"device": ft.device}),
-                 pickle.loads(pickle.dumps(made))):  # fmt: skip
+    for same in (
+        ft.device(str(made)),
+        ft.device(made),
+        eval(repr(made), {"device": ft.device}),
+        pickle.loads(pickle.dumps(made)),
+    ):
         assert same == made
         assert hash(same) == hash(made)
     assert made != ft.device("cpu" if kind == "fpga" else "fpga", index)
@@ -210,9 +212,7 @@ def test_an_image_without_a_board_is_not_passed_over_silently():
     environment = {**os.environ, "FTENSOR_IMAGE": "some.xclbin", "PYTHONPATH": root}
     for mapping, warned in (("auto", True), ("cpu", False)):
         environment["FTENSOR_DEVICE"] = mapping
-        done = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True
-        )
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
         if "ImageError" in done.stderr:
             pytest.skip("needs a machine where 'auto' is a device that compiles")
         assert done.stdout == "2.0\n"

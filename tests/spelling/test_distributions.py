@@ -66,9 +66,7 @@ def test_densities_and_moments_are_torchs(name: str) -> None:
         same(getattr(ours, word)(*args[0]), wanted, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "name", ["Cauchy", "Exponential", "Laplace", "LogNormal", "Normal", "Uniform"]
-)
+@pytest.mark.parametrize("name", ["Cauchy", "Exponential", "Laplace", "LogNormal", "Normal", "Uniform"])
 def test_icdf_undoes_cdf(name: str) -> None:
     ours = made(name, ft)
     at = ft.tensor(INSIDE, dtype=ft.float64)

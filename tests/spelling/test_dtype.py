@@ -44,9 +44,7 @@ SCALARS = [True, 3, 2.5, 1j]
 ALIASES = ["half", "float", "double", "short", "int", "long", "cfloat", "cdouble", "chalf"]
 
 dtypes = st.sampled_from([*FULL, complex32])
-operands = st.tuples(dtypes, st.integers(0, 1)) | st.sampled_from(SCALARS).map(
-    lambda scalar: (scalar_dtype(scalar), 2)
-)
+operands = st.tuples(dtypes, st.integers(0, 1)) | st.sampled_from(SCALARS).map(lambda scalar: (scalar_dtype(scalar), 2))
 
 
 @pytest.fixture(scope="module")
@@ -163,10 +161,7 @@ def test_result_type_is_torchs_for_every_kind_of_pair(torch, choose_default, def
         """(what we are given, what torch is given) for a scalar, or a dtype at 0 and 2 dims."""
         if not isinstance(one, dtype):
             return [(one, one)]
-        return [
-            (Operand(one, ndim), torch.ones((1,) * ndim, dtype=theirs(torch, one)))
-            for ndim in (0, 2)
-        ]
+        return [(Operand(one, ndim), torch.ones((1,) * ndim, dtype=theirs(torch, one))) for ndim in (0, 2)]
 
     for right in (*ALL, *SCALARS):
         for (a, torch_a), (b, torch_b) in itertools.product(forms(left), forms(right)):
@@ -222,9 +217,7 @@ def test_numpy_scalars_keep_their_kind():
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [int32, bool_, complex64, complex32, BY_NAME["float8_e5m2"], "float32", 3, None],
-    ids=str,
+    "wrong", [int32, bool_, complex64, complex32, BY_NAME["float8_e5m2"], "float32", 3, None], ids=str
 )
 def test_default_dtype_is_floating_point(wrong):
     before = get_default_dtype()
@@ -259,9 +252,7 @@ def test_limits_of_the_default_and_of_wrong_types(choose_default):
         hash(finfo(float32))
 
 
-@pytest.mark.parametrize(
-    "name", ["?", *"bBhHiIlLqQefdgFDGSUVOmM", ">f4", "<i2", ">i8", "=f8", ">b"]
-)
+@pytest.mark.parametrize("name", ["?", *"bBhHiIlLqQefdgFDGSUVOmM", ">f4", "<i2", ">i8", "=f8", ">b"])
 def test_numpy_dtypes_are_taken_as_torch_takes_them(torch, name):
     array = np.zeros(2, name)
     if name == "Q":  # C's unsigned long long, for which torch has no word

@@ -145,8 +145,7 @@ def test_what_a_pad_cuts_off_lies_in_memory_as_torchs(counts: tuple[int, ...]) -
 
 @pytest.mark.parametrize("given", [(0, 0, 1, -5), (0, 0, -5, 1), (0, -5), (2, -7), (0, 0, -2, -2)])
 def test_padding_around_a_circle_of_nothing(given: tuple[int, ...]) -> None:
-    agree_on(F + "pad", torch.arange(60.0).reshape(1, 3, 4, 5)[..., : len(given) * 3, :], given,
-             mode="circular")  # fmt: skip
+    agree_on(F + "pad", torch.arange(60.0).reshape(1, 3, 4, 5)[..., : len(given) * 3, :], given, mode="circular")
 
 
 @pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
@@ -275,8 +274,7 @@ def test_rms_norm_lies_in_memory_as_torchs() -> None:
 
 def test_a_grid_of_odd_memory() -> None:
     for grid in layouts((2, 3, 2, 2)):
-        agree_on(F + "grid_sample", torch.ones(2, 1, 4, 5), grid, align_corners=False,
-                 how={"strides": True})  # fmt: skip
+        agree_on(F + "grid_sample", torch.ones(2, 1, 4, 5), grid, align_corners=False, how={"strides": True})
 
 
 @pytest.mark.parametrize("name", ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"])

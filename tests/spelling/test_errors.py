@@ -73,23 +73,14 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "dtype of view by name": (lambda m: m.ones(2).view("int32"), r"int32|str"),
     "dtype of type by name": (lambda m: m.ones(2).type("float64"), r"float64"),
     "decimals not counted": (lambda m: m.ones(2).round(decimals=True), r"decimals"),
-    "complex for NaN": (
-        lambda m: m.nan_to_num(m.ones(2, dtype=m.complex64), 1j), r"nan.*(1j|complex)"
-    ),
-    "complex padding": (
-        lambda m: m.nn.functional.pad(m.ones(2, dtype=m.complex64), (1, 1), value=1j), r"value"
-    ),
-    "complex out": (
-        lambda m: m.erf(m.ones(2, dtype=m.complex64), out=m.ones(2)), r"(?i)complex.*float"
-    ),
+    "complex for NaN": (lambda m: m.nan_to_num(m.ones(2, dtype=m.complex64), 1j), r"nan.*(1j|complex)"),
+    "complex padding": (lambda m: m.nn.functional.pad(m.ones(2, dtype=m.complex64), (1, 1), value=1j), r"value"),
+    "complex out": (lambda m: m.erf(m.ones(2, dtype=m.complex64), out=m.ones(2)), r"(?i)complex.*float"),
     "bitwise of floats": (lambda m: m.ones(2) & m.ones(2), r""),
     "floor of complex": (lambda m: m.ones(2, dtype=m.complex64).floor(), r""),
     "complex compared": (lambda m: m.ones(2, dtype=m.complex64) < 1, r""),
     "float into int": (lambda m: m.ones(2, dtype=m.int32).add_(1.5), r"(?i)float.*int"),
-    "float out int": (
-        lambda m: m.add(m.ones(2), m.ones(2), out=m.ones(2, dtype=m.int64)),
-        r"(?i)float.*(int|long)",
-    ),
+    "float out int": (lambda m: m.add(m.ones(2), m.ones(2), out=m.ones(2, dtype=m.int64)), r"(?i)float.*(int|long)"),
     "subtract bools": (lambda m: m.tensor([True]) - m.tensor([True]), r""),
     "negate bool": (lambda m: -m.tensor([True]), r""),
     "shift floats": (lambda m: m.ones(2) << 1, r""),
@@ -107,9 +98,7 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "in-place on expanded": (lambda m: m.ones(1).expand(3).add_(1), r""),
     "fill_ of expanded": (lambda m: m.ones(1).expand(3).mul_(2.0), r""),
     "in-place overlapping": (lambda m: (lambda t: t[1:].add_(t[:-1]))(m.ones(5)), r""),
-    "out= overlapping": (
-        lambda m: (lambda t: m.mul(t[:4], 2, out=t[1:]))(m.ones(5)), r"",
-    ),
+    "out= overlapping": (lambda m: (lambda t: m.mul(t[:4], 2, out=t[1:]))(m.ones(5)), r""),
     "out= no tensor": (lambda m: m.add(m.ones(2), 1, out=[1]), r"out.*list"),
     # values
     "item of many": (lambda m: m.ones(3).item(), r"3"),
@@ -129,7 +118,7 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "numpy of bfloat16": (lambda m: m.ones(2, dtype=m.bfloat16).numpy(), r"(?i)bfloat16"),
     "from_numpy of list": (lambda m: m.from_numpy([1]), r"list"),
     "set shape by str": (lambda m: m.ones("a"), r"str|a"),
-}  # fmt: skip
+}
 
 
 def allocated() -> int:
@@ -172,11 +161,17 @@ def test_a_mistake_raises_as_in_torch_and_leaves_nothing(name: str) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        "masked_select(x, x > 0, out=i)", "mm(x, x, out=d)", "matmul(x, x, out=i)",
-        "take(x, i, out=i)", "gather(x, 0, x.long(), out=i)", "argmax(x, out=d)",
-        "max(x, 0, out=(d, i))", "sort(x, out=(i, i))", "aminmax(x, out=(i, i))",
+        "masked_select(x, x > 0, out=i)",
+        "mm(x, x, out=d)",
+        "matmul(x, x, out=i)",
+        "take(x, i, out=i)",
+        "gather(x, 0, x.long(), out=i)",
+        "argmax(x, out=d)",
+        "max(x, 0, out=(d, i))",
+        "sort(x, out=(i, i))",
+        "aminmax(x, out=(i, i))",
     ],
-)  # fmt: skip
+)
 def test_results_of_another_dtype_are_refused(call: str) -> None:
     """Where torch casts nothing; both dtypes are named."""
 
@@ -217,9 +212,7 @@ def test_a_device_that_is_not_there_is_named() -> None:
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(
-        [sys.executable, "-c", code], env=env, text=True, capture_output=True, timeout=600
-    )
+    return subprocess.run([sys.executable, "-c", code], env=env, text=True, capture_output=True, timeout=600)
 
 
 def test_out_of_memory_tells_the_state_and_is_no_end() -> None:
@@ -246,14 +239,7 @@ def test_out_of_memory_tells_the_state_and_is_no_end() -> None:
         FTENSOR_MEMORY_LIMIT=str(16 << 20),
     )
     assert (done.returncode, done.stderr) == (0, "")
-    for fact in (
-        str(64 << 20),
-        str(16 << 20),
-        "in use",
-        "reserved",
-        "FTENSOR_MEMORY_LIMIT",
-        "True",
-    ):
+    for fact in (str(64 << 20), str(16 << 20), "in use", "reserved", "FTENSOR_MEMORY_LIMIT", "True"):
         assert fact in done.stdout
 
 
@@ -297,10 +283,7 @@ def test_no_device_at_all_gives_the_steps(tmp_path: Path) -> None:
     assert len(lines) == 3
     for line in lines:
         assert "no device was found" in line
-        assert (
-            "pip install intel-opencl-rt intel-cmplr-lib-rt" in line
-            and "apt-get install g++" in line
-        )
+        assert "pip install intel-opencl-rt intel-cmplr-lib-rt" in line and "apt-get install g++" in line
         assert "ftensor doctor" in line
 
 

@@ -53,10 +53,7 @@ def outcome(m, call, d):
     except (RuntimeError, TypeError, ValueError, OverflowError, IndexError) as error:
         return type(error)
     parts = made if isinstance(made, tuple) else (made,)
-    return [
-        (str(p.dtype).rpartition(".")[2], tuple(p.shape), p.tolist()) if hasattr(p, "dtype") else p
-        for p in parts
-    ]
+    return [(str(p.dtype).rpartition(".")[2], tuple(p.shape), p.tolist()) if hasattr(p, "dtype") else p for p in parts]
 
 
 @pytest.mark.parametrize("d", [ft.uint64, ft.float8_e5m2, ft.complex32], ids=str)
@@ -144,9 +141,11 @@ def test_small_integers_are_asked_for():
         return ft.ones(*shape, dtype=of)
 
     for a, b in (
-        (ones(3, 4), ones(3, 5)), (ones(3, 4, of=ft.int32), ones(4, 5)), (ones(4), ones(4, 5)),
+        (ones(3, 4), ones(3, 5)),
+        (ones(3, 4, of=ft.int32), ones(4, 5)),
+        (ones(4), ones(4, 5)),
         (ones(3, 4), ones(4, 5, of=ft.uint8)),
-    ):  # fmt: skip
+    ):
         with pytest.raises(RuntimeError, match="_int_mm"):
             ft._int_mm(a, b)
     for out in (ft.empty(3, 5), ft.empty(0, dtype=ft.int32)):

@@ -14,13 +14,7 @@ from ftensor.runtime.pool import Pool
 from .. import fuzz, fuzz_programs
 from ..fuzz_words import program
 
-LINES = [
-    "t0 = lib.tensor([1.0, -2.0])",
-    "t1 = t0 * 2",
-    "t2 = t0[1:]",
-    "t2.neg_()",
-    "t3 = t1 + 1",
-]
+LINES = ["t0 = lib.tensor([1.0, -2.0])", "t1 = t0 * 2", "t2 = t0[1:]", "t2.neg_()", "t3 = t1 + 1"]
 
 
 def test_a_seed_gives_one_program() -> None:
@@ -46,9 +40,7 @@ def test_a_refusal_of_one_side_is_found(monkeypatch: pytest.MonkeyPatch) -> None
         raise TypeError("no")
 
     monkeypatch.setattr(ft.Tensor, "neg_", refused)
-    assert (
-        fuzz_programs.disagreement(LINES) == "t2.neg_(): torch computes, ftensor raises TypeError"
-    )
+    assert fuzz_programs.disagreement(LINES) == "t2.neg_(): torch computes, ftensor raises TypeError"
 
 
 def test_sources_share_a_run_and_say_what_disagrees(

@@ -71,10 +71,7 @@ def test_threads_share_a_generator() -> None:
 
 def test_mistakes_with_generators() -> None:
     for seed, error in ((1.5, RuntimeError), ("a", RuntimeError), (2**64, ValueError)):
-        agree(
-            lambda s=seed: ft.Generator().manual_seed(s),
-            lambda s=seed: torch.Generator().manual_seed(s),
-        )
+        agree(lambda s=seed: ft.Generator().manual_seed(s), lambda s=seed: torch.Generator().manual_seed(s))
         with pytest.raises(error):
             ft.Generator().manual_seed(seed)  # type: ignore[arg-type]
     for state in (3, ft.ones(16), ft.ones(4, dtype=ft.uint8), ft.full((16,), 255, dtype=ft.uint8)):

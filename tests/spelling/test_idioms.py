@@ -62,19 +62,21 @@ ONE_TENSOR = [n for n, c in CLASSES.items() if c.tensors == 1]
 ACTIVATIONS = [n for n in ONE_TENSOR if not re.search("[Pp]ool|[Dd]rop|Pixel", n)]
 IMAGES = ("ChannelShuffle", "Unfold", "LocalResponseNorm", "GLU")
 NEEDED: dict[str, tuple[Any, ...]] = {
-    "Threshold": (0.1, 20.0), "Softmax": (1,), "LogSoftmax": (1,), "Softmin": (0,), "GLU": (0,),
-    "ChannelShuffle": (2,), "Unfold": (2,), "LocalResponseNorm": (2,),
-}  # fmt: skip
+    "Threshold": (0.1, 20.0),
+    "Softmax": (1,),
+    "LogSoftmax": (1,),
+    "Softmin": (0,),
+    "GLU": (0,),
+    "ChannelShuffle": (2,),
+    "Unfold": (2,),
+    "LocalResponseNorm": (2,),
+}
 
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_modules_are_made_as_torchs(name: str) -> None:
     ours, theirs = (
-        [
-            p
-            for p in inspect.signature(kind).parameters.values()
-            if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-        ]
+        [p for p in inspect.signature(kind).parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         for kind in (CLASSES[name], getattr(torch.nn, name))
     )
     names = [p.name for p in ours]
@@ -93,10 +95,16 @@ def test_activations_give_torchs_results(name: str) -> None:
 def test_losses_give_torchs_results() -> None:
     target, classes = ft.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), ft.tensor([2, 0])
     for name, at in (
-        ("MSELoss", target), ("L1Loss", target), ("BCEWithLogitsLoss", target),
-        ("SmoothL1Loss", target), ("HuberLoss", target), ("KLDivLoss", target),
-        ("CrossEntropyLoss", classes), ("NLLLoss", classes), ("MultiMarginLoss", classes),
-    ):  # fmt: skip
+        ("MSELoss", target),
+        ("L1Loss", target),
+        ("BCEWithLogitsLoss", target),
+        ("SmoothL1Loss", target),
+        ("HuberLoss", target),
+        ("KLDivLoss", target),
+        ("CrossEntropyLoss", classes),
+        ("NLLLoss", classes),
+        ("MultiMarginLoss", classes),
+    ):
         for reduction in ("mean", "sum"):
             ours, theirs = (getattr(lib.nn, name)(reduction=reduction) for lib in (ft, torch))
             same(ours(x, at), theirs(t, at.to_torch()))
@@ -118,11 +126,7 @@ SHAPED = {"A": "ft.eye(3)", "B": "ft.ones(3, 1)", "size": "(9,)", "groups": "1"}
 
 @pytest.mark.parametrize(("name", "code"), absent._CODE.items())
 def test_advice_that_is_code_runs(name: str, code: str) -> None:
-    scope = {
-        "ft": ft,
-        "torch": torch,
-        "x": ft.eye(3) if "shuffle" not in code else ft.ones(1, 4, 2),
-    }
+    scope = {"ft": ft, "torch": torch, "x": ft.eye(3) if "shuffle" not in code else ft.ones(1, 4, 2)}
     scope |= {word: eval(text, {"ft": ft}) for word, text in SHAPED.items()}
     eval(code, scope)
     owner: Any = ft.Tensor if name.startswith("Tensor.") else ft

@@ -156,10 +156,18 @@ FIT |= {
 ROW_BY_ROW = "rows and a dim"
 # Those that take no dims in its place, or compute as many terms as a number says.
 READ = {
-    "norm", "masked.norm", "sum_to_size", "linalg.vector_norm", "linalg.norm", "linalg.matrix_norm",
-    "frobenius_norm", "norm_except_dim", "special.laguerre_polynomial_l",
-    "special.legendre_polynomial_p", "nn.functional.linear_cross_entropy",
-}  # fmt: skip
+    "norm",
+    "masked.norm",
+    "sum_to_size",
+    "linalg.vector_norm",
+    "linalg.norm",
+    "linalg.matrix_norm",
+    "frobenius_norm",
+    "norm_except_dim",
+    "special.laguerre_polynomial_l",
+    "special.legendre_polynomial_p",
+    "nn.functional.linear_cross_entropy",
+}
 
 
 @pytest.fixture

@@ -151,9 +151,7 @@ def test_many_traces_name_the_value() -> None:
             free(ft.ones(3), k, [k / 2])
         for k in range(30, 37):
             jitted(ft.ones(3), 2, 3, [1, {"a": k}])
-    with pytest.warns(
-        UserWarning, match=r"8 times for different values of more\[1\]\[1\]\['a'\]"
-    ) as seen:
+    with pytest.warns(UserWarning, match=r"8 times for different values of more\[1\]\[1\]\['a'\]") as seen:
         jitted(ft.ones(3), 2, 3, [1, {"a": 50}])
     assert [w.filename for w in seen] == [__file__]
     with warnings.catch_warnings():

@@ -30,11 +30,7 @@ def test_more_than_two_to_the_31_elements() -> None:
 
 
 @settings(max_examples=30)
-@given(
-    st.lists(st.integers(1, 7), min_size=1, max_size=3),
-    st.integers(5, 40),
-    st.booleans(),
-)
+@given(st.lists(st.integers(1, 7), min_size=1, max_size=3), st.integers(5, 40), st.booleans())
 def test_pieces_cover_the_whole(shape: list[int], limit: int, transposed: bool) -> None:
     """With a small limit in place of 2^31, every element is still computed, once."""
     a = ft.arange(ft.Size(shape).numel()).reshape(shape)

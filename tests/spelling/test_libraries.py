@@ -35,9 +35,12 @@ IN_PART = {"sobel(I)", "filtfilt(k,v[:1],w)"}  # compiled code of SciPy for ever
 
 def test_functions_of_libraries_compute_on_the_device() -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM], capture_output=True, text=True,
-        env=os.environ | {"SCIPY_ARRAY_API": "1"}, cwd=Path(__file__).resolve().parents[2],
-    )  # fmt: skip
+        [sys.executable, "-W", "ignore", "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"SCIPY_ARRAY_API": "1"},
+        cwd=Path(__file__).resolve().parents[2],
+    )
     assert done.returncode == 0, done.stderr
     for call, kind, why in json.loads(done.stdout.splitlines()[-1]):
         assert kind == ("in part" if call in IN_PART else "device"), (call, kind, why)

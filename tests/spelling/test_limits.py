@@ -45,19 +45,13 @@ def test_of_huge_shape_and_no_elements(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (1, 4, 3), (1, 1, 13), (2, 1, 7)])
-def test_masks_beyond_what_one_search_counts(
-    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_masks_beyond_what_one_search_counts(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """2^31 elements, of which the limit here stands in for: all halves find their place."""
     monkeypatch.setattr(indexed, "MOST_AT_ONCE", 2)
     torch.manual_seed(0)
     theirs = torch.randint(0, 2, shape).bool()
     mine = ft.from_torch(theirs)
-    for a, b in (
-        (mine, theirs),
-        (mine.transpose(0, -1), theirs.transpose(0, -1)),
-        (~mine, ~theirs),
-    ):
+    for a, b in ((mine, theirs), (mine.transpose(0, -1), theirs.transpose(0, -1)), (~mine, ~theirs)):
         assert a.nonzero().tolist() == b.nonzero().tolist()
         values = torch.arange(b.numel()).reshape(b.shape)
         assert ft.from_torch(values)[a].tolist() == values[b].tolist()
@@ -94,13 +88,15 @@ IMPOSSIBLE = [
     "ft.signal.periodogram(ft.ones(1).expand(2**40))",
     "ft.linalg.svd(ft.ones(1).expand(2**20, 2**20))",
     "ft.mvlgamma(ft.ones(1), 10**12)",
-    *[f"{F}.interpolate(ft.ones(1, 1, 2, 2), (2**30, 2**30), mode='{mode}')"
-      for F in ("ft.nn.functional",)
-      for mode in ("nearest", "nearest-exact", "bilinear", "bicubic", "area")],
+    *[
+        f"{F}.interpolate(ft.ones(1, 1, 2, 2), (2**30, 2**30), mode='{mode}')"
+        for F in ("ft.nn.functional",)
+        for mode in ("nearest", "nearest-exact", "bilinear", "bicubic", "area")
+    ],
     "ft.nn.functional.adaptive_avg_pool2d(ft.ones(1, 1, 2, 2), 2**31)",
     "ft.nn.functional.adaptive_max_pool2d(ft.ones(1, 1, 2, 2), 2**31)",
     "ft.nn.functional.affine_grid(ft.ones(1, 2, 3), (1, 1, 2**31, 2**31), False)",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("call", IMPOSSIBLE)

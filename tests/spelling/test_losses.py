@@ -13,17 +13,29 @@ from ..oracle import agree_on, cases, torch
 from .test_edges import F, agree_on_case
 
 DTYPES = (
-    torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.uint8,
-    torch.bool, torch.complex64,
-)  # fmt: skip
+    torch.float32,
+    torch.float64,
+    torch.float16,
+    torch.bfloat16,
+    torch.int64,
+    torch.uint8,
+    torch.bool,
+    torch.complex64,
+)
 PAIRS = list(product(DTYPES, DTYPES))
 
 
 @pytest.mark.parametrize(
     "name",
-    ["huber_loss", "soft_margin_loss", "kl_div", "binary_cross_entropy",
-     "binary_cross_entropy_with_logits", "hinge_embedding_loss"],
-)  # fmt: skip
+    [
+        "huber_loss",
+        "soft_margin_loss",
+        "kl_div",
+        "binary_cross_entropy",
+        "binary_cross_entropy_with_logits",
+        "hinge_embedding_loss",
+    ],
+)
 def test_pairs_of_dtypes(name: str) -> None:
     x, y = torch.tensor([0, 1, 1]), torch.tensor([1, 1, 0])
     for a, b in PAIRS:

@@ -15,12 +15,19 @@ from ..oracle import agree, cases, ours, torch
 
 X = torch.tensor([[3.0, -1.0, float("nan"), 2.0], [5.0, 0.5, 1.0, -2.0]])
 INPUTS = {
-    "x": X, "i": torch.arange(8).reshape(2, 4), "b": X > 1, "z": torch.tensor([[1j, 2, 3, 4 + 1j]]),
-    "m": torch.tensor([True, False, False, True]), "none": torch.zeros(2, 1, dtype=torch.bool),
-    "number": torch.tensor([1.0, 0.0, -3.0, 0.0]), "one": torch.tensor(True),
-    "many": torch.ones(1, 2, 4, dtype=torch.bool), "three": torch.tensor([True, False, True]),
-    "zero": torch.tensor(3.0), "off": torch.tensor(False),
-}  # fmt: skip
+    "x": X,
+    "i": torch.arange(8).reshape(2, 4),
+    "b": X > 1,
+    "z": torch.tensor([[1j, 2, 3, 4 + 1j]]),
+    "m": torch.tensor([True, False, False, True]),
+    "none": torch.zeros(2, 1, dtype=torch.bool),
+    "number": torch.tensor([1.0, 0.0, -3.0, 0.0]),
+    "one": torch.tensor(True),
+    "many": torch.ones(1, 2, 4, dtype=torch.bool),
+    "three": torch.tensor([True, False, True]),
+    "zero": torch.tensor(3.0),
+    "off": torch.tensor(False),
+}
 
 
 @pytest.mark.parametrize(

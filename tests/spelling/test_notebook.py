@@ -36,9 +36,7 @@ def curve(x: ft.Tensor) -> tuple[str, list[float]]:
 
 def test_facts() -> None:
     x = ft.zeros(3, 4, dtype=ft.bfloat16)
-    assert facts(x) == {
-        "shape": "(3, 4)", "dtype": "ftensor.bfloat16", "device": str(x.device), "memory": "24 B",
-    }  # fmt: skip
+    assert facts(x) == {"shape": "(3, 4)", "dtype": "ftensor.bfloat16", "device": str(x.device), "memory": "24 B"}
     assert facts(ft.zeros(200, 3))["picture"] == "every 4 x 1 elements"
     assert facts(ft.zeros(200, dtype=ft.complex64))["picture"] == "magnitudes"
 

@@ -33,16 +33,17 @@ UNDETERMINED = {"empty_like", "new_empty", "new_empty_strided", "empty", "empty_
 UNDETERMINED |= {"empty_permuted", "resize_", "resize_as_"}
 UNDETERMINED |= {"nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d"}
 # What docs/differences.md says is not there, and samples that are more than their tensors.
-LEFT_OUT = {
-    "as_strided.partial_views": "reads memory around the sample, which its copy does not have",
-}
+LEFT_OUT = {"as_strided.partial_views": "reads memory around the sample, which its copy does not have"}
 LEFT_OUT |= dict.fromkeys(
     (
-        "kthvalue torch.int64", "topk torch.int64", "topk torch.bfloat16", "sort torch.bfloat16",
+        "kthvalue torch.int64",
+        "topk torch.int64",
+        "topk torch.bfloat16",
+        "sort torch.bfloat16",
         "argsort torch.bfloat16",
     ),
     "which of many equal elements an unstable sort tells the place of",
-)  # fmt: skip
+)
 # Of these tests/spelling/test_linalg.py asks what the results are to fulfil.
 LEFT_OUT |= {
     "linalg.eigh torch.complex64": "eigenvectors are known up to a factor of size 1",
@@ -63,9 +64,7 @@ IN_ORDER: dict[str, Callable[..., Any]] = {
     "polygamma": lambda input, n, out=None: ft.polygamma(n, input, out=out),
     "special.polygamma": lambda input, n, out=None: ft.polygamma(n, input, out=out),
     "nn.functional.embedding": lambda weight, index, **how: F.embedding(index, weight, **how),
-    "nn.functional.embedding_bag": lambda weight, index, *more, **how: F.embedding_bag(
-        index, weight, *more, **how
-    ),
+    "nn.functional.embedding_bag": lambda weight, index, *more, **how: F.embedding_bag(index, weight, *more, **how),
     "einsum": lambda tensors, equation: ft.einsum(equation, tensors),
 }
 
@@ -103,8 +102,7 @@ ELSEWHERE = {
     "tests/spelling/test_linalg.py": "slogdet",
     "tests/kernel/test_signal.py": "signal.fftconvolve signal.oaconvolve signal.lfilter "
     "signal.resample_poly signal.decimate signal.periodogram signal.welch",
-    "tests/spelling/test_windows.py": "bartlett_window blackman_window hamming_window "
-    "hann_window kaiser_window",
+    "tests/spelling/test_windows.py": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "tests/spelling/test_spatial.py": "avg_pool1d max_pool1d max_pool2d max_pool3d "
     "max_pool1d_with_indices nn.functional.max_pool1d_with_indices "
     "adaptive_avg_pool1d adaptive_max_pool1d nn.functional.adaptive_max_pool1d_with_indices "
@@ -226,9 +224,7 @@ def test_every_op_has_samples() -> None:
 
 
 @pytest.mark.parametrize(("op", "name", "dtype", "part"), CASES)
-def test_as_in_torchs_database(
-    op: Any, name: str, dtype: torch.dtype, part: Callable[[list[Any]], list[Any]]
-) -> None:
+def test_as_in_torchs_database(op: Any, name: str, dtype: torch.dtype, part: Callable[[list[Any]], list[Any]]) -> None:
     """Same shapes, dtypes and values for the database's first samples."""
     for left_out in (op.full_name, f"{op.full_name} {dtype}"):
         if left_out in LEFT_OUT:

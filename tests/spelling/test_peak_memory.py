@@ -36,9 +36,12 @@ def peak(call: Callable[[], Any]) -> tuple[int, int]:
 @pytest.mark.usefixtures("graphs_at_once")
 def test_no_more_than_the_results(text: str) -> None:
     names = {
-        "ft": ft, "a": ft.randn(SIZE, SIZE), "b": ft.randn(SIZE, SIZE), "i": ft.arange(SIZE),
+        "ft": ft,
+        "a": ft.randn(SIZE, SIZE),
+        "b": ft.randn(SIZE, SIZE),
+        "i": ft.arange(SIZE),
         "j": ft.zeros(SIZE, SIZE, dtype=ft.int64),
-    }  # fmt: skip
+    }
     most, results = peak(lambda: eval(text, names))
     assert most <= 1.05 * results + 4096
 

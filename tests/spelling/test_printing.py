@@ -74,11 +74,7 @@ def arrays(draw, shapes, d=None):
 
 def rounded_to_bfloat16(array):
     """Numbers that bfloat16 has; which way they are rounded does not matter here."""
-    return (
-        (np.atleast_1d(array).view(np.uint32) & np.uint32(0xFFFF0000))
-        .view(np.float32)
-        .reshape(array.shape)
-    )
+    return (np.atleast_1d(array).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32).reshape(array.shape)
 
 
 small = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
@@ -132,10 +128,7 @@ def test_summary_blocks_hold_exactly_the_edges(shape, edge):
         filled[target] += 1
         summary[target] = array[source]
     assert (filled == 1).all()  # every place is written once
-    shown = [
-        [i for i in range(size) if size <= 2 * edge or i < edge or i >= size - edge]
-        for size in shape
-    ]
+    shown = [[i for i in range(size) if size <= 2 * edge or i < edge or i >= size - edge] for size in shape]
     expected = [array[index] for index in itertools.product(*shown)]
     assert summary.ravel().tolist() == expected
 

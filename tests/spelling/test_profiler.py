@@ -46,9 +46,7 @@ def test_lines_and_shapes_are_told_apart() -> None:
     first = taken.__code__.co_firstlineno
     lines = {f"test_profiler.py:{first + n}" for n in (4, 5, 6, 7)}
     assert {a.name for a in p.averages("line")} == lines
-    assert sum(a.count for a in p.averages("shapes")) == len(
-        [e for e in p.events if e.kind == "launch"]
-    )
+    assert sum(a.count for a in p.averages("shapes")) == len([e for e in p.events if e.kind == "launch"])
 
 
 def test_a_table_is_sorted_and_cut() -> None:
@@ -146,9 +144,18 @@ def test_limits_are_kept() -> None:
 
 @pytest.mark.parametrize(
     ("text", "count"),
-    [("a", 0), ("exp(a)", 1), ("a + b * alpha", 2), ("-a", 1), ("K(0.5) * a", 1), ("x / n", 1),
-     ("a > b ? a : b", 0), ("(a - b) * (a - b)", 3), ("K(-1) * erf(a * K(2))", 3)],
-)  # fmt: skip
+    [
+        ("a", 0),
+        ("exp(a)", 1),
+        ("a + b * alpha", 2),
+        ("-a", 1),
+        ("K(0.5) * a", 1),
+        ("x / n", 1),
+        ("a > b ? a : b", 0),
+        ("(a - b) * (a - b)", 3),
+        ("K(-1) * erf(a * K(2))", 3),
+    ],
+)
 def test_operations_of_a_text(text: str, count: int) -> None:
     assert arithmetic(text) == count
 

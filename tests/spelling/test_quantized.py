@@ -12,43 +12,26 @@ TOLD = {"input_scale": 0.5, "weight_scale": 0.5}
 
 REFUSED = {
     "dtype": (lambda: Q.quantize_per_tensor(X, 1.0, 0, 0, 1, ft.int64), ValueError, "int64"),
-    "input": (
-        lambda: Q.quantize_per_tensor(X.double(), 1.0, 0, 0, 1, ft.int8), AssertionError, "float64",
-    ),
-    "bounds": (
-        lambda: Q.quantize_per_tensor(X, 1.0, 0, -1, 255, ft.uint8), AssertionError, "quant_min=-1",
-    ),
-    "scale": (
-        lambda: Q.quantize_per_tensor(X, 0.0, 0, 0, 255, ft.uint8), ValueError, "positive",
-    ),
-    "zero point": (
-        lambda: Q.quantize_per_tensor(X, 1.0, 300, 0, 255, ft.uint8), ValueError, "zero_point=300",
-    ),
-    "other dtype": (
-        lambda: Q.dequantize_per_tensor(BYTES, 1.0, 0, -128, 127, ft.int8), AssertionError, "uint8",
-    ),
+    "input": (lambda: Q.quantize_per_tensor(X.double(), 1.0, 0, 0, 1, ft.int8), AssertionError, "float64"),
+    "bounds": (lambda: Q.quantize_per_tensor(X, 1.0, 0, -1, 255, ft.uint8), AssertionError, "quant_min=-1"),
+    "scale": (lambda: Q.quantize_per_tensor(X, 0.0, 0, 0, 255, ft.uint8), ValueError, "positive"),
+    "zero point": (lambda: Q.quantize_per_tensor(X, 1.0, 300, 0, 255, ft.uint8), ValueError, "zero_point=300"),
+    "other dtype": (lambda: Q.dequantize_per_tensor(BYTES, 1.0, 0, -128, 127, ft.int8), AssertionError, "uint8"),
     "scales": (
         lambda: Q.quantize_per_channel(X, ft.ones(2), ft.zeros(2), 1, 0, 9, ft.int8),
-        RuntimeError, "1-d with 3 elements",
+        RuntimeError,
+        "1-d with 3 elements",
     ),
-    "axis": (
-        lambda: Q.quantize_per_channel(X, ft.ones(2), ft.zeros(2), 2, 0, 9, ft.int8),
-        IndexError, "range",
-    ),
+    "axis": (lambda: Q.quantize_per_channel(X, ft.ones(2), ft.zeros(2), 2, 0, 9, ft.int8), IndexError, "range"),
     "no tensor": (lambda: Q.quantize_per_tensor(3, 1.0, 0, 0, 1, ft.int8), TypeError, "Tensor"),
     "weight": (lambda: Q.linear(BYTES, BYTES, **TOLD), RuntimeError, "weight of int8"),
     "bias": (lambda: Q.linear(BYTES, WEIGHT, ft.zeros(3), **TOLD), RuntimeError, r"\(4,\)"),
     "depth": (lambda: Q.linear(BYTES, WEIGHT[:, :2], **TOLD), RuntimeError, "2x3 and 2x4"),
-    "input zero point": (
-        lambda: Q.linear(BYTES, WEIGHT, input_zero_point=-1, **TOLD), ValueError, "input_zero_p",
-    ),
+    "input zero point": (lambda: Q.linear(BYTES, WEIGHT, input_zero_point=-1, **TOLD), ValueError, "input_zero_p"),
     "planes": (lambda: Q.conv2d(BYTES, WEIGHT, **TOLD), RuntimeError, "conv2d"),
-    "terms": (
-        lambda: Q.add(BYTES, WEIGHT, 1.0, 0, input_scale=1.0, other_scale=1.0),
-        RuntimeError, "one dtype",
-    ),
+    "terms": (lambda: Q.add(BYTES, WEIGHT, 1.0, 0, input_scale=1.0, other_scale=1.0), RuntimeError, "one dtype"),
     "samples": (lambda: Q.dequantize_as_complex(BYTES, 1.0), RuntimeError, "last dim of 2"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)

@@ -47,9 +47,7 @@ CONTINUOUS: list[tuple[str, tuple[float, ...], Any]] = [
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("method", "args", "of"), CONTINUOUS)
-def test_continuous_distributions(
-    method: str, args: tuple[float, ...], of: Any, dtype: str
-) -> None:
+def test_continuous_distributions(method: str, args: tuple[float, ...], of: Any, dtype: str) -> None:
     x = drawn(method, *args, dtype=dtype)
     assert stats.kstest(x, of.cdf).pvalue > LEVEL
     # Neighbours have nothing to do with each other.

@@ -17,12 +17,21 @@ def names(lib: Any, take: Any) -> dict[str, Any]:
     """What a case may use, made of one library's tensors."""
     x = torch.arange(6.0).reshape(2, 3)
     tensors = {
-        "x": x, "i": x.long(), "u": x.to(torch.uint8), "b": x > 2, "c": torch.complex(x, x + 1),
-        "h": x.half(), "n": torch.tensor(3.0), "two": torch.tensor(2.0),
-        "e": torch.zeros(0), "z": torch.zeros(2, 0),
-        "f": torch.arange(24.0).reshape(2, 3, 4), "g": torch.arange(120.0).reshape(2, 3, 4, 5),
-        "low": torch.full((2,), -math.inf), "high": torch.full((2,), math.inf),
-    }  # fmt: skip
+        "x": x,
+        "i": x.long(),
+        "u": x.to(torch.uint8),
+        "b": x > 2,
+        "c": torch.complex(x, x + 1),
+        "h": x.half(),
+        "n": torch.tensor(3.0),
+        "two": torch.tensor(2.0),
+        "e": torch.zeros(0),
+        "z": torch.zeros(2, 0),
+        "f": torch.arange(24.0).reshape(2, 3, 4),
+        "g": torch.arange(120.0).reshape(2, 3, 4, 5),
+        "low": torch.full((2,), -math.inf),
+        "high": torch.full((2,), math.inf),
+    }
 
     def new(shape: Any, dtype: str = "float32") -> Any:
         shape = (shape,) if isinstance(shape, int) else shape

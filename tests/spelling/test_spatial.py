@@ -122,9 +122,7 @@ def test_columns_become_images(batch: tuple[int, ...]) -> None:
     assert not agree_on("nn.functional.unfold", x, 20)
 
 
-@pytest.mark.parametrize(
-    "name", ["upsample", "upsample_nearest", "upsample_bilinear", "interpolate"]
-)
+@pytest.mark.parametrize("name", ["upsample", "upsample_nearest", "upsample_bilinear", "interpolate"])
 def test_images_in_other_sizes(name: str) -> None:
     agree_on(f"nn.functional.{name}", image(2), (5, 13), how=LOOSE)
     agree_on(f"nn.functional.{name}", image(2), scale_factor=1.7, how=LOOSE)
@@ -149,10 +147,15 @@ def test_bytes_beyond_the_border_count_once() -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        {"mode": "linear"}, {"mode": "trilinear"}, {"mode": "cubic"}, {"align_corners": True},
-        {"antialias": True}, {"mode": "lanczos"}, {"recompute_scale_factor": True},
+        {"mode": "linear"},
+        {"mode": "trilinear"},
+        {"mode": "cubic"},
+        {"align_corners": True},
+        {"antialias": True},
+        {"mode": "lanczos"},
+        {"recompute_scale_factor": True},
     ],
-)  # fmt: skip
+)
 def test_interpolations_that_are_refused(odd: dict[str, Any]) -> None:
     assert not agree_on("nn.functional.interpolate", image(2), 5, **odd)
 

@@ -14,9 +14,16 @@ from ..oracle import agree, agree_on, cases
 ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 SEVERAL = tuple(f"{name}{n}" for name in ONE for n in ("n", "2"))
 ARGUMENTS: tuple[dict[str, Any], ...] = (
-    {}, {"n": 3}, {"n": 7, "norm": "ortho"}, {"dim": 0, "norm": "forward"},
-    {"n": 8, "norm": "backward"}, {"dim": 9}, {"n": 0}, {"norm": "x"}, {"n": 67, "dim": 1},
-)  # fmt: skip
+    {},
+    {"n": 3},
+    {"n": 7, "norm": "ortho"},
+    {"dim": 0, "norm": "forward"},
+    {"n": 8, "norm": "backward"},
+    {"dim": 9},
+    {"n": 0},
+    {"norm": "x"},
+    {"n": 67, "dim": 1},
+)
 OF_SEVERAL: tuple[dict[str, Any], ...] = (
     {}, {"s": (3, 4)}, {"s": (7, 6), "norm": "ortho"}, {"dim": (0, 1), "norm": "forward"},
     {"dim": (2, 0)}, {"s": (-1, 2)}, {"dim": ()}, {"dim": (0, 0)}, {"s": (1, 2, 3, 4)},

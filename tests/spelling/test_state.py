@@ -106,16 +106,21 @@ def test_damaged_files_are_refused() -> None:
     assert not any(found), next(filter(None, found))
 
 
-@pytest.mark.parametrize("entry", [
-    {"dtype": "F32", "shape": [2**62, 8], "data_offsets": [0, 8]},
-    {"dtype": "F32", "shape": [-1], "data_offsets": [0, 8]},
-    {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]},
-    {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]},
-    {"dtype": "F4", "shape": [2], "data_offsets": [0, 8]},
-    {"dtype": "F32", "shape": [2.0], "data_offsets": [0, 8]},
-    {"dtype": "F32", "shape": [0, 2**62, 2**62], "data_offsets": [0, 0]},
-    {"dtype": "F32", "shape": [2]}, [], "F32",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"dtype": "F32", "shape": [2**62, 8], "data_offsets": [0, 8]},
+        {"dtype": "F32", "shape": [-1], "data_offsets": [0, 8]},
+        {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]},
+        {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]},
+        {"dtype": "F4", "shape": [2], "data_offsets": [0, 8]},
+        {"dtype": "F32", "shape": [2.0], "data_offsets": [0, 8]},
+        {"dtype": "F32", "shape": [0, 2**62, 2**62], "data_offsets": [0, 0]},
+        {"dtype": "F32", "shape": [2]},
+        [],
+        "F32",
+    ],
+)
 def test_headers_that_lie_are_refused(entry: Any) -> None:
     text = json.dumps({"a": entry}).encode()
     with pytest.raises(ValueError, match="the file"):
@@ -129,12 +134,19 @@ def test_names_that_are_there_twice_are_refused() -> None:
         read(len(text).to_bytes(8, "little") + text + bytes(8))
 
 
-@pytest.mark.parametrize(("tree", "shape", "why"), [
-    ({"complex": "a"}, [1000], "not float32"), ({"complex": "a"}, [], "not float32"),
-    ({"other": [{"tensor": "a"}]}, [2], "other"), ([{"tensor": "a"}], [2], "without a kind"),
-    ({"list": []}, [2], "no place for a"), ({"list": [{"tensor": "a"}] * 2}, [2], "'a'"),
-    ({"dict": [["k", {"tensor": "a"}], ["k", 1]]}, [2], "keys"), ({"tensor": "b"}, [2], "'b'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tree", "shape", "why"),
+    [
+        ({"complex": "a"}, [1000], "not float32"),
+        ({"complex": "a"}, [], "not float32"),
+        ({"other": [{"tensor": "a"}]}, [2], "other"),
+        ([{"tensor": "a"}], [2], "without a kind"),
+        ({"list": []}, [2], "no place for a"),
+        ({"list": [{"tensor": "a"}] * 2}, [2], "'a'"),
+        ({"dict": [["k", {"tensor": "a"}], ["k", 1]]}, [2], "keys"),
+        ({"tensor": "b"}, [2], "'b'"),
+    ],
+)
 def test_notes_that_lie_are_refused(tree: Any, shape: list[int], why: str) -> None:
     size = 4 * math.prod(shape)
     entry = {"dtype": "F32", "shape": shape, "data_offsets": [0, size]}

@@ -29,9 +29,7 @@ def same_bits(name: str, *args: Any, **kwargs: Any) -> None:
 @HALVES
 @pytest.mark.parametrize("count", [1, 2, 17, 18, 300])
 @pytest.mark.parametrize("reduction", ["sum", "mean"])
-def test_losses_of_classes_are_summed_in_torchs_steps(
-    dtype: torch.dtype, count: int, reduction: str
-) -> None:
+def test_losses_of_classes_are_summed_in_torchs_steps(dtype: torch.dtype, count: int, reduction: str) -> None:
     torch.manual_seed(count)
     logs, classes = torch.randn(count, 4).log_softmax(1).to(dtype), torch.randint(4, (count,))
     same_bits("nll_loss", logs, classes, reduction=reduction)
@@ -52,10 +50,7 @@ def test_means_of_windows_of_three_dims(dtype: torch.dtype, sizes: tuple[int, ..
 @pytest.mark.parametrize("corners", [True, False])
 def test_images_of_three_dims_at_points(dtype: torch.dtype, padding: str, corners: bool) -> None:
     torch.manual_seed(0)
-    x, grid = (
-        torch.randn(2, 3, 4, 5, 6).to(dtype),
-        (torch.rand(2, 3, 4, 5, 3) * 2.4 - 1.2).to(dtype),
-    )
+    x, grid = (torch.randn(2, 3, 4, 5, 6).to(dtype), (torch.rand(2, 3, 4, 5, 3) * 2.4 - 1.2).to(dtype))
     how = {"padding_mode": padding, "align_corners": corners}
     same_bits("grid_sample", x.to(dtype), grid.to(dtype), mode="bilinear", **how)
 

@@ -65,9 +65,7 @@ def described(found: Any) -> Any:
 @pytest.mark.parametrize(("case", "computed"), cases(LINES))
 def test_as_torch(case: str, computed: bool) -> None:
     """Offsets, printed values and all strides included: a view has those of torch."""
-    found, expected = (
-        outcome(lambda s=s: described(eval(case, s.names))) for s in (Ours(), Theirs())
-    )
+    found, expected = (outcome(lambda s=s: described(eval(case, s.names))) for s in (Ours(), Theirs()))
     assert isinstance(expected, Exception) != computed
     if computed:
         assert found == expected

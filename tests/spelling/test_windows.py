@@ -53,19 +53,31 @@ def test_further_arguments() -> None:
 X = torch.arange(200.0).reshape(2, 100).mul(0.37).sin()
 HANN = torch.hann_window(16)
 STFT: tuple[dict[str, Any], ...] = (
-    {}, {"return_complex": False}, {"return_complex": True},
+    {},
+    {"return_complex": False},
+    {"return_complex": True},
     {"hop_length": 5, "win_length": 12, "return_complex": True},
     {"window": HANN, "normalized": True, "return_complex": True},
     {"center": False, "onesided": False, "return_complex": True},
-    {"pad_mode": "constant", "return_complex": True}, {"onesided": True, "return_complex": True},
-    {"win_length": 17, "return_complex": True}, {"hop_length": 0, "return_complex": True},
-    {"window": torch.ones(3), "return_complex": True}, {"window": HANN * 1j},
-)  # fmt: skip
+    {"pad_mode": "constant", "return_complex": True},
+    {"onesided": True, "return_complex": True},
+    {"win_length": 17, "return_complex": True},
+    {"hop_length": 0, "return_complex": True},
+    {"window": torch.ones(3), "return_complex": True},
+    {"window": HANN * 1j},
+)
 ISTFT: tuple[dict[str, Any], ...] = (
-    {}, {"hop_length": 5, "win_length": 12}, {"window": HANN, "normalized": True},
-    {"center": False}, {"length": 60}, {"length": 200}, {"onesided": False},
-    {"return_complex": True}, {"hop_length": 20}, {"window": torch.zeros(16)},
-)  # fmt: skip
+    {},
+    {"hop_length": 5, "win_length": 12},
+    {"window": HANN, "normalized": True},
+    {"center": False},
+    {"length": 60},
+    {"length": 200},
+    {"onesided": False},
+    {"return_complex": True},
+    {"hop_length": 20},
+    {"window": torch.zeros(16)},
+)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -93,7 +105,5 @@ def test_istft(onesided: bool) -> None:
 def test_back_and_forth() -> None:
     x = ours(X)
     window = ft.hann_window(32)
-    made = ft.istft(
-        x.stft(32, 8, window=window, return_complex=True), 32, 8, window=window, length=100
-    )
+    made = ft.istft(x.stft(32, 8, window=window, return_complex=True), 32, 8, window=window, length=100)
     agree(lambda: made, lambda: X, rtol=1e-5, atol=1e-6)

@@ -105,9 +105,7 @@ def run(call: Callable[..., Any], args: Any, kwargs: Any, finish: Any, device: s
         wanting = [t for t in given if isinstance(t, torch.Tensor) and t.requires_grad]
         if not wanting:
             return Ran(results, [])
-        outputs = [
-            t for t in tree_leaves(finish(found)) if isinstance(t, torch.Tensor) and t.requires_grad
-        ]
+        outputs = [t for t in tree_leaves(finish(found)) if isinstance(t, torch.Tensor) and t.requires_grad]
         if not outputs:
             return Ran(results, [])
         random = torch.Generator().manual_seed(1)
@@ -168,9 +166,13 @@ def far(t: torch.Tensor, truth: torch.Tensor) -> float:
 
 
 def compare(
-    call: Callable[..., Any], args: Any, kwargs: Any, finish: Any = lambda x: x,
-    values: bool = True, here: Callable[..., Any] | None = None,
-) -> None:  # fmt: skip
+    call: Callable[..., Any],
+    args: Any,
+    kwargs: Any,
+    finish: Any = lambda x: x,
+    values: bool = True,
+    here: Callable[..., Any] | None = None,
+) -> None:
     """A call on the device (where `here` takes its place, twice) against the CPU; random results in
     their shapes alone."""
     runs = []
@@ -273,9 +275,7 @@ def check_module(
     ftensor.torch.fallback_report().reset()
     error = ""
     torch.manual_seed(0)
-    inputs = info.module_inputs_func(
-        info, device="cpu", dtype=dtype, requires_grad=True, training=training
-    )
+    inputs = info.module_inputs_func(info, device="cpu", dtype=dtype, requires_grad=True, training=training)
     for given in itertools.islice(inputs, count):
         if given.forward_input is None:
             continue

@@ -67,9 +67,7 @@ def agree(call: Callable[..., Any], *args: Any, fallback: bool = True, **close: 
             outputs = [t for t in leaves(found) if t.requires_grad]
             grads: Any = ()
             if wanting and outputs:
-                grads = torch.autograd.grad(
-                    outputs, wanting, [torch.ones_like(t) for t in outputs], allow_unused=True
-                )
+                grads = torch.autograd.grad(outputs, wanting, [torch.ones_like(t) for t in outputs], allow_unused=True)
         results.append((found, [g for g in grads if g is not None]))
     report = ftensor.torch.fallback_report()
     if not fallback:

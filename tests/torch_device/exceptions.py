@@ -27,6 +27,4 @@ EITHER: dict[str, str] = {
 
 _WINDOWS = "its gradient is a product with a matrix: a NaN in it reaches windows beside its own"
 # By the module's name, and "train" or "eval".
-MODULES: dict[str, str] = {
-    **{f"nn.LPPool{n}d train": _WINDOWS for n in (1, 2, 3)},
-}
+MODULES: dict[str, str] = {**{f"nn.LPPool{n}d train": _WINDOWS for n in (1, 2, 3)}}

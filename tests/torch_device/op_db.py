@@ -56,11 +56,7 @@ def look(task: Task) -> list[dict[str, Any]]:
         ]
     else:
         dtype = getattr(torch, task.of)
-        found = [
-            databases.check(op, dtype, task.samples)
-            for op in databases.ops(dtype)
-            if op.full_name == task.name
-        ]
+        found = [databases.check(op, dtype, task.samples) for op in databases.ops(dtype) if op.full_name == task.name]
     seconds = round(time.process_time() - start, 3)
     return [{"of": task.of, **one._asdict(), "seconds": seconds} for one in found]
 

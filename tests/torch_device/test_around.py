@@ -19,9 +19,10 @@ from .device import quiet, same  # noqa: F401
 
 def test_a_generator_of_the_device_is_refused() -> None:
     for call in (
-        lambda: torch.Generator("fpga"), lambda: torch.Generator(device="fpga:0"),
+        lambda: torch.Generator("fpga"),
+        lambda: torch.Generator(device="fpga:0"),
         lambda: torch.Generator(torch.device("fpga")),
-    ):  # fmt: skip
+    ):
         with pytest.raises(RuntimeError, match=r"torch\.manual_seed"):
             call()
 
@@ -43,12 +44,14 @@ def test_other_generators_are_torchs() -> None:
 def test_another_index_is_refused() -> None:
     x = torch.ones(2, device="fpga")
     for call in (
-        lambda: x.to("fpga:1"), lambda: torch.ones(2).to("fpga:1"), lambda: x.fpga(1),
+        lambda: x.to("fpga:1"),
+        lambda: torch.ones(2).to("fpga:1"),
+        lambda: x.fpga(1),
         lambda: torch.accelerator.set_device_index(1),
         lambda: torch.UntypedStorage(4, device="fpga:1"),
         lambda: torch.serialization.default_restore_location(x.cpu().untyped_storage(), "fpga:1"),
         lambda: torch.fpga.get_device_properties(1),
-    ):  # fmt: skip
+    ):
         with pytest.raises(RuntimeError, match=r"fpga:1 does not exist"):
             call()
 
@@ -164,9 +167,7 @@ def test_tensors_for_spawned_processes(tmp_path: Path) -> None:
 
 def test_dlpack_of_the_device() -> None:
     x = torch.arange(6.0, device="fpga")[1:]
-    for back in (
-        torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x)), torch.from_dlpack(x),
-    ):  # fmt: skip
+    for back in (torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x)), torch.from_dlpack(x)):
         back += 1
     assert back.is_fpga and x.tolist() == [3, 4, 5, 6, 7]
     assert np.from_dlpack(x).tolist() == [3, 4, 5, 6, 7]
@@ -182,11 +183,16 @@ def test_the_profiler_names_the_ops() -> None:
 
 
 PRINTED = [
-    torch.arange(3000.0).reshape(50, 60), torch.tensor(3.5), torch.empty(2, 0),
-    torch.tensor([True, False]), torch.tensor([1e10, 1e-3]), torch.tensor([float("nan"), -1.0]),
-    torch.randn(2, dtype=torch.complex64).conj(), torch.randn(2).bfloat16(),
+    torch.arange(3000.0).reshape(50, 60),
+    torch.tensor(3.5),
+    torch.empty(2, 0),
+    torch.tensor([True, False]),
+    torch.tensor([1e10, 1e-3]),
+    torch.tensor([float("nan"), -1.0]),
+    torch.randn(2, dtype=torch.complex64).conj(),
+    torch.randn(2).bfloat16(),
     torch.randn(3, requires_grad=True),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("t", PRINTED, ids=range(len(PRINTED)))
@@ -212,11 +218,15 @@ def test_copies_of_parameters_and_optimizers() -> None:
 def test_messages_about_devices() -> None:
     x, host = torch.ones(3, device="fpga"), torch.ones(3)
     for call in (
-        lambda: x + host, lambda: host.add_(x), lambda: torch.cat([x, host]), lambda: x.dot(host),
+        lambda: x + host,
+        lambda: host.add_(x),
+        lambda: torch.cat([x, host]),
+        lambda: x.dot(host),
         lambda: torch.nn.Linear(3, 2).to("fpga")(host),
-        lambda: x[None].gather(1, host[None].long()), lambda: torch.equal(x, host),
+        lambda: x[None].gather(1, host[None].long()),
+        lambda: torch.equal(x, host),
         lambda: torch.equal(host, x),
-    ):  # fmt: skip
+    ):
         with pytest.raises(RuntimeError, match="same device"):
             call()
     with pytest.raises(TypeError, match=r"Tensor\.cpu"):

@@ -49,11 +49,9 @@ TRANSFORMED: list[Callable[[torch.Tensor], torch.Tensor]] = [
     lambda a: F.layer_norm(a, (4,)) + F.gelu(a),
     lambda a: F.conv1d(a[None], a.new_ones(2, 3, 2)),
     lambda a: F.scaled_dot_product_attention(a[None], a[None], a[None]),
-    lambda a: torch.where(a > 0, a, a * 2).cumsum(0).index_select(
-        0, torch.tensor([0, 0, 2], device=a.device)
-    ),
+    lambda a: torch.where(a > 0, a, a * 2).cumsum(0).index_select(0, torch.tensor([0, 0, 2], device=a.device)),
     lambda a: torch.cat([a.sort(-1).values, a.clone().mul_(2)]).var(0),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("f", TRANSFORMED)
@@ -63,9 +61,14 @@ def test_transforms(f: Callable[[torch.Tensor], torch.Tensor]) -> None:
 
     def program(x: torch.Tensor, y: torch.Tensor, many: torch.Tensor) -> list[torch.Tensor]:
         return [
-            vmap(f)(many), grad(total)(x), vmap(grad(total))(many), *jvp(f, (x,), (y,)),
-            jacrev(f)(x), jacfwd(f)(x), hessian(total)(x),
-        ]  # fmt: skip
+            vmap(f)(many),
+            grad(total)(x),
+            vmap(grad(total))(many),
+            *jvp(f, (x,), (y,)),
+            jacrev(f)(x),
+            jacfwd(f)(x),
+            hessian(total)(x),
+        ]
 
     args = torch.randn(3, 4), torch.randn(3, 4), torch.randn(2, 3, 4)
     agree(program, *args, fallback=False, atol=1e-3, rtol=1e-3)
@@ -145,9 +148,5 @@ def test_saved_tensors_on_the_host(pin: bool) -> None:
 
 def test_a_nan_is_found() -> None:
     x = torch.zeros(2, device="fpga", requires_grad=True)
-    with (
-        pytest.warns(UserWarning),
-        torch.autograd.detect_anomaly(),
-        pytest.raises(RuntimeError, match="nan"),
-    ):
+    with pytest.warns(UserWarning), torch.autograd.detect_anomaly(), pytest.raises(RuntimeError, match="nan"):
         (x * 0).sqrt().mul(0).sum().backward()

@@ -95,9 +95,7 @@ def test_what_reads_a_value_stands_between_two_runs(monkeypatch: pytest.MonkeyPa
 
     direct = calls.direct
     monkeypatch.setattr(
-        lines,
-        "direct",
-        lambda node, op: reads if op is torch.ops.aten.sin.default else direct(node, op),
+        lines, "direct", lambda node, op: reads if op is torch.ops.aten.sin.default else direct(node, op)
     )
 
     def f(x: torch.Tensor) -> tuple[torch.Tensor]:
@@ -193,14 +191,10 @@ def test_what_stays_in_torch() -> None:
 
 
 def test_sizes_that_change() -> None:
-    fast = torch.compile(
-        lambda x: (x.reshape(-1)[: x.shape[0]] * x.shape[1]).cos(), backend="ftensor"
-    )
+    fast = torch.compile(lambda x: (x.reshape(-1)[: x.shape[0]] * x.shape[1]).cos(), backend="ftensor")
     for shape in [(3, 4), (5, 7), (2, 9), (4, 4)]:
         x = torch.randn(shape)
-        torch.testing.assert_close(
-            fast(x.to("fpga")).cpu(), (x.reshape(-1)[: shape[0]] * shape[1]).cos()
-        )
+        torch.testing.assert_close(fast(x.to("fpga")).cpu(), (x.reshape(-1)[: shape[0]] * shape[1]).cos())
 
 
 def test_what_torch_takes_apart_with_sizes_that_change() -> None:
@@ -218,9 +212,16 @@ def test_training_a_network() -> None:
     def run(device: str) -> tuple[list[float], dict[str, torch.Tensor]]:
         torch.manual_seed(3)
         net = nn.Sequential(
-            nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-            nn.Linear(36, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 5),
-        )  # fmt: skip
+            nn.Conv2d(1, 4, 3),
+            nn.BatchNorm2d(4),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Linear(36, 8),
+            nn.LayerNorm(8),
+            nn.GELU(),
+            nn.Linear(8, 5),
+        )
         x, y = torch.randn(6, 1, 8, 8).to(device), torch.tensor([0, 1, 2, 3, 4, 0]).to(device)
         net = net.to(device)
         optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)

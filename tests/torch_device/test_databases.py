@@ -68,9 +68,7 @@ class TestOps(TestCase):
             f"{found.fallbacks} ran on the host; python -m tests.torch_device.op_db --write"
         )
 
-    @classes.ops(
-        some(OTHERS, {"int64", "complex64", "bfloat16"}), allowed_dtypes=databases.DTYPES[1:]
-    )
+    @classes.ops(some(OTHERS, {"int64", "complex64", "bfloat16"}), allowed_dtypes=databases.DTYPES[1:])
     def test_other_dtypes(self, device: str, dtype: torch.dtype, op: Any) -> None:
         self.look(op, dtype)
 
@@ -94,23 +92,17 @@ class TestModules(TestCase):
         judge(name, found.error, MODULES)
 
     @modules(module_db[::2], allowed_dtypes=[torch.float32])
-    def test_module(
-        self, device: str, dtype: torch.dtype, module_info: Any, training: bool
-    ) -> None:
+    def test_module(self, device: str, dtype: torch.dtype, module_info: Any, training: bool) -> None:
         self.look(dtype, module_info, training)
 
     @pytest.mark.long
     @modules(module_db[1::2], allowed_dtypes=[torch.float32])
-    def test_other_module(
-        self, device: str, dtype: torch.dtype, module_info: Any, training: bool
-    ) -> None:
+    def test_other_module(self, device: str, dtype: torch.dtype, module_info: Any, training: bool) -> None:
         self.look(dtype, module_info, training)
 
     @pytest.mark.long
     @modules(COMPILED_MODULES, allowed_dtypes=[torch.float32])
-    def test_compiled(
-        self, device: str, dtype: torch.dtype, module_info: Any, training: bool
-    ) -> None:
+    def test_compiled(self, device: str, dtype: torch.dtype, module_info: Any, training: bool) -> None:
         name = f"{module_info.name} {'train' if training else 'eval'}"
         found = databases.check_module(module_info, dtype, training, 1, compiles=True)
         assert name in MODULES or name in EITHER or not found.error, f"{name}: {found.error}"
@@ -122,8 +114,6 @@ classes.instantiate_device_type_tests(TestModules, globals(), only_for="privateu
 
 def test_exceptions_are_of_the_databases() -> None:
     """Names that torch has."""
-    known = {
-        f"{op.full_name} {databases.word(d)}" for d in databases.DTYPES for op in databases.OPS
-    }
+    known = {f"{op.full_name} {databases.word(d)}" for d in databases.DTYPES for op in databases.OPS}
     layers = {f"{m.name} {mode}" for m in module_db for mode in ("train", "eval")}
     assert set(OPS) <= known and set(MODULES) <= layers and set(EITHER) <= known | layers

@@ -87,11 +87,14 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", PROGRAM]
     processes = [
         subprocess.Popen(
-            [*command, str(rank), str(file)], cwd=Path(__file__).parents[2],
-            env=os.environ | {"GLOO_SOCKET_IFNAME": "lo"}, stderr=subprocess.PIPE, text=True,
+            [*command, str(rank), str(file)],
+            cwd=Path(__file__).parents[2],
+            env=os.environ | {"GLOO_SOCKET_IFNAME": "lo"},
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for rank in (0, 1)
-    ]  # fmt: skip
+    ]
     said = [process.communicate(timeout=600)[1] for process in processes]
     assert [process.returncode for process in processes] == [0, 0], "\n".join(said)
     alone = model(0)

@@ -42,17 +42,12 @@ def test_the_other_gelu_and_softmax() -> None:
 CONVOLUTIONS: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
     "2d": (partial(F.conv2d, padding=1), (leaf(2, 3, 8, 8), leaf(4, 3, 3, 3), leaf(4))),
     "stride": (partial(F.conv2d, stride=2), (leaf(2, 3, 9, 8), leaf(4, 3, 3, 3), leaf(4))),
-    "groups": (
-        partial(F.conv2d, groups=2, dilation=2, padding=2),
-        (leaf(2, 4, 9, 8), leaf(6, 2, 3, 3), leaf(6)),
-    ),
+    "groups": (partial(F.conv2d, groups=2, dilation=2, padding=2), (leaf(2, 4, 9, 8), leaf(6, 2, 3, 3), leaf(6))),
     "transposed": (
         partial(F.conv_transpose2d, stride=2, padding=1, output_padding=1),
         (leaf(2, 4, 5, 6), leaf(4, 3, 3, 3), leaf(3)),
     ),
-    "transposed groups": (
-        partial(F.conv_transpose2d, groups=2), (leaf(2, 4, 5, 6), leaf(4, 3, 3, 3), leaf(6)),
-    ),
+    "transposed groups": (partial(F.conv_transpose2d, groups=2), (leaf(2, 4, 5, 6), leaf(4, 3, 3, 3), leaf(6))),
     "small planes": (partial(F.conv2d, padding=1), (leaf(20, 3, 4, 4), leaf(5, 3, 3, 3), leaf(5))),
     "small planes, transposed": (
         partial(F.conv_transpose2d, stride=(2, 1), groups=2),
@@ -60,7 +55,7 @@ CONVOLUTIONS: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
     ),
     "1d": (partial(F.conv1d, padding=1), (leaf(2, 3, 8), leaf(4, 3, 3))),
     "3d": (partial(F.conv3d, stride=2), (leaf(2, 3, 5, 5, 5), leaf(4, 3, 3, 3, 3), leaf(4))),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CONVOLUTIONS)
@@ -110,14 +105,15 @@ TARGET = torch.tensor([1, 0, 3, -100, 2])
 
 @pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
 def test_losses(reduction: str) -> None:
+    agree(lambda x, t: F.cross_entropy(x, t, reduction=reduction), leaf(5, 4), TARGET, fallback=False, **CLOSE)
     agree(
-        lambda x, t: F.cross_entropy(x, t, reduction=reduction), leaf(5, 4), TARGET,
-        fallback=False, **CLOSE,
-    )  # fmt: skip
-    agree(
-        lambda x, t, w: F.nll_loss(x, t, w, reduction=reduction), leaf(5, 4), TARGET,
-        torch.rand(4), fallback=False, **CLOSE,
-    )  # fmt: skip
+        lambda x, t, w: F.nll_loss(x, t, w, reduction=reduction),
+        leaf(5, 4),
+        TARGET,
+        torch.rand(4),
+        fallback=False,
+        **CLOSE,
+    )
     for loss in (F.mse_loss, F.smooth_l1_loss, F.huber_loss, F.l1_loss):
         agree(partial(loss, reduction=reduction), leaf(5, 4), leaf(4, 5).t().detach(), **CLOSE)
     call = partial(F.binary_cross_entropy_with_logits, reduction=reduction)

@@ -22,9 +22,7 @@ def test_kernels_and_memory_stand_in_torchs_profile(tmp_path: Path) -> None:
     # That of a block, which is somewhat larger where such a one is free.
     assert 4 * 64 * 64 <= rows["aten::mm"].self_device_memory_usage < 2 * 4 * 64 * 64
     assert rows["relu"].self_device_time_total > 0
-    assert rows["relu"].self_device_time_total == pytest.approx(
-        rows["aten::relu"].self_device_time_total
-    )
+    assert rows["relu"].self_device_time_total == pytest.approx(rows["aten::relu"].self_device_time_total)
     assert "FPGA total" in p.key_averages().table(sort_by="device_time_total")
     p.export_chrome_trace(str(tmp_path / "trace.json"))
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]

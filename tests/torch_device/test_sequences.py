@@ -46,9 +46,7 @@ def test_bags(name: str, mode: str, pad: int | None) -> None:
 
         def call(places: Any, weight: Any, starts: Any, weights: Any) -> torch.Tensor:
             how = {"mode": mode.split()[-1], "padding_idx": pad, "include_last_offset": last}
-            return weighted(
-                F.embedding_bag(places, weight, starts, per_sample_weights=weights, **how)
-            )
+            return weighted(F.embedding_bag(places, weight, starts, per_sample_weights=weights, **how))
 
         agree(call, places, table(dtype), starts, weights, fallback=False)
 
@@ -188,9 +186,10 @@ def test_the_result_of_an_lstm_may_not_be_written_before_its_gradients() -> None
 def test_other_lstms_go_by_parts(of: str) -> None:
     torch.manual_seed(0)
     more: dict[str, Any] = {
-        "two directions": {"bidirectional": True}, "projected": {"proj_size": 2},
+        "two directions": {"bidirectional": True},
+        "projected": {"proj_size": 2},
         "dropout": {"dropout": 1.0},
-    }.get(of, {})  # fmt: skip
+    }.get(of, {})
     net, found = torch.nn.LSTM(3, 4, 2, **more), []
     x = torch.randn(4, 3, 3)
     for device in ("cpu", "fpga"):

@@ -11,15 +11,19 @@ from .device import agree, quiet  # noqa: F401
 
 SIZES = {1: (2, 2, 3), 2: (1, 2, 3, 4), 3: (1, 2, 3, 2, 4)}
 RESIZED = [
-    (1, "nearest", {"scale_factor": 2.0}), (2, "nearest", {"size": (5, 3)}),
-    (3, "nearest", {"scale_factor": 1.5}), (2, "nearest-exact", {"scale_factor": (1.7, 0.6)}),
-    (1, "linear", {"scale_factor": 2.3}), (2, "bilinear", {"scale_factor": 1.7}),
+    (1, "nearest", {"scale_factor": 2.0}),
+    (2, "nearest", {"size": (5, 3)}),
+    (3, "nearest", {"scale_factor": 1.5}),
+    (2, "nearest-exact", {"scale_factor": (1.7, 0.6)}),
+    (1, "linear", {"scale_factor": 2.3}),
+    (2, "bilinear", {"scale_factor": 1.7}),
     (2, "bilinear", {"size": (2, 9), "align_corners": True}),
     (3, "trilinear", {"size": (2, 5, 6), "align_corners": True}),
-    (2, "bicubic", {"scale_factor": 1.7}), (2, "bicubic", {"size": (7, 3), "align_corners": True}),
+    (2, "bicubic", {"scale_factor": 1.7}),
+    (2, "bicubic", {"size": (7, 3), "align_corners": True}),
     (2, "bilinear", {"size": (2, 3), "antialias": True}),
     (2, "bicubic", {"scale_factor": 0.5, "antialias": True}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("n", "mode", "how"), RESIZED, ids=str)
@@ -82,11 +86,17 @@ def test_what_torch_makes_of_other_ops() -> None:
     def program(x: torch.Tensor, w: torch.Tensor) -> list[torch.Tensor]:
         kept, at = F.max_pool2d(x, 2, return_indices=True)
         return [
-            F.prelu(x, w), F.glu(x, 1), F.elu_(x * 1), F.selu_(x * 1), x.sigmoid().logit(1e-3),
-            F.binary_cross_entropy(x.sigmoid(), (x > 0).float()), x.unfold(3, 2, 1) * 2,
-            x.select(1, 1) * 2, F.max_unpool2d(kept, at, 2),
+            F.prelu(x, w),
+            F.glu(x, 1),
+            F.elu_(x * 1),
+            F.selu_(x * 1),
+            x.sigmoid().logit(1e-3),
+            F.binary_cross_entropy(x.sigmoid(), (x > 0).float()),
+            x.unfold(3, 2, 1) * 2,
+            x.select(1, 1) * 2,
+            F.max_unpool2d(kept, at, 2),
             torch._weight_norm(x[0, 0], x[0, 1, :, :1]),
-        ]  # fmt: skip
+        ]
 
     x, w = torch.randn(2, 4, 4, 4, requires_grad=True), torch.rand(4, requires_grad=True)
     agree(program, x, w, fallback=False, atol=1e-5, rtol=1e-4)

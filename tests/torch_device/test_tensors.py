@@ -127,9 +127,15 @@ def test_resizing() -> None:
 def test_complex_and_lazy_conjugates() -> None:
     def program(x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
         return [
-            x.conj() @ y, x.conj() + y, x.conj().imag.clone(), torch.view_as_real(x * 2),
-            x.conj().clone(), x.mH.contiguous(), x.abs(), (x.conj() * x).real.clone(),
-        ]  # fmt: skip
+            x.conj() @ y,
+            x.conj() + y,
+            x.conj().imag.clone(),
+            torch.view_as_real(x * 2),
+            x.conj().clone(),
+            x.mH.contiguous(),
+            x.abs(),
+            (x.conj() * x).real.clone(),
+        ]
 
     x, y = torch.randn(2, 3, 3, dtype=torch.complex64)
     agree(program, x, y)

@@ -101,7 +101,10 @@ def test_a_trainer_uses_the_device(library: str, tmp_path: Path) -> None:
     program = SETUP + PROGRAMS[library]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program, str(tmp_path)],
-        text=True, capture_output=True, timeout=600, cwd=Path(__file__).parents[2],
-    )  # fmt: skip
+        text=True,
+        capture_output=True,
+        timeout=600,
+        cwd=Path(__file__).parents[2],
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     assert library != "lightning" or "trained" in done.stdout

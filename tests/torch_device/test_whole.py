@@ -45,11 +45,13 @@ CALLS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]], str]] = {
     "linear without bias": (F.linear, [(5, 8), (6, 8)], "LinearBackward0"),
     "linear of a row": (F.linear, [(1, 1, 64), (96, 64), (96,)], "LinearBackward0"),
     "linear of a vector": (F.linear, [(8,), (6, 8), (6,)], "LinearBackward0"),
-    "attention": (F.scaled_dot_product_attention, [(2, 4, 5, 8), (2, 4, 7, 8), (2, 4, 7, 6)],
-                  "_AttentionBackward"),
-    "causal attention": (lambda *a: F.scaled_dot_product_attention(*a, is_causal=True, scale=0.3),
-                         [(3, 5, 8), (3, 5, 8), (3, 5, 8)], "_AttentionBackward"),
-}  # fmt: skip
+    "attention": (F.scaled_dot_product_attention, [(2, 4, 5, 8), (2, 4, 7, 8), (2, 4, 7, 6)], "_AttentionBackward"),
+    "causal attention": (
+        lambda *a: F.scaled_dot_product_attention(*a, is_causal=True, scale=0.3),
+        [(3, 5, 8), (3, 5, 8), (3, 5, 8)],
+        "_AttentionBackward",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -92,8 +94,11 @@ def test_calls_under_transforms_go_by_parts(name: str) -> None:
 def test_a_lazy_negative() -> None:
     """The imaginary parts of a conjugate, which is worked out below what records."""
     whole = torch.complex(*seeded(2, 6, 8).detach())
-    for call in (F.linear, lambda x, w: F.layer_norm(x, (8,), w[0]),
-                 lambda x, w: F.scaled_dot_product_attention(x, w, w)):  # fmt: skip
+    for call in (
+        F.linear,
+        lambda x, w: F.layer_norm(x, (8,), w[0]),
+        lambda x, w: F.scaled_dot_product_attention(x, w, w),
+    ):
 
         def run(whole: Any, call: Any = call) -> Any:
             x = whole.conj().imag
@@ -108,8 +113,12 @@ def test_one_tensor_thrice() -> None:
     q = seeded(2, 3, 4)
     agree(lambda q: attended(q, q, q), q, rtol=1e-4, atol=1e-4)
     agree(twice(lambda q: attended(q, q, q)), q, rtol=1e-3, atol=1e-3)
-    agree(lambda q: torch.autograd.functional.jacobian(
-        lambda q: F.scaled_dot_product_attention(q, q, q), q, vectorize=True), q)  # fmt: skip
+    agree(
+        lambda q: torch.autograd.functional.jacobian(
+            lambda q: F.scaled_dot_product_attention(q, q, q), q, vectorize=True
+        ),
+        q,
+    )
 
 
 @pytest.mark.parametrize("of", ["mask", "groups", "half", "no words", "mixed"])

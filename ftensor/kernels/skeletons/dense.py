@@ -138,13 +138,9 @@ class Dense(BoardSkeleton[DenseKey]):
         turns, entries = (sum(n) for n in zip(*((x.trips, x.entries) for x in each)))
         run, parts = max(1, turns // max(entries, 1)), 2 if key.dtype.is_complex else 1
         size, matrix = key.dtype.itemsize, prod(launch.geometry[1:3])
-        moved = [
-            (name, write, times * items * turns)
-            for name, write, times in (("a", False, 2), ("b", True, 1))
-        ]
+        moved = [(name, write, times * items * turns) for name, write, times in (("a", False, 2), ("b", True, 1))]
         return [
-            Access(name, write, n * size, n * parts, run * parts, items * matrix * size)
-            for name, write, n in moved
+            Access(name, write, n * size, n * parts, run * parts, items * matrix * size) for name, write, n in moved
         ]
 
     def divisions(self, launch: KernelLaunch, found: object) -> int:
@@ -167,21 +163,26 @@ LAYOUT = "items m n lead +step"
 LESS = DOT = Counter(times=1, plus=1)
 REFLECT = LESS + DOT + Counter(times=1, plus=2)
 for kind, words in {
-    "lu": Routine("linalg.lu_factor", "a pivots:int info:int", LAYOUT,
-                  LESS + LESS + Counter(size=3, over=2), {"compare": 4}),
-    "cholesky": Routine("linalg.cholesky", "a info:int", "items n lead +step",
-                        LESS + LESS + Counter(part=2), {"compare": 2, "sqrt": 2}),
+    "lu": Routine(
+        "linalg.lu_factor", "a pivots:int info:int", LAYOUT, LESS + LESS + Counter(size=3, over=2), {"compare": 4}
+    ),
+    "cholesky": Routine(
+        "linalg.cholesky", "a info:int", "items n lead +step", LESS + LESS + Counter(part=2), {"compare": 2, "sqrt": 2}
+    ),
     "solve": Routine(
-        "linalg.solve_triangular", "=a b",
+        "linalg.solve_triangular",
+        "=a b",
         "items n k a_lead b_lead +a_step +b_step upper turned unit",
         LESS + LESS + DOT + Counter(plus=1, over=2),
     ),
-    "qr": Routine("geqrf", "a tau", LAYOUT,
-                  REFLECT + Counter(size=2, square=1, part=2, over=1, plus=1),
-                  {"compare": 8, "sqrt": 1, "mul": 1, "add": 1}),
-    "reflect": Routine(
-        "ormqr", "=a =tau c", "items m k count a_lead c_lead +a_step +c_step adjoint", REFLECT
+    "qr": Routine(
+        "geqrf",
+        "a tau",
+        LAYOUT,
+        REFLECT + Counter(size=2, square=1, part=2, over=1, plus=1),
+        {"compare": 8, "sqrt": 1, "mul": 1, "add": 1},
     ),
+    "reflect": Routine("ormqr", "=a =tau c", "items m k count a_lead c_lead +a_step +c_step adjoint", REFLECT),
     "order": Routine("lu_unpack", "=pivots:int order:long", "items m count", {}, {"compare": 4}),
-}.items():  # fmt: skip
+}.items():
     register(Dense(kind, words))

@@ -59,10 +59,7 @@ def loops(word: str, launch: KernelLaunch, unit: int) -> list[Loop]:
         # Two rows of one memory change places.
         return [loop("places", m), loop("exchange", n, interval=2, reads=True), loop("store", m)]
     count = min(m, n)
-    ends = [
-        loop("load", m * n, interval=parts, reads=True), loop("store", m * n, interval=parts),
-        loop("failed", 1),
-    ]  # fmt: skip
+    ends = [loop("load", m * n, interval=parts, reads=True), loop("store", m * n, interval=parts), loop("failed", 1)]
     if word == "dense_cholesky":
         less = sum((m - j) * (m - j - 1) // 2 for j in range(m))
         return [*ends, loop("quotients", m * (m + 1) // 2, m), loop("update", less, m - 1)]
@@ -70,9 +67,12 @@ def loops(word: str, launch: KernelLaunch, unit: int) -> list[Loop]:
     less = sum((n - j - 1) * (m - j) for j in range(count))
     wait = operator_cycles(launch.key.dtype)["compare"]  # for the largest so far
     return [
-        *ends, loop("pivot_rows", count), loop("largest", below, count, wait),
-        loop("quotients", below, count), loop("update", less, min(m, n - 1)),
-    ]  # fmt: skip
+        *ends,
+        loop("pivot_rows", count),
+        loop("largest", below, count, wait),
+        loop("quotients", below, count),
+        loop("update", less, min(m, n - 1)),
+    ]
 
 
 def _solve_sizes(launch: KernelLaunch) -> tuple[int, int, int, int]:

@@ -30,8 +30,7 @@ def _loops(of: dtype, found: Iterator[tuple[str, int, int]]) -> list[Loop]:
         "other": parts,
     }
     return [
-        Loop("less" if name == "other" else name, turns, begun, least.get(name, parts))
-        for name, turns, begun in found
+        Loop("less" if name == "other" else name, turns, begun, least.get(name, parts)) for name, turns, begun in found
     ]
 
 

@@ -227,8 +227,7 @@ class Fft(BoardSkeleton[FftKey]):
         burst_out = last.size if last.step == 2 else 1
         names = (("out", True, burst_out), ("in", False, burst_in), ("tables", False, 1))
         found = [
-            Access(name, to, moved[name] * size, moved[name], burst, moved[name] * size)
-            for name, to, burst in names
+            Access(name, to, moved[name] * size, moved[name], burst, moved[name] * size) for name, to, burst in names
         ]
         between = moved["between"]
         return [*found, Access("scratch", True, between * size, between, lanes, 0)]

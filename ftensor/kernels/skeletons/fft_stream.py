@@ -94,24 +94,18 @@ class FftStream(BoardSkeleton[FftStreamKey]):
 
     def defines(self, key: FftStreamKey) -> dict[str, object]:
         """The longest row."""
-        return {
-            "FT_POINTS": key.points, "FT_STAGES": key.stages, "FT_LEAST": LEAST,
-            "FT_SLOT": key.slot,
-        }  # fmt: skip
+        return {"FT_POINTS": key.points, "FT_STAGES": key.stages, "FT_LEAST": LEAST, "FT_SLOT": key.slot}
 
     def arguments(self, key: FftStreamKey) -> tuple[Argument, ...]:
         """Ports of beats; results that are no rows in line leave by a port of single numbers."""
         real = ctype.scalar(key.dtype)
         own = [
             a._replace(c=a.c.replace(real, f"hls::vector<{real}, {key.lanes}>"))
-            if a.name in ("out", "in", "table") else a
+            if a.name in ("out", "in", "table")
+            else a
             for a in super().arguments(key)
-        ]  # fmt: skip
-        return (
-            *own[:3],
-            Argument("out_numbers", "*", f"hls::vector<{real}, 2> *", "out"),
-            *own[3:],
-        )
+        ]
+        return (*own[:3], Argument("out_numbers", "*", f"hls::vector<{real}, 2> *", "out"), *own[3:])
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """A beat is asked for when its first number is wanted; those that leave are one burst."""
@@ -171,9 +165,10 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         of one of two memories."""
         kind = ctype.scalar(key.dtype)
         return {
-            ("mul", kind): 4 * key.stages + 20, ("add", kind): 6 * key.stages + 8,
+            ("mul", kind): 4 * key.stages + 20,
+            ("add", kind): 6 * key.stages + 8,
             ("choose", kind): 12 * key.stages,
-        }  # fmt: skip
+        }
 
     def memories(self, key: FftStreamKey, structure: str) -> list[Memory]:
         """Two memories of three turns before, between and behind the stages; roots for each."""

@@ -131,8 +131,7 @@ class Fir(BoardSkeleton[FirKey]):
         real = ctype.scalar(key.dtype)
         wide = f"hls::vector<{real}, {key.lanes}>"
         return tuple(
-            a._replace(c=a.c.replace(real, wide)) if a.name in ("out", "in") else a
-            for a in super().arguments(key)
+            a._replace(c=a.c.replace(real, wide)) if a.name in ("out", "in") else a for a in super().arguments(key)
         )
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
@@ -142,9 +141,7 @@ class Fir(BoardSkeleton[FirKey]):
     def defines(self, key: FirKey) -> dict[str, object]:
         """Taps, the levels of their tree, numbers of a sample, samples at once."""
         levels = key.taps.bit_length() - 1
-        return {
-            "FT_TAPS": key.taps, "FT_LEVELS": levels, "FT_PARTS": key.parts, "FT_PACE": key.pace,
-        }  # fmt: skip
+        return {"FT_TAPS": key.taps, "FT_LEVELS": levels, "FT_PARTS": key.parts, "FT_PACE": key.pace}
 
     def keys(self, asked: Asked) -> Iterator[FirKey]:
         """One for each dtype and power of two."""

@@ -59,10 +59,7 @@ class Map(OpSkeleton):
         names = {LINEAR: "read", SINGLE: "repeat"}
         inputs = [p for p in key.ins if p.kind != BY_VALUE]
         found = [Loop(names[p.kind], total, blocks, 1, True, False) for p in inputs]
-        found += [
-            Loop("compute", total, blocks, 1, False, True),
-            Loop("write", count, blocks, 1, False, False),
-        ]
+        found += [Loop("compute", total, blocks, 1, False, True), Loop("write", count, blocks, 1, False, False)]
         if launch.structure == "dataflow":
             found = [loop._replace(stage=f"{loop.name}{k}") for k, loop in enumerate(found)]
         return found

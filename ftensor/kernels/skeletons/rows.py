@@ -36,9 +36,7 @@ class RowsGeometry(Geometry):
     steps: Annotated[Ints, Many("operands", told=False)]
 
     @classmethod
-    def of(
-        cls, shape: Ints, strides: tuple[Ints, ...], units: int, ordered: bool = False
-    ) -> RowsGeometry:
+    def of(cls, shape: Ints, strides: tuple[Ints, ...], units: int, ordered: bool = False) -> RowsGeometry:
         """The walk over `shape`, whose rows are cut where there are too few for the units."""
         inner, outer = shape[-1], shape[:-1]
         rows = prod(outer)
@@ -252,9 +250,7 @@ class Rows(OpSkeleton):
                 continue
             in_line = write and step == 1 and p.kind != LOCATED and launch.structure != SCATTERS
             burst = g.runs(k, 1).length if in_line else 1
-            found.append(
-                Access(name, write, elements * size, elements, burst, crossing * size, True)
-            )
+            found.append(Access(name, write, elements * size, elements, burst, crossing * size, True))
         return found
 
     def memories(self, key: KernelKey, structure: str) -> list[Memory]:

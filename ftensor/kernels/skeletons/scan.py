@@ -210,9 +210,11 @@ class Scan(BoardSkeleton[ScanKey]):
         full = end - begin - last - edge + corner
         # Items, elements of a row, rows side by side.
         blocks = [
-            (full, g.part, g.side), (last - corner, short, g.side),
-            (edge - corner, g.part, narrow), (corner, short, narrow),
-        ]  # fmt: skip
+            (full, g.part, g.side),
+            (last - corner, short, g.side),
+            (edge - corner, g.part, narrow),
+            (corner, short, narrow),
+        ]
         wait, parts = recurrence(key), 2 if key.dtype.is_complex else 1
         found = []
         # Parts begin with the totals of those before them, which a launch of mode 1 leaves.

@@ -225,11 +225,7 @@ class Sort(OfOrder[SortKey]):
         found = Counter({("compare", compared(key.dtype).name): RUN + WAYS})
         chosen = 4 * RUN + 8 * WAYS
         return found + Counter(
-            {
-                ("compare", "int32"): 4 * WAYS,
-                ("choose", "int32"): chosen + 4 * WAYS,
-                ("add", "int32"): 6 * WAYS,
-            }
+            {("compare", "int32"): 4 * WAYS, ("choose", "int32"): chosen + 4 * WAYS, ("add", "int32"): 6 * WAYS}
         )
 
     def memories(self, key: SortKey, structure: str) -> list[Memory]:

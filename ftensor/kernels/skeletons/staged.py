@@ -77,9 +77,7 @@ class Staged(BoardSkeleton[StagedKey]):
         found = []
         for one in Stages(key).found:
             port = (*key.ins, *key.outs)[one.port + len(key.ins) * (one.kind == STORE)]
-            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM) or (
-                one.kind != OF_ROWS and port.kind in WIDE
-            )
+            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM) or (one.kind != OF_ROWS and port.kind in WIDE)
             trips, name = rows * key.beats if wide else rows, one.name
             if one.kind == LOAD and port.kind == EVERY_ROW:
                 found.append(Loop(f"{name}_once", key.beats, 1, computes=False, stage=name))

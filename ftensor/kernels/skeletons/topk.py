@@ -92,10 +92,7 @@ class Topk(OfOrder[TopkKey]):
         g = TopkGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         rows = end - begin
-        return [
-            Loop("elements", rows * g.n, rows),
-            Loop("results", rows * g.many, rows, reads=False, computes=False),
-        ]
+        return [Loop("elements", rows * g.n, rows), Loop("results", rows * g.many, rows, reads=False, computes=False)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """The input once, as many elements of a beat as lie in it; the results."""
@@ -118,8 +115,9 @@ class Topk(OfOrder[TopkKey]):
         """Each register compares, and takes what comes, what is before it, or stays."""
         return {
             ("compare", compared(key.dtype).name): FIRST,
-            ("choose", compared(key.dtype).name): 4 * FIRST, ("choose", "int32"): 2 * FIRST,
-        }  # fmt: skip
+            ("choose", compared(key.dtype).name): 4 * FIRST,
+            ("choose", "int32"): 2 * FIRST,
+        }
 
     def extent(self, launch: KernelLaunch) -> str:
         """How many of how many, of how many rows."""

@@ -53,9 +53,7 @@ class WholeGeometry(Geometry):
     shifted: bool
 
     @classmethod
-    def of(
-        cls, op: str, n: int, rows: int, weighted: bool = False, shifted: bool = False
-    ) -> WholeGeometry:
+    def of(cls, op: str, n: int, rows: int, weighted: bool = False, shifted: bool = False) -> WholeGeometry:
         """Units begin with whole beats."""
         return cls(OPS[op], n, rows, LANES // gcd(n, LANES), weighted, shifted)
 
@@ -168,11 +166,7 @@ class WholeRows(BoardSkeleton[WholeKey]):
 
     def memories(self, key: WholeKey, structure: str) -> list[Memory]:
         """Rows that wait, layer norm's factors, states."""
-        return [
-            Memory(FIFO, 32 * LANES, 2),
-            Memory(BEATS, 32, 2 * LANES),
-            Memory(TURNS, 32, 2),
-        ]
+        return [Memory(FIFO, 32 * LANES, 2), Memory(BEATS, 32, 2 * LANES), Memory(TURNS, 32, 2)]
 
 
 register(WholeRows())

@@ -39,11 +39,16 @@ class Told:
     __slots__ = ("function", "dtype", "device", "given_device")
 
     def __init__(
-        self, function: str, dtype: Any = None, layout: Any = None,
-        device: DeviceLike | None = None, pin_memory: bool | None = False,
-        requires_grad: bool = False, default: device | None = None,
+        self,
+        function: str,
+        dtype: Any = None,
+        layout: Any = None,
+        device: DeviceLike | None = None,
+        pin_memory: bool | None = False,
+        requires_grad: bool = False,
+        default: device | None = None,
         unserved: type[Exception] = RuntimeError,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`default` is the device where none is given, else that of new tensors; `unserved` what
         a layout of sparse tensors raises.
 
@@ -63,9 +68,7 @@ class Told:
         if pin_memory and self.device.type != "cpu":
             raise errors_creation.pinned_memory(function, self.device)
 
-    def new(
-        self, shape: Ints, strides: Ints | None = None, fallback: dtype | None = None
-    ) -> Tensor:
+    def new(self, shape: Ints, strides: Ints | None = None, fallback: dtype | None = None) -> Tensor:
         """A fresh tensor of the dtype that was told, or else `fallback`, or else the default."""
         of = self.dtype or fallback or dtypes.get_default_dtype()
         return new(shape, of, self.device, strides)
@@ -87,9 +90,14 @@ class Told:
 
 
 def _told_like(
-    function: str, input: Any, dtype: Any, layout: Any, device: DeviceLike | None,
-    pin_memory: bool | None, requires_grad: bool,
-) -> Told:  # fmt: skip
+    function: str,
+    input: Any,
+    dtype: Any,
+    layout: Any,
+    device: DeviceLike | None,
+    pin_memory: bool | None,
+    requires_grad: bool,
+) -> Told:
     """The options of a factory whose defaults are a tensor's dtype and device."""
     checked_layout(input, function)  # refuses what is no tensor
     where = input._storage.device
@@ -99,11 +107,7 @@ def _told_like(
 
 
 def factory(
-    *,
-    without: tuple[str, ...] = (),
-    ways: tuple[str, ...] = (),
-    unserved: type[Exception] = RuntimeError,
-    **entry: Any,
+    *, without: tuple[str, ...] = (), ways: tuple[str, ...] = (), unserved: type[Exception] = RuntimeError, **entry: Any
 ) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
     """Put a function that makes tensors into the catalogue, with the options of all factories.
 
@@ -125,9 +129,7 @@ def factory(
     return add
 
 
-def _with_options(
-    call: Callable[..., Tensor], options: list[str], unserved: type[Exception]
-) -> Callable[..., Tensor]:
+def _with_options(call: Callable[..., Tensor], options: list[str], unserved: type[Exception]) -> Callable[..., Tensor]:
     """A function of `call`'s own parameters and the options, which `call` is told in one."""
     name = call.__name__
     own = list(inspect.signature(call).parameters.values())[1:]

@@ -45,9 +45,7 @@ def ones_like(told: Told, input: Tensor, *, memory_format: Any = preserve_format
 
 
 @factory(method=False)
-def full_like(
-    told: Told, input: Tensor, fill_value: Any, *, memory_format: Any = preserve_format
-) -> Tensor:
+def full_like(told: Told, input: Tensor, fill_value: Any, *, memory_format: Any = preserve_format) -> Tensor:
     """One value in `input`'s shape, dtype, device and memory order. RuntimeError where the dtype
     can't hold it.
     """

@@ -24,9 +24,9 @@ CATEGORY = "ranges"
 # `count` elements come first, their rows; the same number of columns follow. `flip` turns a lower
 # triangle by 180 degrees, which makes it an upper one.
 TRIANGLE = Op(
-    "triangle", "triangle() -> Tensor",
-    "FT_POSITION < count ? (flip != K(0) ? rows - K(1) - row : row) "
-    ": (flip != K(0) ? cols - K(1) - column : column)",
+    "triangle",
+    "triangle() -> Tensor",
+    "FT_POSITION < count ? (flip != K(0) ? rows - K(1) - row : row) : (flip != K(0) ? cols - K(1) - column : column)",
     int_="FT_POSITION < count ? (flip != K(0) ? rows - K(1) - row : row) "
     ": (flip != K(0) ? cols - K(1) - column : column)",
     lets=(
@@ -35,8 +35,9 @@ TRIANGLE = Op(
         ("row", "ft_triangle_row(k, first, full, least, cols)"),
         ("column", "k - ft_triangle_before(row, first, full, least, cols)"),
     ),
-    params=("count", "first", "full", "least", "rows", "cols", "flip"), only=("int64",),
-)  # fmt: skip
+    params=("count", "first", "full", "least", "rows", "cols", "flip"),
+    only=("int64",),
+)
 enter(__name__, TRIANGLE)
 
 

@@ -46,32 +46,51 @@ def _line_part(part: str) -> str:
 _WHOLE = "fabs(power - rint(power)) <= fabs(power) * slack ? rint(power) : power"
 
 ARANGE = Op(
-    "arange", "arange() -> Tensor", "start + step * place",
-    promote=Promote.WIDE, params=("start", "step"), lets=_PLACE,
+    "arange",
+    "arange() -> Tensor",
+    "start + step * place",
+    promote=Promote.WIDE,
+    params=("start", "step"),
+    lets=_PLACE,
     only=("f",),
-)  # fmt: skip
+)
 ARANGE_INT = Op(
-    "arange", "arange() -> Tensor", "start + step * place", params=("start", "step"), lets=_PLACE,
-    only=("b", "u", "i"),
-)  # fmt: skip
+    "arange", "arange() -> Tensor", "start + step * place", params=("start", "step"), lets=_PLACE, only=("b", "u", "i")
+)
 _BOUNDS = ("start", "end", "step", "middle", "last")
 LINSPACE = Op(
-    "linspace", "linspace() -> Tensor", _LINE, promote=Promote.WIDE, lets=_PLACE, params=_BOUNDS,
+    "linspace",
+    "linspace() -> Tensor",
+    _LINE,
+    promote=Promote.WIDE,
+    lets=_PLACE,
+    params=_BOUNDS,
     complex_=f"ft_cmake({_line_part('re')}, {_line_part('im')})",
-)  # fmt: skip
+)
 LOGSPACE = Op(
-    "logspace", "logspace() -> Tensor", "pow(base, line)", promote=Promote.WIDE,
-    lets=(*_PLACE, ("line", _LINE)), params=("base", *_BOUNDS),
-)  # fmt: skip
+    "logspace",
+    "logspace() -> Tensor",
+    "pow(base, line)",
+    promote=Promote.WIDE,
+    lets=(*_PLACE, ("line", _LINE)),
+    params=("base", *_BOUNDS),
+)
 LOGSPACE_INT = Op(
-    "logspace_int", "logspace() -> Tensor", _WHOLE, promote=Promote.WIDE,
+    "logspace_int",
+    "logspace() -> Tensor",
+    _WHOLE,
+    promote=Promote.WIDE,
     lets=(*_PLACE, ("line", _LINE), ("power", "pow(base, line)")),
     params=("base", "slack", *_BOUNDS),
-)  # fmt: skip
+)
 EXP = Op(
-    "exp_wide", "exp(a) -> Tensor", "exp(a)", promote=Promote.WIDE,
-    complex_="ft_cmake(exp(a.re) * ft_cos(a.im), exp(a.re) * ft_sin(a.im))", any_out=True,
-)  # fmt: skip
+    "exp_wide",
+    "exp(a) -> Tensor",
+    "exp(a)",
+    promote=Promote.WIDE,
+    complex_="ft_cmake(exp(a.re) * ft_cos(a.im), exp(a.re) * ft_sin(a.im))",
+    any_out=True,
+)
 enter(__name__, ARANGE, ARANGE_INT, LINSPACE, LOGSPACE, LOGSPACE_INT, EXP)
 
 
@@ -85,12 +104,7 @@ def filled(row: Op, values: tuple[Any, ...], out: Tensor) -> Tensor:
 
 @factory(method=False, ways=("end", "start, end, step=1"))
 def arange(
-    told: Told,
-    *args: Any,
-    start: Any = None,
-    end: Any = None,
-    step: Any = None,
-    out: Tensor | None = None,
+    told: Told, *args: Any, start: Any = None, end: Any = None, step: Any = None, out: Tensor | None = None
 ) -> Tensor:
     """The numbers from `start` in steps of `step` up to, but without, `end`. Without `dtype` int64
     if all three are integers, else the default dtype. RuntimeError for a step of zero or one that
@@ -120,9 +134,7 @@ def arange(
 
 
 @factory(method=False)
-def range(
-    told: Told, start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None = None
-) -> Tensor:
+def range(told: Told, start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None = None) -> Tensor:
     """The numbers from `start` in steps of `step` up to and including `end`, of the default dtype
     unless said otherwise. torch advises `arange` instead, whose end is not included.
     """
@@ -190,9 +202,7 @@ def _steps(function: str, steps: Any) -> int:
     return count
 
 
-def _space(
-    told: Told, start: Any, end: Any, steps: Any, out: Tensor | None
-) -> tuple[Any, Any, Tensor]:
+def _space(told: Told, start: Any, end: Any, steps: Any, out: Tensor | None) -> tuple[Any, Any, Tensor]:
     """The bounds as the dtype takes them, and the tensor to fill, of linspace and logspace."""
     function, of = told.function, told.dtype
     for name, bound in (("start", start), ("end", end)):
@@ -252,9 +262,7 @@ def linspace(told: Told, start: Any, end: Any, steps: int, *, out: Tensor | None
 
 
 @factory(method=False)
-def logspace(
-    told: Told, start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None
-) -> Tensor:
+def logspace(told: Told, start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None) -> Tensor:
     """`base` to the power of `steps` evenly spaced numbers from `start` to `end`, both included."""
     low, high, made = _space(told, start, end, steps, out)
     number = float(given_number("logspace", "base", base))

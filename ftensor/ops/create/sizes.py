@@ -16,13 +16,7 @@ from ...ops.types.copy import fill_, resize_, zero_
 from ..user_values import number, storable
 from ..view.arguments import int_list
 from . import data as creation_data
-from .arguments import (
-    checked_format,
-    checked_shape,
-    given_number,
-    number_dtype,
-    sizes,
-)
+from .arguments import checked_format, checked_shape, given_number, number_dtype, sizes
 from .factory import Told, factory
 
 if TYPE_CHECKING:
@@ -63,11 +57,7 @@ def full(told: Told, size: Any, fill_value: Any, *, out: Tensor | None = None) -
 
 @factory(method=False, ways=("*size",))
 def empty(
-    told: Told,
-    *args: Any,
-    size: Any = None,
-    out: Tensor | None = None,
-    memory_format: Any = contiguous_format,
+    told: Told, *args: Any, size: Any = None, out: Tensor | None = None, memory_format: Any = contiguous_format
 ) -> Tensor:
     """A tensor whose values are whatever lies in its memory."""
     shape = sizes("empty", args, size)
@@ -118,9 +108,7 @@ def scalar_tensor(told: Told, s: Any) -> Tensor:
     return fill_(told.new(()), value)
 
 
-def legacy_constructor(
-    *args: Any, device: DeviceLike | None = None, of: dtype | None = None, **data: Any
-) -> Tensor:
+def legacy_constructor(*args: Any, device: DeviceLike | None = None, of: dtype | None = None, **data: Any) -> Tensor:
     """`ft.Tensor(2, 3)` by sizes, `ft.Tensor([..])` by data, of the default dtype (or of `of`)."""
     if data:
         if args or set(data) != {"data"}:

@@ -13,9 +13,7 @@ from .softmax import _softmax_backward_data
 
 
 @fused
-def attention(
-    query: Tensor, key: Tensor, value: Tensor, factor: float, causal: bool
-) -> tuple[Tensor, Tensor]:
+def attention(query: Tensor, key: Tensor, value: Tensor, factor: float, causal: bool) -> tuple[Tensor, Tensor]:
     """(softmax(query @ key^T * factor) @ value, the softmax), for (..., L, E), (..., S, E) and
     (..., S, V), with positions after the query's left out where `causal`."""
     hidden = None

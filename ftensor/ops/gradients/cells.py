@@ -27,9 +27,12 @@ def slope(y: Tensor) -> Tensor:
 @aten_op()
 @fused
 def _thnn_fused_lstm_cell(
-    input_gates: Tensor, hidden_gates: Tensor, cx: Tensor, input_bias: Tensor | None = None,
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    cx: Tensor,
+    input_bias: Tensor | None = None,
     hidden_bias: Tensor | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+) -> tuple[Tensor, Tensor, Tensor]:
     """(h, c, workspace)."""
     gates = _biased(input_gates, input_bias) + _biased(hidden_gates, hidden_bias)
     taken, kept, cell, shown = gates.chunk(4, 1)
@@ -59,9 +62,12 @@ def _thnn_fused_lstm_cell_backward_impl(
 @aten_op()
 @fused
 def _thnn_fused_gru_cell(
-    input_gates: Tensor, hidden_gates: Tensor, hx: Tensor, input_bias: Tensor | None = None,
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    hx: Tensor,
+    input_bias: Tensor | None = None,
     hidden_bias: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+) -> tuple[Tensor, Tensor]:
     """(h, workspace)."""
     a, b = _biased(input_gates, input_bias), _biased(hidden_gates, hidden_bias)
     reset_in, update_in, new_in = a.chunk(3, 1)
@@ -74,9 +80,7 @@ def _thnn_fused_gru_cell(
 
 @aten_op()
 @fused
-def _thnn_fused_gru_cell_backward(
-    dh: Tensor, workspace: Tensor, has_bias: bool
-) -> tuple[Tensor | None, ...]:
+def _thnn_fused_gru_cell_backward(dh: Tensor, workspace: Tensor, has_bias: bool) -> tuple[Tensor | None, ...]:
     """The gradients of the gates from the input and from the state, of h, and of both biases."""
     reset, update, new, before, new_on = workspace.chunk(5, 1)
     dupdate = dh * (before - new) * slope(update)

@@ -21,9 +21,7 @@ from ..nn.losses.class_loss import KNOWN_CLASS, NLL_INPUT, NLL_LOSS
 from ..nn.losses.margin_loss import listed_classes
 
 
-def _weights(
-    target: Tensor, weight: Tensor | None, ignore_index: int, like: Tensor
-) -> tuple[Tensor, Tensor]:
+def _weights(target: Tensor, weight: Tensor | None, ignore_index: int, like: Tensor) -> tuple[Tensor, Tensor]:
     """(the class of each target, 0 for ignored ones; its weight, 0 for those)."""
     used = target != ignore_index
     index = target.where(used, 0).to(int64)
@@ -53,9 +51,7 @@ def nll_loss(
     return (loss.sum() / total if reduction == "mean" else loss.sum()), total
 
 
-def _unweighted(
-    input: Tensor, target: Tensor, reduction: str, ignore_index: int, dim: int
-) -> tuple[Tensor, Tensor]:
+def _unweighted(input: Tensor, target: Tensor, reduction: str, ignore_index: int, dim: int) -> tuple[Tensor, Tensor]:
     """nll_loss without weights, in few launches."""
     of, device = input._dtype, input.device
     known = known_bounds(target._storage)
@@ -77,9 +73,8 @@ def _unweighted(
 
 @aten_op("nll_loss_backward", "nll_loss2d_backward")
 def nll_loss_backward(
-    grad: Tensor, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
-    ignore_index: int, total: Tensor,
-) -> Tensor:  # fmt: skip
+    grad: Tensor, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int, total: Tensor
+) -> Tensor:
     """The gradient of nll_loss's input."""
     target = target if target._dtype is int64 else target.to(int64)
     made = nll_input(grad, input, target, weight, reduction, ignore_index, total)

@@ -21,10 +21,16 @@ def _conv(n: int, *args: Any) -> Tensor:
 
 @aten_op()
 def convolution(
-    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int],
-    padding: Sequence[int], dilation: Sequence[int], transposed: bool,
-    output_padding: Sequence[int], groups: int,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
     """A convolution, or a transposed one, over as many dims as `input` has beside two."""
     n = input.ndim - 2
     if not transposed:
@@ -35,10 +41,18 @@ def convolution(
 
 @aten_op()
 def convolution_backward(
-    grad: Tensor, input: Tensor, weight: Tensor, bias_sizes: Sequence[int] | None,
-    stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], transposed: bool,
-    output_padding: Sequence[int], groups: int, output_mask: Sequence[bool],
-) -> tuple[Tensor | None, ...]:  # fmt: skip
+    grad: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    bias_sizes: Sequence[int] | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor | None, ...]:
     """The gradients of a convolution's input, weight and bias, each where `output_mask` asks for
     it."""
     where = tuple(stride), tuple(padding), tuple(dilation)
@@ -55,9 +69,15 @@ def convolution_backward(
 
 
 def input_gradient(
-    grad: Tensor, input_shape: Ints, weight: Tensor, stride: Ints, padding: Ints, dilation: Ints,
-    transposed: bool, groups: int,
-) -> Tensor:  # fmt: skip
+    grad: Tensor,
+    input_shape: Ints,
+    weight: Tensor,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    groups: int,
+) -> Tensor:
     """The gradient of a convolution's input."""
     if not numel(grad._shape) or not numel(input_shape):
         return zeros(input_shape, dtype=grad.dtype, device=grad.device)
@@ -73,17 +93,21 @@ def input_gradient(
 
 
 def weight_gradient(
-    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints,
-    groups: int, bias: bool = False,
-) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    grad: Tensor,
+    input: Tensor,
+    weight_shape: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    groups: int,
+    bias: bool = False,
+) -> tuple[Tensor, Tensor | None]:
     """The gradient of a convolution's weight, and of its `bias` where that is asked for and comes
     with it. For a transposed one, `grad` and `input` change places.
     """
     if not numel(grad._shape) or not numel(input._shape):
         return zeros(weight_shape, dtype=grad.dtype, device=grad.device), None
-    made = weight_gradients(
-        grad, input, weight_shape, ConvWindows(groups, stride, padding, dilation), bias
-    )
+    made = weight_gradients(grad, input, weight_shape, ConvWindows(groups, stride, padding, dilation), bias)
     if made is None:
         of = grad, input, weight_shape, stride, padding, dilation, groups
         return _weight_by_convolution(*of), None
@@ -93,9 +117,8 @@ def weight_gradient(
 
 
 def _weight_by_convolution(
-    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints,
-    groups: int,
-) -> Tensor:  # fmt: skip
+    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Tensor:
     """The input, with samples and channels in each other's place, convolved with the gradient;
     stride and dilation change places, too."""
     n = grad.ndim - 2

@@ -16,10 +16,16 @@ from ..pointwise.ternary import where
 
 @aten_op()
 def _ctc_loss_backward(
-    grad: Tensor, log_probs: Tensor, targets: Tensor, input_lengths: Sequence[int] | Tensor,
-    target_lengths: Sequence[int] | Tensor, loss: Tensor, log_alpha: Tensor, blank: int,
+    grad: Tensor,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[int] | Tensor,
+    target_lengths: Sequence[int] | Tensor,
+    loss: Tensor,
+    log_alpha: Tensor,
+    blank: int,
     zero_infinity: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The gradient of log_probs, (steps, batch, classes), for that of each sample's loss, (batch,);
     `loss` and `log_alpha` are what `_ctc_loss` returned. It raises what `states_of` does.
 

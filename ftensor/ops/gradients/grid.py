@@ -19,17 +19,7 @@ from ...rows.catalogue import aten_op
 from ..create.like import ones_like, zeros_like
 from ..create.sizes import zeros
 from ..index.gather import gather
-from ..nn.spatial.grid import (
-    CUBIC,
-    MODES,
-    PADDINGS,
-    Reader,
-    cubic_weights,
-    folded,
-    mirrors,
-    places,
-    within,
-)
+from ..nn.spatial.grid import CUBIC, MODES, PADDINGS, Reader, cubic_weights, folded, mirrors, places, within
 from ..pointwise.ternary import where
 from ..rearrange.cat import stack
 
@@ -95,9 +85,14 @@ def _around(at: Tensor, size: int, mode: str, padding: str, corners: bool) -> li
 
 @aten_op("grid_sampler_2d_backward", "grid_sampler_3d_backward")
 def grid_sampler(
-    grad: Tensor, input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int,
-    corners: bool, mask: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None]:  # fmt: skip
+    grad: Tensor,
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    corners: bool,
+    mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None]:
     """The gradients of image and grid, those that `mask` wants, for that of the result; the modes
     by their number, as in `grid_sampler` itself."""
     mode, padding = MODES[interpolation_mode], PADDINGS[padding_mode]

@@ -8,9 +8,7 @@ from ..._tensor import Tensor
 from ..linalg.matmul import mm
 
 
-def linear_backward(
-    input: Tensor, grad: Tensor, weight: Tensor, wanted: Sequence[bool]
-) -> tuple[Tensor | None, ...]:
+def linear_backward(input: Tensor, grad: Tensor, weight: Tensor, wanted: Sequence[bool]) -> tuple[Tensor | None, ...]:
     """The gradients of input, weight and bias that are wanted, for (..., k), (..., n), (n, k)."""
     rows = grad.reshape(-1, weight._shape[0])
     return (

@@ -32,9 +32,7 @@ class Layer(NamedTuple):
 
 
 @fused
-def _step(
-    share: Tensor, h: Tensor, cx: Tensor, turned: Tensor, gates: Tensor, hy: Tensor, cy: Tensor
-) -> None:
+def _step(share: Tensor, h: Tensor, cx: Tensor, turned: Tensor, gates: Tensor, hy: Tensor, cy: Tensor) -> None:
     """A step from the input's share of the gates: these go to `gates`, the states behind it to `hy`
     and `cy`."""
     addmm(share, h, turned, out=gates)
@@ -63,9 +61,8 @@ def lstm_layer(x: Tensor, h: Tensor, c: Tensor, w: Weights) -> Layer:
 
 @fused
 def _step_backward(
-    dy: Tensor, dh: Tensor, dc: Tensor, gates: Tensor, cx: Tensor, cy: Tensor, hh: Tensor,
-    out: Tensor,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    dy: Tensor, dh: Tensor, dc: Tensor, gates: Tensor, cx: Tensor, cy: Tensor, hh: Tensor, out: Tensor
+) -> tuple[Tensor, Tensor]:
     """The gradients of h and c before a step, from those of its result, and of h and c behind it;
     that of its gates goes to `out`."""
     taken, kept, cell, shown = gates.chunk(4, -1)

@@ -22,9 +22,16 @@ def _normalized(grad: Tensor, result: Tensor, rstd: Tensor, dims: Sequence[int])
 
 
 def _norm(
-    grad: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None,
-    dims: Sequence[int], kept: Sequence[int], mask: Sequence[bool], moving: bool = True,
-) -> Gradients:  # fmt: skip
+    grad: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    dims: Sequence[int],
+    kept: Sequence[int],
+    mask: Sequence[bool],
+    moving: bool = True,
+) -> Gradients:
     """The gradients of input, weight and bias of a normalizing layer.
 
     Statistics are over `dims`, and follow from the input where `moving`; weight and bias, which
@@ -48,9 +55,15 @@ def _norm(
 @aten_op()
 @fused
 def native_layer_norm_backward(
-    grad: Tensor, input: Tensor, normalized_shape: Sequence[int], mean: Tensor, rstd: Tensor,
-    weight: Tensor | None, bias: Tensor | None, mask: Sequence[bool],
-) -> Gradients:  # fmt: skip
+    grad: Tensor,
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mask: Sequence[bool],
+) -> Gradients:
     dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     return _norm(grad.contiguous(), input, mean, rstd, weight, dims, dims, mask)
 
@@ -58,15 +71,21 @@ def native_layer_norm_backward(
 @aten_op()
 @fused
 def native_group_norm_backward(
-    grad: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, N: int, C: int,
-    HxW: int, group: int, mask: Sequence[bool],
-) -> Gradients:  # fmt: skip
+    grad: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    mask: Sequence[bool],
+) -> Gradients:
     split, each = (N, group, C // group, HxW), (N, group, 1, 1)
     factor = None if weight is None else weight.reshape(1, group, C // group, 1)
     statistics = mean.reshape(each), rstd.reshape(each)
-    made = _norm(
-        grad.reshape(split), input.reshape(split), *statistics, factor, (2, 3), (1, 2), mask
-    )
+    made = _norm(grad.reshape(split), input.reshape(split), *statistics, factor, (2, 3), (1, 2), mask)
     a, b, c = [x if x is None else x.reshape(s) for x, s in zip(made, (input._shape, (C,), (C,)))]
     return a, b, c
 
@@ -74,10 +93,17 @@ def native_group_norm_backward(
 @aten_op()
 @fused
 def native_batch_norm_backward(
-    grad: Tensor, input: Tensor, weight: Tensor | None, running_mean: Tensor | None,
-    running_var: Tensor | None, save_mean: Tensor | None, save_invstd: Tensor | None, train: bool,
-    eps: float, mask: Sequence[bool],
-) -> Gradients:  # fmt: skip
+    grad: Tensor,
+    input: Tensor,
+    weight: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    save_mean: Tensor | None,
+    save_invstd: Tensor | None,
+    train: bool,
+    eps: float,
+    mask: Sequence[bool],
+) -> Gradients:
     if train:
         mean, rstd = save_mean, save_invstd
     else:

@@ -27,33 +27,34 @@ THRESHOLD = _row("threshold", AT, "b <= limit ? K(0) : a", "limit", float_only=F
 TANH = _row("tanh", "grad result", "a * (K(1) - b * b)")
 SIGMOID = _row("sigmoid", "grad result", "a * (K(1) - b) * b")
 GELU = _row(
-    "gelu", AT,
-    "a * (K(0.5) * (K(1) + erf(b * K(0.70710678118654752440)))"
-    " + b * exp(K(-0.5) * b * b) * K(0.39894228040143267794))",
-)  # fmt: skip
+    "gelu",
+    AT,
+    "a * (K(0.5) * (K(1) + erf(b * K(0.70710678118654752440))) + b * exp(K(-0.5) * b * b) * K(0.39894228040143267794))",
+)
 GELU_TANH = _row(
-    "gelu", AT,
+    "gelu",
+    AT,
     "a * (K(0.5) * (K(1) + t) + K(0.5) * b * (K(1) - t * t)"
     " * K(0.79788456080286535588) * (K(1) + K(0.134145) * b * b))",
     lets=(("t", "ft_tanh(K(0.79788456080286535588) * (b + K(0.044715) * b * b * b))"),),
-)  # fmt: skip
+)
 SILU = _row("silu", AT, "a * s * (K(1) + b * (K(1) - s))", lets=(("s", "K(1) / (K(1) + exp(-b))"),))
 MISH = _row(
-    "mish", AT, "a * (t + b * (K(1) - t * t) / (K(1) + exp(-b)))",
+    "mish",
+    AT,
+    "a * (t + b * (K(1) - t * t) / (K(1) + exp(-b)))",
     lets=(("t", "ft_tanh(b > K(30) ? b : log1p(exp(b)))"),),
-)  # fmt: skip
+)
 HARDTANH = _row("hardtanh", AT, "b <= low || b >= high ? K(0) : a", "low high")
 HARDSWISH = _row("hardswish", AT, "b < K(-3) ? K(0) : (b <= K(3) ? a * (b / K(3) + K(0.5)) : a)")
 HARDSIGMOID = _row("hardsigmoid", AT, "b > K(-3) && b < K(3) ? a / K(6) : K(0)")
 LEAKY_RELU = _row("leaky_relu", AT, "b > K(0) ? a : a * slope", "slope")
 ELU = _row(
-    "elu", AT, "b > K(0) ? a * scale : a * input_scale * negative * exp(b * input_scale)",
-    "negative scale input_scale",
-)  # fmt: skip
+    "elu", AT, "b > K(0) ? a * scale : a * input_scale * negative * exp(b * input_scale)", "negative scale input_scale"
+)
 ELU_RESULT = _row(
-    "elu", "grad result", "b > K(0) ? a * scale : a * input_scale * (b + negative)",
-    "negative scale input_scale",
-)  # fmt: skip
+    "elu", "grad result", "b > K(0) ? a * scale : a * input_scale * (b + negative)", "negative scale input_scale"
+)
 SOFTPLUS = _row("softplus", AT, "b * beta > limit ? a : a / (K(1) + exp(-b * beta))", "beta limit")
 LOGSIGMOID = _row("logsigmoid", AT, "a / (K(1) + exp(b))")
 SHRINK = _row("shrink", AT, "b >= -limit && b <= limit ? K(0) : a", "limit")
@@ -61,20 +62,26 @@ SOFTMAX = _row("softmax", "grad result total", "b * (a - c)")
 LOG_SOFTMAX = _row("log_softmax", "grad result total", "a - exp(b) * c")
 MSE = _row("mse_loss", "grad input target", "K(2) * (b - c) * a * share", "share")
 SMOOTH_L1 = _row(
-    "smooth_l1_loss", "grad input target",
-    "x <= -beta ? -share * a : (x >= beta ? share * a : share * x * a / beta)", "share beta",
+    "smooth_l1_loss",
+    "grad input target",
+    "x <= -beta ? -share * a : (x >= beta ? share * a : share * x * a / beta)",
+    "share beta",
     lets=(("x", "b - c"),),
-)  # fmt: skip
+)
 HUBER = _row(
-    "huber_loss", "grad input target",
+    "huber_loss",
+    "grad input target",
     "x <= -delta ? -share * a * delta : (x >= delta ? share * a * delta : share * x * a)",
-    "share delta", lets=(("x", "b - c"),),
-)  # fmt: skip
+    "share delta",
+    lets=(("x", "b - c"),),
+)
 CROSS_ENTROPY = _row(
-    "binary_cross_entropy", "grad input target",
-    "a * share * (b - c) / (n < K(1e-12) ? K(1e-12) : n)", "share",
+    "binary_cross_entropy",
+    "grad input target",
+    "a * share * (b - c) / (n < K(1e-12) ? K(1e-12) : n)",
+    "share",
     lets=(("n", "(K(1) - b) * b"),),
-)  # fmt: skip
+)
 # Of normalizing layers: `whole` and `along` are means of the gradient, and of it times the result.
 NORMALIZED = _row("norm", "grad input whole along rstd", "(a - c - b * d) * e")
 _ALL = [value for value in list(vars().values()) if isinstance(value, Op)]
@@ -83,28 +90,39 @@ enter(__name__, *_ALL)
 
 # Those that take what torch gives them, in its order.
 for _name, _row_of in {
-    "threshold_backward": THRESHOLD, "tanh_backward": TANH, "sigmoid_backward": SIGMOID,
-    "silu_backward": SILU, "mish_backward": MISH, "hardtanh_backward": HARDTANH,
-    "hardswish_backward": HARDSWISH, "hardsigmoid_backward": HARDSIGMOID,
-    "leaky_relu_backward": LEAKY_RELU, "softplus_backward": SOFTPLUS,
-    "log_sigmoid_backward": LOGSIGMOID, "hardshrink_backward": SHRINK,
+    "threshold_backward": THRESHOLD,
+    "tanh_backward": TANH,
+    "sigmoid_backward": SIGMOID,
+    "silu_backward": SILU,
+    "mish_backward": MISH,
+    "hardtanh_backward": HARDTANH,
+    "hardswish_backward": HARDSWISH,
+    "hardsigmoid_backward": HARDSIGMOID,
+    "leaky_relu_backward": LEAKY_RELU,
+    "softplus_backward": SOFTPLUS,
+    "log_sigmoid_backward": LOGSIGMOID,
+    "hardshrink_backward": SHRINK,
     "softshrink_backward": SHRINK,
-}.items():  # fmt: skip
+}.items():
     aten_op(_name, row=_row_of)(make_function(_row_of))
 
 
 @aten_op()
-def gelu_backward(
-    grad: Tensor, input: Tensor, *, approximate: str = "none", out: Tensor | None = None
-) -> Tensor:
+def gelu_backward(grad: Tensor, input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
     return pointwise(GELU_TANH if approximate == "tanh" else GELU, (grad, input), (), out)
 
 
 @aten_op()
 def elu_backward(
-    grad: Tensor, alpha: float, scale: float, input_scale: float, is_result: bool, at: Tensor, *,
+    grad: Tensor,
+    alpha: float,
+    scale: float,
+    input_scale: float,
+    is_result: bool,
+    at: Tensor,
+    *,
     out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """elu's, selu's and celu's, taken at the input or at the result."""
     numbers = alpha * scale, scale, input_scale
     return pointwise(ELU_RESULT if is_result else ELU, (grad, at), numbers, out)
@@ -124,17 +142,15 @@ def mse_loss_backward(
 
 @aten_op()
 def smooth_l1_loss_backward(
-    grad: Tensor, input: Tensor, target: Tensor, reduction: str, beta: float, *,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    grad: Tensor, input: Tensor, target: Tensor, reduction: str, beta: float, *, out: Tensor | None = None
+) -> Tensor:
     return pointwise(SMOOTH_L1, (grad, input, target), (_share(input, reduction), beta), out)
 
 
 @aten_op()
 def huber_loss_backward(
-    grad: Tensor, input: Tensor, target: Tensor, reduction: str, delta: float, *,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    grad: Tensor, input: Tensor, target: Tensor, reduction: str, delta: float, *, out: Tensor | None = None
+) -> Tensor:
     return pointwise(HUBER, (grad, input, target), (_share(input, reduction), delta), out)
 
 

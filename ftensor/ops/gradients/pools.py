@@ -22,9 +22,7 @@ from ..nn.spatial.windows import each
 
 
 @lru_cache(256)
-def _shares(
-    size: int, kernel: int, stride: int, padding: int, out: int, padded: bool
-) -> np.ndarray:
+def _shares(size: int, kernel: int, stride: int, padding: int, out: int, padded: bool) -> np.ndarray:
     """(out, size): what each element has of each window's mean."""
     made = np.zeros((out, size))
     for row in range(out):
@@ -60,9 +58,16 @@ def _spread(grad: Tensor, matrices: Sequence[np.ndarray]) -> Tensor:
 
 
 def _avg_pool(
-    n: int, grad: Tensor, input: Tensor, kernel: Any, stride: Any, padding: Any, ceil_mode: bool,
-    padded_too: bool, divisor: int | None,
-) -> Tensor:  # fmt: skip
+    n: int,
+    grad: Tensor,
+    input: Tensor,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    padded_too: bool,
+    divisor: int | None,
+) -> Tensor:
     kernel = each("avg_pool", "kernel_size", kernel, n)
     stride = each("avg_pool", "stride", stride or kernel, n)
     padding = each("avg_pool", "padding", padding, n)
@@ -79,9 +84,16 @@ def _adaptive_avg_pool(n: int, grad: Tensor, input: Tensor) -> Tensor:
 
 
 def _max_pool(
-    n: int, grad: Tensor, input: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any,
-    ceil_mode: bool, indices: Tensor,
-) -> Tensor:  # fmt: skip
+    n: int,
+    grad: Tensor,
+    input: Tensor,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+    indices: Tensor,
+) -> Tensor:
     """It goes to the elements at `indices`."""
     name = f"max_pool{n}d_backward"
     pool = pool_of(name, n, input, kernel, stride or kernel, padding, dilation, ceil_mode)

@@ -45,9 +45,8 @@ def upsample(x: Tensor, sizes: Sequence[int], scales: Scales, mode: str, **more:
 
 @aten_op()
 def upsample_backward(
-    grad: Tensor, output_size: Sequence[int], input_size: Sequence[int], scales: Scales, mode: str,
-    **more: Any,
-) -> Tensor:  # fmt: skip
+    grad: Tensor, output_size: Sequence[int], input_size: Sequence[int], scales: Scales, mode: str, **more: Any
+) -> Tensor:
     # A dim by itself: what has 2 dims only keeps one of size 1.
     smooth = "antialias" in more
     flat = 2 if mode == "bicubic" or smooth else 1

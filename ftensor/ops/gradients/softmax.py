@@ -19,9 +19,8 @@ def _wide(*tensors: Tensor) -> list[Tensor]:
 @op(method=False)
 @fused
 def _softmax_backward_data(
-    grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, *,
-    grad_input: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, *, grad_input: Tensor | None = None
+) -> Tensor:
     """The gradient of softmax's input: output * (grad - sum(grad * output)) along `dim`, in
     `input_dtype`.
     """

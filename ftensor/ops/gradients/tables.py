@@ -11,9 +11,7 @@ from ..rearrange.cat import cat
 
 
 @aten_op()
-def embedding_dense_backward(
-    grad: Tensor, indices: Tensor, rows: int, padding_idx: int, by_frequency: bool
-) -> Tensor:
+def embedding_dense_backward(grad: Tensor, indices: Tensor, rows: int, padding_idx: int, by_frequency: bool) -> Tensor:
     """The gradient of an embedding's table."""
     width = grad._shape[-1]
     index, flat = indices.reshape(-1), grad.reshape(-1, width)
@@ -29,9 +27,17 @@ def embedding_dense_backward(
 
 @aten_op()
 def _embedding_bag_dense_backward(
-    grad: Tensor, index: Tensor, of: Tensor, held: Tensor, largest: Tensor, rows: int,
-    by_frequency: bool, mode: int, weights: Tensor | None, pad: int = -1,
-) -> Tensor:  # fmt: skip
+    grad: Tensor,
+    index: Tensor,
+    of: Tensor,
+    held: Tensor,
+    largest: Tensor,
+    rows: int,
+    by_frequency: bool,
+    mode: int,
+    weights: Tensor | None,
+    pad: int = -1,
+) -> Tensor:
     """The gradient (rows, d) of the table, for that of the bags, (bags, d). `held` is needed for
     means and the largest elements, `largest` for these. Of rows `by_frequency` each has its share.
     """
@@ -53,9 +59,8 @@ def _embedding_bag_dense_backward(
 
 @aten_op()
 def _embedding_bag_per_sample_weights_backward(
-    grad: Tensor, weight: Tensor, index: Tensor, offsets: Tensor, of: Tensor, mode: int,
-    pad: int = -1,
-) -> Tensor:  # fmt: skip
+    grad: Tensor, weight: Tensor, index: Tensor, offsets: Tensor, of: Tensor, mode: int, pad: int = -1
+) -> Tensor:
     """The gradient (n,) of the weights of summed rows; 0 for rows `pad` and what is in no bag."""
     used = of.numel()
     inside, compute = index.narrow(0, 0, used), grad._dtype.compute

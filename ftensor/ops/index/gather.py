@@ -20,11 +20,13 @@ from ...rows.op import Op
 
 # A coordinate of a linear position, with division and remainder that round down.
 UNRAVEL = Op(
-    "unravel", "unravel(position) -> Tensor", "rest < K(0) ? rest + size : rest",
+    "unravel",
+    "unravel(position) -> Tensor",
+    "rest < K(0) ? rest + size : rest",
     params=("step", "size"),
     lets=(("turns", "a / step - (a % step < K(0) ? K(1) : K(0))"), ("rest", "turns % size")),
     only=("int64",),
-)  # fmt: skip
+)
 enter(__name__, UNRAVEL)
 INDEX_DTYPES = (dtypes.int64, dtypes.int32)
 
@@ -56,9 +58,7 @@ def check_gather_shapes(input: Tensor, dim: int, index: Tensor) -> None:
 
 
 @op(bare="")
-def gather(
-    input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
-) -> Tensor:
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """The element `input[i][index[i][j]]` (for dim 1 of a matrix) for every place of `index`, which
     has as many dims as the input and is no larger in the others. RuntimeError for an index out of
     range; negative ones are.
@@ -94,9 +94,8 @@ def of_classes(input: Tensor, dim: int, target: Tensor) -> Tensor:
 
 
 def _gather(
-    made: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool,
-    refusal: Refusal = errors_index.gather_bounds,
-) -> tuple[Operand, Index]:  # fmt: skip
+    made: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool, refusal: Refusal = errors_index.gather_bounds
+) -> tuple[Operand, Index]:
     """Fill `made`; what was read, and where."""
     index, whole = lifted(index), lifted(made)
     where = Index(index, index._strides, input._shape[dim], input._strides[dim], dim, strict=strict)
@@ -116,9 +115,13 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
 
 
 def selected(
-    name: str, input: Tensor, dim: int, index: Tensor, out: Tensor | None = None,
+    name: str,
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    out: Tensor | None = None,
     refusal: Refusal = errors_index.out_of_bounds,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """`index_select` for an op `name`, which may refuse an index out of range in its own words."""
     if out is None and (made := fetch(name, input, index, dim, True, refusal)) is not None:
         return made
@@ -138,9 +141,8 @@ def selected(
     whole = lifted(made)
     zeros = (0,) * len(shape)
     where = Index(
-        index, put_at(zeros, dim, index._strides[0]), source._shape[dim], source._strides[dim],
-        dim, strict=True,
-    )  # fmt: skip
+        index, put_at(zeros, dim, index._strides[0]), source._shape[dim], source._strides[dim], dim, strict=True
+    )
     from_source = Operand(source, put_at(source._strides, dim, 0), True)
     locate(COPY, shape, Operand(whole, whole._strides), [from_source], [where], refusal=refusal)
     if out is None and made is whole and index is listed:
@@ -167,9 +169,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @op(bare="")
-def take_along_dim(
-    input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None
-) -> Tensor:
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """As `gather`, with input and indices broadcast together in the other dims, and with negative
     indices counting from the end; without `dim`, both are flattened and negative ones refused.
     """

@@ -153,9 +153,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
 
 
 @op(bare="8h")
-def index_put_(
-    input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
-) -> Tensor:
+def index_put_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
     """`input[indices] = values`; with `accumulate`, values that meet the same element are
     summed.
     """
@@ -181,8 +179,6 @@ def put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool)
 
 
 @op(bare="8h")
-def index_put(
-    input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
-) -> Tensor:
+def index_put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy, put into."""
     return index_put_(copy.clone(input), indices, values, accumulate)

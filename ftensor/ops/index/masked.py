@@ -22,18 +22,20 @@ from ...rows.op import Op
 from .index import getitem
 from .selection import nonzero_tuple
 
-MERGE = Op("merge", "merge(input, mask, value) -> Tensor", "b ? c : a", bool_="b ? c : a",
-           complex_="ftb_cwhere(b, c, a)", masks=(1,), any_out=True, bare="h")  # fmt: skip
+MERGE = Op(
+    "merge",
+    "merge(input, mask, value) -> Tensor",
+    "b ? c : a",
+    bool_="b ? c : a",
+    complex_="ftb_cwhere(b, c, a)",
+    masks=(1,),
+    any_out=True,
+    bare="h",
+)
 enter(__name__, MERGE, SHIFTED)
 
 
-@op(
-    forms=(
-        "nonzero(input, *, out=None) -> Tensor",
-        "nonzero(input, *, as_tuple=True) -> tuple[Tensor, ...]",
-    ),
-    bare="h",
-)
+@op(forms=("nonzero(input, *, out=None) -> Tensor", "nonzero(input, *, as_tuple=True) -> tuple[Tensor, ...]"), bare="h")
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero: int64, one row for each, in order; or one
     tensor for each dim. Waits for the input.
@@ -68,9 +70,7 @@ def argwhere(input: Tensor) -> Tensor:
 
 
 @op()
-def nonzero_static(
-    input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None
-) -> Tensor:
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
     """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
     if size < 0:
         raise errors_index.static_size(size)
@@ -78,8 +78,7 @@ def nonzero_static(
     made = memory.new((size, input.ndim), dtypes.int64, input._storage.device)
     copy.fill_(made, fill_value)
     n = min(size, rows._shape[0])
-    copy.copy_(made._view((n, input.ndim), made._strides, 0),
-                 rows._view((n, input.ndim), rows._strides, rows._offset))  # fmt: skip
+    copy.copy_(made._view((n, input.ndim), made._strides, 0), rows._view((n, input.ndim), rows._strides, rows._offset))
     return into("nonzero_static", out, made)
 
 

@@ -20,19 +20,30 @@ from .gather import INDEX_DTYPES, check_tensors, lifted, put_at
 
 CATEGORY = "locating"
 # How a value (a) joins what lies there (b).
-MULTIPLY_AT = Op("multiply_at", "multiply_at(value, self) -> Tensor", "b * a", bool_="a & b",
-                 complex_="ft_cmul(b, a)", located=True)  # fmt: skip
-LEAST_AT = Op("least_at", "least_at(value, self) -> Tensor", "a < b || a != a ? a : b",
-              int_="a < b ? a : b", bool_="a & b", located=True)  # fmt: skip
-MOST_AT = Op("most_at", "most_at(value, self) -> Tensor", "a > b || a != a ? a : b",
-             int_="a > b ? a : b", bool_="a | b", located=True)  # fmt: skip
+MULTIPLY_AT = Op(
+    "multiply_at", "multiply_at(value, self) -> Tensor", "b * a", bool_="a & b", complex_="ft_cmul(b, a)", located=True
+)
+LEAST_AT = Op(
+    "least_at",
+    "least_at(value, self) -> Tensor",
+    "a < b || a != a ? a : b",
+    int_="a < b ? a : b",
+    bool_="a & b",
+    located=True,
+)
+MOST_AT = Op(
+    "most_at",
+    "most_at(value, self) -> Tensor",
+    "a > b || a != a ? a : b",
+    int_="a > b ? a : b",
+    bool_="a | b",
+    located=True,
+)
 JOINS = {"sum": ADD_AT, "prod": MULTIPLY_AT, "mean": ADD_AT, "amin": LEAST_AT, "amax": MOST_AT}
 enter(__name__, ADD_AT, MULTIPLY_AT, LEAST_AT, MOST_AT)
 
 
-def copy_to_write(
-    name: str, input: Tensor, out: Tensor | None, read: Sequence[Any], keep: bool = False
-) -> Tensor:
+def copy_to_write(name: str, input: Tensor, out: Tensor | None, read: Sequence[Any], keep: bool = False) -> Tensor:
     """A copy of the input (in `out`, where given) that is to be written to.
 
     With `keep`, a fresh one lies in memory as the input does; otherwise it is contiguous.
@@ -61,9 +72,7 @@ def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None
     for d, n in enumerate(sizes):
         beyond = d != dim and n > lifted(input)._shape[d]
         if beyond or (src is not None and n > lifted(src)._shape[d]):
-            raise errors_index.scatter_shapes(
-                sizes, input._shape, dim, None if src is None else src._shape
-            )
+            raise errors_index.scatter_shapes(sizes, input._shape, dim, None if src is None else src._shape)
     return dim
 
 
@@ -73,9 +82,7 @@ def put_once(input: Tensor, index: Tensor, src: Tensor) -> Tensor:
     return _write(input, input.ndim - 1, index, src, COPY, ordered=False)
 
 
-def _write(
-    input: Tensor, dim: int, index: Tensor, src: Tensor, join: Op, ordered: bool = True
-) -> Tensor:
+def _write(input: Tensor, dim: int, index: Tensor, src: Tensor, join: Op, ordered: bool = True) -> Tensor:
     """Let the elements of `src` (or its only one) join those of `input` that `index` leads to."""
     if not index.numel():
         return input
@@ -92,9 +99,15 @@ def _write(
 
 @op(bare="")
 def scatter(
-    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
-    reduce: str | None = None, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """A copy of the input with the elements of `src`, or a number, at the places that `index` leads
     to along a dim; the last one stays where several meet. `reduce` "add" or "multiply" joins them
     with what lies there. RuntimeError for an index out of range.
@@ -106,9 +119,8 @@ def scatter(
 
 @op(function=False, bare="")
 def scatter_(
-    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
-    reduce: str | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Tensor:
     """In-place form of `scatter`."""
     check_tensors("scatter_", input=input, index=index)
     src = value if src is None else src
@@ -126,9 +138,7 @@ def scatter_(
 
 
 @op(bare="")
-def scatter_add(
-    input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None
-) -> Tensor:
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of the input with the elements of `src` added where `index` leads to along a dim, in
     order. RuntimeError for an index out of range.
     """
@@ -147,9 +157,15 @@ def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
 @op(bare="")
 def scatter_reduce(
-    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *,
-    include_self: bool = True, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+    out: Tensor | None = None,
+) -> Tensor:
     """As `scatter_add`, with "sum", "prod", "mean", "amax" or "amin" of the elements that meet; of
     these and what lay there, unless `include_self` is False.
     """
@@ -227,10 +243,14 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     target = Operand(input, (0,), True)
     values = Operand(source, source._strides)
     locate(
-        ADD_AT if accumulate else COPY, index._shape, target,
-        [values, target] if accumulate else [values], [where], ordered=True,
+        ADD_AT if accumulate else COPY,
+        index._shape,
+        target,
+        [values, target] if accumulate else [values],
+        [where],
+        ordered=True,
         refusal=errors_index.take_bounds,
-    )  # fmt: skip
+    )
     return input
 
 

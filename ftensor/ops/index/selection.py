@@ -31,9 +31,8 @@ _LONGEST_TUPLE = 32
 
 # One coordinate of linear positions.
 COORDINATE = Op(
-    "coordinate", "coordinate(position) -> Tensor", "a / step % size", params=("step", "size"),
-    only=("int64",),
-)  # fmt: skip
+    "coordinate", "coordinate(position) -> Tensor", "a / step % size", params=("step", "size"), only=("int64",)
+)
 enter(__name__, COORDINATE)
 
 

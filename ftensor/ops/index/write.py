@@ -23,9 +23,15 @@ from .scatter import JOINS, copy_to_write, divide_by_counts, first_value
 
 
 def _write(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, join: Op, *,
-    strict: bool = True, refusal: Any = errors_index.out_of_bounds,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    join: Op,
+    *,
+    strict: bool = True,
+    refusal: Any = errors_index.out_of_bounds,
+) -> Tensor:
     """Let the entries of `source` (or its only element) join those that `index` lists."""
     index, whole = lifted(index), lifted(input)
     shape = put_at(whole._shape, dim, index._shape[0])
@@ -44,9 +50,8 @@ def _write(
 
 @op(bare="h")
 def index_add(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """A copy of the input with `alpha * source` added, entry by entry of a dim, to the entries
     listed in `index`. RuntimeError for an index out of range; negative ones are.
     """
@@ -91,9 +96,15 @@ def _check_added(name: str, input: Any, dim: Any, index: Any, source: Any) -> in
 
 @op(bare="")
 def index_reduce(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
-    include_self: bool = True, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+    out: Tensor | None = None,
+) -> Tensor:
     """As `index_add`, with "prod", "mean", "amax" or "amin" of the entries that meet; of these and
     what lay there, unless `include_self` is False.
     """
@@ -104,9 +115,8 @@ def index_reduce(
 
 @op(function=False, bare="")
 def index_reduce_(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
-    include_self: bool = True,
-) -> Tensor:  # fmt: skip
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
     """In-place form of `index_reduce`."""
     name = "index_reduce"
     if reduce not in ("prod", "mean", "amax", "amin"):
@@ -126,9 +136,7 @@ def index_reduce_(
 
 
 @op(bare="h")
-def index_copy(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None
-) -> Tensor:
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of the input with the entries of `source` written over those that `index` (int64)
     lists. IndexError for an index out of range; negative ones are.
     """
@@ -222,9 +230,15 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 
 @op()
 def slice_scatter(
-    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
-    step: int = 1, *, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """A copy of the input with a slice of a dim replaced."""
     check_tensors("slice_scatter", input=input)
     made = _in_place_of(input)
@@ -235,9 +249,7 @@ def slice_scatter(
 
 
 @op()
-def diagonal_scatter(
-    input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
-) -> Tensor:
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of the input with a diagonal replaced."""
     check_tensors("diagonal_scatter", input=input)
     made = _in_place_of(input)
@@ -247,9 +259,7 @@ def diagonal_scatter(
 
 
 @op()
-def as_strided_scatter(
-    input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None
-) -> Tensor:
+def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A copy of the input with the elements of an `as_strided` view replaced."""
     check_tensors("as_strided_scatter", input=input)
     made = _in_place_of(input)

@@ -26,9 +26,8 @@ from .product import FOLD_TERMS, added_to, check, factors, is_plain, need_ndim, 
 
 @op(inplace=True)
 def addmm(
-    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read, and with `alpha`
     0, no matrix is. RuntimeError for matrices that don't fit, an `input` that doesn't expand to the
     product, or different dtypes.
@@ -47,9 +46,8 @@ def addmm(
 
 @op(inplace=True)
 def addmv(
-    input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """`beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as
     `addmm`.
     """
@@ -59,9 +57,8 @@ def addmv(
 
 
 def _addmv_to(
-    input: Tensor, mat: Tensor, vec: Tensor, beta: Any = 1, alpha: Any = 1,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, mat: Tensor, vec: Tensor, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     if type(mat) is Tensor and type(vec) is Tensor:
         matrix_vector_fit("addmv", mat, vec)
     of = check("addmv", input=input, mat=mat, vec=vec)
@@ -75,9 +72,8 @@ _addmv = fused(_addmv_to)
 
 @op(inplace=True)
 def baddbmm(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """`addmm` for each pair of two batches of matrices."""
     if out is None and is_plain(alpha, beta):
         if (made := known("baddbmm", batch1, batch2, input)) is not None:
@@ -95,9 +91,8 @@ FEW_MATRICES = 32
 
 @op(inplace=True)
 def addbmm(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """`beta * input + alpha` times the sum of all products of the two batches' matrices."""
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("addbmm", batch1, batch2)
@@ -110,26 +105,13 @@ def addbmm(
         for i in range(batch):
             last = out if i == batch - 1 else None
             made = addmm(
-                made,
-                _matrix(batch1, i),
-                _matrix(batch2, i),
-                beta=beta if i == 0 else 1,
-                alpha=alpha,
-                out=last,
+                made, _matrix(batch1, i), _matrix(batch2, i), beta=beta if i == 0 else 1, alpha=alpha, out=last
             )
         return made
     # The batch is more depth: (m, batch * k) times (batch * k, n).
     s0, s1, s2 = batch1._strides
     left = batch1._view((m, batch, k), (s1, s0, s2), batch1._offset)
-    return product(
-        "addbmm",
-        flat(left, (m, batch * k)),
-        flat(batch2, (batch * k, n)),
-        out,
-        input,
-        beta,
-        alpha,
-    )
+    return product("addbmm", flat(left, (m, batch * k)), flat(batch2, (batch * k, n)), out, input, beta, alpha)
 
 
 def _matrix(t: Tensor, i: int) -> Tensor:
@@ -157,23 +139,30 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 ADDR = Op(
-    "addr", "addr(input, vec1, vec2) -> Tensor", "a * beta + b * c * alpha",
+    "addr",
+    "addr(input, vec1, vec2) -> Tensor",
+    "a * beta + b * c * alpha",
     bool_="(a & beta) | (b & c & alpha)",
     complex_="ft_cadd(ft_cmul(a, beta), ft_cmul(ft_cmul(b, c), alpha))",
-    params=("beta", "alpha"), check=check_factor,
-)  # fmt: skip
+    params=("beta", "alpha"),
+    check=check_factor,
+)
 # Without `input`, which takes part in promotion only.
 ADDR_FRESH = Op(
-    "addr", "addr(input, vec1, vec2) -> Tensor", "b * c * alpha", bool_="b & c & alpha",
-    complex_="ft_cmul(ft_cmul(b, c), alpha)", params=("beta", "alpha"), check=check_factor,
-)  # fmt: skip
+    "addr",
+    "addr(input, vec1, vec2) -> Tensor",
+    "b * c * alpha",
+    bool_="b & c & alpha",
+    complex_="ft_cmul(ft_cmul(b, c), alpha)",
+    params=("beta", "alpha"),
+    check=check_factor,
+)
 
 
 @op(inplace=True, rows=(ADDR, ADDR_FRESH))
 def addr(
-    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """`beta * input + alpha * outer(vec1, vec2)`; dtypes are promoted. With `beta` 0, `input` is
     not read.
     """
@@ -190,15 +179,11 @@ def addr(
         beta, alpha = (rounded(float(x), input._dtype) for x in (beta, alpha))
         return add(whole * beta, column(vec1) * alpha * vec2, out=out)
     row = ADDR_FRESH if beta == 0 else ADDR
-    return pointwise(
-        row, (whole, column(vec1), vec2), (beta, alpha), out, out is input and out is not None
-    )
+    return pointwise(row, (whole, column(vec1), vec2), (beta, alpha), out, out is input and out is not None)
 
 
 @op(method=False, namespace="nn.functional")
-def linear(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
-) -> Tensor:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`; the dims of `input` before the last are kept."""
     for arg, x in (("input", input), ("weight", weight)):
         if type(x) is not Tensor:
@@ -210,9 +195,7 @@ def linear(
     return _linear(input, weight, bias, out)
 
 
-def _linear(
-    input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | None = None
-) -> Tensor:
+def _linear(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | None = None) -> Tensor:
     weights = turned(weight) if len(weight._shape) < 3 else weight
     if bias is None:
         return matmul(input, weights, out=out)

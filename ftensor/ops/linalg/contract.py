@@ -30,9 +30,7 @@ def _tensors(name: str, **given: Any) -> None:
 
 
 def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:
-    return t._view(
-        tuple(t._shape[d] for d in order), tuple(t._strides[d] for d in order), t._offset
-    )
+    return t._view(tuple(t._shape[d] for d in order), tuple(t._strides[d] for d in order), t._offset)
 
 
 @op(method=False)
@@ -48,18 +46,14 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         if dims < 0:
             raise errors_matmul.tensordot_dims(dims, "must not be negative")
         if dims > min(len(a._shape), len(b._shape)):
-            raise errors_matmul.tensordot_dims(
-                dims, f"the tensors have {len(a._shape)} and {len(b._shape)} dims"
-            )
+            raise errors_matmul.tensordot_dims(dims, f"the tensors have {len(a._shape)} and {len(b._shape)} dims")
         first, second = tuple(range(-dims, 0)), tuple(range(dims))
     else:
         first, second = ((d,) if isinstance(d, int) else tuple(d) for d in dims)
     return contracted("tensordot", a, b, first, second, out)
 
 
-def contracted(
-    name: str, a: Tensor, b: Tensor, first: Ints, second: Ints, out: Tensor | None = None
-) -> Tensor:
+def contracted(name: str, a: Tensor, b: Tensor, first: Ints, second: Ints, out: Tensor | None = None) -> Tensor:
     """The products of `a` and `b` summed over the dims `first` of `a` and `second` of `b`."""
     if len(first) != len(second):
         raise errors_matmul.tensordot_dims((first, second), "both lists need the same length")
@@ -143,10 +137,7 @@ def _order(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
     for length in range(1, count):
         for i in range(count - length):
             j = i + length
-            found = [
-                (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
-                for k in range(i, j)
-            ]
+            found = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
             cost[i, j], cut[i, j] = min(found)
     return cut
 
@@ -223,9 +214,7 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
         return _power(inv(input), -n, out)
     if n == 0:
         made = copy.zero_(memory.new_like(input, shape))
-        diagonal = made._view(
-            (*shape[:-2], shape[-1]), (*made._strides[:-2], shape[-1] + 1), made._offset
-        )
+        diagonal = made._view((*shape[:-2], shape[-1]), (*made._strides[:-2], shape[-1] + 1), made._offset)
         copy.fill_(diagonal, 1)
     elif n == 1:
         made = copy.clone(input)

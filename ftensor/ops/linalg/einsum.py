@@ -108,9 +108,7 @@ def _covered(x: Tensor, labels: Labels, k: int) -> int:
     """How many dims of operand k its ellipsis stands for."""
     named = len(labels) - (ELLIPSIS in labels)
     if named > x.ndim or (ELLIPSIS not in labels and named < x.ndim):
-        raise errors_matmul.einsum(
-            f"operand {k} has {x.ndim} dims, but {named} subscripts: {''.join(labels)}"
-        )
+        raise errors_matmul.einsum(f"operand {k} has {x.ndim} dims, but {named} subscripts: {''.join(labels)}")
     return x.ndim - named
 
 
@@ -127,9 +125,7 @@ def _diagonal(x: Tensor, names: Labels, k: int) -> tuple[Tensor, Labels]:
             continue
         at = out.index(n)
         if shape[at] != size:
-            raise errors_matmul.einsum(
-                f"subscript {n} of operand {k} has sizes {shape[at]} and {size}"
-            )
+            raise errors_matmul.einsum(f"subscript {n} of operand {k} has sizes {shape[at]} and {size}")
         strides[at] += stride
     return x._view(tuple(shape), tuple(strides), x._offset), out
 
@@ -160,18 +156,14 @@ def _sizes(tensors: Sequence[Tensor], labels: Sequence[Labels]) -> dict[str, int
     return sizes
 
 
-def _contract(
-    tensors: list[Tensor], labels: list[Labels], kept: Labels, sizes: dict[str, int]
-) -> Tensor:
+def _contract(tensors: list[Tensor], labels: list[Labels], kept: Labels, sizes: dict[str, int]) -> Tensor:
     a, names = tensors[0], labels[0]
     for k in range(1, len(tensors)):
         later = set(kept).union(*labels[k + 1 :])
         a, names = _pair(a, names, tensors[k], labels[k], later, sizes)
     a, names = _sum_away(a, names, [n for n in names if n not in kept])
     order = [names.index(n) for n in kept]
-    return a._view(
-        tuple(a._shape[d] for d in order), tuple(a._strides[d] for d in order), a._offset
-    )
+    return a._view(tuple(a._shape[d] for d in order), tuple(a._strides[d] for d in order), a._offset)
 
 
 def _sum_away(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
@@ -227,10 +219,7 @@ def _reduced(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
 
 def _without_ones(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
     left = [(n, size, step) for n, size, step in zip(names, t._shape, t._strides) if n not in gone]
-    return (
-        t._view(tuple(x[1] for x in left), tuple(x[2] for x in left), t._offset),
-        [x[0] for x in left],
-    )
+    return (t._view(tuple(x[1] for x in left), tuple(x[2] for x in left), t._offset), [x[0] for x in left])
 
 
 def _times(a: Tensor, a_names: Labels, b: Tensor, b_names: Labels) -> tuple[Tensor, Labels]:

@@ -37,9 +37,13 @@ def _cholesky(name: str, input: Tensor, *, upper: bool = False) -> tuple[Tensor,
 
 
 _CHOLESKY = MatrixFunction(
-    "cholesky", _cholesky, None, errors_factor.not_positive, return_types.linalg_cholesky_ex,
+    "cholesky",
+    _cholesky,
+    None,
+    errors_factor.not_positive,
+    return_types.linalg_cholesky_ex,
     ("cholesky", "input", "upper"),
-)  # fmt: skip
+)
 linalg_cholesky = _CHOLESKY.linalg("""
     L of input = L @ L.mH, lower triangular with a positive diagonal; or `upper`: L.mH. Only that
     triangle of the input is read. LinAlgError where it is not positive definite.
@@ -77,9 +81,8 @@ def _lu_factor(name: str, A: Tensor, *, pivot: bool = True) -> tuple[Tensor, Ten
 
 
 _LU_FACTOR = MatrixFunction(
-    "lu_factor", _lu_factor, return_types.linalg_lu_factor, errors_factor.singular,
-    return_types.linalg_lu_factor_ex,
-)  # fmt: skip
+    "lu_factor", _lu_factor, return_types.linalg_lu_factor, errors_factor.singular, return_types.linalg_lu_factor_ex
+)
 lu_factor = _LU_FACTOR.linalg("""
     (LU, pivots) of A = P @ L @ U by partial pivoting: U on and above the diagonal of LU, L below
     it, without its diagonal of ones. pivots (int32) are the rows, counted from 1, with which each
@@ -190,9 +193,7 @@ def reflected(a: Tensor, tau: Tensor, c: Tensor, adjoint: bool) -> Tensor:
     count = tau._shape[-1]
     if made.numel() and count:
         a, tau = in_columns(a), tau.contiguous()
-        numbers = (
-            numel(tuple(batch)) * k, m, k, count, m, m, m * a._shape[-1], m * k, int(adjoint),
-        )  # fmt: skip
+        numbers = (numel(tuple(batch)) * k, m, k, count, m, m, m * a._shape[-1], m * k, int(adjoint))
         dense("reflect", c._dtype, (a, tau, made), numbers, 2 * m * count)
     return made
 
@@ -241,9 +242,7 @@ def geqrf(input: Tensor) -> return_types.geqrf:
 def _check_tau(name: str, a: Tensor, tau: Tensor) -> None:
     matrices(name, "tau", input=a, tau=tau)
     if a._shape[-2] < a._shape[-1]:
-        raise errors_factor.shapes(
-            name, a._shape, tau._shape, "input needs as many rows as columns"
-        )
+        raise errors_factor.shapes(name, a._shape, tau._shape, "input needs as many rows as columns")
     if tau._shape[:-1] != a._shape[:-2] or not tau.ndim or tau._shape[-1] > a._shape[-1]:
         raise errors_factor.shapes(name, a._shape, tau._shape, "tau has a number for each column")
 
@@ -261,9 +260,7 @@ orgqr = _PRODUCT.outside()
 
 
 @composed()
-def ormqr(
-    input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False
-) -> Tensor:
+def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """Q @ input3, or input3 @ Q where not `left`, with the square Q of reflections (see `geqrf`);
     `transpose`: with Q.mH. RuntimeError for operands that don't fit.
     """

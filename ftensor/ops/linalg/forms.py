@@ -86,15 +86,25 @@ class MatrixFunction:
         return run
 
     def _written(
-        self, name: str, op: str, run: Callable[..., Any], own: Sequence[Parameter], doc: str,
-        several: Any = None, words: Sequence[str] = (),
-    ) -> Callable[..., Any]:  # fmt: skip
+        self,
+        name: str,
+        op: str,
+        run: Callable[..., Any],
+        own: Sequence[Parameter],
+        doc: str,
+        several: Any = None,
+        words: Sequence[str] = (),
+    ) -> Callable[..., Any]:
         """A function that says its parameters, and has `run` called with them and the op's name."""
         several = several or self.several
         shown = [p.replace(name=w, kind=POSITIONAL) for p, w in zip(own, words)] or own
         given = [f"{p.name}={w.name}" if p.kind is KEYWORD else w.name for p, w in zip(own, shown)]
         return written(
-            name, declared(shown), f"return run({op!r}, {', '.join(given)})", doc,
+            name,
+            declared(shown),
+            f"return run({op!r}, {', '.join(given)})",
+            doc,
             f"return_types.{several.__name__}" if several else "Tensor",
-            __name__=self.compute.__module__, run=run,
-        )  # fmt: skip
+            __name__=self.compute.__module__,
+            run=run,
+        )

@@ -104,9 +104,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None)
         input = input.movedim(tuple(dims), tuple(range(input.ndim - len(dims), input.ndim)))
     last = input._shape[other.ndim :]
     if input.numel() != prod(last) ** 2 or other.numel() != prod(last):
-        raise errors_factor.shapes(
-            name, input._shape, other._shape, "input must be as a square matrix of other"
-        )
+        raise errors_factor.shapes(name, input._shape, other._shape, "input must be as a square matrix of other")
     made: Tensor = solve(input.reshape(other.numel(), prod(last)), other.reshape(-1))
     return made.reshape(last)
 
@@ -152,9 +150,7 @@ def svd_lowrank(
 
 
 @op(method=False)
-def pca_lowrank(
-    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
-) -> tuple[Tensor, Tensor, Tensor]:
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
     """`svd_lowrank` of observations (rows), from which their mean is taken where `center`; `q` is
     at most the smaller size (None: that, up to 6). ValueError for other `q` and a negative `niter`.
     """

@@ -101,9 +101,8 @@ def _ldl(name: str, input: Tensor, *, hermitian: bool = False) -> tuple[Tensor, 
 
 
 _LDL_FACTOR = MatrixFunction(
-    "ldl_factor", _ldl, return_types.linalg_ldl_factor, errors_factor.singular,
-    return_types.linalg_ldl_factor_ex,
-)  # fmt: skip
+    "ldl_factor", _ldl, return_types.linalg_ldl_factor, errors_factor.singular, return_types.linalg_ldl_factor_ex
+)
 ldl_factor = _LDL_FACTOR.linalg("""
     (LD, pivots) of symmetric matrices, or Hermitian ones: P.mT @ A @ P = L @ D @ L.mT (or L.mH),
     with blocks of size 1 and 2 in D, as LAPACK's sytrf and hetrf leave them in the lower triangle.

@@ -76,9 +76,8 @@ def matrix_vector_fit(name: str, mat: Tensor, vec: Tensor) -> None:
 
 
 def matrix_vector(
-    name: str, mat: Tensor, vec: Tensor, out: Tensor | None, added: Tensor | None = None,
-    beta: Any = 1, alpha: Any = 1,
-) -> Tensor:  # fmt: skip
+    name: str, mat: Tensor, vec: Tensor, out: Tensor | None, added: Tensor | None = None, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
     """`beta * added + alpha * mat @ vec`, the operands checked."""
     shape = mat._shape[:1]
     inplace = out is not None and out is added
@@ -99,9 +98,7 @@ def column(t: Tensor | None) -> Any:
 def _dot(name: str, red: Any, a: Any, b: Any, out: Tensor | None = None) -> Tensor:
     if type(a) is Tensor and type(b) is Tensor:
         if len(a._shape) != 1 or len(b._shape) != 1:
-            raise errors_matmul.needs_ndim(
-                name, "each operand", 1, (a if len(a._shape) != 1 else b)._shape
-            )
+            raise errors_matmul.needs_ndim(name, "each operand", 1, (a if len(a._shape) != 1 else b)._shape)
     check(name, "dot", input=a, other=b)
     if a._shape != b._shape:
         raise errors_matmul.shapes_differ(name, a._shape, b._shape)

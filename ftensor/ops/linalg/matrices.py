@@ -66,9 +66,7 @@ def in_columns(x: Tensor) -> Tensor:
     return pointwise(COPY, (x,), (), by_columns(x._shape, x), True)
 
 
-def on_host(
-    op: str, function: Callable[..., Any], *inputs: Tensor, columns: Ints = ()
-) -> tuple[Tensor, ...]:
+def on_host(op: str, function: Callable[..., Any], *inputs: Tensor, columns: Ints = ()) -> tuple[Tensor, ...]:
     """What a NumPy function makes of matrices; its results with numbers in `columns` are laid out
     column after column. LinAlgError where its iteration does not end."""
 

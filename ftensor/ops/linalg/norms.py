@@ -42,9 +42,7 @@ def _largest(sizes: Tensor, dim: int, keepdim: bool = False) -> Tensor:
     return fold(dim, keepdim)
 
 
-def _matrix_norm(
-    name: str, A: Tensor, ord: Any, dim: Any, keepdim: bool, of: dtype | None
-) -> Tensor:
+def _matrix_norm(name: str, A: Tensor, ord: Any, dim: Any, keepdim: bool, of: dtype | None) -> Tensor:
     _checked(name, A, of)
     if A.ndim < 2:
         raise errors_factor.needs_matrices(name, "A", A._shape)
@@ -76,9 +74,8 @@ def _matrix_norm(
 
 @composed(namespace="linalg", method=False)
 def matrix_norm(
-    input: Tensor, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *,
-    dtype: dtype | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
     """The norm of each matrix in the two dims: "fro", the root of the squares' sum; inf and 1, the
     largest sum of a row's or column's sizes; 2, the largest singular value; "nuc", their sum; with
     a minus, the smallest. Singular values come from the host. RuntimeError for other orders.
@@ -88,9 +85,13 @@ def matrix_norm(
 
 @composed(namespace="linalg", name="norm", method=False)
 def linalg_norm(
-    input: Tensor, ord: Any = None, dim: int | Sequence[int] | None = None, keepdim: bool = False,
-    *, dtype: dtype | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    ord: Any = None,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
     """The norm of matrices where `dim` names two dims, else of vectors: `linalg.matrix_norm` and
     `linalg.vector_norm`. Without `ord`, the 2-norm of all elements; without `dim`, of the whole
     tensor, which then has one or two dims.

@@ -31,25 +31,33 @@ FOLD_TERMS = 1 << 12
 FEW, FEW_TERMS = 3, 1 << 17
 
 DOT = Reduce(
-    "dot", "a * b", "x + y", "K(0)",
+    "dot",
+    "a * b",
+    "x + y",
+    "K(0)",
     complex_=("ft_cmul(a, b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))"),
-    kinds="uifc", promote=Promote.UNROUNDED, beside=Promote.SAME,
-)  # fmt: skip
+    kinds="uifc",
+    promote=Promote.UNROUNDED,
+    beside=Promote.SAME,
+)
 VDOT = Reduce(
-    "vdot", "a * b", "x + y", "K(0)",
-    complex_=(
-        "ft_cmul(ft_cmake(a.re, -a.im), b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))",
-    ),
-    kinds="uifc", promote=Promote.UNROUNDED, beside=Promote.SAME,
-)  # fmt: skip
-SCALED = Op(
-    "scaled", "scaled(product) -> Tensor", "a * alpha", complex_="ft_cmul(a, alpha)",
-    params=("alpha",),
-)  # fmt: skip
+    "vdot",
+    "a * b",
+    "x + y",
+    "K(0)",
+    complex_=("ft_cmul(ft_cmake(a.re, -a.im), b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))"),
+    kinds="uifc",
+    promote=Promote.UNROUNDED,
+    beside=Promote.SAME,
+)
+SCALED = Op("scaled", "scaled(product) -> Tensor", "a * alpha", complex_="ft_cmul(a, alpha)", params=("alpha",))
 MIXED = Op(
-    "mixed", "mixed(input, product) -> Tensor", "a * beta + b * alpha",
-    complex_="ft_cadd(ft_cmul(a, beta), ft_cmul(b, alpha))", params=("beta", "alpha"),
-)  # fmt: skip
+    "mixed",
+    "mixed(input, product) -> Tensor",
+    "a * beta + b * alpha",
+    complex_="ft_cadd(ft_cmul(a, beta), ft_cmul(b, alpha))",
+    params=("beta", "alpha"),
+)
 enter(__name__, DOT, VDOT, SCALED, MIXED)
 
 
@@ -139,9 +147,8 @@ def is_plain(alpha: Any, beta: Any) -> bool:
 
 
 def product(
-    op: str, a: Tensor, b: Tensor, out: Tensor | None = None, added: Tensor | None = None,
-    beta: Any = 1, alpha: Any = 1,
-) -> Tensor:  # fmt: skip
+    op: str, a: Tensor, b: Tensor, out: Tensor | None = None, added: Tensor | None = None, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
     """`beta * added + alpha * a @ b` of matrices, or batches of them that broadcast.
 
     The operands have been checked; their contracted dims fit. `beta` 0 leaves `added` unread,
@@ -184,9 +191,7 @@ def _few_rows(a: Tensor, b: Tensor) -> bool:
     return in_line and len(a._shape) == len(b._shape) == 2 and min(m, n) <= FEW and specializes(a)
 
 
-def _by_rows(
-    a: Tensor, b: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any
-) -> None:
+def _by_rows(a: Tensor, b: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:
     """The product as sums along rows."""
     shape = target._shape
     if shape[-2] == 1:

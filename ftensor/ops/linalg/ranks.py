@@ -69,15 +69,11 @@ def _inverted(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 
 def _pinv(name: str, A: Tensor, atol: Any, rtol: Any, hermitian: bool) -> Tensor:
     matrices(name, square=hermitian, A=A)
-    return _with_tolerances(
-        name, A, atol, rtol, lambda a, low, relative: _inverted(a, low, relative, hermitian)
-    )
+    return _with_tolerances(name, A, atol, rtol, lambda a, low, relative: _inverted(a, low, relative, hermitian))
 
 
 @composed(namespace="linalg", method=False)
-def pinv(
-    input: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
-) -> Tensor:
+def pinv(input: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """The Moore-Penrose inverse of each matrix. Singular values up to `atol` and up to `rtol`
     (`rcond` in its older form) times the largest are taken as 0; without either, `rtol` is the
     dtype's eps times the larger size. `hermitian`: by eigenvalues. The host computes it.

@@ -18,17 +18,13 @@ from .matrices import in_columns, matrices, one_batch
 PLAIN, TRANSPOSED, ADJOINT = range(3)
 
 
-def triangular(
-    A: Tensor, B: Tensor, upper: bool, turned: int = PLAIN, unit: bool = False
-) -> Tensor:
+def triangular(A: Tensor, B: Tensor, upper: bool, turned: int = PLAIN, unit: bool = False) -> Tensor:
     """X of A @ X = B in a new tensor, for triangular A, A.mT or A.mH; one batch of both."""
     made = in_columns(B)
     *batch, n, k = B._shape
     if made.numel():
         A = A if A.transpose(-1, -2).is_contiguous() else in_columns(A)
-        numbers = (
-            numel(tuple(batch)) * k, n, k, n, n, n * n, n * k, int(upper), turned, int(unit),
-        )  # fmt: skip
+        numbers = (numel(tuple(batch)) * k, n, k, n, n, n * n, n * k, int(upper), turned, int(unit))
         dense("solve", B._dtype, (A, made), numbers, n * n // 2 + 1)
     return made
 
@@ -60,9 +56,8 @@ def solve_triangular(
 
 @composed()
 def triangular_solve(
-    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
-    unitriangular: bool = False,
-) -> return_types.triangular_solve:  # fmt: skip
+    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> return_types.triangular_solve:
     """(X of A @ X = input, a copy of A), with `transpose` of A.mT; see `linalg.solve_triangular`,
     the newer form.
     """
@@ -110,9 +105,7 @@ def _right_side(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, bo
     vectors = B.ndim == 1 or (B.ndim == A.ndim - 1 and B._shape == A._shape[:-1])
     if vectors:
         if not left:
-            raise errors_factor.shapes(
-                name, A._shape, B._shape, "vectors are solved for on the right"
-            )
+            raise errors_factor.shapes(name, A._shape, B._shape, "vectors are solved for on the right")
         B = B.unsqueeze(-1)
     if B.ndim < 2:
         raise errors_factor.needs_matrices(name, "B", B._shape)
@@ -133,9 +126,7 @@ def _solved(name: str, A: Tensor, B: Tensor, *, left: bool = True) -> tuple[Tens
     return (X.squeeze(-1) if vectors else X), info
 
 
-_SOLVE = MatrixFunction(
-    "solve", _solved, None, errors_factor.singular, return_types.linalg_solve_ex
-)
+_SOLVE = MatrixFunction("solve", _solved, None, errors_factor.singular, return_types.linalg_solve_ex)
 solve = _SOLVE.linalg("""
     X of A @ X = B, or of X @ A = B where not `left`, for square A; B may be a vector for each
     matrix. LinAlgError where A is singular, RuntimeError for shapes that don't fit.
@@ -146,9 +137,7 @@ solve_ex = _SOLVE.linalg_ex("""
 """)
 
 
-def _lu_solve(
-    name: str, LU: Tensor, pivots: Tensor, B: Tensor, left: bool = True, adjoint: bool = False
-) -> Tensor:
+def _lu_solve(name: str, LU: Tensor, pivots: Tensor, B: Tensor, left: bool = True, adjoint: bool = False) -> Tensor:
     matrices(name, square=True, LU=LU)
     matrices(name, LU=LU, B=B)
     check_pivots(name, LU, pivots)
@@ -162,9 +151,7 @@ def _lu_solve(
 
 
 @composed(namespace="linalg", name="lu_solve", method=False)
-def linalg_lu_solve(
-    LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
-) -> Tensor:
+def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X of A @ X = B by A's factors from `linalg.lu_factor`; not `left`: of X @ A = B, `adjoint`:
     with A.mH. RuntimeError for operands that don't fit.
     """
@@ -183,9 +170,7 @@ def _inverse(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
     return lu_solved(LU, pivots, identity(A._shape, A)), info
 
 
-_INV = MatrixFunction(
-    "inv", _inverse, None, errors_factor.singular, return_types.linalg_inv_ex, ("inverse", "input")
-)
+_INV = MatrixFunction("inv", _inverse, None, errors_factor.singular, return_types.linalg_inv_ex, ("inverse", "input"))
 inv = _INV.linalg("The inverses of square matrices. LinAlgError where one is singular.")
 inv_ex = _INV.linalg_ex("(inverse, info): see `linalg.inv` and `linalg.solve_ex`.")
 inverse = _INV.outside()
@@ -205,10 +190,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     _fit(name, input2, input)
     input2, B = one_batch(input2, input)
     return triangular(
-        input2,
-        triangular(input2, B, upper, ADJOINT if upper else PLAIN),
-        upper,
-        PLAIN if upper else ADJOINT,
+        input2, triangular(input2, B, upper, ADJOINT if upper else PLAIN), upper, PLAIN if upper else ADJOINT
     )
 
 

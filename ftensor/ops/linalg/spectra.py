@@ -25,9 +25,7 @@ def _svd(
 
 
 @composed(namespace="linalg", name="svd", method=False)
-def linalg_svd(
-    A: Tensor, full_matrices: bool = True, *, driver: str | None = None
-) -> return_types.linalg_svd:
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> return_types.linalg_svd:
     """(U, S, Vh) with A = U @ diag(S) @ Vh: singular values in descending order between matrices
     with orthonormal columns and rows, which are square where `full_matrices`. The host computes
     it. LinAlgError where A holds infinities or NaN.
@@ -83,9 +81,7 @@ def eigvals(input: Tensor) -> Tensor:
     return _eigen("linalg.eigvals", input, np.linalg.eigvals, ())[0]
 
 
-def _symmetric(
-    name: str, A: Tensor, uplo: Any, function: Any, columns: tuple[int, ...]
-) -> tuple[Tensor, ...]:
+def _symmetric(name: str, A: Tensor, uplo: Any, function: Any, columns: tuple[int, ...]) -> tuple[Tensor, ...]:
     """What a function makes of matrices and the triangle that is read of them."""
     if not isinstance(uplo, str) or uplo.upper() not in ("L", "U"):
         raise errors_factor.value(name, "UPLO", uplo, "'L' or 'U'")

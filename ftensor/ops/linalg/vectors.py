@@ -61,9 +61,8 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 @op()
 def cov(
-    input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
-    aweights: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+) -> Tensor:
     """The covariance matrix of variables (rows) observed together (columns). `fweights` says how
     often each observation was made, `aweights` how much it counts. RuntimeError for more than 2
     dims, bool, and weights that don't fit.

@@ -59,9 +59,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     return _totals(input.to(dtypes.int64), weights, max(high + 1, minlength), of)
 
 
-def _limits(
-    name: str, x: Tensor, low: float, high: float, given: bool, more: float = 0.5
-) -> tuple[float, float]:
+def _limits(name: str, x: Tensor, low: float, high: float, given: bool, more: float = 0.5) -> tuple[float, float]:
     """The range that is given, or that of the elements; `more` on each side of a single number."""
     memory.ask(x, x.numel(), x._dtype)  # of the places that are worked out
     if not given:
@@ -115,9 +113,7 @@ def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
     return linspace(low, high, bins + 1, dtype=x._dtype, device=x.device)
 
 
-def _counted(
-    name: str, x: Tensor, edges: Sequence[Tensor], weight: Tensor | None, density: bool
-) -> Tensor:
+def _counted(name: str, x: Tensor, edges: Sequence[Tensor], weight: Tensor | None, density: bool) -> Tensor:
     """The histogram of samples (rows of coordinates) in the bins between edges."""
     sizes = tuple([e._shape[0] - 1 for e in edges])
     place = zeros(x._shape[0], dtype=dtypes.int64, device=x.device)
@@ -147,16 +143,16 @@ def _check_weight(name: str, input: Tensor, weight: Tensor | None, wanted: Any) 
         raise errors_order.weight_dtype(name, weight._dtype, input._dtype)
 
 
-@op(
-    forms=(
-        "histogram(input, bins=100, *, range=None, weight=None, density=False, out=None)"
-        " -> (hist, bin_edges)",
-    )
-)
+@op(forms=("histogram(input, bins=100, *, range=None, weight=None, density=False, out=None) -> (hist, bin_edges)",))
 def histogram(
-    input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tensor | None = None,
-    density: bool = False, out: Any = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    input: Tensor,
+    bins: Any = 100,
+    *,
+    range: Any = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+    out: Any = None,
+) -> tuple[Tensor, Tensor]:
     """How many elements, or how much `weight`, fall into each bin, and the edges: `bins` equal
     parts of `range` (low, high), or of the elements' own range, or between the edges that `bins`
     holds. The last bin has its right edge. With `density`, the integral is 1. RuntimeError for

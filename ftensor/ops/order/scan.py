@@ -39,9 +39,7 @@ def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
 
 
 @op(inplace=True)
-def cumsum(
-    input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None
-) -> Tensor:
+def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The sums of the elements up to each along `dim`: whole numbers in int64. RuntimeError for an
     `out` of another dtype than `dtype`, NotImplementedError for bool as that.
     """
@@ -49,9 +47,7 @@ def cumsum(
 
 
 @op(inplace=True)
-def cumprod(
-    input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None
-) -> Tensor:
+def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The products of the elements up to each along `dim`: whole numbers in int64. RuntimeError for
     an `out` of another dtype than `dtype`, NotImplementedError for bool as that.
     """

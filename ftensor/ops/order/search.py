@@ -13,9 +13,7 @@ from ..compose import composed
 from ..create.data import tensor
 
 
-def _placed(
-    name: str, row: Any, values: Any, out_int32: bool, right: bool, side: Any, sorter: Any
-) -> Tensor:
+def _placed(name: str, row: Any, values: Any, out_int32: bool, right: bool, side: Any, sorter: Any) -> Tensor:
     if not isinstance(row, Tensor):
         raise errors.not_a_tensor(name, "sorted_sequence", row)
     if side is not None:
@@ -53,9 +51,14 @@ def _placed(
 
 @composed(exact=True, method=False, bare="h")
 def searchsorted(
-    sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False,
-    side: str | None = None, sorter: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
     """How many elements of a sorted row are below each value, or, with `right` or `side="right"`,
     not above it: where it would keep the order. One row of one dim, or one for each outer index
     of the values; with `sorter`, rows are in order at the places that it holds. RuntimeError for
@@ -65,9 +68,7 @@ def searchsorted(
 
 
 @composed(exact=True, method=False, bare="h")
-def bucketize(
-    input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
-) -> Tensor:
+def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """`searchsorted` in one row of boundaries."""
     if isinstance(boundaries, Tensor) and boundaries.ndim != 1:
         raise errors_order.boundaries(boundaries._shape)

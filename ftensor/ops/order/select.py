@@ -26,9 +26,7 @@ from .arguments import along, changes, returned, with_edge
 from .sort import ordered, values
 
 
-def _picked(
-    input: Tensor, pair: tuple[Tensor, ...], dim: int, at: Tensor, keepdim: bool
-) -> tuple[Tensor, ...]:
+def _picked(input: Tensor, pair: tuple[Tensor, ...], dim: int, at: Tensor, keepdim: bool) -> tuple[Tensor, ...]:
     """The sorted values and places at ranks `at`, which has size 1 along `dim`."""
     made = tuple([t.gather(dim, at) for t in pair])
     if not input.ndim:
@@ -44,9 +42,7 @@ def _some(name: str, x: Tensor, dim: int) -> None:
 
 
 @op(bare="h")
-def kthvalue(
-    input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None
-) -> tuple[Tensor, Tensor]:
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """The `k`-th smallest element along `dim`, counted from 1, and its place. RuntimeError for a
     `k` that is not there, IndexError for a dim without elements, NotImplementedError for complex
     numbers and bool.
@@ -143,9 +139,7 @@ def nanmedian(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out:
 
 
 @op(bare="h")
-def mode(
-    input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None
-) -> tuple[Tensor, Tensor]:
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """The element that is there most often along `dim`, the smallest of several, and its last
     place. IndexError for a dim without elements, NotImplementedError for complex numbers.
     """
@@ -196,9 +190,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     else:
         place = where(nan.any(-1, keepdim=True), float(last), ranks * last)
     place = place.to(input._dtype)
-    nearer = {"lower": Tensor.floor, "higher": Tensor.ceil, "nearest": Tensor.round}.get(
-        interpolation
-    )
+    nearer = {"lower": Tensor.floor, "higher": Tensor.ceil, "nearest": Tensor.round}.get(interpolation)
     place = nearer(place) if nearer is not None else place
     below = place.to(dtypes.int64)
     made: Tensor = rows.gather(-1, below)
@@ -219,9 +211,8 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
 
 @composed(exact=True)
 def quantile(
-    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
-    interpolation: str = "linear",
-) -> Tensor:  # fmt: skip
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     """What a share `q` of the elements lies below, of all or along `dim`: a number in [0, 1], or a
     vector of them, which then is the result's first dim. Between two elements by `interpolation`:
     "linear", "lower", "higher", "midpoint" or "nearest". NaN where there is one. RuntimeError for
@@ -232,8 +223,7 @@ def quantile(
 
 @composed(exact=True)
 def nanquantile(
-    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
-    interpolation: str = "linear",
-) -> Tensor:  # fmt: skip
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     """`quantile` of the elements that are not NaN."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation)

@@ -35,16 +35,10 @@ def values(name: str, input: Any, dim: Any) -> Tensor:
     return values_in_order(x, at).reshape(input._shape)
 
 
-@op(
-    forms=(
-        "sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",
-    ),
-    bare="uh",
-)
+@op(forms=("sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",), bare="uh")
 def sort(
-    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False,
-    out: Any = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False, out: Any = None
+) -> tuple[Tensor, Tensor]:
     """The elements in order along `dim`, and the places that they come from. NaN is the largest;
     equal elements stay as they stood, with `stable` and without. RuntimeError for complex numbers.
     """
@@ -52,13 +46,9 @@ def sort(
 
 
 @composed(
-    exact=True,
-    forms=("argsort(input, dim=-1, descending=False, *, stable=False, out=None) -> Tensor",),
-    bare="uh",
+    exact=True, forms=("argsort(input, dim=-1, descending=False, *, stable=False, out=None) -> Tensor",), bare="uh"
 )
-def argsort(
-    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
-) -> Tensor:
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The places that sorted elements come from, as `sort` gives them."""
     return ordered("argsort", input, dim, descending)[1]
 
@@ -71,9 +61,8 @@ def msort(input: Tensor) -> Tensor:
 
 @op(bare="h")
 def topk(
-    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *,
-    out: Any = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None
+) -> tuple[Tensor, Tensor]:
     """The `k` largest (or smallest) elements along `dim`, in order, and their places. RuntimeError
     for a `k` beyond the dim's size, for bool and for complex numbers.
     """

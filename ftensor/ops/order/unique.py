@@ -25,9 +25,7 @@ def _lexicographic(rows: Tensor) -> Tensor:
     return order
 
 
-def _unique(
-    name: str, input: Any, sorts: bool, return_inverse: bool, return_counts: bool, dim: Any
-) -> Any:
+def _unique(name: str, input: Any, sorts: bool, return_inverse: bool, return_counts: bool, dim: Any) -> Any:
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
     if input._dtype.is_complex:
@@ -71,9 +69,12 @@ def _unique(
 
 @op(bare="uh")
 def unique(
-    input: Tensor, sorted: bool = True, return_inverse: bool = False,
-    return_counts: bool = False, dim: int | None = None,
-) -> Tensor | tuple[Tensor, ...]:  # fmt: skip
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """Each element once, in order, or each slice along `dim`, in lexicographic order; where each
     element of the input is among them, and how often. NaN differs from NaN. RuntimeError for slices
     without elements, NotImplementedError for complex numbers.

@@ -49,27 +49,48 @@ def _check_same(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
 
 
 ADD = Op(
-    "add", "add(input, other) -> Tensor", "a + b",
-    bool_="a | b", complex_="ft_cadd(a, b)", bare="h", numbers_alone=True,
+    "add",
+    "add(input, other) -> Tensor",
+    "a + b",
+    bool_="a | b",
+    complex_="ft_cadd(a, b)",
+    bare="h",
+    numbers_alone=True,
     operators=("__add__", "__radd__", "__iadd__"),
-)  # fmt: skip
+)
 ADD_SCALED = Op(
-    "add", "add(input, other, *, alpha) -> Tensor", "a + ftb_narrow(b * alpha)",
+    "add",
+    "add(input, other, *, alpha) -> Tensor",
+    "a + ftb_narrow(b * alpha)",
     int_="a + b * alpha",
-    bool_="a | (b & alpha)", complex_="ft_cadd(a, ft_cmul(b, alpha))",
-    params=("alpha",), check=check_factor, bare="h", numbers_alone=True,
-)  # fmt: skip
+    bool_="a | (b & alpha)",
+    complex_="ft_cadd(a, ft_cmul(b, alpha))",
+    params=("alpha",),
+    check=check_factor,
+    bare="h",
+    numbers_alone=True,
+)
 SUB = Op(
-    "sub", "sub(input, other) -> Tensor", "a - b",
-    complex_="ft_csub(a, b)", check=_check_subtraction, bare="h", numbers_alone=True,
+    "sub",
+    "sub(input, other) -> Tensor",
+    "a - b",
+    complex_="ft_csub(a, b)",
+    check=_check_subtraction,
+    bare="h",
+    numbers_alone=True,
     operators=("__sub__", "__rsub__", "__isub__"),
-)  # fmt: skip
+)
 SUB_SCALED = Op(
-    "sub", "sub(input, other, *, alpha) -> Tensor", "a - ftb_narrow(b * alpha)",
+    "sub",
+    "sub(input, other, *, alpha) -> Tensor",
+    "a - ftb_narrow(b * alpha)",
     int_="a - b * alpha",
     complex_="ft_csub(a, ft_cmul(b, alpha))",
-    params=("alpha",), check=_check_subtraction, bare="h", numbers_alone=True,
-)  # fmt: skip
+    params=("alpha",),
+    check=_check_subtraction,
+    bare="h",
+    numbers_alone=True,
+)
 
 
 def _alpha(row: Op, input: Any, other: Any, alpha: Any) -> Any:
@@ -114,12 +135,19 @@ def _check_product(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> No
 
 
 MUL = Op(
-    "mul", "mul(input, other, *, out=None) -> Tensor", "a * b",
-    doc="The product.", round_numbers=False, bare=BARE,
-    check=_check_product, numbers_alone=True,
-    bool_="a & b", complex_="ft_cmul(a, b)",
-    operators=("__mul__", "__rmul__", "__imul__"), aliases=("multiply",),
-)  # fmt: skip
+    "mul",
+    "mul(input, other, *, out=None) -> Tensor",
+    "a * b",
+    doc="The product.",
+    round_numbers=False,
+    bare=BARE,
+    check=_check_product,
+    numbers_alone=True,
+    bool_="a & b",
+    complex_="ft_cmul(a, b)",
+    operators=("__mul__", "__rmul__", "__imul__"),
+    aliases=("multiply",),
+)
 ROWS = [
     MUL,
     Op(
@@ -195,14 +223,9 @@ ROWS = [
 add_rows(ROWS, __name__)
 also_in("special", "xlogy")
 
-NEXTAFTER = Op(
-    "nextafter", "nextafter(input, other) -> Tensor", "nextafter(a, b)",
-    tensors=(0, 1), float_only=True,
-)  # fmt: skip
+NEXTAFTER = Op("nextafter", "nextafter(input, other) -> Tensor", "nextafter(a, b)", tensors=(0, 1), float_only=True)
 NEXTAFTER_NARROW = {
-    d: replace(
-        NEXTAFTER, name=f"nextafter_{d.name}", body=f"ftb_nextafter_{d.name}(a, b)", only=(d.name,)
-    )
+    d: replace(NEXTAFTER, name=f"nextafter_{d.name}", body=f"ftb_nextafter_{d.name}(a, b)", only=(d.name,))
     for d in (dtypes.float16, dtypes.bfloat16)
 }
 
@@ -215,10 +238,12 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
 
 
 LDEXP = Op(
-    "ldexp", "ldexp(input, other) -> Tensor",
+    "ldexp",
+    "ldexp(input, other) -> Tensor",
     "ldexp(a, FT_CONVERT(int, fmax(fmin(b, K(9999)), K(-9999))))",
-    tensors=(0, 1), float_only=True,
-)  # fmt: skip
+    tensors=(0, 1),
+    float_only=True,
+)
 
 
 @op(inplace=True, rows=(LDEXP,))

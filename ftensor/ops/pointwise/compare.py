@@ -20,16 +20,27 @@ FEW_TESTS = 32  # that `isin` compares with each element
 
 def _order(name: str, sign: str, alias: str, doc: str) -> Op:
     return Op(
-        name, f"{name}(input, other, *, out=None) -> Tensor", f"a {sign} b",
-        doc=doc, promote=_BOOL, tensors=(0,), operators=(f"__{name}__",), aliases=(alias,),
-    )  # fmt: skip
+        name,
+        f"{name}(input, other, *, out=None) -> Tensor",
+        f"a {sign} b",
+        doc=doc,
+        promote=_BOOL,
+        tensors=(0,),
+        operators=(f"__{name}__",),
+        aliases=(alias,),
+    )
 
 
 def _logic(name: str, body: str, complex_: str, doc: str) -> Op:
     return Op(
-        f"logical_{name}", f"logical_{name}(input, other, *, out=None) -> Tensor", body,
-        doc=doc, promote=_BOOL, tensors=(0, 1), complex_=complex_,
-    )  # fmt: skip
+        f"logical_{name}",
+        f"logical_{name}(input, other, *, out=None) -> Tensor",
+        body,
+        doc=doc,
+        promote=_BOOL,
+        tensors=(0, 1),
+        complex_=complex_,
+    )
 
 
 _A = "((a.re != K(0)) || (a.im != K(0)))"
@@ -37,16 +48,26 @@ _B = "((b.re != K(0)) || (b.im != K(0)))"
 
 ROWS = [
     Op(
-        "eq", "eq(input, other, *, out=None) -> Tensor", "a == b",
+        "eq",
+        "eq(input, other, *, out=None) -> Tensor",
+        "a == b",
         doc="Whether the elements are equal; NaN equals nothing.",
-        complex_="(a.re == b.re) && (a.im == b.im)", promote=_BOOL, tensors=(0,),
-        operators=("__eq__",), bare=BARE,
+        complex_="(a.re == b.re) && (a.im == b.im)",
+        promote=_BOOL,
+        tensors=(0,),
+        operators=("__eq__",),
+        bare=BARE,
     ),
     Op(
-        "ne", "ne(input, other, *, out=None) -> Tensor", "a != b",
+        "ne",
+        "ne(input, other, *, out=None) -> Tensor",
+        "a != b",
         doc="Whether the elements differ; NaN differs from everything.",
-        complex_="(a.re != b.re) || (a.im != b.im)", promote=_BOOL, tensors=(0,),
-        operators=("__ne__",), bare=BARE,
+        complex_="(a.re != b.re) || (a.im != b.im)",
+        promote=_BOOL,
+        tensors=(0,),
+        operators=("__ne__",),
+        bare=BARE,
         aliases=("not_equal",),
     ),
     _order("lt", "<", "less", "Whether `input` is less than `other`."),
@@ -55,39 +76,43 @@ ROWS = [
     _order("ge", ">=", "greater_equal", "Whether `input` is at least `other`."),
     _logic("and", "(a != K(0)) && (b != K(0))", f"{_A} && {_B}", "Whether neither is zero."),
     _logic("or", "(a != K(0)) || (b != K(0))", f"{_A} || {_B}", "Whether one is not zero."),
-    _logic(
-        "xor", "(a != K(0)) != (b != K(0))", f"{_A} != {_B}", "Whether just one is not zero."
-    ),
-]  # fmt: skip
+    _logic("xor", "(a != K(0)) != (b != K(0))", f"{_A} != {_B}", "Whether just one is not zero."),
+]
 add_rows(ROWS, __name__)
 
 # Equality comes first, so that infinities are close to themselves.
 _CLOSE = "(fabs(a - b) <= fabs(rtol * b) + atol) && (fabs(a - b) < K(INFINITY))"
 _COMPLEX_EQUAL = "((a.re == b.re) && (a.im == b.im))"
 _COMPLEX_CLOSE = (
-    "((ft_cabs(ft_csub(a, b)) <= ft_cabs(b) * fabs(rtol.re) + atol.re)"
-    " && (ft_cabs(ft_csub(a, b)) < K(INFINITY)))"
+    "((ft_cabs(ft_csub(a, b)) <= ft_cabs(b) * fabs(rtol.re) + atol.re) && (ft_cabs(ft_csub(a, b)) < K(INFINITY)))"
 )
 ISCLOSE = Op(
-    "isclose", "isclose(input, other, *, rtol, atol) -> Tensor", f"(a == b) || ({_CLOSE})",
+    "isclose",
+    "isclose(input, other, *, rtol, atol) -> Tensor",
+    f"(a == b) || ({_CLOSE})",
     complex_=f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE}",
-    promote=_BOOL, params=("rtol", "atol"), float_only=True, bare="h",
-)  # fmt: skip
+    promote=_BOOL,
+    params=("rtol", "atol"),
+    float_only=True,
+    bare="h",
+)
 ISCLOSE_NAN = Op(
-    "isclose_nan", "isclose(input, other, *, rtol, atol) -> Tensor",
+    "isclose_nan",
+    "isclose(input, other, *, rtol, atol) -> Tensor",
     f"(a == b) || ({_CLOSE}) || ((a != a) && (b != b))",
     complex_=(
         f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE} || (((a.re != a.re) || (a.im != a.im))"
         " && ((b.re != b.re) || (b.im != b.im)))"
     ),
-    promote=_BOOL, params=("rtol", "atol"), float_only=True, bare="h",
-)  # fmt: skip
+    promote=_BOOL,
+    params=("rtol", "atol"),
+    float_only=True,
+    bare="h",
+)
 
 
 @op(rows=(ISCLOSE, ISCLOSE_NAN))
-def isclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Tensor:
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
     """Whether elements are equal, or both finite and no further apart than
     `atol + rtol * abs(other)`. Both tensors must have one dtype.
     """
@@ -108,9 +133,7 @@ def isclose(
 
 
 @op()
-def allclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> bool:
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for every element."""
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
@@ -133,12 +156,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 @op(method=False, bare="h")
 def isin(
-    elements: Any,
-    test_elements: Any,
-    *,
-    assume_unique: bool = False,
-    invert: bool = False,
-    out: Tensor | None = None,
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False, out: Tensor | None = None
 ) -> Tensor:
     """Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
     a number. A few are compared with each; more are sorted, and searched.

@@ -15,19 +15,31 @@ from ...rows.op import Op, Promote
 
 CATEGORY = "binary"
 DIVIDE = Op(
-    "true_divide", "true_divide(input, other) -> Tensor", "a / b",
-    complex_="ftb_cdiv(a, b)", promote=Promote.INT_TO_FLOAT, round_numbers=False,
+    "true_divide",
+    "true_divide(input, other) -> Tensor",
+    "a / b",
+    complex_="ftb_cdiv(a, b)",
+    promote=Promote.INT_TO_FLOAT,
+    round_numbers=False,
     numbers_alone=True,
     operators=("__truediv__", "__rtruediv__", "__itruediv__", "__rdiv__", "__idiv__", "__div__"),
-)  # fmt: skip
+)
 FLOOR_DIVIDE = Op(
-    "floor_divide", "floor_divide(input, other) -> Tensor", "ftb_floor_divide(a, b)",
-    bool_="", round_numbers=False, numbers_alone=True,
-)  # fmt: skip
+    "floor_divide",
+    "floor_divide(input, other) -> Tensor",
+    "ftb_floor_divide(a, b)",
+    bool_="",
+    round_numbers=False,
+    numbers_alone=True,
+)
 TRUNC_DIVIDE = Op(
-    "trunc_divide", "trunc_divide(input, other) -> Tensor", "trunc(ftb_narrow(a / b))",
-    int_="ftb_quotient(a, b)", bool_="", numbers_alone=True,
-)  # fmt: skip
+    "trunc_divide",
+    "trunc_divide(input, other) -> Tensor",
+    "trunc(ftb_narrow(a / b))",
+    int_="ftb_quotient(a, b)",
+    bool_="",
+    numbers_alone=True,
+)
 TRUNC_DIVIDE_BY_NUMBER = replace(TRUNC_DIVIDE, body="trunc(a / b)", round_numbers=False)
 REMAINDER = Op("remainder", "remainder(input, other) -> Tensor", "ftb_remainder(a, b)", bool_="")
 _INTEGERS = ((int, int), (int, bool), (bool, int))  # types of numbers that divide as integers
@@ -46,9 +58,7 @@ def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
 
 
 @op(inplace=True, aliases=("divide",), rows=ROWS)
-def div(
-    input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None
-) -> Tensor:
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
     """The quotient: true (integers become the default dtype), or with `rounding_mode` "trunc"
     (towards zero) or "floor" (down) in the dtype that the inputs promote to. Integers divided by
     the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).

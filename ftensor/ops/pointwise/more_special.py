@@ -47,33 +47,46 @@ def _polynomials() -> Iterator[Op]:
         signature = f"{name}(x, n, *, out=None) -> Tensor"
         doc += " A fraction of n is dropped; of a negative degree all are 0."
         yield Op(
-            name, signature, body, doc=doc, promote=Promote.INT_TO_FLOAT, namespace="special",
-            refuses=_HALVES, inplace=False,
-        )  # fmt: skip
+            name,
+            signature,
+            body,
+            doc=doc,
+            promote=Promote.INT_TO_FLOAT,
+            namespace="special",
+            refuses=_HALVES,
+            inplace=False,
+        )
 
 
 _INCOMPLETE = [
     Op(
-        name, f"{name}(input, other, *, out=None) -> Tensor", f"ftg_{side}(a, b)",
-        doc=f"The regularized {side} incomplete gamma function of order `input` at `other`; NaN "
-        "for negative ones.",
-        float_only=True, tensors=(0, 1),
+        name,
+        f"{name}(input, other, *, out=None) -> Tensor",
+        f"ftg_{side}(a, b)",
+        doc=f"The regularized {side} incomplete gamma function of order `input` at `other`; NaN for negative ones.",
+        float_only=True,
+        tensors=(0, 1),
     )
     for name, side in (("igamma", "lower"), ("igammac", "upper"))
-]  # fmt: skip
+]
 ZETA = Op(
-    "zeta", "zeta(input, other, *, out=None) -> Tensor", "ftx_zeta(a, b)",
+    "zeta",
+    "zeta(input, other, *, out=None) -> Tensor",
+    "ftx_zeta(a, b)",
     doc="Hurwitz' zeta function: the sum of (other + k) ** -input over all k from 0.",
-    promote=Promote.INT_TO_FLOAT, namespace="special", refuses=_HALVES, inplace=False,
-)  # fmt: skip
-POLYGAMMA = Op(
-    "polygamma", "polygamma(input, n, factor, *, out=None) -> Tensor",
-    "factor * ftx_zeta(n + K(1), a)", params=("n", "factor"), promote=Promote.INT_TO_FLOAT,
-)  # fmt: skip
-TRIGAMMA = Op(
-    "polygamma", "polygamma(input, *, out=None) -> Tensor", "ftx_trigamma(a)",
     promote=Promote.INT_TO_FLOAT,
-)  # fmt: skip
+    namespace="special",
+    refuses=_HALVES,
+    inplace=False,
+)
+POLYGAMMA = Op(
+    "polygamma",
+    "polygamma(input, n, factor, *, out=None) -> Tensor",
+    "factor * ftx_zeta(n + K(1), a)",
+    params=("n", "factor"),
+    promote=Promote.INT_TO_FLOAT,
+)
+TRIGAMMA = Op("polygamma", "polygamma(input, *, out=None) -> Tensor", "ftx_trigamma(a)", promote=Promote.INT_TO_FLOAT)
 MANTISSA = Op("frexp", "frexp(input) -> Tensor", "ftx_mantissa(a)", float_only=True)
 EXPONENT = Op("frexp", "frexp(input) -> Tensor", "ftx_exponent(a)", float_only=True)
 add_rows(
@@ -85,29 +98,22 @@ add_rows(
         _bessel("bessel_y1", "The Bessel function of the second kind of order 1.", "ftk_y1(a)"),
         _bessel("modified_bessel_i0", "The modified Bessel function of order 0.", "ftx_i0(a)"),
         _bessel("modified_bessel_i1", "The modified Bessel function of order 1.", "ftx_i1(a)"),
+        _bessel("modified_bessel_k0", "The modified Bessel function of the second kind of order 0.", "ftk_k0(a)"),
+        _bessel("modified_bessel_k1", "The modified Bessel function of the second kind of order 1.", "ftk_k1(a)"),
+        _bessel("scaled_modified_bessel_k0", "exp(x) * modified_bessel_k0(x).", "ftk_k0e(a)", "x"),
+        _bessel("scaled_modified_bessel_k1", "exp(x) * modified_bessel_k1(x).", "ftk_k1e(a)", "x"),
         _bessel(
-            "modified_bessel_k0", "The modified Bessel function of the second kind of order 0.",
-            "ftk_k0(a)",
-        ),
-        _bessel(
-            "modified_bessel_k1", "The modified Bessel function of the second kind of order 1.",
-            "ftk_k1(a)",
-        ),
-        _bessel(
-            "scaled_modified_bessel_k0", "exp(x) * modified_bessel_k0(x).", "ftk_k0e(a)", "x"
-        ),
-        _bessel(
-            "scaled_modified_bessel_k1", "exp(x) * modified_bessel_k1(x).", "ftk_k1e(a)", "x"
-        ),
-        _bessel(
-            "spherical_bessel_j0", "The spherical Bessel function of order 0: sin(x) / x.",
-            "a == K(0) ? K(1) : (ft_isinf(a) ? K(0) : ft_sin(a) / a)", "x",
+            "spherical_bessel_j0",
+            "The spherical Bessel function of order 0: sin(x) / x.",
+            "a == K(0) ? K(1) : (ft_isinf(a) ? K(0) : ft_sin(a) / a)",
+            "x",
         ),
         _bessel("airy_ai", "Airy's function Ai; NaN at the infinities.", "ftk_airy(a)", "x"),
-        *_INCOMPLETE, *_polynomials(),
+        *_INCOMPLETE,
+        *_polynomials(),
     ],
     __name__,
-)  # fmt: skip
+)
 
 
 def _method(input: Tensor, n: int) -> Tensor:

@@ -16,16 +16,11 @@ from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
 from ...rows.op import Op
 
-POW = Op(
-    "pow", "pow(input, exponent) -> Tensor", "ftb_pow(a, b)", bool_="", complex_="ftb_cpow(a, b)"
-)
+POW = Op("pow", "pow(input, exponent) -> Tensor", "ftb_pow(a, b)", bool_="", complex_="ftb_cpow(a, b)")
 
 
 def _exact(name: str, body: str, int_: str, bool_: str, complex_: str) -> Op:
-    return Op(
-        f"pow_{name}", "pow(input, exponent) -> Tensor", body,
-        int_=int_, bool_=bool_, complex_=complex_,
-    )  # fmt: skip
+    return Op(f"pow_{name}", "pow(input, exponent) -> Tensor", body, int_=int_, bool_=bool_, complex_=complex_)
 
 
 # Exponents with a form that is faster and, as in torch, decides the special values.

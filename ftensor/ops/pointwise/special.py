@@ -26,28 +26,42 @@ def special(name: str, doc: str, body: str, **more: Any) -> Op:
 DIGAMMA = floating("digamma", "The logarithmic derivative of the gamma function.", "ftx_digamma(a)")
 LOGIT = floating("logit", "", "log(ftb_narrow(a / ftb_narrow(K(1) - a)))")
 LOGIT_EPS = Op(
-    "logit", "logit(input, eps, *, out=None) -> Tensor",
+    "logit",
+    "logit(input, eps, *, out=None) -> Tensor",
     "log(ftb_narrow(x / ftb_narrow(K(1) - x)))",
-    promote=Promote.INT_TO_FLOAT, params=("eps",), lets=(("x", "ft_within(a, eps, K(1) - eps)"),),
-)  # fmt: skip
+    promote=Promote.INT_TO_FLOAT,
+    params=("eps",),
+    lets=(("x", "ft_within(a, eps, K(1) - eps)"),),
+)
 ROUND_RIGHT = Op(
-    "round", "round(input, scale, *, out=None) -> Tensor", "rint(a * scale) / scale",
-    float_only=True, params=("scale",), exact_out=True,
-)  # fmt: skip
+    "round",
+    "round(input, scale, *, out=None) -> Tensor",
+    "rint(a * scale) / scale",
+    float_only=True,
+    params=("scale",),
+    exact_out=True,
+)
 ROUND_LEFT = Op(
-    "round", "round(input, scale, *, out=None) -> Tensor", "rint(a / scale) * scale",
-    float_only=True, params=("scale",), exact_out=True,
-)  # fmt: skip
+    "round",
+    "round(input, scale, *, out=None) -> Tensor",
+    "rint(a / scale) * scale",
+    float_only=True,
+    params=("scale",),
+    exact_out=True,
+)
 _NUMBER = "{0} != {0} ? {1} : ({0} == K(INFINITY) ? {2} : ({0} == K(-INFINITY) ? {3} : {0}))"
 NAN_TO_NUM = Op(
-    "nan_to_num", "nan_to_num(input, nan, posinf, neginf, *, out=None) -> Tensor",
-    _NUMBER.format("a", "nan", "posinf", "neginf"), int_="a", bare="u",
+    "nan_to_num",
+    "nan_to_num(input, nan, posinf, neginf, *, out=None) -> Tensor",
+    _NUMBER.format("a", "nan", "posinf", "neginf"),
+    int_="a",
+    bare="u",
     complex_=(
         f"ft_cmake({_NUMBER.format('a.re', 'nan.re', 'posinf.re', 'neginf.re')}, "
         f"{_NUMBER.format('a.im', 'nan.re', 'posinf.re', 'neginf.re')})"
     ),
     params=("nan", "posinf", "neginf"),
-)  # fmt: skip
+)
 enter(__name__, LOGIT, LOGIT_EPS, ROUND_RIGHT, ROUND_LEFT, NAN_TO_NUM)
 add_rows(
     [
@@ -65,8 +79,7 @@ add_rows(
             "ndtr",
             "The normal distribution function.",
             # In halves as torch rounds it, step by step; elsewhere with an accurate left tail.
-            f"FT_DROPPED_BITS ? K(0.5) * ftb_narrow(K(1) + ftb_narrow(erf(ftb_narrow({_Z})))) "
-            f": K(0.5) * erfc(-{_Z})",
+            f"FT_DROPPED_BITS ? K(0.5) * ftb_narrow(K(1) + ftb_narrow(erf(ftb_narrow({_Z})))) : K(0.5) * erfc(-{_Z})",
         ),
         special("log_ndtr", "log(ndtr(input)).", "ftx_log_ndtr(a)", refuses=_HALVES),
         special("ndtri", "The inverse of ndtr.", "ftx_ndtri(a)", refuses=_HALVES),
@@ -110,8 +123,7 @@ def nan_to_num(
     """
     dtype = tensor_argument("nan_to_num", input).dtype
     nan, posinf, neginf = (
-        as_float("nan_to_num", word, value)
-        for word, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf))
+        as_float("nan_to_num", word, value) for word, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf))
     )
     if dtype.is_floating_point or dtype.is_complex:
         limits = finfo(dtype.to_real())

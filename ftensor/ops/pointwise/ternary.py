@@ -22,20 +22,31 @@ def _check_clamp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> Non
 
 
 WHERE = Op(
-    "where", "where(condition, input, other) -> Tensor", "a ? b : c",
-    complex_="ftb_cwhere(a, b, c)", masks=(0,), exact_out=True, bare=BARE,
-)  # fmt: skip
-CLAMP = Op(
-    "clamp", "clamp(input, min, max) -> Tensor", "ft_min(ft_max(a, b), c)", bool_="", tensors=(0,)
+    "where",
+    "where(condition, input, other) -> Tensor",
+    "a ? b : c",
+    complex_="ftb_cwhere(a, b, c)",
+    masks=(0,),
+    exact_out=True,
+    bare=BARE,
 )
+CLAMP = Op("clamp", "clamp(input, min, max) -> Tensor", "ft_min(ft_max(a, b), c)", bool_="", tensors=(0,))
 CLAMP_MIN = Op(
-    "clamp_min", "clamp_min(input, min) -> Tensor", "ft_max(a, b)", bool_="ft_max(a, b)",
-    tensors=(0,), check=_check_clamp,
-)  # fmt: skip
+    "clamp_min",
+    "clamp_min(input, min) -> Tensor",
+    "ft_max(a, b)",
+    bool_="ft_max(a, b)",
+    tensors=(0,),
+    check=_check_clamp,
+)
 CLAMP_MAX = Op(
-    "clamp_max", "clamp_max(input, max) -> Tensor", "ft_min(a, b)", bool_="ft_min(a, b)",
-    tensors=(0,), check=_check_clamp,
-)  # fmt: skip
+    "clamp_max",
+    "clamp_max(input, max) -> Tensor",
+    "ft_min(a, b)",
+    bool_="ft_min(a, b)",
+    tensors=(0,),
+    check=_check_clamp,
+)
 
 
 def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
@@ -46,10 +57,7 @@ def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
 @op(
     method=_where_method,
     rows=(WHERE,),
-    forms=(
-        "where(condition, input, other, *, out=None) -> Tensor",
-        "where(condition) -> tuple[Tensor, ...]",
-    ),
+    forms=("where(condition, input, other, *, out=None) -> Tensor", "where(condition) -> tuple[Tensor, ...]"),
 )
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """`input` where the condition holds, else `other`; both may be numbers. With the condition
@@ -115,10 +123,15 @@ def _check_lerp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None
 
 
 LERP = Op(
-    "lerp", "lerp(input, end, weight) -> Tensor", "ftb_lerp(a, b, c)",
-    complex_="ftb_clerp(a, b, c)", float_only=True, check=_check_lerp, round_numbers=False,
+    "lerp",
+    "lerp(input, end, weight) -> Tensor",
+    "ftb_lerp(a, b, c)",
+    complex_="ftb_clerp(a, b, c)",
+    float_only=True,
+    check=_check_lerp,
+    round_numbers=False,
     tensors=(0, 1),
-)  # fmt: skip
+)
 
 
 @op(inplace=True, rows=(LERP,))
@@ -143,25 +156,36 @@ def _check_addcdiv(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> N
 
 
 ADDCMUL = Op(
-    "addcmul", "addcmul(input, tensor1, tensor2) -> Tensor", "a + b * c",
-    bool_="", tensors=(0, 1, 2), complex_="ft_cadd(a, ft_cmul(b, c))", bare="h",
-)  # fmt: skip
-ADDCMUL_SCALED = Op(
-    "addcmul", "addcmul(input, tensor1, tensor2, *, value) -> Tensor", "a + value * b * c",
-    bool_="", complex_="ft_cadd(a, ft_cmul(ft_cmul(value, b), c))", params=("value",),
+    "addcmul",
+    "addcmul(input, tensor1, tensor2) -> Tensor",
+    "a + b * c",
+    bool_="",
+    tensors=(0, 1, 2),
+    complex_="ft_cadd(a, ft_cmul(b, c))",
     bare="h",
-)  # fmt: skip
+)
+ADDCMUL_SCALED = Op(
+    "addcmul",
+    "addcmul(input, tensor1, tensor2, *, value) -> Tensor",
+    "a + value * b * c",
+    bool_="",
+    complex_="ft_cadd(a, ft_cmul(ft_cmul(value, b), c))",
+    params=("value",),
+    bare="h",
+)
 ADDCDIV = Op(
-    "addcdiv", "addcdiv(input, tensor1, tensor2, *, value) -> Tensor", "a + value * b / c",
-    int_="", complex_="ft_cadd(a, ftb_cdiv(ft_cmul(value, b), c))",
-    params=("value",), check=_check_addcdiv,
-)  # fmt: skip
+    "addcdiv",
+    "addcdiv(input, tensor1, tensor2, *, value) -> Tensor",
+    "a + value * b / c",
+    int_="",
+    complex_="ft_cadd(a, ftb_cdiv(ft_cmul(value, b), c))",
+    params=("value",),
+    check=_check_addcdiv,
+)
 
 
 @op(inplace=True, rows=(ADDCMUL, ADDCMUL_SCALED))
-def addcmul(
-    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None
-) -> Tensor:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None) -> Tensor:
     """`input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result."""
     inputs = (input, tensor1, tensor2)
     if value.__class__ is int and value == 1:
@@ -170,9 +194,7 @@ def addcmul(
 
 
 @op(inplace=True, rows=(ADDCDIV,))
-def addcdiv(
-    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None
-) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None) -> Tensor:
     """`input + value * tensor1 / tensor2`. RuntimeError where both divided tensors are
     integers.
     """
@@ -198,13 +220,22 @@ def _check_parts(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> Non
 
 
 COMPLEX = Op(
-    "complex", "complex(real, imag) -> Tensor", "ft_cmake(a, b)",
-    promote=Promote.REAL_TO_COMPLEX, check=_check_parts, tensors=(0, 1),
-)  # fmt: skip
+    "complex",
+    "complex(real, imag) -> Tensor",
+    "ft_cmake(a, b)",
+    promote=Promote.REAL_TO_COMPLEX,
+    check=_check_parts,
+    tensors=(0, 1),
+)
 POLAR = Op(
-    "polar", "polar(abs, angle) -> Tensor", "ft_cmake(a * ft_cos(b), a * ft_sin(b))",
-    promote=Promote.REAL_TO_COMPLEX, check=_check_parts, tensors=(0, 1), refuses=("float16",),
-)  # fmt: skip
+    "polar",
+    "polar(abs, angle) -> Tensor",
+    "ft_cmake(a * ft_cos(b), a * ft_sin(b))",
+    promote=Promote.REAL_TO_COMPLEX,
+    check=_check_parts,
+    tensors=(0, 1),
+    refuses=("float16",),
+)
 
 
 def _from_parts(row: Op, parts: tuple[Any, Any], out: Any) -> Tensor:

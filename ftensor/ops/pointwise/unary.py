@@ -36,61 +36,81 @@ def rounding(name: str, doc: str, body: str, **more: Any) -> Op:
 _RUNTIME = errors.dtype_not_supported
 
 ABS = row(
-    "abs", "The absolute value; of a complex number, its distance from 0.", "ft_abs(a)",
-    int_="ft_abs(a)", bool_="", complex_="ft_cabs(a)", promote=Promote.COMPLEX_TO_REAL,
-    exact_out=True, inplace=False, operators=("__abs__",), aliases=("absolute",), bare="8h",
-)  # fmt: skip
-NEG = row(
-    "neg", "The value with its sign turned.", "-a", int_="-a", bool_="",
-    complex_="ft_cneg(a)", exact_out=True, refusal=_RUNTIME, operators=("__neg__",),
-    aliases=("negative",), bare="h",
-)  # fmt: skip
-SIGN = row(
-    "sign", "1, 0 or -1, as the value is above, at or below 0.",
-    "a > K(0) ? K(1) : (a < K(0) ? K(-1) : K(0))", bool_="a", exact_out=True,
-)  # fmt: skip
-SGN = row(
-    "sgn", "The sign; of a complex number, the number of magnitude 1 in its direction.",
-    SIGN.body, bool_="a", complex_="ft_csgn(a)", exact_out=True, bare="h",
-)  # fmt: skip
-ANGLE = row(
-    "angle", "The angle to the positive real axis, in radians.",
-    "a < K(0) ? K(FT_PI) : (a != a ? a : K(0))", complex_="ft_carg(a)",
-    promote=Promote.FLOAT_REAL, inplace=False,
-)  # fmt: skip
-CONJ = row(
-    "conj_physical",
-    "The complex conjugate.",
-    "a",
-    complex_="ft_cmake(a.re, -a.im)",
+    "abs",
+    "The absolute value; of a complex number, its distance from 0.",
+    "ft_abs(a)",
+    int_="ft_abs(a)",
+    bool_="",
+    complex_="ft_cabs(a)",
+    promote=Promote.COMPLEX_TO_REAL,
     exact_out=True,
-    bare=BARE,
+    inplace=False,
+    operators=("__abs__",),
+    aliases=("absolute",),
+    bare="8h",
 )
+NEG = row(
+    "neg",
+    "The value with its sign turned.",
+    "-a",
+    int_="-a",
+    bool_="",
+    complex_="ft_cneg(a)",
+    exact_out=True,
+    refusal=_RUNTIME,
+    operators=("__neg__",),
+    aliases=("negative",),
+    bare="h",
+)
+SIGN = row(
+    "sign",
+    "1, 0 or -1, as the value is above, at or below 0.",
+    "a > K(0) ? K(1) : (a < K(0) ? K(-1) : K(0))",
+    bool_="a",
+    exact_out=True,
+)
+SGN = row(
+    "sgn",
+    "The sign; of a complex number, the number of magnitude 1 in its direction.",
+    SIGN.body,
+    bool_="a",
+    complex_="ft_csgn(a)",
+    exact_out=True,
+    bare="h",
+)
+ANGLE = row(
+    "angle",
+    "The angle to the positive real axis, in radians.",
+    "a < K(0) ? K(FT_PI) : (a != a ? a : K(0))",
+    complex_="ft_carg(a)",
+    promote=Promote.FLOAT_REAL,
+    inplace=False,
+)
+CONJ = row("conj_physical", "The complex conjugate.", "a", complex_="ft_cmake(a.re, -a.im)", exact_out=True, bare=BARE)
 SQUARE = row("square", "The value times itself.", "a * a", complex_="ft_cmul(a, a)")
 
 ARITHMETIC = [
-    ABS, NEG, SIGN, SGN,
+    ABS,
+    NEG,
+    SIGN,
+    SGN,
     floating("reciprocal", "1 divided by the value.", "K(1) / a", "ft_crecip(a)"),
     floating("sqrt", "The square root.", "sqrt(a)", "ft_csqrt(a)"),
-    floating("rsqrt", "1 divided by the square root.", "K(1) / sqrt(a)",
-             "ft_crecip(ft_csqrt(a))"),
+    floating("rsqrt", "1 divided by the square root.", "K(1) / sqrt(a)", "ft_crecip(ft_csqrt(a))"),
     floating("deg2rad", "Degrees as radians.", "a * K(FT_PI / 180)", refusal=_RUNTIME),
     floating("rad2deg", "Radians as degrees.", "a * K(180 / FT_PI)", refusal=_RUNTIME),
-]  # fmt: skip
+]
 
 EXPONENTIAL = [
     floating("exp", "e to the power of the value.", "exp(a)", "ft_cexp(a)"),
-    floating("exp2", "2 to the power of the value.", "exp2(a)",
-             "ft_cexp(ft_cscale(a, K(FT_LN2)))"),
+    floating("exp2", "2 to the power of the value.", "exp2(a)", "ft_cexp(ft_cscale(a, K(FT_LN2)))"),
     floating("expm1", "exp(input) - 1, accurate near 0.", "expm1(a)", "ft_cexpm1(a)"),
     floating("log", "The natural logarithm.", "log(a)", "ft_clog(a)"),
-    floating("log2", "The logarithm to base 2.", "log2(a)",
-             "ft_cshare(ft_clog(a), K(FT_LN2))"),
-    floating("log10", "The logarithm to base 10.", "log10(a)",
-             "ft_cshare(ft_clog(a), K(2.30258509299404568402))"),
+    floating("log2", "The logarithm to base 2.", "log2(a)", "ft_cshare(ft_clog(a), K(FT_LN2))"),
+    floating("log10", "The logarithm to base 10.", "log10(a)", "ft_cshare(ft_clog(a), K(2.30258509299404568402))"),
     floating("log1p", "log(1 + input), accurate near 0.", "log1p(a)", "ft_clog1p(a)"),
     floating("sigmoid", "1 / (1 + exp(-input)).", "K(1) / (K(1) + exp(-a))", "ft_csigmoid(a)"),
-]  # fmt: skip
+]
 
 TRIGONOMETRY = [
     floating("sin", "The sine.", "ft_sin(a)", "ft_csin(a)"),
@@ -102,15 +122,16 @@ TRIGONOMETRY = [
     floating("sinh", "The hyperbolic sine.", "sinh(a)", "ft_csinh(a)"),
     floating("cosh", "The hyperbolic cosine.", "cosh(a)", "ft_ccosh(a)"),
     floating("tanh", "The hyperbolic tangent.", "ft_tanh(a)", "ft_ctanh(a)"),
-    floating("asinh", "The inverse hyperbolic sine.", "asinh(a)", "ft_casinh(a)",
-             aliases=("arcsinh",)),
-    floating("acosh", "The inverse hyperbolic cosine.", "acosh(a)", "ft_cacosh(a)",
-             aliases=("arccosh",)),
-    floating("atanh", "The inverse hyperbolic tangent.", "atanh(a)", "ft_catanh(a)",
-             aliases=("arctanh",)),
-    floating("sinc", "sin(pi * input) / (pi * input), and 1 at 0.",
-             "a == K(0) ? K(1) : ft_sin(K(FT_PI) * a) / (K(FT_PI) * a)", "ft_csinc(a)"),
-]  # fmt: skip
+    floating("asinh", "The inverse hyperbolic sine.", "asinh(a)", "ft_casinh(a)", aliases=("arcsinh",)),
+    floating("acosh", "The inverse hyperbolic cosine.", "acosh(a)", "ft_cacosh(a)", aliases=("arccosh",)),
+    floating("atanh", "The inverse hyperbolic tangent.", "atanh(a)", "ft_catanh(a)", aliases=("arctanh",)),
+    floating(
+        "sinc",
+        "sin(pi * input) / (pi * input), and 1 at 0.",
+        "a == K(0) ? K(1) : ft_sin(K(FT_PI) * a) / (K(FT_PI) * a)",
+        "ft_csinc(a)",
+    ),
+]
 
 ROUND = rounding("round", "The nearest whole number; of two, the even one.", "rint(a)")
 ROUNDING = [
@@ -120,17 +141,29 @@ ROUNDING = [
     row("frac", "What trunc takes away.", "a - trunc(a)", float_only=True, exact_out=True),
 ]
 
-ISNAN = predicate("isnan", "Whether the value is not a number.", "a != a", bare=BARE,
-                  complex_="a.re != a.re || a.im != a.im")  # fmt: skip
+ISNAN = predicate(
+    "isnan", "Whether the value is not a number.", "a != a", bare=BARE, complex_="a.re != a.re || a.im != a.im"
+)
 _NO_INFINITY = ("float8_e4m3fn",)
-ISINF = predicate("isinf", "Whether the value is infinite.", "ft_isinf(a)", int_="a != a",
-                  complex_="ft_isinf(a.re) || ft_isinf(a.im)", bare=BARE,
-                  refuses=_NO_INFINITY)  # fmt: skip
-ISFINITE = predicate("isfinite", "Whether the value is neither infinite nor NaN.",
-                     "ft_isfinite(a)", int_="a == a", bare=BARE, refuses=_NO_INFINITY,
-                     complex_="ft_isfinite(a.re) && ft_isfinite(a.im)")  # fmt: skip
-ISREAL = predicate("isreal", "Whether the imaginary part is 0.", "a == a || a != a", bare=BARE,
-                   complex_="a.im == K(0)")  # fmt: skip
+ISINF = predicate(
+    "isinf",
+    "Whether the value is infinite.",
+    "ft_isinf(a)",
+    int_="a != a",
+    complex_="ft_isinf(a.re) || ft_isinf(a.im)",
+    bare=BARE,
+    refuses=_NO_INFINITY,
+)
+ISFINITE = predicate(
+    "isfinite",
+    "Whether the value is neither infinite nor NaN.",
+    "ft_isfinite(a)",
+    int_="a == a",
+    bare=BARE,
+    refuses=_NO_INFINITY,
+    complex_="ft_isfinite(a.re) && ft_isfinite(a.im)",
+)
+ISREAL = predicate("isreal", "Whether the imaginary part is 0.", "a == a || a != a", bare=BARE, complex_="a.im == K(0)")
 PREDICATES = [
     predicate("isposinf", "Whether the value is infinity.", "a == K(INFINITY)", int_="a != a",
               refusal=_RUNTIME, bare="u"),

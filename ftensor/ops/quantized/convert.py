@@ -20,34 +20,51 @@ SPACE = "quantized"
 
 CLAMPED = "ft_min(ft_max({}, low), high)"
 QUANTIZE = Op(
-    "quantize_per_tensor", "quantize_per_tensor(input) -> Tensor",
-    CLAMPED.format("rint(a * inverse) + zero"), params=("inverse", "zero", "low", "high"),
-    promote=Promote.SINGLE, any_out=True, only=("float32",),
-)  # fmt: skip
+    "quantize_per_tensor",
+    "quantize_per_tensor(input) -> Tensor",
+    CLAMPED.format("rint(a * inverse) + zero"),
+    params=("inverse", "zero", "low", "high"),
+    promote=Promote.SINGLE,
+    any_out=True,
+    only=("float32",),
+)
 QUANTIZE_CHANNEL = Op(
-    "quantize_per_channel", "quantize_per_channel(input, scales, zero_points) -> Tensor",
-    CLAMPED.format("rint(a * (K(1) / b)) + c"), params=("low", "high"),
-    promote=Promote.FLOATING, any_out=True, only=("float32",),
-)  # fmt: skip
+    "quantize_per_channel",
+    "quantize_per_channel(input, scales, zero_points) -> Tensor",
+    CLAMPED.format("rint(a * (K(1) / b)) + c"),
+    params=("low", "high"),
+    promote=Promote.FLOATING,
+    any_out=True,
+    only=("float32",),
+)
 DEQUANTIZE = Op(
-    "dequantize_per_tensor", "dequantize_per_tensor(input) -> Tensor", "(a - zero) * scale",
-    params=("scale", "zero"), promote=Promote.SINGLE, any_out=True,
+    "dequantize_per_tensor",
+    "dequantize_per_tensor(input) -> Tensor",
+    "(a - zero) * scale",
+    params=("scale", "zero"),
+    promote=Promote.SINGLE,
+    any_out=True,
     only=("uint8", "int8", "int16"),
-)  # fmt: skip
+)
 DEQUANTIZE_CHANNEL = Op(
-    "dequantize_per_channel", "dequantize_per_channel(input, scales, zero_points) -> Tensor",
-    "(a - c) * b", promote=Promote.FLOATING, any_out=True, only=("uint8", "int8", "int16"),
-)  # fmt: skip
+    "dequantize_per_channel",
+    "dequantize_per_channel(input, scales, zero_points) -> Tensor",
+    "(a - c) * b",
+    promote=Promote.FLOATING,
+    any_out=True,
+    only=("uint8", "int8", "int16"),
+)
 SAMPLES = Op(
-    "dequantize_as_complex", "dequantize_as_complex(real, imag) -> Tensor",
-    "ft_cmake(a * scale, b * scale)", params=("scale",), promote=Promote.REAL_TO_COMPLEX,
+    "dequantize_as_complex",
+    "dequantize_as_complex(real, imag) -> Tensor",
+    "ft_cmake(a * scale, b * scale)",
+    params=("scale",),
+    promote=Promote.REAL_TO_COMPLEX,
     only=("int16",),
-)  # fmt: skip
+)
 
 
-def made(
-    row: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], shape: Ints, of: dtype
-) -> Tensor:
+def made(row: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], shape: Ints, of: dtype) -> Tensor:
     """What a row gives, stored as `of`."""
     out = new(shape, of, inputs[0]._storage.device)
     return pointwise(row, inputs, params, out, True)
@@ -86,9 +103,8 @@ def quantize_per_tensor(
 
 @op(namespace=SPACE, method=False, rows=(QUANTIZE_CHANNEL,))
 def quantize_per_channel(
-    input: Tensor, scales: Tensor, zero_points: Tensor, axis: int, quant_min: int, quant_max: int,
-    dtype: dtype,
-) -> Tensor:  # fmt: skip
+    input: Tensor, scales: Tensor, zero_points: Tensor, axis: int, quant_min: int, quant_max: int, dtype: dtype
+) -> Tensor:
     """`quantize_per_tensor` with a scale and a zero point for each index of the dim `axis`; float64
     scales are computed with in double precision. RuntimeError for another number of these.
     """
@@ -96,8 +112,7 @@ def quantize_per_channel(
     input, of = _real(name, input), integers(name, dtype)
     bounds(name, quant_min, quant_max, of)
     at = normalize_dim(axis, input.ndim)
-    inputs = (input, along(name, "scales", scales, input, at),
-              along(name, "zero_points", zero_points, input, at))  # fmt: skip
+    inputs = (input, along(name, "scales", scales, input, at), along(name, "zero_points", zero_points, input, at))
     return made(QUANTIZE_CHANNEL, inputs, (quant_min, quant_max), input._shape, of)
 
 
@@ -117,9 +132,8 @@ def dequantize_per_tensor(
 
 @op(namespace=SPACE, method=False, rows=(DEQUANTIZE_CHANNEL,))
 def dequantize_per_channel(
-    input: Tensor, scales: Tensor, zero_points: Tensor | None, axis: int, quant_min: int,
-    quant_max: int, dtype: dtype,
-) -> Tensor:  # fmt: skip
+    input: Tensor, scales: Tensor, zero_points: Tensor | None, axis: int, quant_min: int, quant_max: int, dtype: dtype
+) -> Tensor:
     """`dequantize_per_tensor` with a scale and a zero point (0 for None) for each index of `axis`.
     RuntimeError for another number of these, AssertionError for bounds that `dtype` doesn't hold.
     """

@@ -22,22 +22,32 @@ from .convert import CLAMPED, SPACE, made
 
 # Exact: differences of small integers, computed in float32.
 CENTERED = Op(
-    "centered", "centered(input) -> Tensor", "a - zero", params=("zero",),
-    promote=Promote.SINGLE, any_out=True, only=("uint8", "int8"),
-)  # fmt: skip
+    "centered",
+    "centered(input) -> Tensor",
+    "a - zero",
+    params=("zero",),
+    promote=Promote.SINGLE,
+    any_out=True,
+    only=("uint8", "int8"),
+)
 REQUANTIZE = Op(
-    "requantize", "requantize(sums, added, factor) -> Tensor",
-    CLAMPED.format("rint((a + b) * c) + zero"), params=("zero", "low", "high"),
-    promote=Promote.SINGLE, any_out=True, only=("int32", "float32"),
-)  # fmt: skip
+    "requantize",
+    "requantize(sums, added, factor) -> Tensor",
+    CLAMPED.format("rint((a + b) * c) + zero"),
+    params=("zero", "low", "high"),
+    promote=Promote.SINGLE,
+    any_out=True,
+    only=("int32", "float32"),
+)
 ADD = Op(
-    "quantized_add", "quantized_add(input, other) -> Tensor",
-    CLAMPED.format(
-        "rint(((a - first) * first_scale + (b - second) * second_scale) * inverse) + zero"
-    ),
+    "quantized_add",
+    "quantized_add(input, other) -> Tensor",
+    CLAMPED.format("rint(((a - first) * first_scale + (b - second) * second_scale) * inverse) + zero"),
     params=("first", "first_scale", "second", "second_scale", "inverse", "zero", "low", "high"),
-    promote=Promote.SINGLE, any_out=True, only=("uint8", "int8"),
-)  # fmt: skip
+    promote=Promote.SINGLE,
+    any_out=True,
+    only=("uint8", "int8"),
+)
 
 
 def _operands(name: str, input: Any, weight: Any, bias: Any) -> None:
@@ -56,9 +66,18 @@ def _centered(x: Tensor, zero: int) -> Tensor:
 
 
 def _requantized(
-    name: str, sums: Tensor, of: dtype, channel: int, weight: Tensor, bias: Tensor | None,
-    input_scale: Any, weight_scale: Any, given_scale: Any, given_zero: Any, relu: bool,
-) -> Tensor:  # fmt: skip
+    name: str,
+    sums: Tensor,
+    of: dtype,
+    channel: int,
+    weight: Tensor,
+    bias: Tensor | None,
+    input_scale: Any,
+    weight_scale: Any,
+    given_scale: Any,
+    given_zero: Any,
+    relu: bool,
+) -> Tensor:
     """The sums times (input_scale * weight_scale / scale), in single precision at every step."""
     out_scale = _scale(name, "scale", given_scale)
     zero = _zero_point(name, "zero_point", given_zero, of)
@@ -79,9 +98,17 @@ def _requantized(
 
 
 def _linear(
-    name: str, relu: bool, input: Tensor, weight: Tensor, bias: Tensor | None, scale: float,
-    zero_point: int, input_scale: float, input_zero_point: int, weight_scale: Any,
-) -> Tensor:  # fmt: skip
+    name: str,
+    relu: bool,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    scale: float,
+    zero_point: int,
+    input_scale: float,
+    input_zero_point: int,
+    weight_scale: Any,
+) -> Tensor:
     _operands(name, input, weight, bias)
     zero = _zero_point(name, "input_zero_point", input_zero_point, input._dtype)
     sums = None
@@ -93,9 +120,8 @@ def _linear(
     else:
         sums = sums.reshape(*input._shape[:-1], weight._shape[0])
     return _requantized(
-        name, sums, input._dtype, sums.ndim - 1, weight, bias, input_scale, weight_scale, scale,
-        zero_point, relu,
-    )  # fmt: skip
+        name, sums, input._dtype, sums.ndim - 1, weight, bias, input_scale, weight_scale, scale, zero_point, relu
+    )
 
 
 def _conv2d(
@@ -111,16 +137,22 @@ def _conv2d(
         # Zeros around centered integers are the zero point around the input.
         sums = CONV[2](_centered(input, zero), weight.to(int32), None, *windows)
     return _requantized(
-        name, sums, input._dtype, sums.ndim - 3, weight, bias, input_scale, weight_scale, scale,
-        zero_point, relu,
-    )  # fmt: skip
+        name, sums, input._dtype, sums.ndim - 3, weight, bias, input_scale, weight_scale, scale, zero_point, relu
+    )
 
 
 @op(namespace=SPACE, method=False, rows=(CENTERED, REQUANTIZE))
 def linear(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, scale: float = 1.0,
-    zero_point: int = 0, *, input_scale: float, input_zero_point: int = 0, weight_scale: Any,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    scale: float = 1.0,
+    zero_point: int = 0,
+    *,
+    input_scale: float,
+    input_zero_point: int = 0,
+    weight_scale: Any,
+) -> Tensor:
     """`input @ weight.T + bias` of an input (*, k) of uint8 or int8 and a weight (n, k) of int8,
     whose zero point is 0, in the input's dtype with `scale` and `zero_point`. `weight_scale` is a
     number, or (n,) of them; `bias` is (n,) real numbers in float32. Sums are int32; the bits are
@@ -133,9 +165,16 @@ def linear(
 
 @op(namespace=SPACE, method=False)
 def linear_relu(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, scale: float = 1.0,
-    zero_point: int = 0, *, input_scale: float, input_zero_point: int = 0, weight_scale: Any,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    scale: float = 1.0,
+    zero_point: int = 0,
+    *,
+    input_scale: float,
+    input_zero_point: int = 0,
+    weight_scale: Any,
+) -> Tensor:
     """`linear`, then `relu`, by the same rounding: `torch.ops.quantized.linear_relu`."""
     args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
     return _linear("linear_relu", True, input, weight, bias, *args)
@@ -179,9 +218,16 @@ def relu(input: Tensor, zero_point: int = 0) -> Tensor:
 
 @op(namespace=SPACE, method=False, rows=(ADD,))
 def add(
-    input: Tensor, other: Tensor, scale: float, zero_point: int, *, input_scale: float,
-    input_zero_point: int = 0, other_scale: float, other_zero_point: int = 0,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    other: Tensor,
+    scale: float,
+    zero_point: int,
+    *,
+    input_scale: float,
+    input_zero_point: int = 0,
+    other_scale: float,
+    other_zero_point: int = 0,
+) -> Tensor:
     """The sum of the numbers that two tensors of one dtype and shape stand for, with `scale` and
     `zero_point`: dequantized, added in float32, quantized, with the bits of these three ops of
     torch's `quantized_decomposed`. RuntimeError for other dtypes and shapes.
@@ -196,6 +242,7 @@ def add(
         _scale("add", "other_scale", other_scale),
         1 / _scale("add", "scale", scale),
         _zero_point("add", "zero_point", zero_point, of),
-        iinfo(of).min, iinfo(of).max,
-    )  # fmt: skip
+        iinfo(of).min,
+        iinfo(of).max,
+    )
     return made(ADD, (input, other), numbers, input._shape, of)

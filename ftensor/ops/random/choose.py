@@ -49,11 +49,9 @@ def randperm(told: Told, n: int, *, generator: Any = None, out: Tensor | None = 
     forms=(
         "bernoulli(input, *, generator=None, out=None) -> Tensor",
         "bernoulli(input, p, *, generator=None) -> Tensor",
-    ),
+    )
 )
-def bernoulli(
-    input: Tensor, p: float | None = None, *, generator: Any = None, out: Tensor | None = None
-) -> Tensor:
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, out: Tensor | None = None) -> Tensor:
     """Ones and zeros in `input`'s shape and dtype: ones of the probability that the element of
     `input` says, or, in all places, of the probability `p`.
 
@@ -69,9 +67,7 @@ def bernoulli(
 
 
 @composed(exact=True)
-def multinomial(
-    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None
-) -> Tensor:
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices of categories, drawn with the probabilities that a row of `input` holds (they need
     not sum to 1): `num_samples` for each row, as int64.
 
@@ -122,15 +118,11 @@ def poisson(input: Tensor, generator: Any = None, *, out: Tensor | None = None) 
         raise errors.not_implemented_for("poisson", input._dtype)
     if not bool(((input >= 0) & (input < 9.2e18)).all()):
         raise errors_random.poisson_rate()
-    return into(
-        "poisson", out, drawn("poisson", POISSON, (), empty_like(input), generator, (input,))
-    )
+    return into("poisson", out, drawn("poisson", POISSON, (), empty_like(input), generator, (input,)))
 
 
 @op(method=False)
-def binomial(
-    count: Tensor, prob: Tensor, generator: Any = None, *, out: Tensor | None = None
-) -> Tensor:
+def binomial(count: Tensor, prob: Tensor, generator: Any = None, *, out: Tensor | None = None) -> Tensor:
     """How many of `count` tries succeed, each with probability `prob`, in the dtype of both;
     the two are broadcast together.
 
@@ -144,10 +136,6 @@ def binomial(
     if prob._dtype is not count._dtype:
         raise errors_random.binomial_dtypes(count._dtype, prob._dtype)
     shape = broadcast_shapes(count._shape, prob._shape)
-    made = (
-        empty_like(count)
-        if shape == count._shape
-        else new(shape, count._dtype, count._storage.device)
-    )
+    made = empty_like(count) if shape == count._shape else new(shape, count._dtype, count._storage.device)
     both = (count.expand(shape), prob.expand(shape))
     return into("binomial", out, drawn("binomial", BINOMIAL, (), made, generator, both))

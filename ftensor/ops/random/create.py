@@ -20,18 +20,14 @@ from .fill import integers, normal_, uniform_
 
 
 @factory(method=False, ways=("*size",))
-def rand(
-    told: Told, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None
-) -> Tensor:
+def rand(told: Told, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None) -> Tensor:
     """Numbers of equal probability from 0 up to, but without, 1."""
     made = told.destination(sizes("rand", args, size), out)
     return uniform_(made, generator=generator)
 
 
 @factory(method=False, ways=("*size",))
-def randn(
-    told: Told, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None
-) -> Tensor:
+def randn(told: Told, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None) -> Tensor:
     """Numbers of the normal distribution of mean 0 and variance 1."""
     made = told.destination(sizes("randn", args, size), out)
     return normal_(made, generator=generator)
@@ -57,14 +53,16 @@ def _bound(function: str, name: str, value: Any) -> int:
     return as_int(value, function, name)
 
 
-@factory(
-    method=False,
-    ways=("high, size", "low, high, size"),
-)
+@factory(method=False, ways=("high, size", "low, high, size"))
 def randint(
-    told: Told, *args: Any, low: Any = None, high: Any = None, size: Any = None,
-    generator: Any = None, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    told: Told,
+    *args: Any,
+    low: Any = None,
+    high: Any = None,
+    size: Any = None,
+    generator: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """Integers of equal probability from `low`, or 0, up to, but without, `high`; int64 unless
     another dtype is given. RuntimeError for a range without numbers, or beyond the dtype.
     """
@@ -84,29 +82,27 @@ def _like(told: Told, input: Tensor, memory_format: Any) -> Tensor:
 
 
 @factory(method=False)
-def rand_like(
-    told: Told, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format
-) -> Tensor:
+def rand_like(told: Told, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format) -> Tensor:
     """`rand` in `input`'s shape, dtype, device and memory order."""
     return uniform_(_like(told, input, memory_format), generator=generator)
 
 
 @factory(method=False)
-def randn_like(
-    told: Told, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format
-) -> Tensor:
+def randn_like(told: Told, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format) -> Tensor:
     """`randn` in `input`'s shape, dtype, device and memory order."""
     return normal_(_like(told, input, memory_format), generator=generator)
 
 
-@factory(
-    method=False,
-    ways=("input, high", "input, low, high"),
-)
+@factory(method=False, ways=("input, high", "input, low, high"))
 def randint_like(
-    told: Told, input: Tensor, *args: Any, low: Any = None, high: Any = None,
-    generator: Any = None, memory_format: Any = preserve_format,
-) -> Tensor:  # fmt: skip
+    told: Told,
+    input: Tensor,
+    *args: Any,
+    low: Any = None,
+    high: Any = None,
+    generator: Any = None,
+    memory_format: Any = preserve_format,
+) -> Tensor:
     """`randint` in `input`'s shape, dtype, device and memory order."""
     first, last = _low_and_high("randint_like", args, low, high)
     made = _like(told, input, memory_format)
@@ -122,9 +118,8 @@ def randint_like(
     ),
 )
 def normal(
-    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None,
-    out: Tensor | None = None, **options: Any,
-) -> Tensor:  # fmt: skip
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Tensor | None = None, **options: Any
+) -> Tensor:
     """Numbers of the normal distribution, whose mean and standard deviation are two numbers
     (then `size` is the shape), or a number or tensor for each element; these are broadcast
     together, and the result has the dtype of `mean`, or `std`'s where that is a number.

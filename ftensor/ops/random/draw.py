@@ -25,35 +25,41 @@ def _row(name: str, body: str, params: tuple[str, ...] = (), inputs: str = "", *
     return Op(f"random_{name}", f"random_{name}({inputs})", body, params=STREAM + params, **told)
 
 
-UNIFORM = _row("uniform", f"ft_min(low + span * ftr_uniform({_WORD}), last)",
-               ("low", "span", "last"))  # fmt: skip
+UNIFORM = _row("uniform", f"ft_min(low + span * ftr_uniform({_WORD}), last)", ("low", "span", "last"))
 NORMAL = _row("normal", f"ftr_normal({_WORD}) * std + mean", ("mean", "std"))
 LOG_NORMAL = _row("log_normal", f"ftr_exp(ftr_normal({_WORD}) * std + mean)", ("mean", "std"))
-EXPONENTIAL = _row("exponential", f"ft_max(ftr_exponential({_WORD}) * scale, least)",
-                   ("scale", "least"))  # fmt: skip
+EXPONENTIAL = _row("exponential", f"ft_max(ftr_exponential({_WORD}) * scale, least)", ("scale", "least"))
 CAUCHY = _row("cauchy", f"ftr_cauchy({_WORD}) * sigma + median", ("median", "sigma"))
 GEOMETRIC = _row(
-    "geometric", f"ft_max(ceil(ftr_exponential({_WORD}) * scale), K(1))", ("scale",),
+    "geometric",
+    f"ft_max(ceil(ftr_exponential({_WORD}) * scale), K(1))",
+    ("scale",),
     only=("uint8", "int8", "int16", "int32", "int64", *_FLOATING),
-)  # fmt: skip
+)
 INTEGERS = _row(
-    "integers", f"low + ftr_below(range, FT_POSITION, {_STREAM})", ("low", "range"),
-    promote=Promote.COUNT, any_out=True, only=("b", "u", "i", "f"), bare="u",
-)  # fmt: skip
+    "integers",
+    f"low + ftr_below(range, FT_POSITION, {_STREAM})",
+    ("low", "range"),
+    promote=Promote.COUNT,
+    any_out=True,
+    only=("b", "u", "i", "f"),
+    bare="u",
+)
 # Of a tensor's elements: integers below each, ones of such probabilities, what is dropped.
-BELOW = _row("below", f"ftr_below(a, FT_POSITION, {_STREAM})", (), "a", promote=Promote.COUNT,
-             only=("int64",))  # fmt: skip
+BELOW = _row("below", f"ftr_below(a, FT_POSITION, {_STREAM})", (), "a", promote=Promote.COUNT, only=("int64",))
 CHANCE = _row("chance", f"ftr_happens({_WORD}, p) ? K(1) : K(0)", ("p",), only=("b", "u", "i", "f"))
 CHANCES = _row("chances", f"ftr_happens({_WORD}, a) ? K(1) : K(0)", (), "a", any_out=True)
 DROPOUT = _row("dropout", f"a * (ftr_happens({_WORD}, keep) ? gain : K(0))", ("keep", "gain"), "a")
 ALPHA_DROPOUT = _row(
-    "alpha_dropout", "a * (size <= keep ? gain : K(0)) + (size <= keep ? up : down)",
-    ("keep", "gain", "up", "down"), "a", lets=(("size", f"ftr_open({_WORD})"),),
-)  # fmt: skip
+    "alpha_dropout",
+    "a * (size <= keep ? gain : K(0)) + (size <= keep ? up : down)",
+    ("keep", "gain", "up", "down"),
+    "a",
+    lets=(("size", f"ftr_open({_WORD})"),),
+)
 POISSON = _row("poisson", f"ftr_count_poisson(a, FT_POSITION, {_STREAM})", (), "a")
 BINOMIAL = _row("binomial", f"ftr_count_binomial(a, b, FT_POSITION, {_STREAM})", (), "a, b")
-RRELU = _row("rrelu", f"a <= K(0) ? a * (low + span * ftr_uniform({_WORD})) : a",
-             ("low", "span"), "a")  # fmt: skip
+RRELU = _row("rrelu", f"a <= K(0) ? a * (low + span * ftr_uniform({_WORD})) : a", ("low", "span"), "a")
 enter(
     __name__, UNIFORM, NORMAL, LOG_NORMAL, EXPONENTIAL, CAUCHY, GEOMETRIC, INTEGERS, BELOW, CHANCE,
     CHANCES, DROPOUT, ALPHA_DROPOUT, POISSON, BINOMIAL, RRELU,
@@ -66,9 +72,8 @@ def words(seed: int, call: int) -> tuple[int, ...]:
 
 
 def drawn(
-    function: str, row: Op, values: tuple[Any, ...], out: Tensor, generator: Any,
-    inputs: tuple[Tensor, ...] = (),
-) -> Tensor:  # fmt: skip
+    function: str, row: Op, values: tuple[Any, ...], out: Tensor, generator: Any, inputs: tuple[Tensor, ...] = ()
+) -> Tensor:
     """Fill `out` by a row: the element in row-major place p gets the call's p-th numbers, however
     `out` lies in memory. Inputs have its shape.
 

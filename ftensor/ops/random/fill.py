@@ -15,23 +15,10 @@ from ...rows.catalogue import op
 from ..create.arguments import given_number
 from ..view.arguments import as_int, layout
 from ..view.complex import view_as_real
-from .draw import (
-    CAUCHY,
-    CHANCE,
-    CHANCES,
-    EXPONENTIAL,
-    GEOMETRIC,
-    INTEGERS,
-    LOG_NORMAL,
-    NORMAL,
-    UNIFORM,
-    drawn,
-)
+from .draw import CAUCHY, CHANCE, CHANCES, EXPONENTIAL, GEOMETRIC, INTEGERS, LOG_NORMAL, NORMAL, UNIFORM, drawn
 
 
-def _bounds(
-    function: str, args: tuple[Any, ...], named: dict[str, Any], defaults: tuple[Any, Any]
-) -> tuple[Any, Any]:
+def _bounds(function: str, args: tuple[Any, ...], named: dict[str, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
     """`from` and `to`, by place or by name (`from` is no name that a Python function can have)."""
     given = dict(zip(("from", "to"), args))
     if len(args) > 2:
@@ -64,10 +51,7 @@ def _positive(function: str, name: str, value: float) -> None:
         raise errors_random.bad_parameter(function, name, "above 0", value)
 
 
-@op(
-    function=False,
-    forms=("uniform_(from=0.0, to=1.0, *, generator=None) -> Tensor",),
-)
+@op(function=False, forms=("uniform_(from=0.0, to=1.0, *, generator=None) -> Tensor",))
 def uniform_(input: Tensor, *args: Any, generator: Any = None, **named: Any) -> Tensor:
     """Fill with numbers of equal probability from `from` up to, but without, `to`: those that the
     result's dtype holds exactly between 0 and 1 in equal steps, times the distance, plus `from`.
@@ -75,8 +59,7 @@ def uniform_(input: Tensor, *args: Any, generator: Any = None, **named: Any) -> 
     RuntimeError where `to` is below `from`, or the dtype cannot hold a bound or their distance.
     """
     low, high = (
-        _real("uniform_", name, v)
-        for name, v in zip(("from", "to"), _bounds("uniform_", args, named, (0.0, 1.0)))
+        _real("uniform_", name, v) for name, v in zip(("from", "to"), _bounds("uniform_", args, named, (0.0, 1.0)))
     )
     parts = _continuous(input, "uniform_")
     of = parts._dtype
@@ -118,9 +101,7 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
 
 
 @op(function=False)
-def log_normal_(
-    input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None
-) -> Tensor:
+def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
     """Fill with exp(x) for x of the normal distribution of `mean` and `std`. RuntimeError unless
     `std` is above 0.
     """
@@ -143,9 +124,7 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
 
 
 @op(function=False)
-def cauchy_(
-    input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None
-) -> Tensor:
+def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with numbers of Cauchy's distribution: half of them lie within `sigma` of `median`.
     RuntimeError unless `sigma` is above 0, and for integers.
     """
@@ -222,10 +201,7 @@ def integers(function: str, out: Tensor, low: int, high: int | None, generator: 
     return drawn(function, INTEGERS, (low, (top - low + 1) % (1 << 64)), out, generator)
 
 
-@op(
-    function=False,
-    forms=("bernoulli_(p=0.5, *, generator=None) -> Tensor",),
-)
+@op(function=False, forms=("bernoulli_(p=0.5, *, generator=None) -> Tensor",))
 def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Fill with ones of probability `p`, a number or a tensor of one for each element, else zeros.
 

@@ -39,9 +39,7 @@ def suggested_strides(shape: Ints, tensors: Sequence[Tensor]) -> Ints:
 
 
 @op(method=False, aliases=("concat", "concatenate"))
-def cat(
-    tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out: Tensor | None = None
-) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """Tensors one after another along a dim.
 
     Their dtypes are promoted to a common one, and the other dims must have equal sizes; an empty

@@ -22,9 +22,8 @@ def _flipped(op: str, input: Tensor, dims: Any) -> Tensor:
     if input._dtype.bare and input.ndim - 1 in dims and input.numel():
         raise errors.not_implemented_for(op, input._dtype)  # as torch: whole rows are copied
     made = memory.new(
-        input._shape, input._dtype, input._storage.device,
-        memory.layout_strides(input, memory.preserve_format),
-    )  # fmt: skip
+        input._shape, input._dtype, input._storage.device, memory.layout_strides(input, memory.preserve_format)
+    )
     strides, offset = list(input._strides), input._offset
     if input.numel():
         for d in dims:

@@ -33,9 +33,7 @@ def _around(at: int, size: int) -> int:
     return at % size
 
 
-MODES: dict[str, Callable[[int, int], int]] = {
-    "reflect": _reflected, "replicate": _repeated, "circular": _around,
-}  # fmt: skip
+MODES: dict[str, Callable[[int, int], int]] = {"reflect": _reflected, "replicate": _repeated, "circular": _around}
 
 
 def positions(x: Tensor, dim: int, listed: list[int]) -> Tensor:

@@ -22,9 +22,15 @@ from ..view.arguments import as_int
 
 CATEGORY = "ranges"
 # Zeros take the place of what the mask leaves out, whatever it is (nan times 0 would be nan).
-KEEP = Op("keep", "keep(input, mask) -> Tensor", "b ? a : K(0)", bool_="b ? a : K(0)",
-          complex_="ftb_cwhere(b, a, ft_cmake((FT_V)(0), (FT_V)(0)))", masks=(1,),
-          bare="h")  # fmt: skip
+KEEP = Op(
+    "keep",
+    "keep(input, mask) -> Tensor",
+    "b ? a : K(0)",
+    bool_="b ? a : K(0)",
+    complex_="ftb_cwhere(b, a, ft_cmake((FT_V)(0), (FT_V)(0)))",
+    masks=(1,),
+    bare="h",
+)
 enter(__name__, KEEP)
 
 

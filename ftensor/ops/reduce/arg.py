@@ -20,13 +20,29 @@ from .reduction import called, reduced
 _SAME = "y == x || (y != y && x != x)"
 _WINS = "y {} x || (y != y && x == x)"
 MAX = Reduce(
-    "max", "a", _SAME, "FT_LOWEST", ("x", "i"), arg=True, beats=_WINS.format(">"),
-    dims=Dims.ONE, nothing=RuntimeError, refusal=errors.dtype_not_supported,
-)  # fmt: skip
+    "max",
+    "a",
+    _SAME,
+    "FT_LOWEST",
+    ("x", "i"),
+    arg=True,
+    beats=_WINS.format(">"),
+    dims=Dims.ONE,
+    nothing=RuntimeError,
+    refusal=errors.dtype_not_supported,
+)
 MIN = Reduce(
-    "min", "a", _SAME, "FT_HIGHEST", ("x", "i"), arg=True, beats=_WINS.format("<"),
-    dims=Dims.ONE, nothing=RuntimeError, refusal=errors.dtype_not_supported,
-)  # fmt: skip
+    "min",
+    "a",
+    _SAME,
+    "FT_HIGHEST",
+    ("x", "i"),
+    arg=True,
+    beats=_WINS.format("<"),
+    dims=Dims.ONE,
+    nothing=RuntimeError,
+    refusal=errors.dtype_not_supported,
+)
 _PLACE = (
     "The index of the {} element over `dim`, or of all in row-major order; of the first one where\n"
     "there are several. NaN counts as the {}."
@@ -43,9 +59,7 @@ ARGMIN = Reduce(
 )  # fmt: skip
 
 
-def _extreme(
-    along: Reduce, of_all: Reduce, input: Tensor, dim: Any, keepdim: Any, other: Any, out: Any
-) -> Any:
+def _extreme(along: Reduce, of_all: Reduce, input: Tensor, dim: Any, keepdim: Any, other: Any, out: Any) -> Any:
     """max and min in their three forms: of all elements, along a dim, of two tensors."""
     name = along.name
     if isinstance(dim, Tensor):
@@ -81,10 +95,7 @@ def _extreme(
         "max(input, other, *, out=None) -> Tensor",
     ),
 )
-def max(
-    input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *,
-    other: Any = MISSING, out: Any = None,
-) -> Any:  # fmt: skip
+def max(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None) -> Any:
     """The largest element of all; the largest along a dim, with the first index it is found at; or
     the larger of two tensors' elements, as `maximum`. A NaN is the largest.
     """
@@ -99,10 +110,7 @@ def max(
         "min(input, other, *, out=None) -> Tensor",
     ),
 )
-def min(
-    input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *,
-    other: Any = MISSING, out: Any = None,
-) -> Any:  # fmt: skip
+def min(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None) -> Any:
     """The smallest element of all; the smallest along a dim, with the first index it is found at;
     or the smaller of two tensors' elements, as `minimum`. A NaN is the smallest.
     """

@@ -15,9 +15,7 @@ MOST_DIMS = 64  # that torch reduces
 _SOME, _ONE = Dims.SOME, Dims.ONE
 
 
-def checked(
-    name: str, input: Any, keepdim: Any = False, dtype: Any = None, out: Any = None
-) -> None:
+def checked(name: str, input: Any, keepdim: Any = False, dtype: Any = None, out: Any = None) -> None:
     """TypeError for arguments of the wrong type."""
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
@@ -74,9 +72,7 @@ def count(shape: Sequence[int], dims: Ints) -> int:
     return numel([shape[d] for d in dims])
 
 
-def check_not_empty(
-    name: str, input: Tensor, dims: Ints, dim: Any, kind: type[Exception] = RuntimeError
-) -> None:
+def check_not_empty(name: str, input: Tensor, dims: Ints, dim: Any, kind: type[Exception] = RuntimeError) -> None:
     """For reductions that have no result of nothing: `kind` where `dim` names no dim, IndexError
     where it names one without elements."""
     if 0 not in input._shape:

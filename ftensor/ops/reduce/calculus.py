@@ -18,9 +18,8 @@ from ..rearrange.cat import cat
 
 @composed()
 def diff(
-    input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None,
-    append: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
     """Differences of neighbours along `dim`, taken `n` times, after `prepend` and `append` were put
     at the ends; `!=` for bool. RuntimeError for a negative `n`, 0-d inputs and shapes that don't
     fit, IndexError for a dim that is not there.
@@ -110,9 +109,7 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = MISSING, dim: in
 
 
 @op(method=False)
-def gradient(
-    input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1
-) -> tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """The derivative along each dim, or those in `dim`: central differences of second order inside,
     one-sided ones of `edge_order` (1 or 2) at the ends.
 
@@ -126,9 +123,7 @@ def gradient(
     if dim is None:
         dims = tuple(range(input.ndim))
     else:
-        dims = tuple(
-            normalize_dim(d, input.ndim) for d in ((dim,) if isinstance(dim, int) else dim)
-        )
+        dims = tuple(normalize_dim(d, input.ndim) for d in ((dim,) if isinstance(dim, int) else dim))
     if len(set(dims)) != len(dims):
         raise errors_calculus.repeated(dims)
     spacing = 1 if spacing is None else spacing

@@ -19,60 +19,112 @@ from .reduction import reduced
 
 _CSUM = ("a", "ft_cadd(x, y)", "ft_cmake(K(0), K(0))")
 ANY = Reduce(
-    "any", "a", "x | y", "K(0)", promote=Promote.TRUTH, kinds="buifc", dims=Dims.LISTED,
+    "any",
+    "a",
+    "x | y",
+    "K(0)",
+    promote=Promote.TRUTH,
+    kinds="buifc",
+    dims=Dims.LISTED,
     doc="Whether any element over `dim` is not zero.",
-)  # fmt: skip
-ALL = Reduce(
-    "all", "a", "x & y", "K(1)", promote=Promote.TRUTH, kinds="buifc", dims=Dims.LISTED,
-    doc="Whether all elements over `dim` are not zero.",
-)  # fmt: skip
-SUM = Reduce(
-    "sum", "a", "x + y", "K(0)", complex_=_CSUM, kinds="buifc", instead={"b": ANY},
-    promote=Promote.INT_TO_LONG, converts=True, doc="The sum over `dim`.",
-)  # fmt: skip
-NANSUM = Reduce(
-    "nansum", "a != a ? K(0) : a", "x + y", "K(0)", kinds="f",
-    instead={"b": ANY, "u": SUM, "i": SUM}, refusal=errors.dtype_not_supported,
-    promote=Promote.INT_TO_LONG, converts=True, doc="The sum over `dim`, NaN counted as zero.",
-)  # fmt: skip
-PROD = Reduce(
-    "prod", "a", "x * y", "K(1)", complex_=("a", "ft_cmul(x, y)", "ft_cmake(K(1), K(0))"),
-    kinds="buifc", instead={"b": ALL}, dims=Dims.ONE,
-    promote=Promote.INT_TO_LONG, converts=True, doc="The product over `dim`.",
-)  # fmt: skip
-MEAN_COMPLEX = Reduce(
-    "mean", "", "", "", ("ft_cmake(x.re / n, x.im / n)",), complex_=_CSUM, params=("n",), kinds="c"
 )
+ALL = Reduce(
+    "all",
+    "a",
+    "x & y",
+    "K(1)",
+    promote=Promote.TRUTH,
+    kinds="buifc",
+    dims=Dims.LISTED,
+    doc="Whether all elements over `dim` are not zero.",
+)
+SUM = Reduce(
+    "sum",
+    "a",
+    "x + y",
+    "K(0)",
+    complex_=_CSUM,
+    kinds="buifc",
+    instead={"b": ANY},
+    promote=Promote.INT_TO_LONG,
+    converts=True,
+    doc="The sum over `dim`.",
+)
+NANSUM = Reduce(
+    "nansum",
+    "a != a ? K(0) : a",
+    "x + y",
+    "K(0)",
+    kinds="f",
+    instead={"b": ANY, "u": SUM, "i": SUM},
+    refusal=errors.dtype_not_supported,
+    promote=Promote.INT_TO_LONG,
+    converts=True,
+    doc="The sum over `dim`, NaN counted as zero.",
+)
+PROD = Reduce(
+    "prod",
+    "a",
+    "x * y",
+    "K(1)",
+    complex_=("a", "ft_cmul(x, y)", "ft_cmake(K(1), K(0))"),
+    kinds="buifc",
+    instead={"b": ALL},
+    dims=Dims.ONE,
+    promote=Promote.INT_TO_LONG,
+    converts=True,
+    doc="The product over `dim`.",
+)
+MEAN_COMPLEX = Reduce("mean", "", "", "", ("ft_cmake(x.re / n, x.im / n)",), complex_=_CSUM, params=("n",), kinds="c")
 MEAN = Reduce(
-    "mean", "a", "x + y", "K(0)", ("x / n",), params=("n",), kinds="f",
-    instead={"c": MEAN_COMPLEX}, refusal=errors_reduce.no_fractions, refuses_first=True,
-    converts=True, doc="The mean over `dim`; NaN where there is nothing.",
-)  # fmt: skip
+    "mean",
+    "a",
+    "x + y",
+    "K(0)",
+    ("x / n",),
+    params=("n",),
+    kinds="f",
+    instead={"c": MEAN_COMPLEX},
+    refusal=errors_reduce.no_fractions,
+    refuses_first=True,
+    converts=True,
+    doc="The mean over `dim`; NaN where there is nothing.",
+)
 AMAX = Reduce(
-    "amax", "a", "ft_max(x, y)", "FT_LOWEST", nothing=RuntimeError,
+    "amax",
+    "a",
+    "ft_max(x, y)",
+    "FT_LOWEST",
+    nothing=RuntimeError,
     signature="amax(input, dim=(), keepdim=False, *, out=None)",
     doc="The largest element over `dim`; NaN where there is one.",
-)  # fmt: skip
+)
 AMIN = Reduce(
-    "amin", "a", "ft_min(x, y)", "FT_HIGHEST", nothing=RuntimeError,
+    "amin",
+    "a",
+    "ft_min(x, y)",
+    "FT_HIGHEST",
+    nothing=RuntimeError,
     signature="amin(input, dim=(), keepdim=False, *, out=None)",
     doc="The smallest element over `dim`; NaN where there is one.",
-)  # fmt: skip
+)
 enter(__name__, SUM, NANSUM, PROD, MEAN, MEAN_COMPLEX)
 add_rows([SUM, NANSUM, PROD, MEAN, AMAX, AMIN, ANY, ALL], __name__)
 
 NOT_NAN = Op("nanmean", "nanmean(input) -> Tensor", "a == a", Promote.ALWAYS_BOOL)
 QUOTIENT = Op(
-    "nanmean", "nanmean(input, n) -> Tensor", "a / b", Promote.INT_TO_FLOAT,
+    "nanmean",
+    "nanmean(input, n) -> Tensor",
+    "a / b",
+    Promote.INT_TO_FLOAT,
     complex_="ft_cmake(a.re / b.re, a.im / b.re)",
-)  # fmt: skip
+)
 
 
 @op(rows=(NOT_NAN, QUOTIENT))
 def nanmean(
-    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: dtype | None = None,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None
+) -> Tensor:
     """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
     checked("nanmean", input, keepdim, dtype, out)
     if input._dtype.kind not in "fc":
@@ -89,9 +141,7 @@ def nanmean(
 
 
 @op()
-def aminmax(
-    input: Tensor, *, dim: int | None = None, keepdim: bool = False, out: Any = None
-) -> tuple[Tensor, Tensor]:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> tuple[Tensor, Tensor]:
     """The smallest and the largest element, of all or along one dim."""
     checked("aminmax", input, keepdim)
     dims = dims_of("aminmax", dim, input.ndim, Dims.ONE)

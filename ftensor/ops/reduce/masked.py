@@ -88,22 +88,34 @@ _DIMS = {
 
 
 def _masked(
-    name: str, parameters: str, identity: Any, run: Callable[..., Tensor], doc: str,
+    name: str,
+    parameters: str,
+    identity: Any,
+    run: Callable[..., Tensor],
+    doc: str,
     of: Callable[[Tensor, dtype | None], dtype] = _own,
-) -> Callable[..., Tensor]:  # fmt: skip
+) -> Callable[..., Tensor]:
     """Enter an op that runs on a tensor with `identity`, or what that says for the dtype, in place
     of what is masked: `run(filled, *dims, dtype=)`, with the dtype `of` the input and of what a
     user asks for.
     """
     return op(namespace="masked", method=False)(
         written(
-            name, parameters,
+            name,
+            parameters,
             "filled = fill(FULL, input, mask, identity)\n"
-            f"return run(filled, {_DIMS[parameters]}, dtype=of(input, dtype))", doc,
-            __name__=__name__, FULL=f"masked.{name}", fill=_filled, identity=identity, run=run,
-            of=of, dims_of=dims_of, normalize_dim=normalize_dim,
+            f"return run(filled, {_DIMS[parameters]}, dtype=of(input, dtype))",
+            doc,
+            __name__=__name__,
+            FULL=f"masked.{name}",
+            fill=_filled,
+            identity=identity,
+            run=run,
+            of=of,
+            dims_of=dims_of,
+            normalize_dim=normalize_dim,
         )
-    )  # fmt: skip
+    )
 
 
 def _folded(row: Reduce) -> Callable[..., Tensor]:
@@ -123,38 +135,43 @@ def _prod(filled: Tensor, dims: Ints, keepdim: bool, dtype: dtype) -> Tensor:
     return made
 
 
-_sum = _masked("sum", OVER, 0, _folded(SUM), """
+_sum = _masked(
+    "sum",
+    OVER,
+    0,
+    _folded(SUM),
+    """
 The sum over `dim` (None or () for all) of the elements that `mask` lets through; integers
 are summed as int64.
-""", _summed_in)  # fmt: skip
-_masked("prod", OVER, 1, _prod, """
+""",
+    _summed_in,
+)
+_masked(
+    "prod",
+    OVER,
+    1,
+    _prod,
+    """
 The product over `dim` (None or () for all) of the elements that `mask` lets through;
 integers are multiplied as int64.
-""", _summed_in)  # fmt: skip
-_masked("cumsum", ALONG, 0, cumsum,
-        "Running sums along `dim`, in which masked elements count as 0.")  # fmt: skip
-_masked("cumprod", ALONG, 1, cumprod,
-        "Running products along `dim`, in which masked elements count as 1.")  # fmt: skip
+""",
+    _summed_in,
+)
+_masked("cumsum", ALONG, 0, cumsum, "Running sums along `dim`, in which masked elements count as 0.")
+_masked("cumprod", ALONG, 1, cumprod, "Running products along `dim`, in which masked elements count as 1.")
 _ENDS = "Where all are masked, it is the %s number of the dtype."
-_masked("amax", OVER, _least, _folded(AMAX),
-        "The largest over `dim` of what `mask` lets through. " + _ENDS % "least")  # fmt: skip
-_masked("amin", OVER, _most, _folded(AMIN),
-        "The smallest over `dim` of what `mask` lets through. " + _ENDS % "largest")  # fmt: skip
+_masked("amax", OVER, _least, _folded(AMAX), "The largest over `dim` of what `mask` lets through. " + _ENDS % "least")
+_masked("amin", OVER, _most, _folded(AMIN), "The smallest over `dim` of what `mask` lets through. " + _ENDS % "largest")
 _PLACES = "of what `mask` lets through stands, in the input's dtype unless `dtype` names another."
-_masked("argmax", PLACE, _least, _folded(ARGMAX),
-        f"Where along `dim` the largest {_PLACES}")  # fmt: skip
-_masked("argmin", PLACE, _most, _folded(ARGMIN),
-        f"Where along `dim` the smallest {_PLACES}")  # fmt: skip
+_masked("argmax", PLACE, _least, _folded(ARGMAX), f"Where along `dim` the largest {_PLACES}")
+_masked("argmin", PLACE, _most, _folded(ARGMIN), f"Where along `dim` the smallest {_PLACES}")
 _SHARES = "along `dim`, in which masked elements have no share."
 _masked("softmax", ALONG, _least, softmax, f"softmax {_SHARES}")
 _masked("log_softmax", ALONG, _least, log_softmax, f"log_softmax {_SHARES}")
-_masked("softmin", ALONG, _most, lambda filled, dim, dtype: softmax(-filled, dim, dtype),
-        f"softmin {_SHARES}")  # fmt: skip
+_masked("softmin", ALONG, _most, lambda filled, dim, dtype: softmax(-filled, dim, dtype), f"softmin {_SHARES}")
 
 
-def _count(
-    name: str, input: Tensor, dim: int | Sequence[int] | None, keepdim: Any, mask: Any
-) -> Tensor:
+def _count(name: str, input: Tensor, dim: int | Sequence[int] | None, keepdim: Any, mask: Any) -> Tensor:
     """How many elements a mask lets through."""
     if mask is None:
         let = ones((), dtype=int64, device=input.device).expand(input._shape)
@@ -166,9 +183,13 @@ def _count(
 
 @op(name="mean", namespace="masked", method=False)
 def _mean(
-    input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool | None = False,
-    dtype: dtype | None = None, mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The mean over `dim` of the elements that `mask` lets through: NaN where that is none.
     ValueError for a dtype without fractions.
     """
@@ -182,9 +203,8 @@ def _mean(
 
 @op(name="median", namespace="masked", method=False)
 def _median(
-    input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: dtype | None = None,
-    mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: dtype | None = None, mask: Tensor | None = None
+) -> Tensor:
     """The lower median along `dim` of the elements that `mask` lets through and that are numbers;
     NaN where there is none, which is a ValueError for integers.
     """
@@ -201,9 +221,13 @@ def _median(
 
 @op(name="logsumexp", namespace="masked", method=False)
 def _logsumexp(
-    input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool = False,
-    dtype: dtype | None = None, mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """log of the sum over `dim` of exp of the elements that `mask` lets through."""
     name = "masked.logsumexp"
     filled = _filled("logsumexp", input, mask, _least)
@@ -213,9 +237,13 @@ def _logsumexp(
 
 @op(name="logaddexp", namespace="masked", method=False)
 def _logaddexp(
-    input: Tensor, other: Tensor, *, dtype: dtype | None = None,
-    input_mask: Tensor | None = None, other_mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    other: Tensor,
+    *,
+    dtype: dtype | None = None,
+    input_mask: Tensor | None = None,
+    other_mask: Tensor | None = None,
+) -> Tensor:
     """log(exp(input) + exp(other)), elementwise; what a mask hides adds nothing."""
     name = "masked.logaddexp"
     left = _filled(name, input, input_mask, _least)
@@ -225,23 +253,37 @@ def _logaddexp(
 
 @op(name="norm", namespace="masked", method=False)
 def _norm(
-    input: Tensor, ord: float | None = 2.0, dim: int | Sequence[int] | None = None, *,
-    keepdim: bool | None = False, dtype: dtype | None = None, mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    ord: float | None = 2.0,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The vector norm of order `ord` over `dim` of the elements that `mask` lets through."""
     name = "masked.norm"
     filled = _filled(name, input, mask, _most if ord == -math.inf else 0)
     made: Tensor = vector_norm(
-        filled, 2.0 if ord is None else ord, dims_of(name, dim, input.ndim), bool(keepdim),
+        filled,
+        2.0 if ord is None else ord,
+        dims_of(name, dim, input.ndim),
+        bool(keepdim),
         dtype=input._dtype if dtype is None else dtype,
-    )  # fmt: skip
+    )
     return made
 
 
 def _spread(
-    name: str, input: Tensor, dim: int | Sequence[int] | None, unbiased: bool | None,
-    correction: float | None, keepdim: Any, dtype: dtype | None, mask: Any,
-) -> Tensor:  # fmt: skip
+    name: str,
+    input: Tensor,
+    dim: int | Sequence[int] | None,
+    unbiased: bool | None,
+    correction: float | None,
+    keepdim: Any,
+    dtype: dtype | None,
+    mask: Any,
+) -> Tensor:
     """The variance: the squares of the distances to the mean, summed, by their count."""
     if unbiased is not None and correction is not None:
         raise errors_reduce.argument_unexpected(name, "correction", "beside `unbiased`")
@@ -262,10 +304,15 @@ def _spread(
 
 @op(name="var", namespace="masked", method=False)
 def _var(
-    input: Tensor, dim: int | Sequence[int] | None = None, unbiased: bool | None = None, *,
-    correction: float | None = None, keepdim: bool | None = False, dtype: dtype | None = None,
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
     mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The variance over `dim` of the elements that `mask` lets through; the squares are divided by
     their count less `correction` (1; 0 where `unbiased` is False).
     """
@@ -274,19 +321,29 @@ def _var(
 
 @op(name="std", namespace="masked", method=False)
 def _std(
-    input: Tensor, dim: int | Sequence[int] | None = None, unbiased: bool | None = None, *,
-    correction: float | None = None, keepdim: bool | None = False, dtype: dtype | None = None,
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
     mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The square root of `masked.var`."""
     return _spread("masked.std", input, dim, unbiased, correction, keepdim, dtype, mask).sqrt()
 
 
 @op(namespace="masked", method=False)
 def normalize(
-    input: Tensor, ord: float, dim: int | Sequence[int] | None, *, eps: float = 1e-12,
-    dtype: dtype | None = None, mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    ord: float,
+    dim: int | Sequence[int] | None,
+    *,
+    eps: float = 1e-12,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The elements that `mask` lets through, others as 0, by their norm of order `ord` over `dim`,
     or by `eps` where that is more.
     """

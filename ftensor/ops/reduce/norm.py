@@ -22,9 +22,17 @@ _ABS = "ft_cabs(a)"
 def _norm(lift: str, complex_lift: str, combine: str, identity: str, finish: str) -> Reduce:
     complex_ = (complex_lift, combine, identity)
     return Reduce(
-        "norm", lift, combine, identity, (finish,), complex_=complex_, state_complex=False,
-        kinds="fc", promote=Promote.COMPLEX_TO_REAL, bare="h",
-    )  # fmt: skip
+        "norm",
+        lift,
+        combine,
+        identity,
+        (finish,),
+        complex_=complex_,
+        state_complex=False,
+        kinds="fc",
+        promote=Promote.COMPLEX_TO_REAL,
+        bare="h",
+    )
 
 
 NORM_0 = _norm("a != K(0) ? K(1) : K(0)", f"{_ABS} != K(0) ? K(1) : K(0)", "x + y", "K(0)", "x")
@@ -33,18 +41,24 @@ NORM_2 = _norm("a * a", "a.re * a.re + a.im * a.im", "x + y", "K(0)", "sqrt(x)")
 NORM_HIGH = _norm("fabs(a)", _ABS, "ft_max(x, y)", "K(0)", "x")
 NORM_LOW = _norm("fabs(a)", _ABS, "ft_min(x, y)", "K(INFINITY)", "x")
 NORM_P = Reduce(
-    "norm", "pow(fabs(a), p)", "x + y", "K(0)", ("pow(x, K(1) / p)",),
-    complex_=("pow(ft_cabs(a), p)", "x + y", "K(0)"), state_complex=False, params=("p",),
-    kinds="fc", promote=Promote.COMPLEX_TO_REAL, bare="h",
-)  # fmt: skip
+    "norm",
+    "pow(fabs(a), p)",
+    "x + y",
+    "K(0)",
+    ("pow(x, K(1) / p)",),
+    complex_=("pow(ft_cabs(a), p)", "x + y", "K(0)"),
+    state_complex=False,
+    params=("p",),
+    kinds="fc",
+    promote=Promote.COMPLEX_TO_REAL,
+    bare="h",
+)
 _ROWS = {0.0: NORM_0, 1.0: NORM_1, 2.0: NORM_2, math.inf: NORM_HIGH, -math.inf: NORM_LOW}
 DIFFERENCE = Op("dist", "dist(input, other) -> Tensor", "a - b", complex_="ft_csub(a, b)", bare="h")
 enter(__name__, NORM_0, NORM_1, NORM_2, NORM_HIGH, NORM_LOW, NORM_P, DIFFERENCE)
 
 
-def _norm_of(
-    input: Tensor, order: float, dim: Any, keepdim: bool, wanted: dtype | None, out: Tensor | None
-) -> Tensor:
+def _norm_of(input: Tensor, order: float, dim: Any, keepdim: bool, wanted: dtype | None, out: Tensor | None) -> Tensor:
     name = "linalg.vector_norm"
     d = input._dtype
     if d.kind not in "fc":
@@ -86,9 +100,14 @@ def _order(order: Any) -> float:
 
 @op(namespace="linalg")
 def vector_norm(
-    input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *,
-    dtype: dtype | None = None, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    ord: Any = 2,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """The norm of order `ord` (any number, inf or -inf; 0 counts what is not zero) of all elements
     or over `dim`. RuntimeError for integers.
     """
@@ -97,26 +116,27 @@ def vector_norm(
 
 
 def _norm_method(
-    input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
-    dtype: dtype | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: dtype | None = None
+) -> Tensor:
     """The vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm."""
     return norm(input, p, dim, keepdim, None, dtype)
 
 
 @op(method=_norm_method)
 def norm(
-    input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
-    out: Tensor | None = None, dtype: dtype | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    p: Any = "fro",
+    dim: Any = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+) -> Tensor:
     """The vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm, "nuc" the
     sum of a matrix's singular values (see `linalg.matrix_norm`)."""
     checked("norm", input, keepdim, dtype, out)
     if isinstance(p, str) and p == "nuc":
         of_two = (-2, -1) if dim is None and input.ndim == 2 else dim
-        made: Tensor = ENTRIES["linalg.matrix_norm"].call(
-            input, p, of_two, keepdim, dtype=dtype, out=out
-        )
+        made: Tensor = ENTRIES["linalg.matrix_norm"].call(input, p, of_two, keepdim, dtype=dtype, out=out)
         return made
     if isinstance(p, str) and p != "fro":
         raise errors_reduce.norm_order(p)

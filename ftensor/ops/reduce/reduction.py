@@ -18,9 +18,7 @@ from .arguments import check_not_empty, checked, count, dims_of, several
 
 
 @cache
-def _taken(
-    row: Reduce, own: dtype, of: dtype | None, default: dtype
-) -> tuple[Reduce, dtype, tuple[dtype, ...]]:
+def _taken(row: Reduce, own: dtype, of: dtype | None, default: dtype) -> tuple[Reduce, dtype, tuple[dtype, ...]]:
     """(the row that computes, what it computes in, the dtypes of its outputs).
 
     `default` is the default dtype, on which promotion depends.
@@ -38,9 +36,13 @@ def _refused(row: Reduce, own: dtype, of: dtype | None) -> bool:
 
 
 def outputs(
-    row: Reduce, input: Tensor, dims: Ints, keepdim: bool = False, of: dtype | None = None,
+    row: Reduce,
+    input: Tensor,
+    dims: Ints,
+    keepdim: bool = False,
+    of: dtype | None = None,
     into: Sequence[Tensor] | None = None,
-) -> tuple[Tensor, ...]:  # fmt: skip
+) -> tuple[Tensor, ...]:
     """A row's reduction over `dims`, counted from the front; no argument is read or checked here.
 
     `of` is the dtype of the computation and the result in place of the one that the row promotes
@@ -52,9 +54,8 @@ def outputs(
 
 
 def reduced(
-    row: Reduce, input: Tensor, dims: Ints, keepdim: bool = False, of: dtype | None = None,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    row: Reduce, input: Tensor, dims: Ints, keepdim: bool = False, of: dtype | None = None, out: Tensor | None = None
+) -> Tensor:
     """As `outputs`, of a row with one."""
     return outputs(row, input, dims, keepdim, of, None if out is None else (out,))[0]
 

@@ -17,16 +17,28 @@ from ..rearrange.cat import cat
 
 # torch's names of the reductions, as scatter_reduce has them, and what each begins with.
 _BEGIN = {
-    "sum": ("sum", 0.0), "mean": ("sum", 0.0), "prod": ("prod", 1.0), "max": ("amax", -math.inf),
-    "amax": ("amax", -math.inf), "min": ("amin", math.inf), "amin": ("amin", math.inf),
-}  # fmt: skip
+    "sum": ("sum", 0.0),
+    "mean": ("sum", 0.0),
+    "prod": ("prod", 1.0),
+    "max": ("amax", -math.inf),
+    "amax": ("amax", -math.inf),
+    "min": ("amin", math.inf),
+    "amin": ("amin", math.inf),
+}
 
 
 @op(method=False)
 def segment_reduce(
-    data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None,
-    offsets: Tensor | None = None, axis: int = 0, unsafe: bool = False, initial: Any = None,
-) -> Tensor:  # fmt: skip
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Any = None,
+) -> Tensor:
     """The "sum", "mean", "prod", "max" or "min" of each segment of a dim. Segments follow one
     another: `lengths`, of the shape of the dims before `axis` and a last one, says how long they
     are, `offsets` where each begins and the last ends. A segment of no elements is `initial`, or
@@ -63,9 +75,7 @@ def segment_reduce(
     return made.to(data._dtype).contiguous()
 
 
-def _offsets(
-    data: Tensor, axis: int, lengths: Tensor | None, offsets: Tensor | None, unsafe: bool
-) -> Tensor:
+def _offsets(data: Tensor, axis: int, lengths: Tensor | None, offsets: Tensor | None, unsafe: bool) -> Tensor:
     """Where the segments begin and the last ends, as int64."""
     given = lengths if offsets is None else offsets
     word = "lengths" if offsets is None else "offsets"
@@ -75,8 +85,7 @@ def _offsets(
         raise errors.not_implemented_for("segment_reduce", given._dtype)
     if given.ndim != axis + 1 or given._shape[:-1] != data._shape[:axis]:
         raise errors_index.segments(
-            f"`{word}` must have the shape {list(data._shape[:axis])} and one dim more, "
-            f"not {list(given._shape)}"
+            f"`{word}` must have the shape {list(data._shape[:axis])} and one dim more, not {list(given._shape)}"
         )
     given = given.to(dtypes.int64)
     if offsets is not None:

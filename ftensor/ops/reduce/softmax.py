@@ -29,30 +29,43 @@ from .reduction import reduced
 # An infinite largest element is left where it is: inf - inf would be NaN.
 _CENTER = "(fabs(b) == K(INFINITY) ? K(0) : b)"
 EXP_SUM = Reduce(
-    "logsumexp", f"exp(a - {_CENTER})", "x + y", "K(0)", ("log(x)",), kinds="f",
-    promote=Promote.UNROUNDED, beside=Promote.UNROUNDED_REAL,
-)  # fmt: skip
+    "logsumexp",
+    f"exp(a - {_CENTER})",
+    "x + y",
+    "K(0)",
+    ("log(x)",),
+    kinds="f",
+    promote=Promote.UNROUNDED,
+    beside=Promote.UNROUNDED_REAL,
+)
 EXP_SUM_COMPLEX = Reduce(
-    "logsumexp", "", "", "", ("ft_clog(x)",),
+    "logsumexp",
+    "",
+    "",
+    "",
+    ("ft_clog(x)",),
     complex_=(
         "ft_cexp(ft_cmake(a.re - (fabs(b.re) == K(INFINITY) ? K(0) : b.re), a.im))",
-        "ft_cadd(x, y)", "ft_cmake(K(0), K(0))",
+        "ft_cadd(x, y)",
+        "ft_cmake(K(0), K(0))",
     ),
-    kinds="c", promote=Promote.UNROUNDED, beside=Promote.UNROUNDED_REAL,
-)  # fmt: skip
+    kinds="c",
+    promote=Promote.UNROUNDED,
+    beside=Promote.UNROUNDED_REAL,
+)
 UNCENTER = Op(
-    "logsumexp", "logsumexp(input, largest) -> Tensor", f"a + {_CENTER}",
+    "logsumexp",
+    "logsumexp(input, largest) -> Tensor",
+    f"a + {_CENTER}",
     complex_="ft_cmake(a.re + (fabs(b.re) == K(INFINITY) ? K(0) : b.re), a.im)",
     float_only=True,
-)  # fmt: skip
+)
 enter(__name__, EXP_SUM, EXP_SUM_COMPLEX, UNCENTER)
 
 
 @op()
 @fused
-def logsumexp(
-    input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None
-) -> Tensor:
+def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
     checked("logsumexp", input, keepdim, None, out)
     if out is not None and out._dtype.kind not in "fc":
@@ -83,21 +96,21 @@ def logsumexp(
 
 
 SHIFTED_EXP = Reduce(
-    "softmax", "exp(a - b)", "x + y", "K(0)", kinds="f",
-    promote=Promote.UNROUNDED, beside=Promote.UNROUNDED,
-)  # fmt: skip
-LOG_EXP = Reduce(
-    "log_softmax", "exp(a - b)", "x + y", "K(0)", ("log(x)",), kinds="f",
-    promote=Promote.UNROUNDED, beside=Promote.UNROUNDED,
-)  # fmt: skip
-LOG = Op("log_softmax", "log(input) -> Tensor", "log(a)", float_only=True)
-SOFTMAX = Op(
-    "softmax", "softmax(input, largest, total) -> Tensor", "exp(a - b) / c", float_only=True
+    "softmax", "exp(a - b)", "x + y", "K(0)", kinds="f", promote=Promote.UNROUNDED, beside=Promote.UNROUNDED
 )
-LOG_SOFTMAX = Op(
-    "log_softmax", "log_softmax(input, largest, log_total) -> Tensor", "(a - b) - c",
-    float_only=True,
-)  # fmt: skip
+LOG_EXP = Reduce(
+    "log_softmax",
+    "exp(a - b)",
+    "x + y",
+    "K(0)",
+    ("log(x)",),
+    kinds="f",
+    promote=Promote.UNROUNDED,
+    beside=Promote.UNROUNDED,
+)
+LOG = Op("log_softmax", "log(input) -> Tensor", "log(a)", float_only=True)
+SOFTMAX = Op("softmax", "softmax(input, largest, total) -> Tensor", "exp(a - b) / c", float_only=True)
+LOG_SOFTMAX = Op("log_softmax", "log_softmax(input, largest, log_total) -> Tensor", "(a - b) - c", float_only=True)
 enter(__name__, SHIFTED_EXP, LOG_EXP, LOG, SOFTMAX, LOG_SOFTMAX)
 
 
@@ -117,9 +130,7 @@ def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:
     """SOFTMAX or LOG_SOFTMAX along `dim`, counted from the front, of elements taken as `of`, a
     floating-point dtype; contiguous."""
     # A narrower dtype is what the elements are rounded to first, as torch has it.
-    fits = input._dtype is of or (
-        input._dtype.kind == "f" and dtypes.promote_types(input._dtype, of) is of
-    )
+    fits = input._dtype is of or (input._dtype.kind == "f" and dtypes.promote_types(input._dtype, of) is of)
     source = input if fits else input.to(of)
     # Along the last dim torch keeps a logarithm's argument and value in the narrow dtype.
     last = dim == input.ndim - 1
@@ -154,18 +165,14 @@ def _keeps_terms(source: Tensor, dim: int) -> bool:
 
 @op()
 @fused
-def softmax(
-    input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None
-) -> Tensor:
+def softmax(input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Exponentials along a dim, divided by their sum."""
     return _softmax(SOFTMAX, input, dim, dtype, out)
 
 
 @op()
 @fused
-def log_softmax(
-    input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None
-) -> Tensor:
+def log_softmax(input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of `softmax`."""
     return _softmax(LOG_SOFTMAX, input, dim, dtype, out)
 
@@ -183,9 +190,7 @@ def _special(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
 def _layer(call: Callable[..., Tensor], name: str, doc: str) -> Callable[..., Tensor]:
     """The nn.functional form, whose dim follows from the number of dims where it is left out."""
 
-    def layer(
-        input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: dtype | None = None
-    ) -> Tensor:
+    def layer(input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
         if dim is None:
             checked(name, input)
             warnings.warn(errors_reduce.implicit_dim(name), stacklevel=_stacklevel)

@@ -25,10 +25,18 @@ _CSQUARE = ("(a.re - b.re) * (a.re - b.re) + (a.im - b.im) * (a.im - b.im)", "x 
 
 def _squares(name: str, finish: str) -> Reduce:
     return Reduce(
-        name, "(a - b) * (a - b)", "x + y", "K(0)", (finish,),
-        complex_=_CSQUARE, state_complex=False, params=("n",), kinds="fc",
-        promote=Promote.COMPLEX_TO_REAL, beside=Promote.UNROUNDED,
-    )  # fmt: skip
+        name,
+        "(a - b) * (a - b)",
+        "x + y",
+        "K(0)",
+        (finish,),
+        complex_=_CSQUARE,
+        state_complex=False,
+        params=("n",),
+        kinds="fc",
+        promote=Promote.COMPLEX_TO_REAL,
+        beside=Promote.UNROUNDED,
+    )
 
 
 VAR, STD = _squares("var", "x / n"), _squares("std", "sqrt(x / n)")
@@ -43,9 +51,15 @@ def _summed_in(input: Tensor) -> dtype:
 
 
 def _spread(
-    red: Reduce, name: str, input: Tensor, dim: Any, unbiased: Any, keepdim: Any,
-    correction: Any, out: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    red: Reduce,
+    name: str,
+    input: Tensor,
+    dim: Any,
+    unbiased: Any,
+    keepdim: Any,
+    correction: Any,
+    out: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
     """(variance or deviation, mean); the mean in the dtype that is computed in, dims kept."""
     if isinstance(dim, bool):  # the form with `unbiased` alone
         if unbiased is not MISSING or correction is not MISSING:
@@ -73,9 +87,7 @@ def _spread(
     return made, mean
 
 
-def _one(
-    red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any, out: Any
-) -> Tensor:
+def _one(red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any, out: Any) -> Tensor:
     checked(red.name, input, out=out)
     if out is not None and input._dtype.kind in "fc":
         if not can_cast(input._dtype.to_real(), out._dtype):
@@ -83,9 +95,7 @@ def _one(
     return _spread(red, red.name, input, dim, unbiased, keepdim, correction, out)[0]
 
 
-def _both(
-    red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any
-) -> tuple[Tensor, Tensor]:
+def _both(red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any) -> tuple[Tensor, Tensor]:
     name = red.name + "_mean"
     made, mean = _spread(red, name, input, dim, unbiased, keepdim, correction)
     mean = converted(mean, input._dtype, mean._storage.device)
@@ -95,9 +105,14 @@ def _both(
 @op()
 @fused
 def var(
-    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
-    correction: Any = MISSING, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: Any = None,
+    unbiased: Any = MISSING,
+    keepdim: bool = False,
+    *,
+    correction: Any = MISSING,
+    out: Tensor | None = None,
+) -> Tensor:
     """The variance over `dim`: the mean square distance from the mean, divided by n - correction
     (`unbiased=False` is `correction=0`). A complex tensor's is real. RuntimeError for integers.
     """
@@ -107,9 +122,14 @@ def var(
 @op()
 @fused
 def std(
-    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
-    correction: Any = MISSING, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: Any = None,
+    unbiased: Any = MISSING,
+    keepdim: bool = False,
+    *,
+    correction: Any = MISSING,
+    out: Tensor | None = None,
+) -> Tensor:
     """The standard deviation over `dim`: the square root of `var`."""
     return _one(STD, input, dim, unbiased, keepdim, correction, out)
 
@@ -117,9 +137,8 @@ def std(
 @op(method=False)
 @fused
 def var_mean(
-    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
-    correction: Any = MISSING,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *, correction: Any = MISSING
+) -> tuple[Tensor, Tensor]:
     """`var` and `mean` over the same dims."""
     return _both(VAR, input, dim, unbiased, keepdim, correction)
 
@@ -127,9 +146,8 @@ def var_mean(
 @op(method=False)
 @fused
 def std_mean(
-    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
-    correction: Any = MISSING,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *, correction: Any = MISSING
+) -> tuple[Tensor, Tensor]:
     """`std` and `mean` over the same dims."""
     return _both(STD, input, dim, unbiased, keepdim, correction)
 
@@ -147,8 +165,15 @@ def moments(x: Tensor, dims: tuple[int, ...]) -> tuple[Tensor, Tensor]:
 
 
 COUNT = Reduce(
-    "count_nonzero", "a", "x + y", "K(0)", truth=True, promote=Promote.COUNT, kinds="buifc",
+    "count_nonzero",
+    "a",
+    "x + y",
+    "K(0)",
+    truth=True,
+    promote=Promote.COUNT,
+    kinds="buifc",
     bare="h",
-    signature="count_nonzero(input, dim=None)", doc="How many elements over `dim` are not zero.",
-)  # fmt: skip
+    signature="count_nonzero(input, dim=None)",
+    doc="How many elements over `dim` are not zero.",
+)
 add_rows([COUNT], __name__)

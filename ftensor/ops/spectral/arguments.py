@@ -69,9 +69,7 @@ def along_one(op: str, x: Tensor, n: Any, dim: Any, real_output: bool = False) -
     return dim, points_of(op, 2 * (size - 1) if real_output else size)
 
 
-def along_several(
-    op: str, x: Tensor, s: Any, dim: Any, real_output: bool = False
-) -> tuple[Ints, Ints]:
+def along_several(op: str, x: Tensor, s: Any, dim: Any, real_output: bool = False) -> tuple[Ints, Ints]:
     """(dims, points) of a transform along several dims."""
     given = None if s is None else int_list([s] if isinstance(s, int) else s, op, "s")
     if dim is not None:
@@ -85,9 +83,7 @@ def along_several(
         dims = tuple(range(x.ndim - (x.ndim if given is None else len(given)), x.ndim))
     if len(set(dims)) < len(dims):
         raise errors_spectral.repeated(op, dims)
-    points = [
-        x._shape[d] if given is None or given[i] == -1 else given[i] for i, d in enumerate(dims)
-    ]
+    points = [x._shape[d] if given is None or given[i] == -1 else given[i] for i, d in enumerate(dims)]
     if real_output and dims and (given is None or given[-1] == -1):
         points[-1] = 2 * (points[-1] - 1)
     return dims, tuple([points_of(op, n) for n in points])

@@ -14,9 +14,13 @@ from ...execute import memory
 
 Array = np.ndarray[Any, Any]
 _NAMED: dict[str, Callable[..., Array]] = {
-    "boxcar": np.ones, "hann": np.hanning, "hamming": np.hamming, "blackman": np.blackman,
-    "bartlett": np.bartlett, "kaiser": np.kaiser,
-}  # fmt: skip
+    "boxcar": np.ones,
+    "hann": np.hanning,
+    "hamming": np.hamming,
+    "blackman": np.blackman,
+    "bartlett": np.bartlett,
+    "kaiser": np.kaiser,
+}
 
 
 def window(op: str, given: Any, n: int, periodic: bool) -> Array:

@@ -75,10 +75,15 @@ def _median(power: Tensor) -> Tensor:
 
 @op(namespace="signal", method=False)
 def periodogram(
-    x: Tensor, fs: float = 1.0, window: Any = "boxcar", nfft: int | None = None,
-    detrend: Any = "constant", return_onesided: bool = True, scaling: str = "density",
+    x: Tensor,
+    fs: float = 1.0,
+    window: Any = "boxcar",
+    nfft: int | None = None,
+    detrend: Any = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
     axis: int = -1,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+) -> tuple[Tensor, Tensor]:
     """(frequencies, power): the square of the signal's transform, per Hz ("density") or in all
     ("spectrum"). ValueError for arguments that don't fit.
     """
@@ -92,24 +97,27 @@ def periodogram(
 
 @op(namespace="signal", method=False)
 def welch(
-    x: Tensor, fs: float = 1.0, window: Any = "hann", nperseg: int | None = None,
-    noverlap: int | None = None, nfft: int | None = None, detrend: Any = "constant",
-    return_onesided: bool = True, scaling: str = "density", axis: int = -1, average: str = "mean",
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    x: Tensor,
+    fs: float = 1.0,
+    window: Any = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: Any = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
+    axis: int = -1,
+    average: str = "mean",
+) -> tuple[Tensor, Tensor]:
     """(frequencies, power) by P. Welch's method: the mean of the periodograms of segments of
     `nperseg` (256) elements, of which `noverlap` (half) are those of the one before; or their
     "median", without its bias. ValueError for arguments that don't fit.
     """
     (x,) = floating("welch", x)
     if average not in ("mean", "median"):
-        raise errors_spectral.filter_argument(
-            "welch", f"average={average!r} is neither mean nor median"
-        )
+        raise errors_spectral.filter_argument("welch", f"average={average!r} is neither mean nor median")
     axis = normalize_dim(axis, x.ndim)
     given = None if isinstance(window, (str, tuple)) else len(design.values(window))
     each = min(256 if nperseg is None else nperseg, x._shape[axis]) if given is None else given
     overlap = each // 2 if noverlap is None else noverlap
-    return _power(
-        "welch", x, fs, window, each, overlap, nfft, detrend, return_onesided, scaling, axis,
-        average,
-    )  # fmt: skip
+    return _power("welch", x, fs, window, each, overlap, nfft, detrend, return_onesided, scaling, axis, average)

@@ -44,9 +44,7 @@ class Transform:
         """The op of one dim."""
         name, inverse = self.name, self.inverse
 
-        def run(
-            input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None
-        ) -> Tensor:
+        def run(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
             key, made = _seen(name, input, n, dim, norm)
             if made is not None:
                 return made
@@ -64,9 +62,11 @@ class Transform:
         """The op of several dims, of `dims` where none are named."""
 
         def run(
-            input: Tensor, s: int | Sequence[int] | None = None,
-            dim: int | Sequence[int] | None = dims, norm: str | None = None,
-        ) -> Tensor:  # fmt: skip
+            input: Tensor,
+            s: int | Sequence[int] | None = None,
+            dim: int | Sequence[int] | None = dims,
+            norm: str | None = None,
+        ) -> Tensor:
             x = self._operand(input)
             axes, points = along_several(self.name, x, s, dim, self.kind is REAL)
             if not axes and self.kind is not COMPLEX:

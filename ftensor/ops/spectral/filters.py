@@ -121,9 +121,7 @@ def oaconvolve(in1: Tensor, in2: Tensor, mode: str = "full", axes: Any = None) -
 
 
 @op(namespace="signal", method=False)
-def lfilter(
-    b: Any, a: Any, x: Tensor, axis: int = -1, zi: Tensor | None = None
-) -> Tensor | tuple[Tensor, Tensor]:
+def lfilter(b: Any, a: Any, x: Tensor, axis: int = -1, zi: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
     """The filter with numerator `b` and denominator `a` along `axis`: a[0] y[n] is the sum of
     b[k] x[n - k] less that of a[k] y[n - k], k >= 1. With `zi`, the state that it begins with
     ((..., order), its last dim in the place of `axis`), (y, the state at the end).

@@ -21,18 +21,21 @@ from .filters import filtered, floating, recurrence, summed_in
 
 @op(namespace="signal", method=False)
 def resample_poly(
-    x: Tensor, up: int, down: int, axis: int = 0, window: Any = ("kaiser", 5.0),
-    padtype: str = "constant", cval: float | None = None,
-) -> Tensor:  # fmt: skip
+    x: Tensor,
+    up: int,
+    down: int,
+    axis: int = 0,
+    window: Any = ("kaiser", 5.0),
+    padtype: str = "constant",
+    cval: float | None = None,
+) -> Tensor:
     """The signal at up / down times its rate: `up` - 1 zeros between its elements, a low-pass
     filter (by a window, or given by its values), and each `down`-th of that. Beyond its ends it is
     `cval` (0), or its own "mean", "minimum" or "maximum". ValueError for factors below 1.
     """
     (x,) = floating("resample_poly", x)
     if up < 1 or down < 1:
-        raise errors_spectral.filter_argument(
-            "resample_poly", f"{up} / {down}: both are at least 1"
-        )
+        raise errors_spectral.filter_argument("resample_poly", f"{up} / {down}: both are at least 1")
     if padtype not in ("constant", "mean", "minimum", "maximum"):
         raise errors_spectral.filter_argument(
             "resample_poly", f"padtype={padtype!r} is none of constant, mean, minimum, maximum"
@@ -75,9 +78,8 @@ def resample_poly(
 
 @op(namespace="signal", method=False)
 def decimate(
-    x: Tensor, q: int, n: int | None = None, ftype: str = "iir", axis: int = -1,
-    zero_phase: bool = True,
-) -> Tensor:  # fmt: skip
+    x: Tensor, q: int, n: int | None = None, ftype: str = "iir", axis: int = -1, zero_phase: bool = True
+) -> Tensor:
     """Each `q`-th element after a low-pass filter: for `ftype` "iir" a Chebyshev one of order `n`
     (8), for "fir" one of n + 1 taps (20 q) by a Hamming window. With `zero_phase` without delay.
     ValueError for another `ftype`, and for signals shorter than the filter's edges.

@@ -25,9 +25,10 @@ def _window(name: str, window: Any, win_length: int, n_fft: int, like: Tensor) -
     _checked(name, 0 < win_length <= n_fft, f"win_length {win_length} is not in [1, n_fft={n_fft}]")
     if window is not None:
         _checked(
-            name, window.ndim == 1 and window._shape[0] == win_length,
+            name,
+            window.ndim == 1 and window._shape[0] == win_length,
             f"window of shape {tuple(window._shape)} must have win_length={win_length} elements",
-        )  # fmt: skip
+        )
     elif win_length < n_fft:
         window = ones(win_length, dtype=like._dtype.to_real(), device=like.device)
     if win_length == n_fft or window is None:
@@ -40,11 +41,18 @@ def _window(name: str, window: Any, win_length: int, n_fft: int, like: Tensor) -
 
 @op()
 def stft(
-    input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
-    window: Tensor | None = None, center: bool = True, pad_mode: str = "reflect",
-    normalized: bool = False, onesided: bool | None = None, return_complex: bool | None = None,
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
     align_to_window: bool | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a window.
 
     A signal (or a batch of them) of n numbers gives (frequencies, frames): with `onesided`, the
@@ -94,10 +102,17 @@ def stft(
 
 @op()
 def istft(
-    input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
-    window: Tensor | None = None, center: bool = True, normalized: bool = False,
-    onesided: bool | None = None, length: int | None = None, return_complex: bool = False,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Tensor:
     """The signal of which (frequencies, frames) are the `stft`: frames times the window are added
     up, over the sum of the windows' squares. `length` cuts it, or pads it with zeros. RuntimeError
     for arguments that don't fit, and where windows leave an element uncovered.
@@ -106,8 +121,11 @@ def istft(
         raise errors.not_a_tensor("istft", "input", input)
     name, x = "istft", input
     _checked(name, x._dtype.is_complex, f"a complex input is needed, not {x._dtype}")
-    _checked(name, x.ndim in (2, 3) and bool(x.numel()),
-             f"the input needs 2 or 3 dims and elements, not shape {tuple(x._shape)}")  # fmt: skip
+    _checked(
+        name,
+        x.ndim in (2, 3) and bool(x.numel()),
+        f"the input needs 2 or 3 dims and elements, not shape {tuple(x._shape)}",
+    )
     single = x.ndim == 2
     x = x.unsqueeze(0) if single else x
     hop = n_fft // 4 if hop_length is None else hop_length
@@ -143,9 +161,7 @@ def istft(
     _checked(name, least > 1e-11, f"the windows leave elements uncovered: {least} is the least sum")
     signal = signal / cover
     if end > total:
-        warnings.warn(
-            f"istft(): length={length} is more than the frames hold; zeros follow", stacklevel=2
-        )
+        warnings.warn(f"istft(): length={length} is more than the frames hold; zeros follow", stacklevel=2)
         signal = pad(signal, (0, end - total))
     return signal.squeeze(0) if single else signal
 

@@ -30,9 +30,7 @@ def _batch(x: Tensor, dims: Any) -> list[int]:
     return _descending(x, [d for d in range(x.ndim) if d not in dims])
 
 
-def complex_to_complex(
-    x: Tensor, dims: Ints, inverse: bool, scale: float, order: Any = None
-) -> Tensor:
+def complex_to_complex(x: Tensor, dims: Ints, inverse: bool, scale: float, order: Any = None) -> Tensor:
     """Transforms of complex numbers along all of `dims`, times `scale`; their dims lie in memory in
     this `order`, without it as torch's do."""
     if not dims:
@@ -45,9 +43,7 @@ def complex_to_complex(
     return x
 
 
-def one_dim(
-    x: Tensor, dim: int, n: int, inverse: bool, scale: float, order: Any = None, also: Any = None
-) -> Tensor:
+def one_dim(x: Tensor, dim: int, n: int, inverse: bool, scale: float, order: Any = None, also: Any = None) -> Tensor:
     """The transforms of `n` complex numbers along `dim`: cut, or with zeros after them."""
     if n > x._shape[dim]:  # a copy with zeros would have its dims as they are named
         order = order or (*[d for d in range(x.ndim) if d != dim], dim)
@@ -59,9 +55,7 @@ def one_dim(
     return transform(x, dim, n, "complex", inverse, scale, tuple(order), also)
 
 
-def real_to_complex(
-    x: Tensor, dims: Ints, scale: float, conj: bool = False, also: Any = None
-) -> Tensor:
+def real_to_complex(x: Tensor, dims: Ints, scale: float, conj: bool = False, also: Any = None) -> Tensor:
     """Forward transforms of real numbers: the first n // 2 + 1 along the last of `dims`, with
     `conj` their conjugates, and the other transforms inverse."""
     *others, last = dims
@@ -80,9 +74,7 @@ def real_to_complex(
     return complex_to_complex(x, tuple(others), conj, scale, None if conj else order)
 
 
-def complex_to_real(
-    x: Tensor, dims: Ints, n: int, scale: float, inverse: bool = True, also: Any = None
-) -> Tensor:
+def complex_to_real(x: Tensor, dims: Ints, n: int, scale: float, inverse: bool = True, also: Any = None) -> Tensor:
     """Transforms of one half of a spectrum, the last of `dims`, to `n` real numbers there: inverse
     ones, or forward ones."""
     *others, last = dims
@@ -109,10 +101,7 @@ def _chirped(x: Tensor, dim: int, inverse: bool, scale: float, order: Any) -> Te
     n = x._shape[dim]
     size = smooth(2 * n - 1)
     x = x.movedim(dim, -1)
-    tables = (
-        (("chirp", n), partial(_parts, chirp, n)),
-        (("spectrum", n), partial(_parts, chirp_spectrum, n, size)),
-    )
+    tables = ((("chirp", n), partial(_parts, chirp, n)), (("spectrum", n), partial(_parts, chirp_spectrum, n, size)))
     wave, spectrum = (view_as_complex(kept_table(x, name, make)) for name, make in tables)
     if inverse:
         wave, spectrum = wave.conj_physical(), spectrum.conj_physical()

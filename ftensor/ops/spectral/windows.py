@@ -44,10 +44,13 @@ def _older(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
     given = "".join([f", {x.name}" for x in more])
     return factory(method=False)(
         written(
-            values.__name__, f"told: Told, window_length: int, periodic: bool = True{listed}",
-            f"return window(told, window_length, periodic{given})", values.__doc__, window=window,
+            values.__name__,
+            f"told: Told, window_length: int, periodic: bool = True{listed}",
+            f"return window(told, window_length, periodic{given})",
+            values.__doc__,
+            window=window,
         )
-    )  # fmt: skip
+    )
 
 
 @_older
@@ -123,9 +126,11 @@ def _cosines(told: Told, M: Any, a: Sequence[float], sym: bool) -> Tensor:
 
 
 _window: dict[str, Any] = {
-    "namespace": "signal.windows", "method": False, "without": ("pin_memory",),
+    "namespace": "signal.windows",
+    "method": False,
+    "without": ("pin_memory",),
     "unserved": ValueError,
-}  # fmt: skip
+}
 
 
 @factory(**_window)
@@ -159,18 +164,16 @@ def _cosine_sum(name: str, factors: tuple[float, ...], doc: str) -> None:
     factory(**_window)(call)
 
 
-_cosine_sum(
-    "hamming", (0.54, 1.0 - 0.54), "0.54 - 0.46 cos(2 pi i / N), with N as in `general_cosine`."
-)
+_cosine_sum("hamming", (0.54, 1.0 - 0.54), "0.54 - 0.46 cos(2 pi i / N), with N as in `general_cosine`.")
 _cosine_sum("hann", (0.5, 0.5), "0.5 - 0.5 cos(2 pi i / N), with N as in `general_cosine`.")
 _cosine_sum(
-    "blackman", (0.42, 0.5, 0.08),
-    "0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `general_cosine`.",
-)  # fmt: skip
+    "blackman", (0.42, 0.5, 0.08), "0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `general_cosine`."
+)
 _cosine_sum(
-    "nuttall", (0.3635819, 0.4891775, 0.1365995, 0.0106411),
+    "nuttall",
+    (0.3635819, 0.4891775, 0.1365995, 0.0106411),
     "Four cosines with A. Nuttall's coefficients of minimum side lobes.",
-)  # fmt: skip
+)
 
 
 @factory(**_window)
@@ -191,9 +194,7 @@ def cosine(told: Told, M: int, *, sym: bool = True) -> Tensor:
 
 
 @factory(**_window)
-def exponential(
-    told: Told, M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True
-) -> Tensor:
+def exponential(told: Told, M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True) -> Tensor:
     """exp(-|i - center| / tau). ValueError for a `tau` that is not positive, and for a `center`
     of a symmetric window, which has its own.
     """

@@ -95,9 +95,18 @@ def _conversion(name: str, of: dtypes.dtype) -> None:
 
 
 for _name, _of in {
-    "bool": dtypes.bool, "byte": dtypes.uint8, "char": dtypes.int8, "short": dtypes.int16,
-    "int": dtypes.int32, "long": dtypes.int64, "half": dtypes.float16,
-    "bfloat16": dtypes.bfloat16, "float": dtypes.float32, "double": dtypes.float64,
-    "chalf": dtypes.complex32, "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
-}.items():  # fmt: skip
+    "bool": dtypes.bool,
+    "byte": dtypes.uint8,
+    "char": dtypes.int8,
+    "short": dtypes.int16,
+    "int": dtypes.int32,
+    "long": dtypes.int64,
+    "half": dtypes.float16,
+    "bfloat16": dtypes.bfloat16,
+    "float": dtypes.float32,
+    "double": dtypes.float64,
+    "chalf": dtypes.complex32,
+    "cfloat": dtypes.complex64,
+    "cdouble": dtypes.complex128,
+}.items():
     _conversion(_name, _of)

@@ -81,9 +81,7 @@ def number_like(op: str, input: Tensor, value: Any) -> Tensor:
 @op()
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor like `input` with every element `value`."""
-    made = new(
-        input._shape, input._dtype, input._storage.device, layout_strides(input, preserve_format)
-    )
+    made = new(input._shape, input._dtype, input._storage.device, layout_strides(input, preserve_format))
     return fill_(made, value)
 
 

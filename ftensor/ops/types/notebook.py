@@ -17,9 +17,11 @@ def notebook(t: Tensor) -> str:
     from ..._html import POINTS, SIDE, every, tensor_html  # notebooks alone need it
 
     facts: list[tuple[str, object]] = [
-        ("shape", tuple(t._shape)), ("dtype", t._dtype), ("device", t.device),
+        ("shape", tuple(t._shape)),
+        ("dtype", t._dtype),
+        ("device", t.device),
         ("memory", size(t.nbytes)),
-    ]  # fmt: skip
+    ]
     if t.ndim not in (1, 2) or not t.numel():
         return tensor_html(facts, show(t), None)
     most = POINTS if t.ndim == 1 else SIDE

@@ -172,9 +172,7 @@ def fpga(
 
 
 @op(function=False, forms=("type() -> str", "type(dtype, non_blocking=False) -> Tensor"))
-def type(
-    input: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: bool = False
-) -> str | Tensor:
+def type(input: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: bool = False) -> str | Tensor:
     """Without a dtype the name of the tensor's type, such as "ftensor.FloatTensor" (on an fpga
     "ftensor.fpga.FloatTensor"), else the tensor converted to a dtype or to such a name, which may
     be torch's ("torch.FloatTensor": on the host, as there).
@@ -207,9 +205,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 @op()
-def resize_as_(
-    input: Tensor, the_template: Tensor, *, memory_format: memory_format = contiguous_format
-) -> Tensor:
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: memory_format = contiguous_format) -> Tensor:
     """`resize_` to another tensor's shape; with `preserve_format` channels-last where that
     one is.
     """

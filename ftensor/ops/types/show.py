@@ -24,9 +24,7 @@ def show(t: Tensor) -> str:
     whole = t._shape
     if t.ndim > MOST_NUMPY_DIMS:
         kept = [d for d, size in enumerate(whole) if size > 1]
-        t = t._view(
-            tuple([whole[d] for d in kept]), tuple([t._strides[d] for d in kept]), t._offset
-        )
+        t = t._view(tuple([whole[d] for d in kept]), tuple([t._strides[d] for d in kept]), t._offset)
     shape, blocks = summary_blocks(t._shape)
     small = np.empty(shape, widened(np.empty(0, t._dtype.numpy), t._dtype).dtype)
     for source, target in blocks:

@@ -46,9 +46,7 @@ def basic_index(shape: Ints, strides: Ints, offset: int, items: Sequence[Any]) -
             steps.append(shape[at] * strides[at] if at < ndim else 1)
         elif isinstance(item, slice):
             start, stop, step = slice_bounds(item)
-            size, stride, offset = slice_dim(
-                shape[at : at + 1], strides[at : at + 1], offset, 0, start, stop, step
-            )
+            size, stride, offset = slice_dim(shape[at : at + 1], strides[at : at + 1], offset, 0, start, stop, step)
             if stride[0] > LARGEST:
                 raise errors_view.size_overflow(stride)
             sizes += size

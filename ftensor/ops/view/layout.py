@@ -163,9 +163,7 @@ def select(shape: Ints, strides: Ints, offset: int, dim: int, index: int) -> Lay
     return shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :], offset
 
 
-def slice_dim(
-    shape: Ints, strides: Ints, offset: int, dim: int, start: int, stop: int, step: int = 1
-) -> Layout:
+def slice_dim(shape: Ints, strides: Ints, offset: int, dim: int, start: int, stop: int, step: int = 1) -> Layout:
     """`start:stop:step` of a dim, as Python cuts sequences; `step` is positive."""
     size = shape[dim]
     start = min(max(start + size if start < 0 else start, 0), size)
@@ -195,9 +193,7 @@ def unflatten_shape(shape: Ints, dim: int, sizes: Ints) -> Ints:
     return shape[:dim_in] + infer_shape(sizes, shape[dim_in]) + shape[dim_in + 1 :]
 
 
-def diagonal(
-    shape: Ints, strides: Ints, offset: int, diagonal: int, dim1: int, dim2: int
-) -> Layout:
+def diagonal(shape: Ints, strides: Ints, offset: int, diagonal: int, dim1: int, dim2: int) -> Layout:
     """The entries of two dims whose indices differ by `diagonal`, as a new last dim."""
     ndim = len(shape)
     first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)

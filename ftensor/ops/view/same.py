@@ -33,9 +33,12 @@ def is_set_to(input: Tensor, tensor: Tensor) -> bool:
 
 @op(function=False)
 def set_(
-    input: Tensor, source: Tensor | None = None, storage_offset: int = 0,
-    size: Sequence[int] | None = None, stride: Sequence[int] | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    source: Tensor | None = None,
+    storage_offset: int = 0,
+    size: Sequence[int] | None = None,
+    stride: Sequence[int] | None = None,
+) -> Tensor:
     """Let the tensor share another's memory from now on: in its layout, or in the one given,
     counted in elements of its storage. Without `source` it becomes empty. RuntimeError for another
     dtype and a layout beyond the storage's end.
@@ -48,9 +51,7 @@ def set_(
         raise errors_view.set_dtype(input._dtype, source._dtype)
     if size is not None:
         shape = int_list(size, "set_", "size")
-        strides = (
-            contiguous_strides(shape) if stride is None else int_list(stride, "set_", "stride")
-        )
+        strides = contiguous_strides(shape) if stride is None else int_list(stride, "set_", "stride")
         start = as_int(storage_offset, "set_", "storage_offset")
         itemsize, nbytes = source._dtype.itemsize, source._storage.nbytes
         found = view_math.as_strided(shape, strides, start, itemsize, nbytes)
@@ -61,9 +62,7 @@ _ORDERS = {contiguous_format: None, channels_last: 4, channels_last_3d: 5}
 
 
 @op(function=False)
-def dim_order(
-    input: Tensor, *, ambiguity_check: bool | list[memory_format] = False
-) -> tuple[int, ...]:
+def dim_order(input: Tensor, *, ambiguity_check: bool | list[memory_format] = False) -> tuple[int, ...]:
     """The dims in the order in which they lie in memory, the outermost first. Asked for with
     `ambiguity_check`: RuntimeError where dims of size 1 or of equal strides leave that open, and
     not just one of the memory formats listed fits. TypeError for another argument.
@@ -87,9 +86,14 @@ def dim_order(
 
 @op(method=False)
 def slice_copy(
-    input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1,
-    *, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """A copy of `start:end:step` of a dim, or the same in `out`. RuntimeError for a step that is
     not positive.
     """

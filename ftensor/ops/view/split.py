@@ -151,15 +151,8 @@ def _stacked_split(
     return _pieces(input, dim, split_math.sections(shape[dim], count))
 
 
-@op(
-    forms=(
-        "hsplit(input, sections) -> tuple[Tensor, ...]",
-        "hsplit(input, indices) -> tuple[Tensor, ...]",
-    )
-)
-def hsplit(
-    input: Tensor, sections: Any = None, *more: int, indices: Any = None
-) -> tuple[Tensor, ...]:
+@op(forms=("hsplit(input, sections) -> tuple[Tensor, ...]", "hsplit(input, indices) -> tuple[Tensor, ...]"))
+def hsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
     """Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
     the indices.
     """
@@ -168,29 +161,15 @@ def hsplit(
     return _stacked_split(input, where, more, dim, 1, "hsplit")
 
 
-@op(
-    forms=(
-        "vsplit(input, sections) -> tuple[Tensor, ...]",
-        "vsplit(input, indices) -> tuple[Tensor, ...]",
-    )
-)
-def vsplit(
-    input: Tensor, sections: Any = None, *more: int, indices: Any = None
-) -> tuple[Tensor, ...]:
+@op(forms=("vsplit(input, sections) -> tuple[Tensor, ...]", "vsplit(input, indices) -> tuple[Tensor, ...]"))
+def vsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
     """As hsplit, along the rows (dim 0)."""
     where = indices if sections is None else sections
     return _stacked_split(input, where, more, 0, 2, "vsplit")
 
 
-@op(
-    forms=(
-        "dsplit(input, sections) -> tuple[Tensor, ...]",
-        "dsplit(input, indices) -> tuple[Tensor, ...]",
-    )
-)
-def dsplit(
-    input: Tensor, sections: Any = None, *more: int, indices: Any = None
-) -> tuple[Tensor, ...]:
+@op(forms=("dsplit(input, sections) -> tuple[Tensor, ...]", "dsplit(input, indices) -> tuple[Tensor, ...]"))
+def dsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
     """As hsplit, along dim 2."""
     where = indices if sections is None else sections
     return _stacked_split(input, where, more, 2, 3, "dsplit")

@@ -90,9 +90,7 @@ class CSimBackend(Backend):
         """A kernel of an image for the software device: the function itself."""
         return Own(own_launcher(file, key))
 
-    def build(
-        self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
-    ) -> Kernel:
+    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
         """Compile, or load from the disk cache, one kernel.
 
         The function takes two more ints than `params` says: which compute unit, of how many.

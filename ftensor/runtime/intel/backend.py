@@ -23,9 +23,7 @@ class IntelBackend(OpenCLBackend):
 
     images: IntelImages | None = None
 
-    def __init__(
-        self, target: Target, cl_platform: Any, cl_device: Any, host_shared: bool | None = None
-    ) -> None:
+    def __init__(self, target: Target, cl_platform: Any, cl_device: Any, host_shared: bool | None = None) -> None:
         super().__init__(target, cl_platform, cl_device, host_shared)
         self.compiles = bool(target.emulates)
         if os.environ.get(VARIABLE) or not self.compiles:
@@ -40,9 +38,7 @@ class IntelBackend(OpenCLBackend):
         self.images = images
         return file
 
-    def build(
-        self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
-    ) -> Kernel:
+    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
         """Compile a kernel on the emulator; ImageError on a board, which can't."""
         if not self.compiles:
             raise image_errors.no_image(self.properties.name)

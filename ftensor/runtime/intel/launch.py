@@ -116,17 +116,12 @@ def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Kernel
     return launch
 
 
-def _stages(
-    images: IntelImages, image: LoadedImage, record: KernelRecord, copy: int
-) -> list[Stage]:
+def _stages(images: IntelImages, image: LoadedImage, record: KernelRecord, copy: int) -> list[Stage]:
     arguments = {a.name: a for a in record.arguments}
     names = list(arguments)
     parts = record.stages or stages(record.name, record.skeleton, record.structure, names, copy)
     kernel = images.backend.cl.Kernel
-    return [
-        Stage(kernel(image.program, part.name), [arguments[a] for a in part.arguments], names)
-        for part in parts
-    ]
+    return [Stage(kernel(image.program, part.name), [arguments[a] for a in part.arguments], names) for part in parts]
 
 
 def _way(

@@ -18,13 +18,7 @@ from ..stream import LostStream
 from ..together import JOINT
 from ..tuned import as_tuned
 from . import linker
-from .device import (
-    build_options,
-    device_properties,
-    made_for,
-    prepare_pyopencl,
-    register_floats,
-)
+from .device import build_options, device_properties, made_for, prepare_pyopencl, register_floats
 from .launch import make_launcher
 from .own import OwnProgram
 
@@ -44,9 +38,7 @@ INLINE_EXTENSION, INLINE = "cl_intel_exec_by_local_thread", 1 << 31
 class OpenCLBackend(Backend):
     """One OpenCL device in a context of its own."""
 
-    def __init__(
-        self, target: Target, cl_platform: Any, cl_device: Any, host_shared: bool | None = None
-    ) -> None:
+    def __init__(self, target: Target, cl_platform: Any, cl_device: Any, host_shared: bool | None = None) -> None:
         import pyopencl as cl
 
         prepare_pyopencl()
@@ -73,9 +65,7 @@ class OpenCLBackend(Backend):
         self._options = build_options(target, cl_device)
         self._joint: dict[str, Any] = {}
 
-    def build(
-        self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
-    ) -> Kernel:
+    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
         """Compile, or load from the disk cache, one kernel."""
         self._refuse_if_lost()
         all_options = self._all_options(options)
@@ -114,9 +104,8 @@ class OpenCLBackend(Backend):
         return OwnProgram(self, source, tuple(options))
 
     def _compiled(
-        self, source: str, entry: str, options: bytes,
-        refused: Callable[..., Exception] = errors.kernel_build_failed,
-    ) -> Any:  # fmt: skip
+        self, source: str, entry: str, options: bytes, refused: Callable[..., Exception] = errors.kernel_build_failed
+    ) -> Any:
         from pyopencl import _cl
 
         if self.target.name.startswith("pocl"):
@@ -215,9 +204,7 @@ class OpenCLBackend(Backend):
             buffer = cl.Buffer(self.context, flags, nbytes)
             # Drivers allocate at the first use; a full device has to show here.
             cl.enqueue_migrate_mem_objects(
-                self.default_stream.queue,
-                [buffer],
-                flags=cl.mem_migration_flags.CONTENT_UNDEFINED,
+                self.default_stream.queue, [buffer], flags=cl.mem_migration_flags.CONTENT_UNDEFINED
             )
             return buffer, None, None
         except (MemoryError, cl.MemoryError):
@@ -273,11 +260,7 @@ class OpenCLBackend(Backend):
             np.copyto(array.reshape(-1).view(np.uint8), source)
         else:
             self.cl.enqueue_copy(
-                self.current_stream().queue,
-                array,
-                storage.handle,
-                src_offset=byte_offset,
-                is_blocking=True,
+                self.current_stream().queue, array, storage.handle, src_offset=byte_offset, is_blocking=True
             )
 
     def make_queue(self, priority: int) -> Any:
@@ -319,9 +302,7 @@ class OpenCLBackend(Backend):
         with self.lock:
             if not hasattr(self, "_timing_queue"):
                 profiling = cl.command_queue_properties.PROFILING_ENABLE
-                self._timing_queue = cl.CommandQueue(
-                    self.context, self.cl_device, properties=profiling
-                )
+                self._timing_queue = cl.CommandQueue(self.context, self.cl_device, properties=profiling)
         timing = cl.enqueue_marker(self._timing_queue, wait_for=[marker])
         self._timing_queue.flush()
         return timing

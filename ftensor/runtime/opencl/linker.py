@@ -43,9 +43,7 @@ def require(of: DeviceProperties) -> None:
     if there():
         return
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, of.platform],
-        env={**os.environ, "POCL_KERNEL_CACHE": "0"},
-        capture_output=True,
+        [sys.executable, "-c", PROBE, of.platform], env={**os.environ, "POCL_KERNEL_CACHE": "0"}, capture_output=True
     )
     if done.returncode:
         raise errors.no_linker(of.name)

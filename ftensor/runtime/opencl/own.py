@@ -84,9 +84,7 @@ def _parameters(cl: Any, program: Any) -> dict[str, list[list[Any]]]:
         found[name] = []
         for k in range(kernel.num_args):
             space = kernel.get_arg_info(k, about.ADDRESS_QUALIFIER)
-            const = (
-                kernel.get_arg_info(k, about.TYPE_QUALIFIER) & cl.kernel_arg_type_qualifier.CONST
-            )
+            const = kernel.get_arg_info(k, about.TYPE_QUALIFIER) & cl.kernel_arg_type_qualifier.CONST
             const = bool(const) or space == spaces.CONSTANT
             words = [kernel.get_arg_info(k, what) for what in (about.NAME, about.TYPE_NAME)]
             found[name].append([*words, names.get(space, "private"), const])
@@ -109,10 +107,7 @@ class _Launcher:
         queue, key = stream.queue, self.key
         count = len(key.pointers)
         # Held until the command is enqueued: a kernel object does not hold what it was given.
-        buffers = [
-            self._from(buffer, offset, a)
-            for a, buffer, offset in zip(key.pointers, args, args[count:])
-        ]
+        buffers = [self._from(buffer, offset, a) for a, buffer, offset in zip(key.pointers, args, args[count:])]
         pointers = iter(buffers)
         numbers = iter(args[2 * count :])
         try:

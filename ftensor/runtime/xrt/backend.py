@@ -73,9 +73,7 @@ class XrtBackend(XrtMemory):
         """What the images offer: the units of the kernel with most of them, the banks' bytes."""
         self.units = max(1, units)
         total = memory or self.properties.total_memory
-        self.properties = replace(
-            self.properties, multi_processor_count=self.units, total_memory=total
-        )
+        self.properties = replace(self.properties, multi_processor_count=self.units, total_memory=total)
         self.pool.set_limit(total)
 
     def own_of_image(self, file: ImageFile, key: OwnKey) -> Own:
@@ -86,9 +84,7 @@ class XrtBackend(XrtMemory):
         """RuntimeError: a board compiles nothing."""
         return Backend.own_program(self, source, options)
 
-    def build(
-        self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
-    ) -> Kernel:
+    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
         """ImageError: a board compiles nothing."""
         raise image_errors.compiles_nothing(self.properties.name, entry)
 

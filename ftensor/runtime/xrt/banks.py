@@ -154,11 +154,7 @@ Port = tuple[int, str, bool]
 
 
 def place(
-    backend: XrtBackend,
-    stream: Stream,
-    kernel: Any,
-    handles: Sequence[BankedBuffer],
-    ports: Sequence[Port],
+    backend: XrtBackend, stream: Stream, kernel: Any, handles: Sequence[BankedBuffer], ports: Sequence[Port]
 ) -> tuple[list[Any], list[Storage]]:
     """The driver's buffers for a kernel's pointer arguments, each in the bank of its port.
 

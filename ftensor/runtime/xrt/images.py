@@ -301,9 +301,7 @@ def _slabs(
     units = [f"{record.name}:{{{unit.name}}}" for unit in described.units]
     made: list[Any] = []
 
-    def launch(
-        stream: Any, count: int, n: int, handles: Sequence[BankedBuffer]
-    ) -> list[tuple[Any, Any, Any]] | None:
+    def launch(stream: Any, count: int, n: int, handles: Sequence[BankedBuffer]) -> list[tuple[Any, Any, Any]] | None:
         while len(made) < count:
             made.append(prepared(backend.cl.Kernel(image.program, units[len(made)])))
         cuts = [Cut(n // record.lanes, size, count) for size in sizes]

@@ -39,11 +39,7 @@ class XrtMemory(OpenCLBackend):
         self.in_line: set[int] = set()
         status = self.cl.status_code
         # What XRT says of a full bank, at one place or another.
-        self.full = {
-            status.MEM_OBJECT_ALLOCATION_FAILURE,
-            status.OUT_OF_RESOURCES,
-            status.OUT_OF_HOST_MEMORY,
-        }
+        self.full = {status.MEM_OBJECT_ALLOCATION_FAILURE, status.OUT_OF_RESOURCES, status.OUT_OF_HOST_MEMORY}
 
     def _forget_memory(self) -> None:
         """An image is left, and with it what it reached."""
@@ -67,12 +63,7 @@ class XrtMemory(OpenCLBackend):
         return self._arenas[bank]
 
     def give_memory(
-        self,
-        kernel: Any,
-        port: Port,
-        handle: BankedBuffer,
-        cut: Cut | None = None,
-        avoid: Sequence[int] = (),
+        self, kernel: Any, port: Port, handle: BankedBuffer, cut: Cut | None = None, avoid: Sequence[int] = ()
     ) -> None:
         """Make the driver's buffer for a handle, in the bank of a kernel's argument.
 
@@ -112,9 +103,8 @@ class XrtMemory(OpenCLBackend):
     def _no_room(self, nbytes: int) -> Exception:
         pool = self.pool
         return errors.out_of_memory(
-            self.properties.name, nbytes, pool.allocated, pool.reserved, pool.limit,
-            self.properties.max_allocation,
-        )  # fmt: skip
+            self.properties.name, nbytes, pool.allocated, pool.reserved, pool.limit, self.properties.max_allocation
+        )
 
     def stand_in(self, kernel: Any, number: int, bank: str) -> None:
         """Set a small buffer as an argument that a launch leaves unused."""
@@ -133,14 +123,10 @@ class XrtMemory(OpenCLBackend):
     def _read(self, stream: Stream, source: Any, offset: int, data: np.ndarray) -> list[Any]:
         return self._copy(stream, source, offset, data, False)
 
-    def _write(
-        self, stream: Stream, handle: BankedBuffer, offset: int, data: np.ndarray
-    ) -> list[Any]:
+    def _write(self, stream: Stream, handle: BankedBuffer, offset: int, data: np.ndarray) -> list[Any]:
         return self._copy(stream, handle.cl, offset, data, True)
 
-    def _copy(
-        self, stream: Stream, buffer: Any, offset: int, data: np.ndarray, write: bool
-    ) -> list[Any]:
+    def _copy(self, stream: Stream, buffer: Any, offset: int, data: np.ndarray, write: bool) -> list[Any]:
         """Copy bytes from or to the board, a command for each slab; the commands' events."""
         queue, end = stream.queue, offset + data.size
         before, events = queue.before(), []
@@ -187,9 +173,7 @@ class XrtMemory(OpenCLBackend):
     def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         self.upload_on(self.current_stream(), storage, byte_offset, array)
 
-    def upload_on(
-        self, stream: Stream, storage: Storage, byte_offset: int, array: np.ndarray
-    ) -> None:
+    def upload_on(self, stream: Stream, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Copy a C-contiguous array into a storage, in a stream's order."""
         stream.use(storage)
         handle: BankedBuffer = storage.handle

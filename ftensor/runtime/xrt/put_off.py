@@ -76,17 +76,13 @@ class PutOff:
         self._abandoned = False  # who waited for kernels was interrupted
         self._closed = backend.closed  # the interpreter exits: nothing is put off any more
 
-    def launch(
-        self, launch: Any, stream: Stream, tensors: Sequence[Any], numbers: Sequence[Any]
-    ) -> None:
+    def launch(self, launch: Any, stream: Stream, tensors: Sequence[Any], numbers: Sequence[Any]) -> None:
         """Enqueue a launch, or put it off where its kernels are not there or others wait."""
         if (self._active or self.images.wanted) and self._waits(launch, stream, tensors, numbers):
             return
         launch.enqueue(stream, numbers, *tensors)
 
-    def _waits(
-        self, launch: Any, stream: Stream, tensors: Sequence[Any], numbers: Sequence[Any]
-    ) -> bool:
+    def _waits(self, launch: Any, stream: Stream, tensors: Sequence[Any], numbers: Sequence[Any]) -> bool:
         _ = stream.queue  # before the lock: in a forked child this raises
         with self.backend.lock:
             lacking = any(step.key.entry in self.images.wanted for step in launch.steps)
@@ -139,11 +135,7 @@ class PutOff:
         for storage in storages:
             command.stream.use(storage)
             self._used.add(id(storage))
-        if (
-            len(self._commands) >= MOST_COMMANDS
-            or self._bytes >= MOST_BYTES
-            or len(self.images.wanted) >= MOST_KERNELS
-        ):
+        if len(self._commands) >= MOST_COMMANDS or self._bytes >= MOST_BYTES or len(self.images.wanted) >= MOST_KERNELS:
             self.settle()
 
     def settle(self) -> None:
@@ -220,8 +212,6 @@ class PutOff:
                         print(f"ftensor: {doubt.error}", file=sys.stderr)
 
 
-def _enqueued(
-    launch: Any, stream: Stream, numbers: Sequence[Any], operands: Sequence[Operand]
-) -> None:
+def _enqueued(launch: Any, stream: Stream, numbers: Sequence[Any], operands: Sequence[Operand]) -> None:
     """Enqueue a launch. Put off is the launch itself: it holds the memory of its geometry."""
     launch.enqueue(stream, numbers, *operands)

@@ -51,9 +51,7 @@ class XrtQueue:
         flags = module.command_queue_properties
         self.module = module
         self.cl = module.CommandQueue(
-            context,
-            device,
-            properties=flags.OUT_OF_ORDER_EXEC_MODE_ENABLE | flags.PROFILING_ENABLE,
+            context, device, properties=flags.OUT_OF_ORDER_EXEC_MODE_ENABLE | flags.PROFILING_ENABLE
         )
         self.tail: list[Any] = []
         # Apart from the tail: freed memory may add to it while a command is being enqueued.

@@ -92,8 +92,9 @@ def _integers(operator: str, bits: int) -> Core | None:
     words = -(-bits // 32)
     return {
         "add": _core(round(39 * bits / 32), bits, 0, SEEN),
-        "mul": _core(40, 30, 0, SEEN) if bits <= 8 else _core(49 * words**2, 165 * words**2,
-                     1 if bits <= 16 else 4 * words**2, SEEN),
+        "mul": _core(40, 30, 0, SEEN)
+        if bits <= 8
+        else _core(49 * words**2, 165 * words**2, 1 if bits <= 16 else 4 * words**2, SEEN),
         # Two products of bytes with one, side by side in a block of 27 x 18 bits.
         "pair": _core(40, 36, 1, ASSUMED),
         "div": _core(round(1.2 * bits**2), 3 * bits**2, 0, ASSUMED),
@@ -102,7 +103,7 @@ def _integers(operator: str, bits: int) -> Core | None:
         "shift": _core(3 * bits, bits, 0, SEEN),
         "choose": _core(bits // 2, bits, 0, ASSUMED),
         "sign": _core(bits, bits, 0, ASSUMED),
-    }.get(operator)  # fmt: skip
+    }.get(operator)
 
 
 # Functions of hls_math.h that are no cores: made of these, as its text is, with tables of constants

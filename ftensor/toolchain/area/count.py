@@ -75,11 +75,7 @@ class Counting:
     # Statements
 
     def _statements(
-        self,
-        body: tuple[Tree, ...] | list[Tree],
-        names: dict[str, Value],
-        counts: Counts,
-        result: str,
+        self, body: tuple[Tree, ...] | list[Tree], names: dict[str, Value], counts: Counts, result: str
     ) -> None:
         for tree in body:
             self._statement(tree, names, counts, result)

@@ -17,17 +17,7 @@ from ..vitis import interface, member, reduce
 from ..vitis.map import FIFO_DEPTH
 from ..vitis.text import identifiers
 from ..vitis.words import dropped_bits
-from .cores import (
-    ARGUMENT,
-    BETWEEN,
-    KERNEL,
-    NONE,
-    PORT,
-    PORT_BIT,
-    PORT_JOINED,
-    PORT_JOINED_BIT,
-    Resources,
-)
+from .cores import ARGUMENT, BETWEEN, KERNEL, NONE, PORT, PORT_BIT, PORT_JOINED, PORT_JOINED_BIT, Resources
 from .count import Counts, takes
 from .helpers import helpers
 

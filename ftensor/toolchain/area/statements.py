@@ -8,9 +8,7 @@ from functools import cached_property
 
 from .text import TYPES, Reader, Tree, tokens
 
-_FUNCTION = re.compile(
-    r"(?:FT_FN_ONCE|FT_FN|static inline|static)\s+(?:const\s+)?(\w+)\s+(\w+)\(([^()]*)\)\s*\{"
-)
+_FUNCTION = re.compile(r"(?:FT_FN_ONCE|FT_FN|static inline|static)\s+(?:const\s+)?(\w+)\s+(\w+)\(([^()]*)\)\s*\{")
 
 
 @dataclass(frozen=True)
@@ -82,9 +80,7 @@ def _statement(reader: Reader) -> list[Tree]:
         return [_choice(reader)]
     if reader.passed("for"):
         return [_loop(reader)]
-    if token == "const" or (
-        re.match(r"[A-Za-z_]", token) and re.match(r"[A-Za-z_]", reader.peek(1))
-    ):
+    if token == "const" or (re.match(r"[A-Za-z_]", token) and re.match(r"[A-Za-z_]", reader.peek(1))):
         reader.passed("const")
         return _declared(reader)
     return [_assigned(reader, ";")]

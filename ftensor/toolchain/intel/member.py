@@ -82,11 +82,7 @@ def beat_function(opcode: int, key: KernelKey) -> str:
         raise ValueError(f"{key.name} has {len(key.outs)} outputs, and a map kernel has one")
     flat = in_line(key)
     lanes = key.lanes
-    takes = [
-        f"{beat(p.dtype.itemsize, lanes)} in_{NAMES[k]}"
-        for k, p in enumerate(key.ins)
-        if p.kind != BY_VALUE
-    ]
+    takes = [f"{beat(p.dtype.itemsize, lanes)} in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
     takes += [f"long value{slot}" for slot in range(len(values(key)))]
     if "position.h" in source.helper_files(key):
         takes += ["int i", "long out0_offset"]

@@ -17,18 +17,7 @@ from ...kernels.key import LINEAR, Port
 from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.row_passes import state_functions
 from ...kernels.skeletons.fused import functions
-from ...kernels.staged import (
-    ELEMENTS,
-    FOLD,
-    LOAD,
-    OF_ROWS,
-    STORE,
-    TRANSFORM,
-    Fifo,
-    Stage,
-    StagedKey,
-    Stages,
-)
+from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, Fifo, Stage, StagedKey, Stages
 from ...kernels.transform import Transform
 from ...kernels.unit import Unit, fold_functions, function
 from ..filling import fill
@@ -38,10 +27,7 @@ from .staged_transform import OpenCLSteps
 
 UNITS = ("n", "ft_unit", "ft_units")
 # The rows of a compute unit.
-_SLAB = (
-    "const int first = ft_slab(n, ft_unit, ft_units), "
-    "rows = ft_slab(n, ft_unit + 1, ft_units) - first;"
-)
+_SLAB = "const int first = ft_slab(n, ft_unit, ft_units), rows = ft_slab(n, ft_unit + 1, ft_units) - first;"
 
 
 def in_stages(record: KernelRecord, group: Group) -> KernelRecord:
@@ -54,10 +40,7 @@ def in_stages(record: KernelRecord, group: Group) -> KernelRecord:
 def stages(group: Group) -> tuple[StageRecord, ...]:
     """The kernels of a graph, in an order in which each follows those that it takes from."""
     of = Stages(key_of(group))
-    return tuple(
-        StageRecord(f"{group.name}_{stage.name}", (*_takes(of.key, stage), *UNITS))
-        for stage in of.found
-    )
+    return tuple(StageRecord(f"{group.name}_{stage.name}", (*_takes(of.key, stage), *UNITS)) for stage in of.found)
 
 
 def held(group: Group) -> int:
@@ -108,29 +91,31 @@ class _Text:
             "intel/staged.cl",
             {
                 "units": "\n\n".join(_units(key)),
-                "length": str(key.length), "lanes": str(key.lanes), "beats": str(key.beats),
-                "states": str(key.states), "period": str(key.period),
+                "length": str(key.length),
+                "lanes": str(key.lanes),
+                "beats": str(key.beats),
+                "states": str(key.states),
+                "period": str(key.period),
                 "types": [f"typedef struct {{ {t} lane[LANES]; }} {self._beat(t)};" for t in of],
                 "channels": [
-                    f"channel {self._travels(f.value)} {self._channel(f)} "
-                    f"__attribute__((depth({_depth(f)})));"
+                    f"channel {self._travels(f.value)} {self._channel(f)} __attribute__((depth({_depth(f)})));"
                     for f in self.stages.fifos
                 ],
                 "parts": [
-                    fill("intel/transform.cl", {"beat": self._beat(_type(u.compute))})
-                    for u in key.transforms[:1]
+                    fill("intel/transform.cl", {"beat": self._beat(_type(u.compute))}) for u in key.transforms[:1]
                 ],
                 "stages": "\n".join(texts),
             },
-        )  # fmt: skip
+        )
         return f"{head(1)}\n{source.kernel_file('fused.h')}\n{body}"
 
     def _stage(self, k: int, stage: Stage) -> str:
         record = self.records[k]
         places = {
-            "name": record.name, "slab": _SLAB,
+            "name": record.name,
+            "slab": _SLAB,
             "parameters": ", ".join(self.parameters[name] for name in record.arguments),
-        }  # fmt: skip
+        }
         if stage.kind in (LOAD, STORE):
             return self._moves(k, stage, places)
         if stage.kind == FOLD:
@@ -150,9 +135,13 @@ class _Text:
         name, offset, *_ = self.records[k].arguments
         whole, of, kept = key.length % key.lanes == 0, _type(p.dtype), key.kept(p)
         shape = {
-            ROWS: "" if whole else "_pieces", OF_ROW: "_of_row", ONE: "_one", EACH: "_each",
-            EVERY_ROW: "_kept", AGAIN: "_kept" if kept else "_again",
-        }.get(p.kind)  # fmt: skip
+            ROWS: "" if whole else "_pieces",
+            OF_ROW: "_of_row",
+            ONE: "_one",
+            EACH: "_each",
+            EVERY_ROW: "_kept",
+            AGAIN: "_kept" if kept else "_again",
+        }.get(p.kind)
         if shape is None:
             raise no_stage_for_intel(stage.name)
         halves = p.dtype.name in ctype.HALVES
@@ -160,16 +149,19 @@ class _Text:
         return fill(
             f"intel/staged_{'load' if load else 'store'}{shape}.cl",
             {
-                **places, "port": name, "offset": offset, "type": of, "beat": self._beat(of),
+                **places,
+                "port": name,
+                "offset": offset,
+                "type": of,
+                "beat": self._beat(of),
                 "size": str(kept),
-                "told": "one row that is every row's" if p.kind == EVERY_ROW
-                        else "its PERIOD rows again and again",
+                "told": "one row that is every row's" if p.kind == EVERY_ROW else "its PERIOD rows again and again",
                 "take": f"vload_half(at, {name})" if halves else f"{name}[at]",
                 "give": f"vstore_half_rte(got, at, {name});" if halves else f"{name}[at] = got;",
                 "writes": [self._write(f, "w") for f in fifos],
                 "read": "" if load else self._read(fifos[0]),
             },
-        )  # fmt: skip
+        )
 
     # Arithmetic
 
@@ -188,12 +180,15 @@ class _Text:
         return fill(
             f"intel/staged_{stage.kind}.cl",
             {
-                **places, "told": ", ".join(key.calls[c].unit.name for c in stage.calls),
-                "kept": kept, "reads": reads, "computed": lines,
+                **places,
+                "told": ", ".join(key.calls[c].unit.name for c in stage.calls),
+                "kept": kept,
+                "reads": reads,
+                "computed": lines,
                 "results": [f"{self._travels(v)} w_v{v};" for v in out],
                 "writes": [self._write(f, f"{of}{v}") for v, some in out.items() for f in some],
             },
-        )  # fmt: skip
+        )
 
     def _folds(self, k: int, stage: Stage, places: dict[str, str]) -> str:
         """A fold of rows: states side by side, and a tree of these."""
@@ -204,16 +199,19 @@ class _Text:
         return fill(
             "intel/staged_fold.cl",
             {
-                **places, "told": key.calls[c].unit.name,
-                "state": f"{of}_s", "identity": f"{of}_identity", "combine": f"{of}_combine",
-                "kept": kept, "reads": reads, "values": named,
+                **places,
+                "told": key.calls[c].unit.name,
+                "state": f"{of}_s",
+                "identity": f"{of}_identity",
+                "combine": f"{of}_combine",
+                "kept": kept,
+                "reads": reads,
+                "values": named,
                 "lift": f"{of}_lift({', '.join(passed)});",
                 "finished": fused.call(key, c, f"{of}_finish", ["tree[0][0]", *numbers]),
-                "writes": [
-                    self._write(f, f"v{v}") for v in stage.gives for f in self.stages.out_of(k, v)
-                ],
+                "writes": [self._write(f, f"v{v}") for v in stage.gives for f in self.stages.out_of(k, v)],
             },
-        )  # fmt: skip
+        )
 
     def _transforms(self, k: int, stage: Stage, places: dict[str, str]) -> str:
         """A transform of rows."""
@@ -226,15 +224,18 @@ class _Text:
         return fill(
             "intel/staged_transform.cl",
             {
-                **places, "told": f"{unit.name} of rows of {course.points}",
-                "tables": made.tables, "memories": made.memories, "apart": made.apart,
-                "behind": str(course.behind), "beat": self._beat(of), "read": self._read(into),
+                **places,
+                "told": f"{unit.name} of rows of {course.points}",
+                "tables": made.tables,
+                "memories": made.memories,
+                "apart": made.apart,
+                "behind": str(course.behind),
+                "beat": self._beat(of),
+                "read": self._read(into),
                 "steps": made.lines,
-                "writes": [
-                    self._write(f, "w") for v in stage.gives for f in self.stages.out_of(k, v)
-                ],
+                "writes": [self._write(f, "w") for v in stage.gives for f in self.stages.out_of(k, v)],
             },
-        )  # fmt: skip
+        )
 
     def _reads(self, k: int, wide: bool) -> tuple[list[str], list[str], list[str]]:
         """Lines that keep what is of a row, that read channels, and that name a lane's values."""

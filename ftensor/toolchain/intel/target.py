@@ -41,9 +41,7 @@ class _Intel:
         """None: the board's memory system interleaves its banks."""
         return {}
 
-    def image(
-        self, linked: Path, groups: Sequence[Group], manifest: Manifest
-    ) -> tuple[bytes, Manifest]:
+    def image(self, linked: Path, groups: Sequence[Group], manifest: Manifest) -> tuple[bytes, Manifest]:
         """The linked file as it is; the manifest, which names the kernels of graphs' stages, lies
         beside it."""
         from .staged import in_stages
@@ -88,9 +86,7 @@ class Aoc(_Intel):
         log = folders.logs / f"{source.name}.log"
         return Job(source.name, command, output, log, key, source.size)
 
-    def link(
-        self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace
-    ) -> Job:
+    def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace) -> Job:
         """All kernels placed and routed: hours."""
         flags = (f"-board={self.platform}",)
         key = content_key(*flags, self._version, *(job.key for job in objects))
@@ -133,8 +129,9 @@ class Emulator(_Intel):
         changed = {k: v for k, v in env.items() if os.environ.get(k) != v or k in emulator.SETTINGS}
         return tuple(sorted(changed.items()))
 
-    def _job(self, name: str, output: Path, log: Path, key: str, weight: float,
-             what: str, inputs: Sequence[str]) -> Job:  # fmt: skip
+    def _job(
+        self, name: str, output: Path, log: Path, key: str, weight: float, what: str, inputs: Sequence[str]
+    ) -> Job:
         command = (sys.executable, "-m", COMPILER, what, str(output), *inputs)
         return Job(name, command, output, log, key, weight, self._environment)
 
@@ -146,9 +143,7 @@ class Emulator(_Intel):
         path = [str(source.path)]
         return self._job(source.name, output, log, key, source.size, "compile", path)
 
-    def link(
-        self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace
-    ) -> Job:
+    def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace) -> Job:
         """One program of all kernels."""
         key = content_key(self._version, *(job.key for job in objects))
         output = folders.objects / f"{name}-{key}.aocx"

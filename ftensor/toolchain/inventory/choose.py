@@ -29,9 +29,7 @@ def chosen(table: Kernels) -> Iterator[Key]:
             yield key
         if not found and name in table.chosen:
             asked = [d.name for d in table.dtypes] + list(table.signatures)
-            raise errors.serves_nothing(
-                table.where, name, asked, f"in a layout of {', '.join(table.layouts)}"
-            )
+            raise errors.serves_nothing(table.where, name, asked, f"in a layout of {', '.join(table.layouts)}")
 
 
 def _of_name(table: Kernels, name: str) -> Iterator[Key]:
@@ -83,7 +81,6 @@ def _spelled(table: Kernels, row: Row, text: str) -> Signature:
     made = spelled(row, text)
     if made is None:
         raise errors.wrong_value(
-            table.table.where("dtypes"), "dtypes", text,
-            'dtypes, or signatures such as "bool(float32, number)"',
-        )  # fmt: skip
+            table.table.where("dtypes"), "dtypes", text, 'dtypes, or signatures such as "bool(float32, number)"'
+        )
     return made

@@ -60,6 +60,9 @@ def parse_graph(table: Table, image: Image) -> GraphFile:
         raise errors.bad_name(table.where("name"), name, LONGEST_NAME)
     one_of = f"one of {STRUCTURES}"
     return GraphFile(
-        name, key, table.get("banks", image.banks, is_memory, MEMORIES),
-        table.get("structure", "dataflow", STRUCTURES.__contains__, one_of), table.where(),
-    )  # fmt: skip
+        name,
+        key,
+        table.get("banks", image.banks, is_memory, MEMORIES),
+        table.get("structure", "dataflow", STRUCTURES.__contains__, one_of),
+        table.where(),
+    )

@@ -12,16 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from ...dtypes import dtype
-from ...execute.keys import (
-    fold_key,
-    gathering_key,
-    located_key,
-    monoid,
-    op_key,
-    partials,
-    results,
-    second,
-)
+from ...execute.keys import fold_key, gathering_key, located_key, monoid, op_key, partials, results, second
 from ...kernels.board_skeleton import layouts
 from ...kernels.key import BY_VALUE, LINEAR, LOCATED, STRIDED, KernelKey, lanes_for
 from ...kernels.op_skeleton import OpSkeleton
@@ -87,9 +78,7 @@ def ways(layout: str, folds: bool, outs: int, ins: int) -> Iterator[tuple[OpSkel
                 yield found, meant
 
 
-def pointwise_keys(
-    op: Op, signature: Signature, layouts: Sequence[str], shape: Shape
-) -> Iterator[KernelKey]:
+def pointwise_keys(op: Op, signature: Signature, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
     """The kernels of a pointwise row with these dtypes."""
     forms = [signature]
     if SCALAR in layouts:
@@ -98,9 +87,7 @@ def pointwise_keys(
     for layout in layouts:
         for form in forms:
             tensors = [d for d in form.ins if d is not None]
-            full = max(shape.lanes, 0) or lanes_for(
-                [form.outs[0], *tensors], form.compute, CSIM.lanes_bytes
-            )
+            full = max(shape.lanes, 0) or lanes_for([form.outs[0], *tensors], form.compute, CSIM.lanes_bytes)
             for skeleton, kinds in ways(layout, False, 1, len(tensors)):
                 if placed and skeleton.walks and exact_layout(layout) is None:
                     continue
@@ -129,9 +116,7 @@ def located_keys(op: Op, of: dtype, layouts: Sequence[str], shape: Shape) -> Ite
                 yield located_key(op, (of,) * len(written), written, indices, STRIDED * count)
 
 
-def fold_keys(
-    red: Reduce, signature: Signature, layouts: Sequence[str], shape: Shape
-) -> Iterator[KernelKey]:
+def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
     """The kernels of a reduction with these dtypes."""
     compute = signature.compute
     words, state = monoid(red, compute)
@@ -153,19 +138,25 @@ def fold_keys(
                 folded, in_ = words, ins
             for skeleton, kinds, lanes, vectors in made:
                 yield fold_key(
-                    red, stage, skeleton, state if stage == "second" else compute, lanes, folded,
-                    given, body, in_, kinds, vectors,
-                )  # fmt: skip
+                    red,
+                    stage,
+                    skeleton,
+                    state if stage == "second" else compute,
+                    lanes,
+                    folded,
+                    given,
+                    body,
+                    in_,
+                    kinds,
+                    vectors,
+                )
 
 
 def _folds(
-    layout: str, ins: Sequence[dtype], outs: Sequence[tuple[dtype, str]], compute: dtype,
-    shape: Shape,
-) -> Iterator[tuple[str, str, int, int]]:  # fmt: skip
+    layout: str, ins: Sequence[dtype], outs: Sequence[tuple[dtype, str]], compute: dtype, shape: Shape
+) -> Iterator[tuple[str, str, int, int]]:
     """(skeleton, kinds, lanes, vectors) of a layout for these operands."""
-    full = max(shape.lanes, 0) or lanes_for(
-        [*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes
-    )
+    full = max(shape.lanes, 0) or lanes_for([*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes)
     for skeleton, kinds in ways(layout, True, len(outs), len(ins)):
         lanes = skeleton.lanes(layout, kinds, full)
         for vectors in skeleton.vectors(layout, shape.vectors):
@@ -179,16 +170,20 @@ def generic(key: KernelKey) -> KernelKey | None:
     """
     if key.reduction is not None:
         return replace(
-            key, skeleton="reduce_inner", lanes=1,
+            key,
+            skeleton="reduce_inner",
+            lanes=1,
             outs=tuple(replace(p, kind=LINEAR) for p in key.outs),
             ins=tuple(replace(p, kind=STRIDED) for p in key.ins),
             reduction=replace(key.reduction, vectors=1),
-        )  # fmt: skip
+        )
     if positional(key.body, key.lets):
         return None
     stay = (BY_VALUE, LOCATED)
     return replace(
-        key, skeleton="rows", lanes=1,
+        key,
+        skeleton="rows",
+        lanes=1,
         outs=tuple(p if p.kind in stay else replace(p, kind=STRIDED) for p in key.outs),
         ins=tuple(p if p.kind in stay else replace(p, kind=STRIDED) for p in key.ins),
-    )  # fmt: skip
+    )

@@ -89,9 +89,16 @@ def parse(data: bytes, path: Path) -> Inventory:
         if one.named and seen.setdefault(one.name, one).form != one.form:
             raise errors.same_name(one.where, one.name)
     return Inventory(
-        path.stem, path, sha256(data).hexdigest(), image.description, image.platform,
-        image.clock_mhz, image.repeat, kernels, graphs,
-    )  # fmt: skip
+        path.stem,
+        path,
+        sha256(data).hexdigest(),
+        image.description,
+        image.platform,
+        image.clock_mhz,
+        image.repeat,
+        kernels,
+        graphs,
+    )
 
 
 def _import(name: str, table: Table) -> None:
@@ -146,9 +153,7 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def parts(
-    members: list[Key], grouping: str, joint: bool = True
-) -> list[tuple[str, tuple[Key, ...]]]:
+def parts(members: list[Key], grouping: str, joint: bool = True) -> list[tuple[str, tuple[Key, ...]]]:
     """Members as kernels, "single" or "shared": what tells each apart, and its members."""
     if grouping == "single":
         return [_alone(key) for key in members]

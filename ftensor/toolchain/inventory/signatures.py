@@ -55,9 +55,7 @@ def text_of(row: Op | Reduce, signature: Signature) -> str:
     return f"{signature}" + ("" if usual is signature.compute else f" in {signature.compute.name}")
 
 
-def default_compute(
-    row: Op | Reduce, outs: tuple[dtype, ...], ins: tuple[dtype | None, ...]
-) -> dtype:
+def default_compute(row: Op | Reduce, outs: tuple[dtype, ...], ins: tuple[dtype | None, ...]) -> dtype:
     """What a row computes in, as far as its dtypes say."""
     tensors = [d for d in ins if d is not None]
     first = tensors[0] if tensors else outs[0]

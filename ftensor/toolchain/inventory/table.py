@@ -19,17 +19,24 @@ from .rows import categories, named, rows
 from .signatures import BY_NAME, NUMBER
 
 IMAGE = (
-    "description", "platform", "clock_mhz", "imports", "structure", "units", "banks", "lanes",
-    "repeat", "kernel", "graph",
-)  # fmt: skip
+    "description",
+    "platform",
+    "clock_mhz",
+    "imports",
+    "structure",
+    "units",
+    "banks",
+    "lanes",
+    "repeat",
+    "kernel",
+    "graph",
+)
 KERNEL = (
     "name", "ops", "but", "dtypes", "to", "layouts", "lanes", "vectors", "split", "index",
     "indices", "structure", "units", "banks", "grouping",
 )  # fmt: skip
 GROUPINGS = ("shared", "single")
-KINDS = {
-    "@all": "buifc", "@bool": "b", "@int": "ui", "@float": "f", "@complex": "c", "@real": "uif",
-}  # fmt: skip
+KINDS = {"@all": "buifc", "@bool": "b", "@int": "ui", "@float": "f", "@complex": "c", "@real": "uif"}
 SAME = "@same"
 BY_COST_WORD = "by cost"
 MEMORIES = 'a memory such as "DDR[0]" or "HP0", a range such as "HBM[0:31]", or "HBM[*]"'
@@ -93,9 +100,7 @@ class Table:
         """A setting that is a list of integers in a range."""
         value = self.raw.get(key, list(default))
         if not isinstance(value, list) or not all(_int(v, low, high) for v in value):
-            raise errors.wrong_value(
-                self.where(key), key, value, f"a list of integers from {low} to {high}"
-            )
+            raise errors.wrong_value(self.where(key), key, value, f"a list of integers from {low} to {high}")
         return tuple(value)
 
 
@@ -168,13 +173,12 @@ def parse_image(table: Table) -> Image:
     return Image(
         table.get("description", "", text, "a text"),
         table.get("platform", "", text, "a platform's name or its .xpfm file"),
-        table.get("clock_mhz", 0, lambda v: type(v) in (int, float) and 0 < v < 2000,
-                  "a frequency in MHz"),
+        table.get("clock_mhz", 0, lambda v: type(v) in (int, float) and 0 < v < 2000, "a frequency in MHz"),
         table.words("imports"),
         *_form(table, "dataflow", 1, ""),
         _lanes(table, 0),
         table.get("repeat", False, lambda v: type(v) is bool, "true or false"),
-    )  # fmt: skip
+    )
 
 
 def _form(table: Table, structure: str, units: int, banks: str) -> tuple[str, int, str]:
@@ -231,10 +235,19 @@ def parse_kernels(table: Table, image: Image) -> Kernels:
     )
     grouping = table.get("grouping", "shared", GROUPINGS.__contains__, f"one of {GROUPINGS}")
     return Kernels(
-        table, name, "name" in table.raw, ops, chosen, single, spelled, to, layouts, shape,
+        table,
+        name,
+        "name" in table.raw,
+        ops,
+        chosen,
+        single,
+        spelled,
+        to,
+        layouts,
+        shape,
         {name: _option(table, option) for name, option in known.items()},
         Form(structure, units, banks, grouping),
-    )  # fmt: skip
+    )
 
 
 def _option(table: Table, option: Option) -> tuple[Any, ...]:
@@ -244,9 +257,7 @@ def _option(table: Table, option: Option) -> tuple[Any, ...]:
     found = table.words(option.name, option.default)
     for word in found:
         if word not in option.words:
-            raise errors.wrong_value(
-                table.where(option.name), option.name, word, f"some of {option.words}"
-            )
+            raise errors.wrong_value(table.where(option.name), option.name, word, f"some of {option.words}")
     return found
 
 
@@ -283,9 +294,7 @@ def _named(word: str) -> list[dtype]:
     return [d for d in FULL if d.kind in KINDS[word]] if word in KINDS else [BY_NAME[word]]
 
 
-def _dtypes(
-    table: Table, key: str, default: tuple[str, ...]
-) -> tuple[tuple[dtype, ...], tuple[str, ...]]:
+def _dtypes(table: Table, key: str, default: tuple[str, ...]) -> tuple[tuple[dtype, ...], tuple[str, ...]]:
     """The dtypes of a list, and the signatures in it as they are spelled."""
     found: list[dtype] = []
     signatures = []

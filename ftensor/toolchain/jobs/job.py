@@ -25,9 +25,7 @@ class Job:
 
     def command_to(self, output: Path) -> list[str]:
         """The command with another output."""
-        assert str(self.output) in self.command, (
-            f"{self.name}: no word of its command is its output"
-        )
+        assert str(self.output) in self.command, f"{self.name}: no word of its command is its output"
         return [str(output) if word == str(self.output) else word for word in self.command]
 
 

@@ -136,8 +136,7 @@ def run(
                 progress.ended(outcome.job.name, outcome.result, outcome.seconds)
                 ended(outcome)
             remaining = [expected.get(job.name) for job in waiting] + [
-                None if (e := expected.get(one.job.name)) is None else max(e - _age(one), 0.0)
-                for one in running
+                None if (e := expected.get(one.job.name)) is None else max(e - _age(one), 0.0) for one in running
             ]
             progress.show([one.job.name for one in running], _makespan(remaining, workers))
     finally:

@@ -17,10 +17,7 @@ NOTHING = "-"
 def lines(built: Built, folders: Workspace, seconds: float) -> list[str]:
     """One row for each kernel, with what v++ reports of it where it does; then the totals."""
     places = (folders.reports, folders.work)
-    found = {
-        g.name: reports.kernel_report(g.name, [place / g.name for place in places])
-        for g in built.groups
-    }
+    found = {g.name: reports.kernel_report(g.name, [place / g.name for place in places]) for g in built.groups}
     routed = reports.link_utilization([place / "link" for place in places])
     estimated = any(report is not None for report in found.values())
     titles = ["kernel", "members", "units", "result", "seconds"]

@@ -14,9 +14,7 @@ from .job import content_key
 from .state import write_whole
 
 # A comment, or what may hold the signs of one without being one.
-_COMMENT = re.compile(
-    r'//(?:[^\\\n]|\\\n|\\.)*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|' r"'(?:[^'\\\n]|\\.)*'", re.DOTALL
-)
+_COMMENT = re.compile(r'//(?:[^\\\n]|\\\n|\\.)*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|' r"'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 
 

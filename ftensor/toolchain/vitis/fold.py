@@ -30,11 +30,7 @@ def signature(group: Group) -> tuple[list[str], list[str]]:
     for n, c in of.items():
         wide = f"hls::vector<{c}, LANES>" if is_wide(group, n) else c
         pointers_.append(f"{wide} *{n}" if n in outs else f"const {wide} *{n}")
-    return pointers_, [
-        *(f"long {n}_offset" for n in of),
-        "int opcode",
-        *(f"long {v}" for v in scalars),
-    ]
+    return pointers_, [*(f"long {n}_offset" for n in of), "int opcode", *(f"long {v}" for v in scalars)]
 
 
 def operand_count(group: Group) -> str:
@@ -196,8 +192,7 @@ def _skeleton_words(group: Group, turned: Sequence[str]) -> dict[str, Word]:
         "FT_READ_PART": lambda i, m: _read(group, i, m),
         "FT_LIFT": lambda p: f"const FT_S lifted = fold::lift(opcode{lifted}, {p}{passed});",
         "FT_RESULT": "\n".join(
-            f"{of[n]} w_{n}[LANES];\n#pragma HLS ARRAY_PARTITION variable=w_{n} complete"
-            for n in outs
+            f"{of[n]} w_{n}[LANES];\n#pragma HLS ARRAY_PARTITION variable=w_{n} complete" for n in outs
         ),
         "FT_FINISH": lambda s: f"fold::finish(opcode, {s}{finished}{passed});",
         "FT_WRITE": lambda i, m: _write(group),

@@ -60,8 +60,7 @@ def damaged(folder: Path) -> list[str]:
     return [
         name
         for name, digest in FILES.items()
-        if not (folder / name).is_file()
-        or hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest
+        if not (folder / name).is_file() or hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest
     ]
 
 

@@ -21,9 +21,7 @@ def title(group: Group) -> list[str]:
     lines = [
         f"// Kernel {group.name}: {group.skeleton}, {counted(group.lanes, 'lane')},"
         f" structure {structure(group)},"
-        f" {counted(group.units, 'compute unit')}"
-        + (f", memory {group.banks}" if group.banks else "")
-        + ".",
+        f" {counted(group.units, 'compute unit')}" + (f", memory {group.banks}" if group.banks else "") + ".",
         "// Made by `ftensor build` from the catalogue's expressions; v++ and g++ both compile it.",
         "//",
     ]

@@ -48,9 +48,11 @@ def _source(begin: Group, by_name: dict[str, Group]) -> str:
             continue
         given = [*(a.name for a in arguments(group)), *(f"at->{name}" for name in streams)]
         wrappers += [
-            f'extern "C" void {group.name}{JOINED}(\n    {parameter_list(group)})', "{",
-            f"    meeting.start([=] {{ {group.name}({', '.join(given)}); }}, run);", "}",
-        ]  # fmt: skip
+            f'extern "C" void {group.name}{JOINED}(\n    {parameter_list(group)})',
+            "{",
+            f"    meeting.start([=] {{ {group.name}({', '.join(given)}); }}, run);",
+            "}",
+        ]
     fifos = []
     for join, stream in zip(graph.joins, begin.joins, strict=True):
         of = WORD if join.value < 0 else whole.fifo_type(join.value)
@@ -62,8 +64,10 @@ def _source(begin: Group, by_name: dict[str, Group]) -> str:
         {
             "graph": begin.name.removesuffix(f"_{BEGIN}"),
             "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
-            "declared": list(dict.fromkeys(declared)), "fifos": fifos,
+            "declared": list(dict.fromkeys(declared)),
+            "fifos": fifos,
             "started": str(len(graph.parts) - len(graph.computing)),
-            "alone": alone, "wrappers": wrappers,
+            "alone": alone,
+            "wrappers": wrappers,
         },
-    )  # fmt: skip
+    )

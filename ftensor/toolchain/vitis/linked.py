@@ -30,30 +30,33 @@ def source(group: Group) -> str:
     if key.part == FOLD:
         text, calls = f"{text}\n{_region(key, stages, calls, fifos)}", [_whole(key, stages)]
     if key.part == BEGIN:
-        body = [f"told_{k}.write({word});" for k, of in enumerate(key.tells)
-                for word in ["n", *_words(key.of, of)]]  # fmt: skip
+        body = [f"told_{k}.write({word});" for k, of in enumerate(key.tells) for word in ["n", *_words(key.of, of)]]
         told = f"Tells {counted(len(key.tells), 'kernel')} how many rows there are."
     elif key.serves is not None:
         body, told = [f"if (n > 0) {call};" for call in calls], "Between memory and streams."
     else:
         body = [*_told(key.of), *(f"{call};" for call in calls)]
-        told = (
-            "Runs by itself: waits until it is told of rows, works through them, and waits again."
-        )
+        told = "Runs by itself: waits until it is told of rows, works through them, and waits again."
     return fill(
         "linked.cpp",
         {
             "title": title(group),
             "told": told,
             "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
-            "headers": headers(own), "units": "\n\n".join(units(own)),
-            "length": str(key.of.length), "lanes": str(key.lanes), "beats": str(key.of.beats),
-            "states": str(key.of.states), "period": str(key.of.period), "stage": text,
-            "name": group.name, "parameters": parameters(group, stages),
+            "headers": headers(own),
+            "units": "\n\n".join(units(own)),
+            "length": str(key.of.length),
+            "lanes": str(key.lanes),
+            "beats": str(key.of.beats),
+            "states": str(key.of.states),
+            "period": str(key.of.period),
+            "stage": text,
+            "name": group.name,
+            "parameters": parameters(group, stages),
             "interfaces": [*_axis(key), *(interfaces(group) if group.started else _alone())],
             "body": body,
         },
-    )  # fmt: skip
+    )
 
 
 def parameters(group: Group, stages: Text) -> str:
@@ -88,18 +91,15 @@ def _named(key: StagedKey, numbers: Sequence[int]) -> list[tuple[str, str]]:
     wanted = {f"n{k}" for k in numbers}
     found = [(c, name) for what, c, name in fused.parameters(key) if what != "*"]
     named = [(c.strip(), n) for c, n in found if n.rpartition("_")[0] in wanted]
-    return sorted(
-        named, key=lambda one: [f"n{k}" for k in numbers].index(one[1].rpartition("_")[0])
-    )
+    return sorted(named, key=lambda one: [f"n{k}" for k in numbers].index(one[1].rpartition("_")[0]))
 
 
 def _words(key: StagedKey, numbers: Sequence[int]) -> list[str]:
     """Numbers as they are told."""
     return [
-        f"ft_bits<uint>({name})" if c == "float"
-        else f"ft_bits<{WORD}>({name})" if c == "double" else f"({WORD}){name}"
+        f"ft_bits<uint>({name})" if c == "float" else f"ft_bits<{WORD}>({name})" if c == "double" else f"({WORD}){name}"
         for c, name in _named(key, numbers)
-    ]  # fmt: skip
+    ]
 
 
 def _told(key: StagedKey) -> list[str]:

@@ -128,8 +128,7 @@ class Beats:
         if not self.beats:
             return []
         values = [
-            f"{name}[opcode]" if len(set(masks)) > 1 else f"{masks[0]:#x}"
-            for name, masks in self.masks().items()
+            f"{name}[opcode]" if len(set(masks)) > 1 else f"{masks[0]:#x}" for name, masks in self.masks().items()
         ]
         return [f"const {self.inputs[0]} = {{{', '.join(values)}}};"]
 
@@ -200,15 +199,11 @@ class Beats:
         compute = self.compute_parameters
         return {
             "compute_streams": ", ".join([*streams, "hls::stream<out0_beat> &out0_to"]),
-            "compute_scalars": ", ".join(
-                [*compute, *["long out0_offset", "int first"] * self.placed, "int count"]
-            ),
+            "compute_scalars": ", ".join([*compute, *["long out0_offset", "int first"] * self.placed, "int count"]),
             "compute_arguments": ", ".join(
                 [f"{n}_fifo" for n in names] + ["opcode", *self.scalars, *inputs, *placed, "total"]
             ),
-            "run_pointers": ", ".join(
-                ["out0_beat *out0", *(f"const {n}_beat *{n}" for n in self.beats)]
-            ),
+            "run_pointers": ", ".join(["out0_beat *out0", *(f"const {n}_beat *{n}" for n in self.beats)]),
             "run_offsets": ", ".join(f"long {n}" for n in offsets),
             "run_scalars": ", ".join([*compute, "int first, int count, int rest, int total"]),
             "run_arguments": ", ".join(

@@ -14,17 +14,7 @@ from ...kernels.spaces import END_OF_SPACE, namespace
 from ...kernels.unit import in_line
 from ..group import Group, slots, values
 from .text import arguments, expand, function, identifiers, substituted, tidy
-from .words import (
-    describe,
-    element,
-    lane_words,
-    port_words,
-    space_of,
-    stored,
-    text_of,
-    value_lines,
-    words,
-)
+from .words import describe, element, lane_words, port_words, space_of, stored, text_of, value_lines, words
 
 
 @dataclass
@@ -92,9 +82,7 @@ def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str
     value = expand(last.split(" = ", 1)[1].removesuffix(";"), told)
     body = [*named, *(expand(line, told) for line in raw)]
     body.append(f"return {stored(value, key.outs[0], of['out0'])};")
-    taken = [
-        f"in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE and p.sees != INDEX
-    ]
+    taken = [f"in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE and p.sees != INDEX]
     takes = [(element(of[name]), name) for name in taken]
     takes += [("long", name) for name in value_slots]
     takes += [("long", "position")] if position else []
@@ -203,9 +191,14 @@ def _joined(units: Sequence[Unit], result: str, of: Mapping[str, str]) -> Unit:
     head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in parameters)])
     name, first = f"{result}_by_opcode", units[0]
     return Unit(
-        first.opcode, first.key, first.space, name, ["opcode", *parameters],
-        f"static inline {element(of['out0'])} {name}({head})", lines,
-    )  # fmt: skip
+        first.opcode,
+        first.key,
+        first.space,
+        name,
+        ["opcode", *parameters],
+        f"static inline {element(of['out0'])} {name}({head})",
+        lines,
+    )
 
 
 def _slot(c: str, name: str) -> str:

@@ -40,9 +40,7 @@ def outer_loops(group: Group) -> list[str]:
         "fetched": ", ".join([*ins, *(f"{n}_fifo" for n in ins), *(f"{n}_offset" for n in ins)]),
         "out_pointers": ", ".join(taken(outs)),
         "out_scalars": ", ".join([p for p in told if not p.startswith("long in_")]),
-        "folded": ", ".join(
-            [*outs, *(f"{n}_fifo" for n in ins), *(f"{n}_offset" for n in outs), "opcode", *scalars]
-        ),
+        "folded": ", ".join([*outs, *(f"{n}_fifo" for n in ins), *(f"{n}_offset" for n in outs), "opcode", *scalars]),
         "places": [line for n in ins for line in _place(group, n)],
         "read_whole": [_read(group, n, "LANES") for n in ins],
         "read_edge": [_read(group, n, "m") for n in ins],
@@ -50,10 +48,7 @@ def outer_loops(group: Group) -> list[str]:
         "lift": f"fold::lift(opcode{''.join(f', {n}[lane]' for n in ins)}, p.begin + row{passed})",
         "result": [f"{of[n]} result_{n};" for n in outs],
         "finish": f"fold::finish(opcode, all{''.join(f', result_{n}' for n in outs)}{passed});",
-        "write": [
-            f"{n}[{n}_offset + at[{k}] + (p.first + i) * step[{k}]] = result_{n};"
-            for k, n in enumerate(outs)
-        ],
+        "write": [f"{n}[{n}_offset + at[{k}] + (p.first + i) * step[{k}]] = result_{n};" for k, n in enumerate(outs)],
         "fifos": [
             line
             for n in ins
@@ -78,9 +73,7 @@ def _place(group: Group, name: str) -> list[str]:
     """A row's first beat: reads count up from there, so that a compiler sees a burst."""
     if not is_wide(group, name):
         return []
-    return [
-        f"const long {name}_first = ({name}_offset + at[{_slot(group, name)}] + p.first) / LANES;"
-    ]
+    return [f"const long {name}_first = ({name}_offset + at[{_slot(group, name)}] + p.first) / LANES;"]
 
 
 def _read(group: Group, name: str, lanes: str) -> str:
@@ -104,7 +97,4 @@ def _receive(group: Group, name: str) -> list[str]:
     """Lines that give a vector of an input its name."""
     if _everyone(group, name):
         return [f"const {name}_beat {name} = {name}_from.read();"]
-    return [
-        f"{name}_beat {name}{{}};",
-        f"if ({_slot(group, name)} < operands) {name} = {name}_from.read();",
-    ]
+    return [f"{name}_beat {name}{{}};", f"if ({_slot(group, name)} < operands) {name} = {name}_from.read();"]

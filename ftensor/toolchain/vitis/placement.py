@@ -74,9 +74,7 @@ def place(groups: Sequence[Group], board: Board | None = None) -> Placement:
     return found
 
 
-def _asked(
-    group: Group, ports: int, board: Board | None, charged: Mapping[str, int]
-) -> tuple[str, Sequence[str]]:
+def _asked(group: Group, ports: int, board: Board | None, charged: Mapping[str, int]) -> tuple[str, Sequence[str]]:
     """The memory that a kernel's ports reach ("": the one at which each enters), and where they may
     enter."""
     asked = group.banks

@@ -17,16 +17,7 @@ from .interface import interfaces, parameter_list, title
 from .outer import outer_loops
 from .text import expand, fill, function, indented, table, tidy
 from .turns import short_rows, takes_turns, turned
-from .words import (
-    describe,
-    element,
-    lane_words,
-    port_words,
-    space_of,
-    stored,
-    value_lines,
-    words,
-)
+from .words import describe, element, lane_words, port_words, space_of, stored, value_lines, words
 
 
 @dataclass(frozen=True)
@@ -62,8 +53,7 @@ def source(group: Group) -> str:
         assert r is not None and s is not None
         if (len(key.outs), r.vectors) != (len(first.outs), s.vectors):
             raise ValueError(
-                f"kernel {group.name}: {key.name} and {first.name} differ in outputs, "
-                "or in states folded side by side"
+                f"kernel {group.name}: {key.name} and {first.name} differ in outputs, or in states folded side by side"
             )
         if any(p.kind == BY_VALUE for p in key.ins):
             raise ValueError(f"kernel {group.name}: {key.name} folds a value that is no tensor")
@@ -142,9 +132,7 @@ def _parts(group: Group, opcode: int, of: Mapping[str, str]) -> list[Part]:
         head = f"({', '.join(f'{t} {n}' for t, n in takes)})"
         text = tuple(tidy([expand(line, told) for line in lines], result, takes))
         outer = tuple(n for _, n in takes)
-        made.append(
-            Part(opcode, space_of(key), what, outer, f"static inline {result} @{head}", text, name)
-        )
+        made.append(Part(opcode, space_of(key), what, outer, f"static inline {result} @{head}", text, name))
 
     part("identity", state, [], ["FT_S r;", *reduction.identity(key), "return r;"])
     both = [(state, "p"), (state, "q")]
@@ -164,10 +152,7 @@ def _parts(group: Group, opcode: int, of: Mapping[str, str]) -> list[Part]:
         value = last.split(" = ", 1)[1].removesuffix(";")
         lines += [*head, f"out{k} = {stored(value, p, of[f'out{k}'])};"]
     named, slots_ = value_lines(key, " ".join(lines))
-    takes = [
-        (state, "state"),
-        *((f"{element(of[f'out{k}'])} &", f"out{k}") for k in range(len(key.outs))),
-    ]
+    takes = [(state, "state"), *((f"{element(of[f'out{k}'])} &", f"out{k}") for k in range(len(key.outs)))]
     takes += [("long", v) for v in slots_]
     part("finish", "void", takes, [*named, *lines])
     return made

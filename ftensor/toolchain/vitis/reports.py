@@ -64,10 +64,7 @@ def synthesis(text: str) -> Synthesis | None:
     return Synthesis(
         latency=(None, None)
         if overall is None
-        else (
-            _whole(overall.findtext("Best-caseLatency")),
-            _whole(overall.findtext("Worst-caseLatency")),
-        ),
+        else (_whole(overall.findtext("Best-caseLatency")), _whole(overall.findtext("Worst-caseLatency"))),
         interval=worst,
         clock_ns=_number(next(_texts(root, "EstimatedClockPeriod"), None)),
         resources=None if used is None else _resources({e.tag: e.text or "" for e in used}),

@@ -12,8 +12,7 @@ from .text import fill, table
 from .words import element, loaded, port_words
 
 # Reading what the step before may have written forbids to overlap them.
-IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.",
-            "#pragma HLS PIPELINE off"]  # fmt: skip
+IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.", "#pragma HLS PIPELINE off"]
 # What a walk is told besides operands.
 WALK = "uses, shape, strides, step, dims, inner"
 # Where a unit's results lie, as those who write them see it; and its work, at once or row by row.
@@ -30,9 +29,14 @@ LEAVING = [
 # A bad index is noted here, and told when all is done: no step waits for a port that is not used.
 NOTED = ["long noted[4] = {0, 0, 0, 0};", "#pragma HLS ARRAY_PARTITION variable=noted complete"]
 NOTE = [
-    "if (noted[0]) {", "tell:", "    for (int k = 3; k >= 0; k--) {", "#pragma HLS PIPELINE II=1",
-    "        bad[k] = noted[k];", "    }", "}",
-]  # fmt: skip
+    "if (noted[0]) {",
+    "tell:",
+    "    for (int k = 3; k >= 0; k--) {",
+    "#pragma HLS PIPELINE II=1",
+    "        bad[k] = noted[k];",
+    "    }",
+    "}",
+]
 
 
 def source(group: Group) -> str:
@@ -87,21 +91,12 @@ def _walked(group: Group, scatters: bool) -> dict[str, str | list[str]]:
     names = ", ".join(a.name for a in taken)
     values = {"walk_takes": ", ".join(map(parameter, taken)), "walk_names": names}
     if scatters:
-        return {
-            **values,
-            "results": "",
-            "run": [],
-            "call": [f"walk({names}, {WALK}, first, count);"],
-        }
+        return {**values, "results": "", "run": [], "call": [f"walk({names}, {WALK}, first, count);"]}
     of = element(port_words(group)["out0"])
     values |= {"results": f"hls::stream<{of}> &results, ", "element": of, "walk": WALK}
     run = fill("rows_leave.cpp", values).splitlines()
     passed = f"{names}, {WALK}, first + done, n, runs, step[0]"
-    return {
-        **values,
-        "run": [*run, ""],
-        "call": [*LEAVING, f"    run(out0, out0_offset, {passed});", "}"],
-    }
+    return {**values, "run": [*run, ""], "call": [*LEAVING, f"    run(out0, out0_offset, {passed});", "}"]}
 
 
 def uses(group: Group, names: list[str]) -> list[str]:
@@ -169,9 +164,7 @@ def _locate(group: Group) -> list[str]:
             at = f"in_{name}[in_{name}_offset + at[{slot}] + i * step[{slot}]]"
             index = loaded(at, key.ins[NAMES.index(name)], words[f"in_{name}"])
             size, stride = (f"value{scalars.index(f'{name}_{w}')}" for w in ("size", "stride"))
-            steps.append(
-                f"there = ft_locate(there, (long){index}, {size}, {stride}, noted, {which});"
-            )
+            steps.append(f"there = ft_locate(there, (long){index}, {size}, {stride}, noted, {which});")
         opcodes.setdefault(tuple(steps), []).append(opcode)
     if len(opcodes) == 1:
         return list(next(iter(opcodes)))

@@ -18,8 +18,7 @@ def source(group: Group) -> str:
         kinds = {p.kind for p in key.ins} - {BY_VALUE}
         if key.outs[0].kind != LINEAR or not kinds <= {LINEAR, SINGLE, ROW}:
             raise ValueError(
-                f"kernel {group.name}: rows of {group.lanes} lanes have no strided operands, "
-                f"as {key.entry} has"
+                f"kernel {group.name}: rows of {group.lanes} lanes have no strided operands, as {key.entry} has"
             )
     kernel, values = beats_of(group)
     names = ["out0", *kernel.beats]
@@ -34,12 +33,9 @@ def source(group: Group) -> str:
         "uses": uses(group, names),
         "inputs": [f"const {text} = {{uses >> 1, singles >> 1}};" for text in kernel.inputs],
         "run_runs": ", ".join(
-            [f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names]
-            + [f"ft_way {n}_way" for n in kernel.beats]
+            [f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names] + [f"ft_way {n}_way" for n in kernel.beats]
         ),
-        "run_scalars": ", ".join(
-            [*kernel.compute_parameters, "ft_rows rows, int first, int count, int total"]
-        ),
+        "run_scalars": ", ".join([*kernel.compute_parameters, "ft_rows rows, int first, int count, int total"]),
         "run_arguments": ", ".join(
             [*names, *(f"{n}_offset" for n in names), *(f"runs[{k}]" for k in range(len(names)))]
             + [f"ft_way_of(runs[{k}], dims, near, far)" for k in range(1, len(names))]
@@ -59,10 +55,8 @@ def source(group: Group) -> str:
             line
             for k, n in enumerate(kernel.beats)
             for line in (
-                f"ft_fetch<LANES, {k}>({n}, {n}_beats, inputs, {n}_offset, {n}_runs, rows, {n}_way,"
-                " first, count);",
-                f"ft_align<LANES, {k}>({n}_beats, {n}_fifo, inputs, {n}_offset, rows, {n}_way,"
-                " count);",
+                f"ft_fetch<LANES, {k}>({n}, {n}_beats, inputs, {n}_offset, {n}_runs, rows, {n}_way, first, count);",
+                f"ft_align<LANES, {k}>({n}_beats, {n}_fifo, inputs, {n}_offset, rows, {n}_way, count);",
             )
         ],
         "writes": [

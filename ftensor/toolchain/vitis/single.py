@@ -22,14 +22,10 @@ _WORDS: dict[str, Word] = {
     "FT_UNROLL": "",
     "FT_LOOP": lambda name: f"{name}:",
     "FT_PIPELINE": "#pragma HLS PIPELINE II=1",
-    "FT_BANKS": lambda name, dim: (
-        f"#pragma HLS ARRAY_PARTITION variable={name} dim={dim.strip()} complete"
-    ),
+    "FT_BANKS": lambda name, dim: f"#pragma HLS ARRAY_PARTITION variable={name} dim={dim.strip()} complete",
     "FT_POINTERS_APART": "#pragma HLS DEPENDENCE class=pointer inter false",
     "FT_APART_OF": lambda name: f"#pragma HLS DEPENDENCE variable={name} inter false",
-    "FT_AGAIN": lambda name, turns: (
-        f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={turns.strip()} true"
-    ),
+    "FT_AGAIN": lambda name, turns: f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={turns.strip()} true",
     "FT_ALSO": lambda _, other: other.strip(),
     "FT_EACH_LANE": "for (int ft_lane = 0; ft_lane < FT_LANES; ft_lane++)",
     "FT_LANE": lambda v: f"{v}[ft_lane]",
@@ -53,10 +49,7 @@ def source(group: Group) -> str:
     head: dict[str, str | list[str]] = {
         "title": title(group),
         "settings": _settings(key),
-        "includes": [
-            *_vectors(group),
-            *map(_include, ("dialect/vitis.h", *skeleton.helpers(key))),
-        ],
+        "includes": [*_vectors(group), *map(_include, ("dialect/vitis.h", *skeleton.helpers(key)))],
     }
     text = _text(key)
     if not skeleton.template:
@@ -65,11 +58,7 @@ def source(group: Group) -> str:
         str((skeleton.folder or Path()) / skeleton.template),
         head
         | skeleton.places(key)
-        | {
-            "name": group.name,
-            "parameters": parameter_list(group),
-            "interfaces": interfaces(group),
-        },
+        | {"name": group.name, "parameters": parameter_list(group), "interfaces": interfaces(group)},
     )
 
 
@@ -92,18 +81,30 @@ def _joint(group: Group) -> str:
         names += re.findall(r"^ *# *define (\w+)", text, re.M)
         own = [f"{c}{name}" for _, c, name in [*_parameters(key), *_UNITS]]
         lines += [
-            f"// {space}", *settings, f"namespace {space} {{", *map(_include, files), *before,
-            "static void body(", *_wrapped(f"    {', '.join(own)})"), *body, "}",
-            *(f"#undef {n}" for n in dict.fromkeys(names)), _include("vitis/end_member.h"), "",
-        ]  # fmt: skip
+            f"// {space}",
+            *settings,
+            f"namespace {space} {{",
+            *map(_include, files),
+            *before,
+            "static void body(",
+            *_wrapped(f"    {', '.join(own)})"),
+            *body,
+            "}",
+            *(f"#undef {n}" for n in dict.fromkeys(names)),
+            _include("vitis/end_member.h"),
+            "",
+        ]
         calls.append(f"{space}::body({', '.join(_passed(group, key))});")
     last = len(calls) - 1
     cases = [line for k in range(last) for line in _wrapped(f"case {k}: {calls[k]} break;")]
     kernel = [
-        f'extern "C" void {group.name}(', f"    {parameter_list(group)})", "{", *interfaces(group),
+        f'extern "C" void {group.name}(',
+        f"    {parameter_list(group)})",
+        "{",
+        *interfaces(group),
         *indented(["switch (opcode) {", *cases, *_wrapped(f"default: {calls[last]}"), "}"]),
         "}",
-    ]  # fmt: skip
+    ]
     includes = [*_vectors(group), _include("vitis/words.h")]
     head = {"title": title(group), "settings": "", "includes": includes}
     return fill("fixed.cpp", {**head, "body": [*lines, *kernel]})

@@ -13,18 +13,7 @@ from ...kernels.key import LINEAR, Port
 from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.row_passes import state_functions
 from ...kernels.skeletons.fused import functions
-from ...kernels.staged import (
-    ELEMENTS,
-    FOLD,
-    LOAD,
-    OF_ROWS,
-    TRANSFORM,
-    WIDE,
-    Fifo,
-    Stage,
-    StagedKey,
-    Stages,
-)
+from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, TRANSFORM, WIDE, Fifo, Stage, StagedKey, Stages
 from ...kernels.transform import Transform
 from ...kernels.unit import Unit, fold_functions, function
 from ..group import Group, arguments, word
@@ -48,9 +37,7 @@ class Text:
         self.group, self.key = group, cast("StagedKey", group.members[0])
         self.stages, self.functions = Stages(self.key), functions(self.key, "vitis")
         self.numbers = [
-            (c, name)
-            for what, c, name in fused.parameters(self.key)
-            if what != "*" and not name.endswith("_offset")
+            (c, name) for what, c, name in fused.parameters(self.key) if what != "*" and not name.endswith("_offset")
         ]
 
     def source(self) -> str:
@@ -59,10 +46,7 @@ class Text:
         given = [a for a in arguments(group) if a.name not in ("ft_unit", "ft_units")]
         pointers = [f"{self._pointer(a.c)}{a.name}" for a in given if a.what == "*"]
         scalars = [f"{a.c} {a.name}" for a in given if a.what != "*"]
-        fifos = [
-            f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");'
-            for f in self.stages.fifos
-        ]
+        fifos = [f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");' for f in self.stages.fifos]
         settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
         texts, calls, more = [], [], []
         for k, stage in enumerate(self.stages.found):
@@ -78,14 +62,22 @@ class Text:
                 "headers": headers(key),
                 "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
                 "units": "\n\n".join(units(key)),
-                "length": str(key.length), "lanes": str(key.lanes), "beats": str(key.beats),
-                "states": str(key.states), "period": str(key.period), "stages": "\n".join(texts),
-                "pointers": ", ".join(pointers), "scalars": ", ".join(scalars),
-                "fifos": fifos + more, "processes": calls, "name": group.name,
-                "parameters": parameter_list(group), "interfaces": interfaces(group),
+                "length": str(key.length),
+                "lanes": str(key.lanes),
+                "beats": str(key.beats),
+                "states": str(key.states),
+                "period": str(key.period),
+                "stages": "\n".join(texts),
+                "pointers": ", ".join(pointers),
+                "scalars": ", ".join(scalars),
+                "fifos": fifos + more,
+                "processes": calls,
+                "name": group.name,
+                "parameters": parameter_list(group),
+                "interfaces": interfaces(group),
                 "passed": ", ".join(a.name for a in given),
             },
-        )  # fmt: skip
+        )
 
     def stage(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
         """A stage's functions, its calls, and a FIFO of its own."""
@@ -110,21 +102,29 @@ class Text:
         beat = f"hls::vector<{element}, {key.lanes}>"
         shape = {
             ROWS: "" if key.length % key.lanes == 0 else "_pieces",
-            EVERY_ROW: "_every_row", OF_ROW: "_of_row", ONE: "_one", EACH: "_each",
+            EVERY_ROW: "_every_row",
+            OF_ROW: "_of_row",
+            ONE: "_one",
+            EACH: "_each",
             AGAIN: "_again_kept" if key.kept(port) else "_again",
-        }[port.kind]  # fmt: skip
+        }[port.kind]
         lane = "[ft_lane]" if wide else ""
         text = fill(
             f"staged_{'load' if load else 'store'}{shape}.cpp",
             {
-                "name": stage.name, "once": f"{stage.name}_once", "port": name, "beat": beat,
-                "element": element, "type": _type(port.dtype),
-                "streams": self._streams(fifos), "from": fifos[0].name if fifos else "",
+                "name": stage.name,
+                "once": f"{stage.name}_once",
+                "port": name,
+                "beat": beat,
+                "element": element,
+                "type": _type(port.dtype),
+                "streams": self._streams(fifos),
+                "from": fifos[0].name if fifos else "",
                 "take": _taken(f"got{lane}", port.dtype, element),
                 "give": _given(f"w{lane}", port.dtype, element),
                 "writes": [f"{f.name}.write(w);" for f in fifos],
             },
-        )  # fmt: skip
+        )
         passed = [name, *(f.name for f in fifos), f"{name}_offset", "n"]
         return text, [f"{stage.name}({', '.join(passed)})"], []
 
@@ -149,15 +149,16 @@ class Text:
             f"staged_{stage.kind}.cpp",
             {
                 "told": f"{names}: {'each element' if wide else 'what is of a row'}.",
-                "name": stage.name, "streams": self._streams(fifos),
-                "scalars": self._scalars(stage), "kept": kept, "reads": reads,
+                "name": stage.name,
+                "streams": self._streams(fifos),
+                "scalars": self._scalars(stage),
+                "kept": kept,
+                "reads": reads,
                 "results": [f"ft_vec<{_type(key.dtypes[v])}> w_v{v};" for v, _ in used],
                 "computed": lines,
-                "writes": [
-                    f"{f.name}.write({'w_' if wide else ''}v{v});" for v, some in used for f in some
-                ],
+                "writes": [f"{f.name}.write({'w_' if wide else ''}v{v});" for v, some in used for f in some],
             },
-        )  # fmt: skip
+        )
         return text, [self._call(stage.name, [f.name for f in fifos], stage)], []
 
     def _folds(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
@@ -173,15 +174,23 @@ class Text:
             "staged_fold.cpp",
             {
                 "told": key.calls[c].unit.name,
-                "name_of_states": f"{stage.name}_states", "name_of_tree": f"{stage.name}_tree",
-                "state": f"{of}_s", "identity": f"{of}_identity", "combine": f"{of}_combine",
-                "streams": self._streams(into), "trees": self._streams(out),
-                "scalars": self._scalars(stage), "kept": kept, "reads": reads, "values": named,
-                "lift": f"{of}_lift({', '.join(passed)});", "states": str(key.states),
+                "name_of_states": f"{stage.name}_states",
+                "name_of_tree": f"{stage.name}_tree",
+                "state": f"{of}_s",
+                "identity": f"{of}_identity",
+                "combine": f"{of}_combine",
+                "streams": self._streams(into),
+                "trees": self._streams(out),
+                "scalars": self._scalars(stage),
+                "kept": kept,
+                "reads": reads,
+                "values": named,
+                "lift": f"{of}_lift({', '.join(passed)});",
+                "states": str(key.states),
                 "finished": fused.call(key, c, f"{of}_finish", ["sum[0][0]", *numbers]),
                 "writes": [f"{f.name}.write(v{f.value});" for f in out],
             },
-        )  # fmt: skip
+        )
         return (
             text,
             [
@@ -204,12 +213,20 @@ class Text:
         text = fill(
             "staged_transform.cpp",
             {
-                "told": told, "name": stage.name, "streams": self._streams([into, *out]),
-                "scalars": self._scalars(stage), "tables": made.tables, "memories": made.memories,
-                "behind": str(course.behind), "apart": made.apart, "type": of, "from": into.name,
-                "steps": made.lines, "writes": [f"{f.name}.write(w);" for f in out],
+                "told": told,
+                "name": stage.name,
+                "streams": self._streams([into, *out]),
+                "scalars": self._scalars(stage),
+                "tables": made.tables,
+                "memories": made.memories,
+                "behind": str(course.behind),
+                "apart": made.apart,
+                "type": of,
+                "from": into.name,
+                "steps": made.lines,
+                "writes": [f"{f.name}.write(w);" for f in out],
             },
-        )  # fmt: skip
+        )
         return text, [self._call(stage.name, [f.name for f in (into, *out)], stage)], []
 
     def _reads(self, into: Sequence[Fifo], wide: bool) -> tuple[list[str], list[str], list[str]]:

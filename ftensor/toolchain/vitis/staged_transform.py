@@ -20,9 +20,7 @@ class HlsSteps(Steps):
         which = "complete dim=0" if delay <= FEW else "dim=2 complete"
         self.memories.append(f"#pragma HLS ARRAY_PARTITION variable={name} {which}")
         if delay > FEW:
-            self.apart.append(
-                f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={delay} true"
-            )
+            self.apart.append(f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={delay} true")
 
     def rows(self, name: str) -> None:
         """A memory for each lane."""

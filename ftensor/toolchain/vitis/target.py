@@ -30,9 +30,7 @@ class Vitis:
     memory = 6 << 30
     joint = True
 
-    def __init__(
-        self, target: str, platform: str, clock_mhz: float | None = None, dry: bool = False
-    ) -> None:
+    def __init__(self, target: str, platform: str, clock_mhz: float | None = None, dry: bool = False) -> None:
         """`dry`: commands are only shown, so v++ may be missing; else BuildError without it.
 
         BuildError without a platform, too.
@@ -74,40 +72,54 @@ class Vitis:
             flags += ["--hls.clock", f"{link.hertz(self.clock_mhz)}:{name}"]
         key = content_key(source.digest, *flags, self._version_text)
         output = folders.objects / f"{name}-{key}.xo"
-        command = ("v++", *flags, "-I", str(folders.sources), *self._places(folders, name),
-                   "-o", str(output), str(source.path))  # fmt: skip
+        command = (
+            "v++",
+            *flags,
+            "-I",
+            str(folders.sources),
+            *self._places(folders, name),
+            "-o",
+            str(output),
+            str(source.path),
+        )
         return Job(name, command, output, folders.logs / f"{name}.log", key, source.size)
 
-    def link(
-        self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace
-    ) -> Job:
+    def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace) -> Job:
         """`v++ --link` of all kernels; writes link.cfg."""
         configuration = link.configuration(groups, self.version, self.clock_mhz, board=self.board)
         write_whole(folders.link_configuration, configuration)
         flags = ["-l", "--platform", self.platform, "-t", self.target, "--save-temps"]
         key = content_key(configuration, *flags, self._version_text, *(job.key for job in objects))
         output = folders.objects / f"{name}-{key}.xclbin"
-        command = ("v++", *flags, "--config", str(folders.link_configuration),
-                   *self._places(folders, "link"), "-o", str(output),
-                   *(str(job.output) for job in objects))  # fmt: skip
+        command = (
+            "v++",
+            *flags,
+            "--config",
+            str(folders.link_configuration),
+            *self._places(folders, "link"),
+            "-o",
+            str(output),
+            *(str(job.output) for job in objects),
+        )
         weight = 10 * sum(job.weight for job in objects)
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
     def _places(self, folders: Workspace, name: str) -> list[str]:
         """Folders of its own for each run of v++, as several run at once."""
         return [
-            "--temp_dir", str(folders.work / name),
-            "--report_dir", str(folders.reports / name),
-            "--log_dir", str(folders.logs / name),
-        ]  # fmt: skip
+            "--temp_dir",
+            str(folders.work / name),
+            "--report_dir",
+            str(folders.reports / name),
+            "--log_dir",
+            str(folders.logs / name),
+        ]
 
     def banks(self, groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
         """As link.cfg has them."""
         return link.banks(groups, self.board)
 
-    def image(
-        self, linked: Path, groups: Sequence[Group], manifest: Manifest
-    ) -> tuple[bytes, Manifest]:
+    def image(self, linked: Path, groups: Sequence[Group], manifest: Manifest) -> tuple[bytes, Manifest]:
         """v++'s xclbin with the manifest in it. BuildError when it is no xclbin."""
         try:
             made = xclbin.read(linked.read_bytes())

@@ -80,9 +80,7 @@ def substituted(text: str, named: Mapping[str, str]) -> str:
 _NAMED = re.compile(r"const (\w+) (\w+) = (.*);")
 
 
-def tidy(
-    lines: Sequence[str], result: str = "", takes: Sequence[tuple[str, str]] = ()
-) -> list[str]:
+def tidy(lines: Sequence[str], result: str = "", takes: Sequence[tuple[str, str]] = ()) -> list[str]:
     """The lines without names that nothing reads, and without second names of equal type.
 
     `result` is the type of what the function returns, `takes` are its parameters (type, name).

@@ -17,10 +17,7 @@ def takes_turns(group: Group) -> bool:
     along a row."""
     _, _, (first, *others), _ = operands(group)
     return is_wide(group, first) and all(
-        key.ins[NAMES.index(n[3:])].kind == SINGLE
-        for n in others
-        for key in group.keys
-        if n in pointers(key)
+        key.ins[NAMES.index(n[3:])].kind == SINGLE for n in others for key in group.keys if n in pointers(key)
     )
 
 
@@ -43,8 +40,7 @@ def short_rows(group: Group) -> list[str]:
     values: dict[str, str | list[str]] = {
         "turns": str(constant("vitis/turns.h", "FT_TURNS")),
         "streams": ", ".join(
-            [f"hls::stream<{types[n]}> &{n}_from" for n in ins]
-            + [f"hls::stream<{of[n]}> &{n}_to" for n in outs]
+            [f"hls::stream<{types[n]}> &{n}_from" for n in ins] + [f"hls::stream<{of[n]}> &{n}_to" for n in outs]
         ),
         "scalars": ", ".join(["int opcode", *(f"long {v}" for v in scalars)]),
         "kept": [f"{of[n]} {n}_held[FT_TURNS] = {{}};" for n in others],
@@ -79,8 +75,7 @@ def turned(group: Group) -> list[str]:
     """Lines of the kernel's loops that leave to these stages what they serve."""
     of, _, (first, *_), scalars = operands(group)
     strides = {n: f"G_KEPT_STRIDES(g)[{k}]" for k, n in enumerate(of)}
-    strides = {n: f"({_only(group, n, '')} ? {s} : 0)" if _only(group, n, "") else s
-               for n, s in strides.items()}  # fmt: skip
+    strides = {n: f"({_only(group, n, '')} ? {s} : 0)" if _only(group, n, "") else s for n, s in strides.items()}
     given = [n if n == first else f"{n} + (long)begin * {strides[n]}" for n in of]
     given += [f"{first}_offset + (long)begin * {strides[first]}", *strides.values()]
     given += ["opcode", *scalars, "operands", "G_INNER(g)"]

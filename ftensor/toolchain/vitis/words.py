@@ -111,9 +111,7 @@ def port_words(group: Group) -> dict[str, str]:
     In vectors a complex64 is 64 bits: a port's beat is aggregated from plain numbers.
     """
     found = {name: slot_word(users) for name, users in slots(group)}
-    return {
-        n: "uint64_t" if c == "ft_cfloat" and is_wide(group, n) else c for n, c in found.items()
-    }
+    return {n: "uint64_t" if c == "ft_cfloat" and is_wide(group, n) else c for n, c in found.items()}
 
 
 def lane_words(of: Mapping[str, str], key: KernelKey) -> dict[str, Word]:

@@ -36,9 +36,13 @@ class _Bytes(BoardConv):
     def defines(self, key: ConvKey) -> dict[str, object]:
         """The tile."""
         return {
-            "FT_E": "char", "FT_BEAT": key.lanes, "FT_TILE_ROWS": key.rows,
-            "FT_TILE_VECTORS": key.vectors, "FT_TILE_COLUMNS": key.columns, "FT_DEPTH": DEPTH,
-        }  # fmt: skip
+            "FT_E": "char",
+            "FT_BEAT": key.lanes,
+            "FT_TILE_ROWS": key.rows,
+            "FT_TILE_VECTORS": key.vectors,
+            "FT_TILE_COLUMNS": key.columns,
+            "FT_DEPTH": DEPTH,
+        }
 
     def settings(self, key: ConvKey, *, float64: bool, grid: str) -> list[str]:
         """Those of single bytes: no language has vectors of as many as a beat has."""
@@ -63,10 +67,7 @@ class ConvBytes(_Bytes, Conv):
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         """Those of all convolutions, with results in int32."""
-        return tuple(
-            (what, "int *" if name == "out" else c, name)
-            for what, c, name in super().parameters(key)
-        )
+        return tuple((what, "int *" if name == "out" else c, name) for what, c, name in super().parameters(key))
 
     def keys(self, asked: Asked) -> Iterator[ConvKey]:
         """Both kernels, of int8."""
@@ -119,9 +120,7 @@ class ConvBytes(_Bytes, Conv):
                 found[name] = found[name].more(trips, entries)
         return list(found.values())
 
-    def _line(
-        self, key: ConvKey, g: ConvGeometry, tile: int, begin: int, end: int
-    ) -> Iterator[tuple[str, int, int]]:
+    def _line(self, key: ConvKey, g: ConvGeometry, tile: int, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
         """Of the lines of a tile: pieces, and what leaves before beats, in them, and behind, where
         `out` begins on a beat."""
         done, many = g.before(tile * key.columns), g.results(tile, key.columns)
@@ -208,9 +207,7 @@ class ConvBytesPack(_Bytes, ConvPack):
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         """Those of other convolutions, without a bias."""
-        return tuple(
-            p for p in ConvPack.parameters(self, key) if not p[2].startswith("bias")
-        )  # fmt: skip
+        return tuple(p for p in ConvPack.parameters(self, key) if not p[2].startswith("bias"))
 
     def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
         """All in vectors, and by elements what does not lie in line."""
@@ -251,11 +248,10 @@ class ConvBytesPack(_Bytes, ConvPack):
             Loop("planes", planes * g.plane // lanes, once, 1, True, False, "write"),
             Loop("weights", read, panels * chunks * line, 1, True, False, "read_weights"),
             Loop("words", panels * rows * words * line, filters * line, 1, False, False, "panels"),
-            Loop("elements", panels * rows * each * (not line), filters * (not line), 1, True,
-                 False, "panels"),
+            Loop("elements", panels * rows * each * (not line), filters * (not line), 1, True, False, "panels"),
             Loop("steps", panels * each, panels * chunks, 1, False, False, "panels"),
             Loop("panels", panels * (1 + each), min(panels, 1), 1, True, False, "write_panels"),
-        ]  # fmt: skip
+        ]
 
     @staticmethod
     def _weights(key: ConvKey, g: ConvPackGeometry, begin: int, stop: int) -> int:

@@ -218,9 +218,7 @@ class Conv(BoardConv):
         for a in own:
             of = a.c.removeprefix("const ").removesuffix(" *")
             lanes = wide.get(a.name)
-            found.append(
-                a._replace(c=a.c.replace(of, f"hls::vector<{of}, {lanes}>")) if lanes else a
-            )
+            found.append(a._replace(c=a.c.replace(of, f"hls::vector<{of}, {lanes}>")) if lanes else a)
         return (*found[:3], Argument("out_elements", "*", own[0].c, "out"), *found[3:])
 
     def places(self, key: ConvKey) -> dict[str, str]:
@@ -267,10 +265,7 @@ class Conv(BoardConv):
         longest = burst_of(g)
         found = []
         for whole in (True, False):
-            count = sum(
-                x.items * x.rows * x.vectors * key.lanes
-                for x in alike(key, g, 0, g.items) if x.whole == whole
-            )  # fmt: skip
+            count = sum(x.items * x.rows * x.vectors * key.lanes for x in alike(key, g, 0, g.items) if x.whole == whole)
             burst = 1
             if not whole and g.lines:
                 count, lines = in_lines(key, g, 0, g.items)

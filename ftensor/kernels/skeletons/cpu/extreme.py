@@ -43,9 +43,7 @@ class ExtremeKey:
         return f"ft_arg{what}_{self.dtype.name}_{self.place.name}" + "_values" * self.values
 
 
-def extreme_key(
-    of: dtype, place: dtype, target: Target, smallest: bool, values: bool
-) -> ExtremeKey | None:
+def extreme_key(of: dtype, place: dtype, target: Target, smallest: bool, values: bool) -> ExtremeKey | None:
     """The kernel, or None for a dtype without one."""
     if of.name not in _WORST:
         return None

@@ -99,14 +99,10 @@ class MaxPoolKey:
     @property
     def entry(self) -> str:
         """The kernel's name in the program."""
-        return (
-            f"ft_{self.skeleton}_{self.dtype.name}_{self.high}x{self.wide}_{self.row}_{self.lanes}"
-        )
+        return f"ft_{self.skeleton}_{self.dtype.name}_{self.high}x{self.wide}_{self.row}_{self.lanes}"
 
 
-def max_pool_key(
-    back: bool, of: dtype, windows: PlaneWindows, target: Target, unaligned: bool
-) -> MaxPoolKey:
+def max_pool_key(back: bool, of: dtype, windows: PlaneWindows, target: Target, unaligned: bool) -> MaxPoolKey:
     """The kernel for windows: as many lanes as a row has windows, or several rows at once, where
     vectors begin anywhere."""
     full = lanes_for([of], of.compute, target.lanes_bytes) if unaligned else 1

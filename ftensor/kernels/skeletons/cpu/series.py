@@ -82,8 +82,9 @@ def _count(member: Member) -> int:
     return len(member.pointers) + len(member.offsets) + member.numbers
 
 
-def told(units: Sequence[int], copies: Sequence[int], parts: Sequence[Sequence[int]],
-         wide: Sequence[bool | None]) -> Ints:  # fmt: skip
+def told(
+    units: Sequence[int], copies: Sequence[int], parts: Sequence[Sequence[int]], wide: Sequence[bool | None]
+) -> Ints:
     """What a series is told: the members' units, the bytes of each copy, and what the members are
     told, of longs, of ints, or (None) as it is."""
     head, tail = list(units), [int(n) for n in copies]
@@ -161,10 +162,7 @@ class Series(Skeleton[SeriesKey]):
         dialect_text = source.kernel_file(f"dialect/{dialect}.h")
         params = ", ".join(f"{_here(word)}{name}" for _, word, name in self.parameters(key)[:-1])
         calls = " \\\n    ".join(_calls(key, names))
-        words = [
-            f"#define FT_NAME {key.entry}", f"#define FT_PARAMS {params}",
-            f"#define FT_MEMBERS {calls}",
-        ]  # fmt: skip
+        words = [f"#define FT_NAME {key.entry}", f"#define FT_PARAMS {params}", f"#define FT_MEMBERS {calls}"]
         return "\n".join([*texts, *lines, dialect_text, *words, self.text()])
 
 

@@ -65,10 +65,7 @@ class Along(Gemm):
         """Factors come in beats."""
         of = element(key)
         wide = f"hls::vector<{of}, {key.lanes}>"
-        return tuple(
-            a._replace(c=a.c.replace(of, wide)) if a.name in ("a", "b") else a
-            for a in super().arguments(key)
-        )
+        return tuple(a._replace(c=a.c.replace(of, wide)) if a.name in ("a", "b") else a for a in super().arguments(key))
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """Rows take turns at the port."""
@@ -85,10 +82,7 @@ class Along(Gemm):
         corner = members_in(begin, end, period, period - 1, period)
         results = (items - below - beside + corner) * SIDE**2 + corner * rows * columns
         results += (below - corner) * rows * SIDE + (beside - corner) * SIDE * columns
-        return [
-            Loop("depth", items * g.turns(key), items, 1),
-            Loop("results", results, items, 1, g.mode == ADDED),
-        ]
+        return [Loop("depth", items * g.turns(key), items, 1), Loop("results", results, items, 1, g.mode == ADDED)]
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
         """Products of a beat with some columns, the trees of their sums, what these join; results

@@ -97,11 +97,9 @@ class Direct(Gemm):
         longest = max(1, g.columns // lanes)
         found = [
             Access("out", True, results, beats, longest, results),
-            Access("a", False, steps * key.rows * size, steps * key.rows, key.rows,
-                   batch * g.rows * g.depth * size),
-            Access("b", False, steps * key.columns * size, steps * wide, wide,
-                   batch * g.columns * g.depth * size),
-        ]  # fmt: skip
+            Access("a", False, steps * key.rows * size, steps * key.rows, key.rows, batch * g.rows * g.depth * size),
+            Access("b", False, steps * key.columns * size, steps * wide, wide, batch * g.columns * g.depth * size),
+        ]
         if g.mode == 2:
             found.append(Access("added", False, results, beats, longest, results))
         return found

@@ -15,18 +15,7 @@ from ...words import ROOMY, SOME, Argument, Asked, Target
 from ...work import Access, KernelLaunch, Loop, Memory, members_in
 from .along import along_key, along_serves
 from .direct import direct_key
-from .key import (
-    ALONG,
-    DIRECT,
-    PACKED,
-    PARTS,
-    Gemm,
-    GemmKey,
-    ProductGeometry,
-    element,
-    products,
-    turns,
-)
+from .key import ALONG, DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, products, turns
 from .pack import pack_key
 from .places import places, wide_arguments
 
@@ -160,11 +149,11 @@ class Packed(Gemm):
         tiles = batch * g.row_blocks * g.column_blocks
         step, group = key.columns * compute, _group()
         found = [
-            Access("a", False, tiles * g.depth * key.rows * compute, tiles * g.depth,
-                   group if g.depth >= group else 1, 0),
-            Access("b", False, g.items * g.depth * step,
-                   g.items * g.depth * -(-step // PORT_BYTES), 0, 0),
-        ]  # fmt: skip
+            Access(
+                "a", False, tiles * g.depth * key.rows * compute, tiles * g.depth, group if g.depth >= group else 1, 0
+            ),
+            Access("b", False, g.items * g.depth * step, g.items * g.depth * -(-step // PORT_BYTES), 0, 0),
+        ]
         all_blocks = blocks(key, g, 0, g.items)
         for way, lanes, burst in (
             ("vectors", key.lanes * key.parts, 1),

@@ -24,9 +24,7 @@ def wide_arguments(key: GemmKey, own: Sequence[Argument]) -> tuple[Argument, ...
     lanes = {
         "out": key.lanes * key.parts,
         "a_panels": key.rows * key.parts,
-        "b_panels": min(
-            key.columns * key.parts, PORT_BYTES * key.parts // key.dtype.compute.itemsize
-        ),
+        "b_panels": min(key.columns * key.parts, PORT_BYTES * key.parts // key.dtype.compute.itemsize),
     }
     found = []
     for a in own:

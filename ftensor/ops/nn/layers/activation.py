@@ -37,9 +37,8 @@ def row(name: str, params: str, body: str, **more: Any) -> Op:
 
 
 def activation(
-    row: Op, given: str, numbers: Numbers | None, doc: str, ending: str = INPLACE,
-    name: str = "", **entry: Any,
-) -> Callable[..., Tensor]:  # fmt: skip
+    row: Op, given: str, numbers: Numbers | None, doc: str, ending: str = INPLACE, name: str = "", **entry: Any
+) -> Callable[..., Tensor]:
     """Put the function of a row, or another one of it that has a `name`, into the catalogue.
 
     Its parameters are the input, those `given`, as in a definition, and the `ending`. `numbers`
@@ -51,12 +50,7 @@ def activation(
     handed = ["NAME", "input", *(word.partition(":")[0] for word in given.split(", ") if word)]
     params = f"numbers({', '.join(handed)})" if numbers else "()"
     body = f"return pointwise(row, (input,), {params}{_RESULT[ending]})"
-    scope: dict[str, Any] = {
-        "__name__": __name__,
-        "row": row,
-        "numbers": numbers,
-        "pointwise": pointwise,
-    }
+    scope: dict[str, Any] = {"__name__": __name__, "row": row, "numbers": numbers, "pointwise": pointwise}
     return op(**entry)(written(name, declared, body, doc, **scope))
 
 
@@ -110,21 +104,25 @@ relu = activation(RELU, "", None, "The value, and 0 for negative ones.")
 
 HARDTANH = row("hardtanh", "low high", "a < low ? low : (a > high ? high : a)", **_CLAMPS)
 hardtanh = activation(
-    HARDTANH, "min_val: float = -1.0, max_val: float = 1.0", _within,
+    HARDTANH,
+    "min_val: float = -1.0, max_val: float = 1.0",
+    _within,
     """The value brought into [min_val, max_val]; RuntimeError where min_val is the larger, or is
     negative for uint8.
     """,
-)  # fmt: skip
+)
 relu6 = activation(
-    HARDTANH, "", lambda name, input: _within("hardtanh", input, 0.0, 6.0),
-    "The value brought into [0, 6].", name="relu6",
-)  # fmt: skip
+    HARDTANH,
+    "",
+    lambda name, input: _within("hardtanh", input, 0.0, 6.0),
+    "The value brought into [0, 6].",
+    name="relu6",
+)
 
 LEAKY_RELU = row("leaky_relu", "slope", "a > K(0) ? a : a * slope")
 leaky_relu = activation(
-    LEAKY_RELU, "negative_slope: float = 0.01", _computed,
-    "The value, negative ones times `negative_slope`.",
-)  # fmt: skip
+    LEAKY_RELU, "negative_slope: float = 0.01", _computed, "The value, negative ones times `negative_slope`."
+)
 
 SILU = row("silu", "", "a / (K(1) + exp(-a))", complex_="ft_cmul(a, ft_csigmoid(a))")
 silu = activation(SILU, "", None, "Input * sigmoid(input).")
@@ -135,26 +133,26 @@ hardswish = activation(HARDSWISH, "", None, "Input * hardsigmoid(input).")
 HARDSIGMOID = row("hardsigmoid", "", "ft_within(a + K(3), K(0), K(6)) / K(6)")
 hardsigmoid = activation(HARDSIGMOID, "", None, "(input + 3) / 6, brought into [0, 1].")
 
-ELU = row(
-    "elu", "negative scale input_scale",
-    "a > K(0) ? a * scale : expm1(a * input_scale) * negative",
-)  # fmt: skip
-elu = activation(
-    ELU, "alpha: float = 1.0", _elu, "The value; for negative ones alpha * expm1(value)."
-)
+ELU = row("elu", "negative scale input_scale", "a > K(0) ? a * scale : expm1(a * input_scale) * negative")
+elu = activation(ELU, "alpha: float = 1.0", _elu, "The value; for negative ones alpha * expm1(value).")
 
 MISH = row("mish", "", "a * ft_tanh(a > K(30) ? a : log1p(exp(a)))")
 mish = activation(MISH, "", None, "Input * tanh(softplus(input)).")
 
 selu = activation(
-    ELU, "", lambda name, input: (SELU_ALPHA * SELU_SCALE, SELU_SCALE, 1.0),
-    "A scaled elu that keeps mean and variance.", name="selu",
-)  # fmt: skip
+    ELU,
+    "",
+    lambda name, input: (SELU_ALPHA * SELU_SCALE, SELU_SCALE, 1.0),
+    "A scaled elu that keeps mean and variance.",
+    name="selu",
+)
 celu = activation(
-    ELU, "alpha: float = 1.0", _celu,
+    ELU,
+    "alpha: float = 1.0",
+    _celu,
     "The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0.",
     name="celu",
-)  # fmt: skip
+)
 
 THRESHOLD = row("threshold", "limit value", "a <= limit ? value : a", float_only=False, bool_="")
 
@@ -171,16 +169,18 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 activation(
-    THRESHOLD, "threshold: float, value: float", _limit,
-    "`value` wherever the input is not above `threshold`.", OUT, "threshold",
-    namespace="", method=False,
-)  # fmt: skip
+    THRESHOLD,
+    "threshold: float, value: float",
+    _limit,
+    "`value` wherever the input is not above `threshold`.",
+    OUT,
+    "threshold",
+    namespace="",
+    method=False,
+)
 
 GELU = row("gelu", "", "K(0.5) * a * (K(1) + erf(a * K(0.70710678118654752440)))")
-GELU_TANH = row(
-    "gelu", "",
-    "K(0.5) * a * (K(1) + ft_tanh(K(0.79788456080286535588) * (a + K(0.044715) * a * a * a)))",
-)  # fmt: skip
+GELU_TANH = row("gelu", "", "K(0.5) * a * (K(1) + ft_tanh(K(0.79788456080286535588) * (a + K(0.044715) * a * a * a)))")
 
 
 @op(namespace=SPACE, rows=(GELU, GELU_TANH))
@@ -193,10 +193,12 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
 
 SOFTPLUS = row("softplus", "beta limit", "a * beta > limit ? a : log1p(exp(a * beta)) / beta")
 softplus = activation(
-    SOFTPLUS, "beta: float = 1, threshold: float = 20", _computed,
+    SOFTPLUS,
+    "beta: float = 1, threshold: float = 20",
+    _computed,
     "Log(1 + exp(beta * input)) / beta, and the value itself where beta * input > threshold.",
     OUT,
-)  # fmt: skip
+)
 
 LOGSIGMOID = row("logsigmoid", "", "(a > K(0) ? K(0) : a) - log1p(exp(-fabs(a)))")
 
@@ -209,21 +211,18 @@ def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 HARDSHRINK = row("hardshrink", "limit", "a >= -limit && a <= limit ? K(0) : a")
-hardshrink = activation(
-    HARDSHRINK, "lambd: float = 0.5", _held, "0 within [-lambd, lambd].", OUT, namespace=""
-)
+hardshrink = activation(HARDSHRINK, "lambd: float = 0.5", _held, "0 within [-lambd, lambd].", OUT, namespace="")
 
-SOFTSHRINK = row(
-    "softshrink", "limit", "a > limit ? a - limit : (a < -limit ? a + limit : a * K(0))"
-)
+SOFTSHRINK = row("softshrink", "limit", "a > limit ? a - limit : (a < -limit ? a + limit : a * K(0))")
 softshrink = activation(
-    SOFTSHRINK, "lambd: float = 0.5", _shrink,
+    SOFTSHRINK,
+    "lambd: float = 0.5",
+    _shrink,
     "The value moved towards 0 by `lambd`, at most to 0. RuntimeError for a negative `lambd`.",
     OUT,
-)  # fmt: skip
+)
 
-DIFFERENCE = Op("tanhshrink", "tanhshrink(input, other, *, out=None) -> Tensor", "a - b",
-                complex_="ft_csub(a, b)")  # fmt: skip
+DIFFERENCE = Op("tanhshrink", "tanhshrink(input, other, *, out=None) -> Tensor", "a - b", complex_="ft_csub(a, b)")
 
 
 @op(namespace=SPACE, rows=(DIFFERENCE,))
@@ -235,9 +234,13 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 
 SOFTSIGN = row(
-    "softsign", "", "a / (fabs(a) + K(1))", promote=Promote.INT_TO_FLOAT, refuses=("bool",),
+    "softsign",
+    "",
+    "a / (fabs(a) + K(1))",
+    promote=Promote.INT_TO_FLOAT,
+    refuses=("bool",),
     complex_="ft_cscale(a, K(1) / (ft_cabs(a) + K(1)))",
-)  # fmt: skip
+)
 softsign = activation(SOFTSIGN, "", None, "Input / (1 + abs(input)).", "")
 
 

@@ -51,9 +51,8 @@ def cut(input: Tensor, offsets: Tensor, last: bool) -> tuple[int, Tensor]:
 
 
 def pooled(
-    weight: Tensor, index: Tensor, of: Tensor, bags: int, mode: str, weights: Tensor | None,
-    pad: int,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    weight: Tensor, index: Tensor, of: Tensor, bags: int, mode: str, weights: Tensor | None, pad: int
+) -> tuple[Tensor, Tensor]:
     """(bags, d): the rows at `index` folded bag by bag, each times one of `weights`; and how many
     each bag has, int64 of (bags,). Rows `pad` don't count; empty bags are zeros. RuntimeError for
     an index of no row.
@@ -99,11 +98,18 @@ def largest(weight: Tensor, index: Tensor, of: Tensor, most: Tensor, pad: int) -
 
 @op(namespace=SPACE)
 def embedding_bag(
-    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None,
-    norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean",
-    sparse: bool = False, per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False, padding_idx: int | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
     """Sums, means or the largest of rows of `weight`, bag by bag: the rows of a 2-d `input` are
     bags; a 1-d one is cut where `offsets` say. Rows `padding_idx` don't count; empty bags give
     zeros.
@@ -127,9 +133,7 @@ def embedding_bag(
             if given:
                 raise errors_nn.bag_of_gradients(word)
     if per_sample_weights is not None and per_sample_weights._dtype is not weight._dtype:
-        raise errors_nn.same_dtype(
-            NAME, "per_sample_weights", weight._dtype, per_sample_weights._dtype
-        )
+        raise errors_nn.same_dtype(NAME, "per_sample_weights", weight._dtype, per_sample_weights._dtype)
     pad = padding(NAME, padding_idx, weight._shape[0])
     if input.ndim == 2:
         if offsets is not None:

@@ -92,9 +92,8 @@ def _alpha_feature(input: Tensor, p: float, out: Tensor | None) -> Tensor:
 
 
 def _trained(
-    run: Run, input: Tensor, p: Any, train: Any, out: Tensor | None,
-    refusal: type[Exception] = RuntimeError,
-) -> Tensor:  # fmt: skip
+    run: Run, input: Tensor, p: Any, train: Any, out: Tensor | None, refusal: type[Exception] = RuntimeError
+) -> Tensor:
     p = _checked(input, p, refusal)
     return run(input, p, out) if train and p and input.numel() else input
 
@@ -104,29 +103,38 @@ def _dropout(run: Run, name: str, doc: str) -> None:
     for suffix, out, said in (("", "None", doc), ("_", "input", f"`{name}` in place.")):
         op(method=False)(
             written(
-                name + suffix, "input: Tensor, p: float, train: bool",
-                f"return trained(run, input, p, train, {out})", said,
-                __name__=__name__, trained=_trained, run=run,
+                name + suffix,
+                "input: Tensor, p: float, train: bool",
+                f"return trained(run, input, p, train, {out})",
+                said,
+                __name__=__name__,
+                trained=_trained,
+                run=run,
             )
-        )  # fmt: skip
+        )
 
 
-_dropout(_dropped, "dropout", """
+_dropout(
+    _dropped,
+    "dropout",
+    """
 Where `train`, zeros in place of elements, each with probability `p`, and the others times
 1 / (1 - p); else the input. RuntimeError for what is no probability.
-""")  # fmt: skip
-_dropout(
-    _feature, "feature_dropout", "`dropout` of whole channels, which the first two dims tell apart."
+""",
 )
-_dropout(_alpha_dropped, "alpha_dropout", """
+_dropout(_feature, "feature_dropout", "`dropout` of whole channels, which the first two dims tell apart.")
+_dropout(
+    _alpha_dropped,
+    "alpha_dropout",
+    """
 Where `train`, SELU's limit in place of elements, each with probability `p`, then scaled and
 shifted so that mean 0 and variance 1 stay; else the input. RuntimeError for what is no
 probability.
-""")  # fmt: skip
+""",
+)
 _dropout(
-    _alpha_feature, "feature_alpha_dropout",
-    "`alpha_dropout` of whole channels, which the first two dims tell apart.",
-)  # fmt: skip
+    _alpha_feature, "feature_alpha_dropout", "`alpha_dropout` of whole channels, which the first two dims tell apart."
+)
 
 
 @op(method=False)
@@ -146,31 +154,44 @@ def _nn_dropout(run: Run, name: str, training: bool, doc: str) -> Callable[..., 
         written(
             name,
             f"input: Tensor, p: float = 0.5, training: bool = {training}, inplace: bool = False",
-            "return trained(run, input, p, training, input if inplace else None, ValueError)", doc,
-            __name__=__name__, trained=_trained, run=run,
+            "return trained(run, input, p, training, input if inplace else None, ValueError)",
+            doc,
+            __name__=__name__,
+            trained=_trained,
+            run=run,
         )
-    )  # fmt: skip
+    )
 
 
-nn_dropout = _nn_dropout(_dropped, "dropout", True, """
+nn_dropout = _nn_dropout(
+    _dropped,
+    "dropout",
+    True,
+    """
 Where `training`, zeros in place of elements, each with probability `p`, and the others
 times 1 / (1 - p); else the input. ValueError for what is no probability.
-""")  # fmt: skip
-_nn_dropout(_alpha_dropped, "alpha_dropout", False, """
+""",
+)
+_nn_dropout(
+    _alpha_dropped,
+    "alpha_dropout",
+    False,
+    """
 Where `training`, SELU's limit in place of elements, each with probability `p`, then scaled
 and shifted so that mean 0 and variance 1 stay; else the input. ValueError for what is no
 probability.
-""")  # fmt: skip
+""",
+)
 _nn_dropout(
-    _alpha_feature, "feature_alpha_dropout", False,
+    _alpha_feature,
+    "feature_alpha_dropout",
+    False,
     "`alpha_dropout` of whole channels, which the first two dims tell apart.",
-)  # fmt: skip
+)
 
 
 @op(namespace=SPACE, method=False)
-def dropout1d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """`dropout` of whole channels of a (batch, channels, length) or (channels, length) input."""
     _checked(input, p, ValueError)
     if input.ndim not in (2, 3):
@@ -179,9 +200,7 @@ def dropout1d(
 
 
 @op(namespace=SPACE, method=False)
-def dropout2d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """`dropout` of whole channels of a (batch, channels, height, width) input. One of 3 dims is
     taken as (batch, channels, length), which torch means to change.
     """
@@ -194,9 +213,7 @@ def dropout2d(
 
 
 @op(namespace=SPACE, method=False)
-def dropout3d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """`dropout` of whole channels of a (batch, channels, depth, height, width) input; one of 4
     dims has no batch.
     """
@@ -206,18 +223,14 @@ def dropout3d(
     return _of_channels(input, p, training, inplace, input.ndim == 4)
 
 
-def _of_channels(
-    input: Tensor, p: float, training: Any, inplace: Any, alone: bool = False
-) -> Tensor:
+def _of_channels(input: Tensor, p: float, training: Any, inplace: Any, alone: bool = False) -> Tensor:
     """Dropout of the channels; those of an input `alone` have no batch before them."""
     batch = input.unsqueeze(0) if alone else input
     made = _trained(_feature, batch, p, training, batch if inplace else None, ValueError)
     return input if inplace or made is batch else made.squeeze(0) if alone else made
 
 
-def _random_slopes(
-    input: Tensor, lower: Any, upper: Any, training: Any, generator: Any, out: Tensor | None
-) -> Tensor:
+def _random_slopes(input: Tensor, lower: Any, upper: Any, training: Any, generator: Any, out: Tensor | None) -> Tensor:
     layout(input, "rrelu")
     if lower > upper:
         raise errors_random.slope_bounds(lower, upper)
@@ -235,9 +248,8 @@ _LOWER, _UPPER = 1 / 8, 1 / 3
 
 @op(method=False)
 def rrelu(
-    input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False,
-    generator: Any = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False, generator: Any = None
+) -> Tensor:
     """Elements up to 0 times a slope, where `training` a random one from `lower` to `upper` for
     each, else their mean. RuntimeError where `lower` is above `upper`.
     """
@@ -246,18 +258,16 @@ def rrelu(
 
 @op(method=False)
 def rrelu_(
-    input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False,
-    generator: Any = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False, generator: Any = None
+) -> Tensor:
     """`rrelu` in place."""
     return _random_slopes(input, lower, upper, training, generator, input)
 
 
 @op(name="rrelu", namespace=SPACE, method=False)
 def nn_rrelu(
-    input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False,
-    inplace: bool = False,
-) -> Tensor:  # fmt: skip
+    input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False, inplace: bool = False
+) -> Tensor:
     """Elements up to 0 times a slope, where `training` a random one from `lower` to `upper` for
     each, else their mean. RuntimeError where `lower` is above `upper`.
     """

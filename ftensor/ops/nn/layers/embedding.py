@@ -48,9 +48,14 @@ def padding(name: str, padding_idx: int | None, rows: int) -> int:
 
 @op(namespace=SPACE)
 def embedding(
-    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
-    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
     """The rows of `weight` that `input` names, (*) and (n, d) to (*, d). With `max_norm`, the rows
     that are used are first shortened in place. The other arguments are about gradients.
 

@@ -35,12 +35,7 @@ from .norm import native_batch_norm
     ),
 )
 def _native_batch_norm_legit(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    *more: Any,
-    out: Any = None,
-    **named: Any,
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, *more: Any, out: Any = None, **named: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`native_batch_norm`, also without running statistics."""
     if len(more) + len(named) == 3:
@@ -51,9 +46,14 @@ def _native_batch_norm_legit(
 
 @op(method=False)
 def _native_batch_norm_legit_no_training(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor,
-    running_var: Tensor, momentum: float, eps: float,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
     """`native_batch_norm` by the running statistics."""
     return native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
 
@@ -67,16 +67,11 @@ def _safe_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor
 
 def _clamped(input: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any, ...]:
     """Indices brought into the input's dims; None stands for a whole dim."""
-    return tuple(
-        slice(None) if i is None else i.clamp(-size, size - 1)
-        for i, size in zip(indices, input._shape)
-    )
+    return tuple(slice(None) if i is None else i.clamp(-size, size - 1) for i, size in zip(indices, input._shape))
 
 
 @op(method=False)
-def _unsafe_masked_index(
-    input: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: Any
-) -> Tensor:
+def _unsafe_masked_index(input: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: Any) -> Tensor:
     """input[indices] where `mask` says so, `fill` elsewhere, whatever the indices are there."""
     if not input.numel():
         shape = broadcast_shapes(*[i._shape for i in indices if i is not None], mask._shape)
@@ -130,10 +125,17 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
 
 @op(namespace=SPACE)
 def linear_cross_entropy(
-    input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
-    weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
-    label_smoothing: float = 0.0, options: Any = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Tensor:
     """`cross_entropy` of `linear(input, linear_weight, linear_bias)`, where a weight (classes,
     *sizes, features) gives as many losses for each sample as sizes have elements.
 
@@ -153,9 +155,7 @@ def linear_cross_entropy(
 
 
 @op(namespace=SPACE)
-def gumbel_softmax(
-    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
-) -> Tensor:
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample of the Gumbel-softmax distribution along `dim` at temperature `tau`; with `hard`,
     1 at its largest element and 0 elsewhere. `eps` has no meaning any more, as in torch.
     """

@@ -67,9 +67,7 @@ def _floating(name: str, input: Tensor) -> None:
         raise errors.not_implemented_for(name, input._dtype)
 
 
-def _statistics(
-    input: Tensor, dims: Sequence[int], eps: float, of_rows: bool = False
-) -> tuple[Tensor, Tensor]:
+def _statistics(input: Tensor, dims: Sequence[int], eps: float, of_rows: bool = False) -> tuple[Tensor, Tensor]:
     """(mean, 1 / deviation) over dims, which are kept, in the dtype that is computed in. Torch
     sums squares in that for norms of rows, for others in float64."""
     memory.ask(input, input.numel(), input._dtype)  # of what is made with them
@@ -84,9 +82,7 @@ def _statistics(
     return mean, (var + eps).rsqrt()
 
 
-def _normalized(
-    input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, bias: Tensor | None
-) -> Tensor:
+def _normalized(input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """(input - mean) * rstd * weight + bias, as one factor and one summand for each element."""
     mean, rstd = mean.to(input._dtype.compute), rstd.to(input._dtype.compute)
     factor = rstd if weight is None else rstd * weight
@@ -103,9 +99,8 @@ def _saved(statistic: Tensor, input: Tensor, weight: Tensor | None) -> Tensor:
 @op(method=False)
 @fused
 def native_layer_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None,
-    eps: float,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
     """(layer_norm, mean, 1 / deviation); the last two in the dtype that is computed in."""
     ndim = _shape("layer_norm", input, normalized_shape, weight=weight, bias=bias)
     _floating("layer_norm", input)
@@ -130,9 +125,12 @@ def native_layer_norm(
 @op(namespace=SPACE)
 @fused
 def layer_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
-    bias: Tensor | None = None, eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dims, whose sizes, and those of
     `weight` and `bias`, are `normalized_shape`. RuntimeError where they are not.
     """
@@ -142,9 +140,8 @@ def layer_norm(
 @op(namespace=SPACE)
 @fused
 def rms_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
-    eps: float | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
     """x / sqrt(mean(x * x) + eps) * weight over the last dims; `eps` is the dtype's where it is not
     given. RuntimeError where shapes don't fit.
     """
@@ -159,9 +156,8 @@ def rms_norm(
 @op(method=False)
 @fused
 def native_group_norm(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int,
-    group: int, eps: float,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
     """(group_norm, mean, 1 / deviation), for an input of N * C * HxW elements."""
     name = "group_norm"
     if group < 1:
@@ -186,9 +182,8 @@ def native_group_norm(
 
 @op(namespace=SPACE)
 def group_norm(
-    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
-    eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
     """Channels (dim 1) in `num_groups` groups, each with mean 0 and variance 1; then `weight` and
     `bias` of each channel. RuntimeError where the channels don't fall into groups.
     """
@@ -197,17 +192,21 @@ def group_norm(
     n, channels, *rest = input._shape
     if num_groups > 0 and n * (channels // num_groups) * numel(tuple(rest)) == 1:
         raise errors_nn.one_value("group_norm", input._shape)
-    return native_group_norm(input, weight, bias, n, channels, numel(tuple(rest)), num_groups, eps)[
-        0
-    ]
+    return native_group_norm(input, weight, bias, n, channels, numel(tuple(rest)), num_groups, eps)[0]
 
 
 @composed(method=False)
 @fused
 def native_batch_norm(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
-    running_var: Tensor | None, training: bool, momentum: float, eps: float,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
     """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
     name = "batch_norm"
     if input.ndim < 2 and input.numel():
@@ -241,9 +240,7 @@ def native_batch_norm(
     return made, saved[0], saved[1]
 
 
-def _of_batch(
-    input: Tensor, dims: Sequence[int], eps: float, weight: Tensor | None
-) -> tuple[Tensor, Tensor]:
+def _of_batch(input: Tensor, dims: Sequence[int], eps: float, weight: Tensor | None) -> tuple[Tensor, Tensor]:
     """`_statistics`, and where torch keeps the sum of squares, and its mean, in bfloat16: with
     factors of the input's dtype, and elements in line."""
     of = input._dtype
@@ -257,9 +254,8 @@ def _of_batch(
 
 
 def _update(
-    input: Tensor, dims: Sequence[int], running_mean: Tensor | None, running_var: Tensor | None,
-    momentum: float,
-) -> None:  # fmt: skip
+    input: Tensor, dims: Sequence[int], running_mean: Tensor | None, running_var: Tensor | None, momentum: float
+) -> None:
     """The running statistics brought nearer to those of this batch; their variance is unbiased."""
     if running_mean is None and running_var is None:
         return
@@ -271,10 +267,15 @@ def _update(
 
 @op(namespace=SPACE)
 def batch_norm(
-    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
-    weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
-    momentum: float = 0.1, eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
     """Each channel (dim 1) with mean 0 and variance 1: those of the batch in `training`, which also
     move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
     a channel, an `eps` below 0 or, in `training`, 0, RuntimeError for shapes that don't fit.
@@ -283,27 +284,28 @@ def batch_norm(
         raise errors_nn.batch_eps(eps, training)
     if training and input.ndim > 1 and numel((input._shape[0], *input._shape[2:])) == 1:
         raise errors_nn.one_value("batch_norm", input._shape)
-    return native_batch_norm(
-        input, weight, bias, running_mean, running_var, training, momentum, eps
-    )[0]
+    return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
 @op(namespace=SPACE)
 @fused
 def instance_norm(
-    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
-    weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
-    momentum: float = 0.1, eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
     """`batch_norm` of each sample by itself; running statistics are moved by the samples' mean."""
     if use_input_stats and numel(input._shape[2:]) == 1:
         raise errors_nn.one_value("instance_norm", input._shape)
     n, channels, *rest = input._shape
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
-    repeated = [
-        None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)
-    ]
+    repeated = [None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)]
     flat = formed(input, contiguous_format).reshape(1, n * channels, *rest)
     means, variances, weights, biases = repeated
     made = native_batch_norm(flat, weights, biases, means, variances, True, momentum, eps)[0]
@@ -315,9 +317,7 @@ def instance_norm(
 
 @op(namespace=SPACE)
 @fused
-def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Tensor:
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """input / (k + alpha * mean of squares over `size` neighbouring channels) ** beta. ValueError
     for fewer than 3 dims.
     """

@@ -29,11 +29,12 @@ def _row(name: str, inputs: str, body: str, params: str, **more: Any) -> Op:
 
 MOVING_SQUARE = _row("moving_square", "input grad", "a * beta + rest * b * b", "beta rest")
 ADAM = _row(
-    "adam_step", "input mean square step",
+    "adam_step",
+    "input mean square step",
     "a - a * decay - rate / first * b / (sqrt(c) / sqrt(second) + eps)",
     "rate decay eps log1 log2",
     lets=(("first", "-expm1(d * log1)"), ("second", "-expm1(d * log2)")),
-)  # fmt: skip
+)
 DESCENT = _row("descent_step", "input direction", "a - rate * b", "rate")
 DECAYED = _row("decayed_gradient", "grad input", "sign * a + decay * b", "sign decay")
 MOMENTUM = _row("momentum", "input grad", "a * momentum + rest * b", "momentum rest")
@@ -65,9 +66,14 @@ def _directed(grad: Tensor, param: Tensor, maximize: bool, decay: float) -> Tens
 
 
 def adam(
-    params: Sequence[Tensor], grads: Sequence[Tensor], means: Sequence[Tensor],
-    squares: Sequence[Tensor], largest: Sequence[Tensor], steps: Sequence[Tensor], of: Adam,
-) -> None:  # fmt: skip
+    params: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    means: Sequence[Tensor],
+    squares: Sequence[Tensor],
+    largest: Sequence[Tensor],
+    steps: Sequence[Tensor],
+    of: Adam,
+) -> None:
     """One step of all parameters, in place; `largest`, where there are such, is what amsgrad keeps
     of `squares`."""
     decays = (0.0, of.rate * of.decay) if of.decoupled else (of.decay, 0.0)
@@ -84,9 +90,7 @@ def _adam(
     maximize: bool, coupled: float, decay: float, rate: float, eps: float, log1: float,
     log2: float, near: float, beta: float, rest: float,
 ) -> None:  # fmt: skip
-    for k, (param, grad, mean, square, step) in enumerate(
-        zip(params, grads, means, squares, steps)
-    ):
+    for k, (param, grad, mean, square, step) in enumerate(zip(params, grads, means, squares, steps)):
         grad = _directed(grad, param, maximize, coupled)
         pointwise(LERP, (mean, grad, near), (), mean, True)
         pointwise(MOVING_SQUARE, (square, grad), (beta, rest), square, True)
@@ -96,9 +100,17 @@ def _adam(
 
 
 def descend(
-    params: Sequence[Tensor], grads: Sequence[Tensor], buffers: Sequence[Tensor], rate: float,
-    decay: float, momentum: float, dampening: float, nesterov: bool, maximize: bool, first: bool,
-) -> None:  # fmt: skip
+    params: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    buffers: Sequence[Tensor],
+    rate: float,
+    decay: float,
+    momentum: float,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+    first: bool,
+) -> None:
     """One step of gradient descent of all parameters, in place; `buffers`, where there are such,
     have the momentum, none at the `first` step."""
     kept = 1 - dampening
@@ -107,10 +119,17 @@ def descend(
 
 @listed
 def _descend(
-    params: Sequence[Tensor], grads: Sequence[Tensor], buffers: Sequence[Tensor],
-    nesterov: bool, maximize: bool, first: bool, decay: float, rate: float, momentum: float,
+    params: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    buffers: Sequence[Tensor],
+    nesterov: bool,
+    maximize: bool,
+    first: bool,
+    decay: float,
+    rate: float,
+    momentum: float,
     kept: float,
-) -> None:  # fmt: skip
+) -> None:
     for k, (param, grad) in enumerate(zip(params, grads)):
         grad = _directed(grad, param, maximize, decay)
         if buffers:
@@ -125,10 +144,16 @@ def _descend(
 
 @listed
 def adagrad(
-    params: Sequence[Tensor], grads: Sequence[Tensor], totals: Sequence[Tensor],
-    steps: Sequence[Tensor], rate: float, rate_decay: float, decay: float, eps: float,
+    params: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    totals: Sequence[Tensor],
+    steps: Sequence[Tensor],
+    rate: float,
+    rate_decay: float,
+    decay: float,
+    eps: float,
     maximize: bool,
-) -> None:  # fmt: skip
+) -> None:
     """One step of Adagrad of all parameters, in place; `totals` have the sums of all squared
     gradients."""
     for param, grad, total, step in zip(params, grads, totals, steps):

@@ -19,19 +19,28 @@ from .reduction import loss, reduced
 # What torch's own nll_loss asks for. Classes are numbers of single precision there, which counts
 # them all up to 2**24.
 KNOWN_CLASS = Op(
-    "known_class", "known_class(target, ignored, *, out=None) -> Tensor",
-    "a == ignored ? K(0) : a", params=("ignored",), only=("int64",),
-)  # fmt: skip
+    "known_class",
+    "known_class(target, ignored, *, out=None) -> Tensor",
+    "a == ignored ? K(0) : a",
+    params=("ignored",),
+    only=("int64",),
+)
 NLL_LOSS = Op(
-    "nll_of_class", "nll_of_class(input, target, ignored, *, out=None) -> Tensor",
-    "b == ignored ? K(0) : -a", params=("ignored",), float_only=True, round_numbers=False,
-)  # fmt: skip
+    "nll_of_class",
+    "nll_of_class(input, target, ignored, *, out=None) -> Tensor",
+    "b == ignored ? K(0) : -a",
+    params=("ignored",),
+    float_only=True,
+    round_numbers=False,
+)
 NLL_INPUT = Op(
     "nll_of_class_backward",
     "nll_of_class_backward(grad, classes, target, weight, total, ignored, *, out=None) -> Tensor",
-    "b == c && c != ignored ? -(a / e) * d : K(0)", params=("ignored",), float_only=True,
+    "b == c && c != ignored ? -(a / e) * d : K(0)",
+    params=("ignored",),
+    float_only=True,
     round_numbers=False,
-)  # fmt: skip
+)
 enter(__name__, KNOWN_CLASS, NLL_LOSS, NLL_INPUT)
 
 
@@ -89,12 +98,15 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
         raise errors_nn.same_dtype(name, "weight", input._dtype, weight._dtype)
 
 
-@loss("input target weight size_average ignore_index reduce reduction label_smoothing",
-      whole=False)  # fmt: skip
+@loss("input target weight size_average ignore_index reduce reduction label_smoothing", whole=False)
 def cross_entropy(
-    input: Tensor, target: Tensor, word: str, weight: Tensor | None = None,
-    ignore_index: int = -100, label_smoothing: float = 0.0,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    target: Tensor,
+    word: str,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Tensor:
     """`nll_loss` of log_softmax(input); a floating-point target of the input's shape holds
     probabilities of all classes. A `label_smoothing` below 0 smooths nothing, as in torch;
     RuntimeError for one above 1.

@@ -26,15 +26,12 @@ CATEGORY = "sequences"
 # Graves et al., "Connectionist Temporal Classification" (2006), equations (6) and (7), in logs.
 # Where no path leads, the sum is one of zeros, whose logarithm is -inf.
 STEP = Op(
-    "ctc_step", "ctc_step(stay, back, skip, allowed, log_prob) -> Tensor",
+    "ctc_step",
+    "ctc_step(stay, back, skip, allowed, log_prob) -> Tensor",
     "log(exp(a - base) + exp(b - base) + exp(over - base)) + base + e",
-    lets=(
-        ("over", "c + d"),
-        ("most", "ft_max(a, ft_max(b, over))"),
-        ("base", "most == K(-INFINITY) ? K(0) : most"),
-    ),
+    lets=(("over", "c + d"), ("most", "ft_max(a, ft_max(b, over))"), ("base", "most == K(-INFINITY) ? K(0) : most")),
     float_only=True,
-)  # fmt: skip
+)
 enter(__name__, STEP)
 
 # Before the first state stand so many without a path, which a step may look back on.
@@ -74,9 +71,8 @@ def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blan
 
 
 def states_of(
-    name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any,
-    blank: int,
-) -> tuple[Tensor, list[int], list[int]]:  # fmt: skip
+    name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int
+) -> tuple[Tensor, list[int], list[int]]:
     """(states of each sample, lengths of inputs, lengths of targets).
 
     The states of a sample are its labels with blanks between and around them, and blanks behind
@@ -130,9 +126,8 @@ def prefixes(log_probs: Tensor, states: Tensor, end: int) -> Tensor:
 
 
 def _paths(
-    name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any,
-    blank: int,
-) -> tuple[Tensor, Tensor, list[int]]:  # fmt: skip
+    name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int
+) -> tuple[Tensor, Tensor, list[int]]:
     """(negative log-likelihoods, alpha as `prefixes` has it, lengths of targets); raises what
     `states_of` does."""
     lengths = input_lengths, target_lengths
@@ -142,10 +137,8 @@ def _paths(
     # The last label and the blank behind it end a path; without steps, none but the empty one.
     width = alpha._shape[2]
     rows = [((end - 1) * batch + n) * width for n, end in enumerate(ends)]
-    last = [at + BEFORE + 2 * c if end else n * width for n, (at, c, end) in
-            enumerate(zip(rows, counts, ends))]  # fmt: skip
-    places = tensor([last, [max(0, p - 1) if end else p for p, end in zip(last, ends)]],
-                      device=where)  # fmt: skip
+    last = [at + BEFORE + 2 * c if end else n * width for n, (at, c, end) in enumerate(zip(rows, counts, ends))]
+    places = tensor([last, [max(0, p - 1) if end else p for p, end in zip(last, ends)]], device=where)
     found = alpha.reshape(-1)[places]
     loss = -found[0].logaddexp(found[1])
     if 0 in ends:
@@ -156,9 +149,13 @@ def _paths(
 
 @op(method=False)
 def _ctc_loss(
-    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
     zero_infinity: bool = False,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+) -> tuple[Tensor, Tensor]:
     """(negative log-likelihoods, logarithms of alpha of (batch, steps, states)), of log_probs
     (steps, batch, classes). What lies beyond a sample's lengths means nothing.
     """
@@ -169,9 +166,14 @@ def _ctc_loss(
 
 @op(method=False)
 def ctc_loss(
-    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0,
-    reduction: int = 0, zero_infinity: bool = False,
-) -> Tensor:  # fmt: skip
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = 0,
+    zero_infinity: bool = False,
+) -> Tensor:
     """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
     (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
 
@@ -198,9 +200,14 @@ def ctc_loss(
 
 @op(name="ctc_loss", namespace=SPACE)
 def _by_word(
-    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0,
-    reduction: str = "mean", zero_infinity: bool = False,
-) -> Tensor:  # fmt: skip
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
     """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
     (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
 

@@ -21,9 +21,7 @@ from ..layers.activation import SPACE
 
 @op(method=False)
 @fused
-def pairwise_distance(
-    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
-) -> Tensor:
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dim."""
     for name, x in (("x1", x1), ("x2", x2)):
         if not isinstance(x, Tensor):
@@ -47,9 +45,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 @op(namespace=SPACE)
 @fused
-def normalize(
-    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
-) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """The input over its p-norm along `dim`, which counts as `eps` at least."""
     memory.ask(input, input.numel(), input._dtype)
     return input.div(input.norm(p, dim, True).clamp(min=eps), out=out)
@@ -57,10 +53,7 @@ def normalize(
 
 @op(method=False)
 @fused
-def cdist(
-    x1: Tensor, x2: Tensor, p: float = 2.0,
-    compute_mode: Any = "use_mm_for_euclid_dist_if_necessary",
-) -> Tensor:  # fmt: skip
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The p-norm distances of all pairs of rows: (..., m, k) and (..., n, k) give (..., m, n).
     RuntimeError for shapes that don't fit and a negative `p`.
     """
@@ -87,10 +80,7 @@ def cdist(
 
 
 # torch's ways to compute the Euclidean distance; here it is always the sum of squares.
-_MODES = (
-    "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
-    "donot_use_mm_for_euclid_dist",
-)  # fmt: skip
+_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
 @op(method=False, namespace=SPACE)

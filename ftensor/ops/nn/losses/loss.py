@@ -35,14 +35,9 @@ def _row(name: str, body: str, params: str = "", lets: Sequence[tuple[str, str]]
 _GAP = (("gap", "fabs(ftb_narrow(a - b))"),)
 _SQUARE = "ftb_narrow(ftb_narrow(K(0.5) * gap) * gap)"
 MSE = _row("mse_loss", "gap * gap", "", _GAP)
-SMOOTH_L1 = _row(
-    "smooth_l1_loss", f"gap < beta ? {_SQUARE} / beta : gap - K(0.5) * beta", "beta", _GAP
-)
+SMOOTH_L1 = _row("smooth_l1_loss", f"gap < beta ? {_SQUARE} / beta : gap - K(0.5) * beta", "beta", _GAP)
 HUBER = _row(
-    "huber_loss",
-    f"gap < delta ? {_SQUARE} : delta * ftb_narrow(gap - ftb_narrow(K(0.5) * delta))",
-    "delta",
-    _GAP,
+    "huber_loss", f"gap < delta ? {_SQUARE} : delta * ftb_narrow(gap - ftb_narrow(K(0.5) * delta))", "delta", _GAP
 )
 # Of float16, torch rounds the loss alone.
 HUBER_WHOLE = _row(
@@ -71,8 +66,7 @@ def mse_loss(input: Tensor, target: Tensor) -> Tensor:
     return pointwise(MSE, (input, target))
 
 
-@loss("input target size_average reduce reduction beta", shapes=Shapes.WARNED, first=True,
-      rows=(SMOOTH_L1,))  # fmt: skip
+@loss("input target size_average reduce reduction beta", shapes=Shapes.WARNED, first=True, rows=(SMOOTH_L1,))
 def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0) -> Tensor:
     """Half the square over `beta` where a distance is below `beta`, else the distance - beta / 2.
     RuntimeError for a negative `beta`.
@@ -97,11 +91,8 @@ def huber_loss(input: Tensor, target: Tensor, delta: float = 1.0) -> Tensor:
     return pointwise(row, (input, target), (delta,), empty_like(input))
 
 
-@loss("input target weight size_average reduce reduction", shapes=Shapes.EQUAL, first=True,
-      whole=False, rows=(BCE,))  # fmt: skip
-def binary_cross_entropy(
-    input: Tensor, target: Tensor, word: str, weight: Tensor | None = None
-) -> Tensor:
+@loss("input target weight size_average reduce reduction", shapes=Shapes.EQUAL, first=True, whole=False, rows=(BCE,))
+def binary_cross_entropy(input: Tensor, target: Tensor, word: str, weight: Tensor | None = None) -> Tensor:
     """-(target * log(input) + (1 - target) * log(1 - input)), no logarithm below -100. ValueError
     for other shapes, RuntimeError for an input outside [0, 1], and for targets of another dtype.
     """
@@ -114,9 +105,7 @@ def binary_cross_entropy(
 
 
 @fused
-def _binary_cross_entropy(
-    input: Tensor, target: Tensor, word: str, weight: Tensor | None
-) -> Tensor:
+def _binary_cross_entropy(input: Tensor, target: Tensor, word: str, weight: Tensor | None) -> Tensor:
     made = pointwise(BCE, (input, target))
     return reduced(made if weight is None else made.mul_(weight), word)
 
@@ -189,9 +178,8 @@ def poisson_nll_loss(
 
 @loss("input target var full eps reduction", whole=False)
 def gaussian_nll_loss(
-    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6,
-    word: str = "mean",
-) -> Tensor:  # fmt: skip
+    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, word: str = "mean"
+) -> Tensor:
     """(log(var) + (input - target)^2 / var) / 2 with `var` at least `eps`; `full` adds
     log(2 pi) / 2. ValueError for a `var` of another shape or with negative elements.
     """
@@ -208,9 +196,7 @@ def gaussian_nll_loss(
 
 
 @fused
-def _gaussian(
-    input: Tensor, target: Tensor, var: Tensor, full: bool, eps: float, word: str
-) -> Tensor:
+def _gaussian(input: Tensor, target: Tensor, var: Tensor, full: bool, eps: float, word: str) -> Tensor:
     var = var.clone().clamp_(min=eps)
     made: Tensor = (var.log() + (input - target) ** 2 / var) * 0.5
     return reduced(made + 0.5 * math.log(2 * math.pi) if full else made, word)

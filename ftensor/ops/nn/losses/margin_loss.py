@@ -16,14 +16,10 @@ from .reduction import loss, word_of
 
 
 @loss()
-def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0
-) -> Tensor:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0) -> Tensor:
     """max(0, margin - target * (input1 - input2)). RuntimeError for different numbers of dims."""
     if not input1.ndim == input2.ndim == target.ndim:
-        raise errors_nn.same_dims(
-            "margin_ranking_loss", input1._shape, input2._shape, target._shape
-        )
+        raise errors_nn.same_dims("margin_ranking_loss", input1._shape, input2._shape, target._shape)
     return (-target * (input1 - input2) + float(margin)).clamp(min=0)
 
 
@@ -95,9 +91,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor) -> Tensor:
 
 
 @loss()
-def multilabel_soft_margin_loss(
-    input: Tensor, target: Tensor, weight: Tensor | None = None
-) -> Tensor:
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
     """The mean over classes (the last dim) of binary cross entropy with logits."""
     costs = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     costs = costs if weight is None else costs * weight
@@ -106,9 +100,7 @@ def multilabel_soft_margin_loss(
 
 
 @loss()
-def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0
-) -> Tensor:
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0) -> Tensor:
     """1 - cos(input1, input2) for a target 1, max(0, cos - margin) for -1; vectors lie in the last
     dim. RuntimeError for shapes that don't fit.
     """
@@ -126,9 +118,14 @@ def cosine_embedding_loss(
 
 @loss(first=True)
 def triplet_margin_loss(
-    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
-    eps: float = 1e-6, swap: bool = False,
-) -> Tensor:  # fmt: skip
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+) -> Tensor:
     """max(0, margin + |anchor - positive| - |anchor - negative|) by `pairwise_distance`; with
     `swap`, the smaller of the negative's distances to the other two counts.
     """
@@ -142,21 +139,37 @@ def triplet_margin_loss(
 
 @loss("anchor positive negative * distance_function margin swap reduction", whole=False)
 def triplet_margin_with_distance_loss(
-    anchor: Tensor, positive: Tensor, negative: Tensor,
-    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,
-    swap: bool = False, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
     """`triplet_margin_loss` with a distance of one's own."""
     return _triplet(
-        "triplet_margin_with_distance_loss", anchor, positive, negative,
-        distance_function or pairwise_distance, margin, swap, reduction,
-    )  # fmt: skip
+        "triplet_margin_with_distance_loss",
+        anchor,
+        positive,
+        negative,
+        distance_function or pairwise_distance,
+        margin,
+        swap,
+        reduction,
+    )
 
 
 def _triplet(
-    name: str, anchor: Tensor, positive: Tensor, negative: Tensor,
-    distance: Callable[[Tensor, Tensor], Tensor], margin: float, swap: bool, reduction: str,
-) -> Tensor:  # fmt: skip
+    name: str,
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    distance: Callable[[Tensor, Tensor], Tensor],
+    margin: float,
+    swap: bool,
+    reduction: str,
+) -> Tensor:
     if not margin > 0:
         raise errors_nn.margin(name, margin)
     if not anchor.ndim == positive.ndim == negative.ndim:

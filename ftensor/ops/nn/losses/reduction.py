@@ -66,9 +66,13 @@ def tensors(name: str, **given: Any) -> None:
 
 
 def loss(
-    parameters: str = "", *, shapes: Shapes = Shapes.ANY, first: bool = False,
-    whole: bool = True, rows: tuple[Row, ...] = (),
-) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:  # fmt: skip
+    parameters: str = "",
+    *,
+    shapes: Shapes = Shapes.ANY,
+    first: bool = False,
+    whole: bool = True,
+    rows: tuple[Row, ...] = (),
+) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
     """Put a loss into the catalogue whose elements a function computes.
 
     `parameters` are torch's, in its order, where they are not the function's own and then
@@ -84,12 +88,18 @@ def loss(
         computed = fused(computed) if whole else computed
         order = parameters.split() or [*own, "size_average", "reduce", "reduction"]
         made = written(
-            name, ", ".join([declared([own[p]]) if p in own else _OWN[p] for p in order]),
-            _statements(own, order, shapes, first), elements.__doc__,
-            __name__=elements.__module__, computed=computed, tensors=tensors, word_of=word_of,
-            refused=errors_nn.target_shape, warn=errors_nn.warn_target_size,
+            name,
+            ", ".join([declared([own[p]]) if p in own else _OWN[p] for p in order]),
+            _statements(own, order, shapes, first),
+            elements.__doc__,
+            __name__=elements.__module__,
+            computed=computed,
+            tensors=tensors,
+            word_of=word_of,
+            refused=errors_nn.target_shape,
+            warn=errors_nn.warn_target_size,
             level=levels_to_user,
-        )  # fmt: skip
+        )
         return op(namespace=SPACE, rows=rows)(made)
 
     return add
@@ -109,9 +119,7 @@ def _computed(name: str, elements: Callable[..., Tensor], reduces: bool) -> Call
     return call
 
 
-def _statements(
-    own: Mapping[str, Parameter], order: Sequence[str], shapes: Shapes, first: bool
-) -> str:
+def _statements(own: Mapping[str, Parameter], order: Sequence[str], shapes: Shapes, first: bool) -> str:
     """What the function of a loss does around its elements."""
     required = [p.name for p in own.values() if p.annotation in ("Tensor", Tensor)]
     old = [word if word in order else "None" for word in ("size_average", "reduce")]

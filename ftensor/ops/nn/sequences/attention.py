@@ -30,10 +30,16 @@ PRELU = Op("prelu", "prelu(input, weight) -> Tensor", "a > K(0) ? a : a * b", fl
 @op(namespace=SPACE)
 @fused
 def scaled_dot_product_attention(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
     enable_gqa: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """softmax(query @ key^T * scale + mask) @ value, for (..., L, E), (..., S, E), (..., S, V).
 
     `scale` is 1 / sqrt(E) where it is not given. A bool mask says what is attended, another is
@@ -145,9 +151,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 
 @op(namespace=SPACE)
-def softmin(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
-) -> Tensor:
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """`softmax` of the negative input."""
     return nn_softmax(-input, dim, _stacklevel, dtype)
 

@@ -25,21 +25,19 @@ def _sigmoid(x: str) -> str:
 
 # Gates come before their sigmoid or tanh. The formulas are those of torch.nn.LSTM and GRU.
 LSTM_CELL = Op(
-    "lstm_cell", "lstm_cell(input_gate, forget_gate, cell_gate, cx) -> Tensor",
-    f"{_sigmoid('b')} * d + {_sigmoid('a')} * ft_tanh(c)", float_only=True,
-)  # fmt: skip
-LSTM_HIDDEN = Op(
-    "lstm_hidden", "lstm_hidden(output_gate, cy) -> Tensor", f"{_sigmoid('a')} * ft_tanh(b)",
+    "lstm_cell",
+    "lstm_cell(input_gate, forget_gate, cell_gate, cx) -> Tensor",
+    f"{_sigmoid('b')} * d + {_sigmoid('a')} * ft_tanh(c)",
     float_only=True,
-)  # fmt: skip
+)
+LSTM_HIDDEN = Op(
+    "lstm_hidden", "lstm_hidden(output_gate, cy) -> Tensor", f"{_sigmoid('a')} * ft_tanh(b)", float_only=True
+)
 GRU_CELL = Op(
     "gru_cell",
     "gru_cell(reset_i, reset_h, update_i, update_h, new_i, new_h, hx) -> Tensor",
     "(g - fresh) * update + fresh",
-    lets=(
-        ("update", _sigmoid("c + d")),
-        ("fresh", f"ft_tanh(e + {_sigmoid('a + b')} * f)"),
-    ),
+    lets=(("update", _sigmoid("c + d")), ("fresh", f"ft_tanh(e + {_sigmoid('a + b')} * f)")),
     float_only=True,
 )
 enter(__name__, LSTM_CELL, LSTM_HIDDEN, GRU_CELL)
@@ -92,31 +90,23 @@ def _gates(given: Tensor, hx: Tensor, w: Weights) -> tuple[Tensor, Tensor | None
     return given.addmm(hx, w.hh.t()), None
 
 
-def _tanh(
-    given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
-) -> tuple[Tensor, ...]:
+def _tanh(given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
     return (_plain(*_gates(given, state[0], w), w.late, out, "tanh"),)
 
 
-def _relu(
-    given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
-) -> tuple[Tensor, ...]:
+def _relu(given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
     return (_plain(*_gates(given, state[0], w), w.late, out, "relu"),)
 
 
 @fused
-def _plain(
-    gates: Tensor, own: Tensor | None, late: Tensor | None, out: Tensor | None, word: str
-) -> Tensor:
+def _plain(gates: Tensor, own: Tensor | None, late: Tensor | None, out: Tensor | None, word: str) -> Tensor:
     gates = gates if own is None else gates + own
     gates = gates if late is None else gates + late
     made: Tensor = gates.tanh(out=out) if word == "tanh" else gates.clamp_min(0, out=out)
     return made
 
 
-def _lstm(
-    given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
-) -> tuple[Tensor, ...]:
+def _lstm(given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
     hx, cx = state
     gates, own = _gates(given, hx, w)
     hidden, cy = _lstm_states(gates, own, w.late, cx, out if w.hr is None else None)
@@ -136,9 +126,7 @@ def _lstm_states(
     return pointwise(LSTM_HIDDEN, (leave, cy), (), out), cy
 
 
-def _gru(
-    given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
-) -> tuple[Tensor, ...]:
+def _gru(given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
     (hx,) = state
     own = linear(hx, w.hh, w.b_hh)
     reset, update, fresh = zip(given.chunk(3, -1), own.chunk(3, -1))
@@ -182,9 +170,14 @@ def _cell(name: str, input: Tensor, states: Sequence[Tensor], w: Weights) -> tup
 
 @fused
 def _stepped(
-    name: str, input: Tensor, states: tuple[Tensor, ...], ih: Tensor, hh: Tensor,
-    b_ih: Tensor | None, b_hh: Tensor | None,
-) -> tuple[Tensor, ...]:  # fmt: skip
+    name: str,
+    input: Tensor,
+    states: tuple[Tensor, ...],
+    ih: Tensor,
+    hh: Tensor,
+    b_ih: Tensor | None,
+    b_hh: Tensor | None,
+) -> tuple[Tensor, ...]:
     kind, w = KINDS[name], Weights(ih, hh, b_ih, b_hh)
     if specializes(input):
         w = replace(w, beside=True)
@@ -195,9 +188,13 @@ def _stepped(
 
 @op(method=False)
 def lstm_cell(
-    input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
+    input: Tensor,
+    hx: Sequence[Tensor],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
     b_hh: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+) -> tuple[Tensor, Tensor]:
     """The next (h, c) of inputs (batch, input) and states `hx`, (h, c) of (batch, hidden) each.
 
     The weights' rows are the gates: input, forget, cell, output. RuntimeError for shapes that don't
@@ -211,9 +208,8 @@ def lstm_cell(
 
 @op(method=False)
 def gru_cell(
-    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+) -> Tensor:
     """The next state of inputs (batch, input) and a state (batch, hidden).
 
     The weights' rows are the gates: reset, update, new. RuntimeError for shapes that don't fit.
@@ -223,9 +219,8 @@ def gru_cell(
 
 def _enter_plain(name: str, doc: str) -> None:
     def cell(
-        input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
-        b_hh: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
+        input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+    ) -> Tensor:
         return _cell(name, input, (hx,), Weights(w_ih, w_hh, b_ih, b_hh))[0]
 
     cell.__name__ = cell.__qualname__ = name

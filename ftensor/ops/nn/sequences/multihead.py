@@ -42,9 +42,13 @@ def _added(mask: Tensor | None, word: str, like: Tensor) -> Tensor | None:
 
 
 def _projected(
-    query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None, bias: Tensor | None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
     parts: tuple[Tensor | None, ...] | None,
-) -> tuple[Tensor, ...]:  # fmt: skip
+) -> tuple[Tensor, ...]:
     """Query, key and value times their weights, which are `parts`, or lie in one `weight`."""
     biases: tuple[Tensor | None, ...] = (None,) * 3 if bias is None else bias.chunk(3)
     if parts is None:

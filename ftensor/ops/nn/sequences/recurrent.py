@@ -22,9 +22,8 @@ from .cells import KINDS, Kind, Weights
 
 
 def _direction(
-    kind: Kind, given: Tensor, sizes: Sequence[int], state: Sequence[Tensor], w: Weights,
-    out: Tensor, reverse: bool,
-) -> list[Tensor]:  # fmt: skip
+    kind: Kind, given: Tensor, sizes: Sequence[int], state: Sequence[Tensor], w: Weights, out: Tensor, reverse: bool
+) -> list[Tensor]:
     """Walk all steps and write the hidden states to the rows of `out`; the last states.
 
     Step t has the next sizes[t] rows of `given` (the input's share of the gates) and of `out`.
@@ -48,9 +47,7 @@ def _direction(
     return [cat((s, *parts)) for s, *parts in zip(now, *ended[::-1])]
 
 
-def _listed(
-    name: str, params: Sequence[Tensor], layers: int, biases: bool, projected: bool
-) -> list[Weights]:
+def _listed(name: str, params: Sequence[Tensor], layers: int, biases: bool, projected: bool) -> list[Weights]:
     """The weights of each layer and direction. RuntimeError where there are not as many."""
     each = 2 + 2 * biases + projected
     if len(params) != each * layers:
@@ -65,10 +62,17 @@ def _listed(
 
 
 def _walk(
-    kind: Kind, x: Tensor, sizes: Sequence[int], states: Sequence[Tensor],
-    params: Sequence[Tensor], has_biases: bool, num_layers: int, dropout: float, train: bool,
+    kind: Kind,
+    x: Tensor,
+    sizes: Sequence[int],
+    states: Sequence[Tensor],
+    params: Sequence[Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
     bidirectional: bool,
-) -> tuple[Tensor, ...]:  # fmt: skip
+) -> tuple[Tensor, ...]:
     """(the last layer's hidden states, all layers' last states) of rows in the order of steps."""
     directions = 1 + bool(bidirectional)
     projected = len(states) > 1 and states[0]._shape[-1] != states[1]._shape[-1]
@@ -110,9 +114,17 @@ def _states(name: str, hx: Any) -> list[Tensor]:
 
 
 def _sequences(
-    kind: Kind, input: Tensor, hx: Any, params: Sequence[Tensor], has_biases: bool,
-    num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
-) -> tuple[Tensor, ...]:  # fmt: skip
+    kind: Kind,
+    input: Tensor,
+    hx: Any,
+    params: Sequence[Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[Tensor, ...]:
     """A layer on sequences of one length, (steps, batch, features)."""
     states = _states(kind.name, hx)
     if not isinstance(input, Tensor):
@@ -123,17 +135,33 @@ def _sequences(
     x = input.transpose(0, 1) if batch_first else input
     steps, batch, features = x._shape
     out, *last = _walk(
-        kind, x.reshape(steps * batch, features), [batch] * steps, states, params, has_biases,
-        num_layers, dropout, train, bidirectional,
-    )  # fmt: skip
+        kind,
+        x.reshape(steps * batch, features),
+        [batch] * steps,
+        states,
+        params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+    )
     out = out.reshape(steps, batch, out._shape[-1])
     return (out.transpose(0, 1) if batch_first else out, *last)
 
 
 def _packed(
-    kind: Kind, data: Tensor, batch_sizes: Tensor, hx: Any, params: Sequence[Tensor],
-    has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
-) -> tuple[Tensor, ...]:  # fmt: skip
+    kind: Kind,
+    data: Tensor,
+    batch_sizes: Tensor,
+    hx: Any,
+    params: Sequence[Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> tuple[Tensor, ...]:
     """A layer on sequences of falling lengths, the rows of each step behind those of the last."""
     states = _states(kind.name, hx)
     for word, x in (("data", data), ("batch_sizes", batch_sizes)):
@@ -147,9 +175,7 @@ def _packed(
     falling = sizes == sorted(sizes, reverse=True)
     if not (sizes and falling and sizes[-1] > 0 and sum(sizes) == len(data)):
         raise errors_sequence.batch_sizes(kind.name, sizes, len(data))
-    return _walk(
-        kind, data, sizes, states, params, has_biases, num_layers, dropout, train, bidirectional
-    )
+    return _walk(kind, data, sizes, states, params, has_biases, num_layers, dropout, train, bidirectional)
 
 
 _REST = "params, has_biases, num_layers, dropout, train, bidirectional"
@@ -192,7 +218,9 @@ _enter(KINDS["rnn_tanh"], "An RNN with tanh", "the last states", _ONE)
 _enter(KINDS["rnn_relu"], "An RNN with relu", "the last states", _ONE)
 _enter(KINDS["gru"], "A GRU", "the last states", _ONE)
 _enter(
-    KINDS["lstm"], "An LSTM", "the last hidden states, the last cell states",
+    KINDS["lstm"],
+    "An LSTM",
+    "the last hidden states, the last cell states",
     "is the pair of states before the first step, the hidden and the cell one",
     ", where hidden states are projected also (projected, hidden), behind the biases",
-)  # fmt: skip
+)

@@ -132,9 +132,7 @@ def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indic
         return made.contiguous() if n == 3 else laid_out(made, input, n)
     values, found = located(seen, n)
     begins = [
-        tensor([b for b, _ in one], dtype=found._dtype, device=found.device).reshape(
-            -1, *(1,) * (n - 1 - d)
-        )
+        tensor([b for b, _ in one], dtype=found._dtype, device=found.device).reshape(-1, *(1,) * (n - 1 - d))
         for d, one in enumerate(spans)
     ]
     places = _positions(found, begins, seen._shape[-n:], input._shape[-n:])
@@ -160,9 +158,8 @@ def _starts(samples: Tensor, size: int, kernel: int, count: int) -> Tensor:
 
 
 def _fractional(
-    name: str, n: int, input: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any,
-    indices: bool, samples: Any,
-) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+    name: str, n: int, input: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any, indices: bool, samples: Any
+) -> Tensor | tuple[Tensor, Tensor]:
     if output_size is None and output_ratio is None:
         raise errors_spatial.one_of_two(name, "output_size", "output_ratio")
     kernel = each(name, "kernel_size", kernel_size, n)
@@ -191,9 +188,7 @@ def _fractional(
     x = input if input.ndim == n + 2 else input.unsqueeze(0)
     if samples is None:
         samples = rand(*x._shape[:2], n, dtype=input._dtype, device=input.device)
-    if samples.ndim != 3 or samples._shape[0] < x._shape[0] or samples._shape[1:] != (
-        x._shape[1], n,
-    ):  # fmt: skip
+    if samples.ndim != 3 or samples._shape[0] < x._shape[0] or samples._shape[1:] != (x._shape[1], n):
         raise errors_spatial.grid(name, f"_random_samples of shape {tuple(samples._shape)}")
     # torch's samples are for the last dim first.
     begins = []
@@ -227,17 +222,27 @@ for too few dims, RuntimeError for other sizes.
 """
     _name = f"adaptive_avg_pool{_n}d"
     ADAPTIVE_AVG_POOL[_n] = pooling(
-        _adaptive_avg_pool, _n, _name, "output_size: Any", f"The means of {_windows}",
+        _adaptive_avg_pool,
+        _n,
+        _name,
+        "output_size: Any",
+        f"The means of {_windows}",
         enter=op(namespace=SPACE, aten=("_" + _name,)),
-    )  # fmt: skip
+    )
     if _n == 1:
         register(Entry(_name, ADAPTIVE_AVG_POOL[1], method=False))
     _name, _given = f"adaptive_max_pool{_n}d", "output_size: Any, return_indices: bool = False"
-    pooling(_adaptive_max_pool, _n, _name, _given,
-            f"The maxima, with `return_indices` also their positions, of {_windows}",
-            EITHER)  # fmt: skip
-    pooling(_adaptive_max_pool, _n, f"{_name}_with_indices", _given,
-            f"The maxima, and their positions, of {_windows}", PAIR)  # fmt: skip
+    pooling(
+        _adaptive_max_pool,
+        _n,
+        _name,
+        _given,
+        f"The maxima, with `return_indices` also their positions, of {_windows}",
+        EITHER,
+    )
+    pooling(
+        _adaptive_max_pool, _n, f"{_name}_with_indices", _given, f"The maxima, and their positions, of {_windows}", PAIR
+    )
 
 
 @op(method=False)
@@ -256,8 +261,14 @@ sizes of the last {_n} dims (Graham, Fractional Max-Pooling). The result has `ou
 ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
 """
     _name = f"fractional_max_pool{_n}d"
-    pooling(_fractional, _n, _name, _FRACTIONAL,
-            f"The maxima, with `return_indices` also their positions, of {_windows}",
-            EITHER)  # fmt: skip
-    pooling(_fractional, _n, f"{_name}_with_indices", _FRACTIONAL,
-            f"The maxima, and their positions, of {_windows}", PAIR)  # fmt: skip
+    pooling(
+        _fractional,
+        _n,
+        _name,
+        _FRACTIONAL,
+        f"The maxima, with `return_indices` also their positions, of {_windows}",
+        EITHER,
+    )
+    pooling(
+        _fractional, _n, f"{_name}_with_indices", _FRACTIONAL, f"The maxima, and their positions, of {_windows}", PAIR
+    )

@@ -17,18 +17,15 @@ PLAIN = ConvWindows(1, (1,), (0,), (1,))
 
 
 def byte_sums(
-    name: str, n: int, input: Tensor, weight: Tensor, stride: Any, padding: Any, dilation: Any,
-    groups: int, zero: int,
-) -> Tensor | None:  # fmt: skip
+    name: str, n: int, input: Tensor, weight: Tensor, stride: Any, padding: Any, dilation: Any, groups: int, zero: int
+) -> Tensor | None:
     """The convolution, in int32, of bytes less `zero`, which also lies around them, with int8
     filters, by a board's kernels of bytes; None where there are none, or nothing is computed.
     Errors are those of all convolutions."""
     if not served_bytes(input, weight, numel(weight._shape[2:])):
         return None
     alike = input.view(weight._dtype)  # as bytes, their sign aside
-    batched, grouped, counts, of, _, _ = checked(
-        name, n, alike, weight, None, stride, padding, dilation, groups
-    )
+    batched, grouped, counts, of, _, _ = checked(name, n, alike, weight, None, stride, padding, dilation, groups)
     shape = (batched._shape[0], weight._shape[0], *counts)
     x = input if input.ndim == n + 2 else input.unsqueeze(0)
     if not numel(shape) or not numel(weight._shape):

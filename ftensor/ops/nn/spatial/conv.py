@@ -88,16 +88,12 @@ def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) 
     for s, r in itertools.product(range(0, batch, samples), range(0, rows, some)):
         many, high = min(samples, batch - s), min(some, rows - r)
         under = seen._view(
-            (many, seen._shape[1], high, *seen._shape[3:]),
-            steps,
-            seen._offset + s * steps[0] + r * steps[2],
+            (many, seen._shape[1], high, *seen._shape[3:]), steps, seen._offset + s * steps[0] + r * steps[2]
         )
         columns = under.permute(order).contiguous().reshape(many, groups, depth, high * row)
         size = (many, groups, filters, high * row)
         out = made._view(
-            size,
-            (groups * filters * plane, filters * plane, plane, 1),
-            s * groups * filters * plane + r * row,
+            size, (groups * filters * plane, filters * plane, plane, 1), s * groups * filters * plane + r * row
         )
         summand = None
         if bias is not None:
@@ -114,9 +110,7 @@ def _sums(x: Tensor) -> dtype:
     return x._dtype.compute
 
 
-def _contracted(
-    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, stride: Ints, dilation: Ints
-) -> Tensor:
+def _contracted(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, stride: Ints, dilation: Ints) -> Tensor:
     """The convolution (N, groups * O, *counts) of a padded input (N, groups * C, *sizes) with a
     weight (groups, O, C, *kernel), in the input's dtype; sums are rounded once.
     """
@@ -137,9 +131,7 @@ def _contracted(
     )
     own = weight._strides
     filled = weight._view(
-        (1, groups, filters, *(1,) * n, channels, *kernel),
-        (0, own[0], own[1], *(0,) * n, *own[2:]),
-        weight._offset,
+        (1, groups, filters, *(1,) * n, channels, *kernel), (0, own[0], own[1], *(0,) * n, *own[2:]), weight._offset
     )
     compute, kept = _sums(x), x._dtype.compute
     dims = tuple(range(3 + n, 4 + 2 * n))
@@ -268,9 +260,8 @@ def _transposed(
     before = tuple([c - 1 - p for c, p in zip(cover, padding)])
     after = tuple([b + m for b, m in zip(before, more)])
     results = tuple(
-        [(m - 1) * s + b + a - c + 2 for m, s, b, a, c in
-         zip(input._shape[-n:], stride, before, after, cover)]
-    )  # fmt: skip
+        [(m - 1) * s + b + a - c + 2 for m, s, b, a, c in zip(input._shape[-n:], stride, before, after, cover)]
+    )
     if min(results) < 1:
         raise errors.empty_result(name, results)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
@@ -321,24 +312,30 @@ def _make(n: int) -> None:
         input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
         padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
     ) -> Tensor:  # fmt: skip
-        return _transposed(
-            turned, n, input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
+        return _transposed(turned, n, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
     name, turned = f"conv{n}d", f"conv_transpose{n}d"
     sizes = ", ".join(("depth", "height", "width")[-n:]) if n > 1 else "length"
     CONV[n], CONV_TRANSPOSE[n] = conv, conv_transpose
-    _add(conv, name, f"""The cross-correlation of an input (N, C, {sizes}) or (C, {sizes}) with
+    _add(
+        conv,
+        name,
+        f"""The cross-correlation of an input (N, C, {sizes}) or (C, {sizes}) with
 filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
 (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
 for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
 summed in float32. RuntimeError for sizes or dtypes that don't fit.
-""")  # fmt: skip
-    _add(conv_transpose, turned, f"""What spreads each element of an input (N, C, {sizes}) or
+""",
+    )
+    _add(
+        conv_transpose,
+        turned,
+        f"""What spreads each element of an input (N, C, {sizes}) or
 (C, {sizes}) over the result by a weight (C, O / groups, *kernel): each size becomes
 (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
 summed in float32. RuntimeError for sizes or dtypes that don't fit.
-""")  # fmt: skip
+""",
+    )
 
 
 for _n in (1, 2, 3):

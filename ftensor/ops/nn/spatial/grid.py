@@ -26,9 +26,12 @@ PADDINGS = ("zeros", "border", "reflection")
 CATEGORY = "activation"
 
 PLACE = Op(
-    "grid_place", "grid_place(input, scale) -> Tensor", "fma(a + K(1), scale, K(-0.5))",
-    params=("scale",), float_only=True,
-)  # fmt: skip
+    "grid_place",
+    "grid_place(input, scale) -> Tensor",
+    "fma(a + K(1), scale, K(-0.5))",
+    params=("scale",),
+    float_only=True,
+)
 enter(__name__, PLACE)
 CUBIC = -0.75  # the parameter of the cubic convolution kernel (Keys, 1981)
 
@@ -141,10 +144,7 @@ def _cubic(image: Reader, points: list[Tensor], padding: str, corners: bool) -> 
     for y in range(4):
         row: Any = None
         for x in range(4):
-            at = [
-                within(low + k - 1, size, padding, corners, True)
-                for low, k, size in zip(lows, (y, x), image.sizes)
-            ]
+            at = [within(low + k - 1, size, padding, corners, True) for low, k, size in zip(lows, (y, x), image.sizes)]
             found = image.at(at) * weights[1][x].unsqueeze(1)
             row = found if row is None else row + found
         row = row * weights[0][y].unsqueeze(1)
@@ -155,20 +155,16 @@ def _cubic(image: Reader, points: list[Tensor], padding: str, corners: bool) -> 
 def _check(name: str, n: int, input: Tensor, grid: Tensor) -> None:
     """RuntimeError where an image and a grid don't belong together."""
     if input._dtype is not grid._dtype:
-        raise errors_spatial.grid(
-            name, f"input and grid must have one dtype, not {input._dtype} and {grid._dtype}"
-        )
+        raise errors_spatial.grid(name, f"input and grid must have one dtype, not {input._dtype} and {grid._dtype}")
     if input._storage.device is not grid._storage.device:
         raise errors.different_devices(name, [input.device, grid.device])
     if input.ndim != n + 2 or grid.ndim != n + 2 or n not in (2, 3):
-        raise errors_spatial.grid(
-            name, f"shapes {tuple(input._shape)} and {tuple(grid._shape)} have other dims"
-        )
+        raise errors_spatial.grid(name, f"shapes {tuple(input._shape)} and {tuple(grid._shape)} have other dims")
     if input._shape[0] != grid._shape[0] or grid._shape[-1] != n:
         raise errors_spatial.grid(
-            name, f"the grid must have {input._shape[0]} rows and {n} coordinates at its end, not "
-            f"shape {tuple(grid._shape)}"
-        )  # fmt: skip
+            name,
+            f"the grid must have {input._shape[0]} rows and {n} coordinates at its end, not shape {tuple(grid._shape)}",
+        )
     if 0 in input._shape[2:]:
         raise errors_spatial.grid(name, f"input of shape {tuple(input._shape)} has no elements")
     if input._dtype.kind != "f":
@@ -189,9 +185,7 @@ def places(grid: Tensor, sizes: Sequence[int], corners: bool) -> list[Tensor]:
     return found
 
 
-def _sampled(
-    name: str, n: int, input: Tensor, grid: Tensor, mode: str, padding: str, corners: bool
-) -> Tensor:
+def _sampled(name: str, n: int, input: Tensor, grid: Tensor, mode: str, padding: str, corners: bool) -> Tensor:
     _check(name, n, input, grid)
     if mode == "bicubic" and n != 2:
         raise errors_spatial.grid(name, "mode 'bicubic' is for images of 2 dims")
@@ -213,9 +207,8 @@ def _sampled(
 
 @op(namespace=SPACE)
 def grid_sample(
-    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
-    align_corners: bool | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+) -> Tensor:
     """An image (N, C, H, W) or (N, C, D, H, W) at the points (x, y) or (x, y, z) of a grid
     (N, ..., 2) or (N, ..., 3), -1 and 1 being its ends: the centers of the outer elements with
     `align_corners`, else their edges. 'bilinear', 'nearest' or, of two dims, 'bicubic'; outside are
@@ -229,9 +222,7 @@ def grid_sample(
     return _sampled("grid_sample", n, input, grid, mode, padding_mode, bool(align_corners))
 
 
-def _numbered(
-    name: str, n: int, input: Tensor, grid: Tensor, mode: int, padding: int, corners: bool
-) -> Tensor:
+def _numbered(name: str, n: int, input: Tensor, grid: Tensor, mode: int, padding: int, corners: bool) -> Tensor:
     return _sampled(name, n, input, grid, MODES[mode], PADDINGS[padding], corners)
 
 
@@ -241,9 +232,7 @@ def grid_sampler(
 ) -> Tensor:
     """`nn.functional.grid_sample`; the modes by their number there, counted from 0."""
     n = input.ndim - 2
-    return _numbered(
-        "grid_sampler", n, input, grid, interpolation_mode, padding_mode, align_corners
-    )
+    return _numbered("grid_sampler", n, input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 @op(method=False)

@@ -58,8 +58,10 @@ def _lanczos(x: float) -> float:
 
 # For antialiasing: the support at scale 1, and the kernel.
 FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
-    "bilinear": (1, _triangle), "bicubic": (2, _cubic(-0.5)), "lanczos": (3, _lanczos),
-}  # fmt: skip
+    "bilinear": (1, _triangle),
+    "bicubic": (2, _cubic(-0.5)),
+    "lanczos": (3, _lanczos),
+}
 
 
 def _scale(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
@@ -115,9 +117,7 @@ def _four(size: int, count: int, corners: bool, factor: float | None, real: Any)
     return np.clip(where, 0, size - 1), weights
 
 
-def _smoothed(
-    size: int, count: int, corners: bool, factor: float | None, real: Any, mode: str
-) -> Taps:
+def _smoothed(size: int, count: int, corners: bool, factor: float | None, real: Any, mode: str) -> Taps:
     """As many neighbours as the kernel covers when it is as wide as the results are apart."""
     scale = _scale(size, count, corners, factor, real)
     support, weight = FILTERS[mode]
@@ -135,10 +135,7 @@ def _smoothed(
         all_weights.append([w / total for w in weights])
     most = max(len(row) for row in rows)
     padded = [row + row[-1:] * (most - len(row)) for row in rows]
-    return (
-        np.array(padded, np.int64),
-        np.array([w + [0.0] * (most - len(w)) for w in all_weights], real),
-    )
+    return (np.array(padded, np.int64), np.array([w + [0.0] * (most - len(w)) for w in all_weights], real))
 
 
 def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
@@ -186,9 +183,14 @@ def _kept(weights: Any, of: dtype, mode: str) -> Any:
 
 
 def _resized(
-    name: str, input: Tensor, sizes: Sequence[int], factors: Sequence[float | None], mode: str,
-    corners: bool, antialias: bool,
-) -> Tensor:  # fmt: skip
+    name: str,
+    input: Tensor,
+    sizes: Sequence[int],
+    factors: Sequence[float | None],
+    mode: str,
+    corners: bool,
+    antialias: bool,
+) -> Tensor:
     of = input._dtype
     if of.kind != "f" and of is not uint8:
         raise errors.not_implemented_for(name, of)
@@ -226,9 +228,15 @@ def _resized(
 
 # The modes, and the dims of the input that each is for.
 MODES = {
-    "nearest": (3, 4, 5), "nearest-exact": (3, 4, 5), "area": (3, 4, 5), "linear": (3,),
-    "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), "lanczos": (4,),
-}  # fmt: skip
+    "nearest": (3, 4, 5),
+    "nearest-exact": (3, 4, 5),
+    "area": (3, 4, 5),
+    "linear": (3,),
+    "bilinear": (4,),
+    "trilinear": (5,),
+    "bicubic": (4,),
+    "lanczos": (4,),
+}
 
 
 def _asked(
@@ -259,10 +267,14 @@ def _asked(
 
 @op(namespace=SPACE, bare="uh")
 def interpolate(
-    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-    align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """An input (N, C, *sizes) with its 1 to 3 last dims in another `size`, or `scale_factor` times
     theirs: 'nearest' (the lower neighbour), 'nearest-exact', 'area' (means), 'linear', 'bilinear'
     and 'trilinear' (1, 2, 3 dims), 'bicubic' and 'lanczos' (2 dims). With `align_corners` the outer
@@ -287,9 +299,8 @@ def interpolate(
 
 @op(namespace=SPACE)
 def upsample(
-    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-    align_corners: bool | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+) -> Tensor:
     """`interpolate` by its older name."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 

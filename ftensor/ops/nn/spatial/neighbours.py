@@ -19,9 +19,12 @@ CATEGORY = "locating"
 # One index leads to an element (a) and the one behind it (b). The last element has none, so that
 # what is there twice (e) is found as b: a weight of zero would not keep an infinity out.
 LERP_AT = Op(
-    "lerp_at", "lerp_at(start, end, near, far, twice) -> Tensor",
-    "(e > K(0) ? b : a) * c + b * d", bool_="", gathers=(0, 1),
-)  # fmt: skip
+    "lerp_at",
+    "lerp_at(start, end, near, far, twice) -> Tensor",
+    "(e > K(0) ? b : a) * c + b * d",
+    bool_="",
+    gathers=(0, 1),
+)
 enter(__name__, LERP_AT)
 
 
@@ -41,10 +44,7 @@ def weighted(x: Tensor, dim: int, where: Any, weights: Any) -> Tensor:
     table = constant_of(np.stack([*weights.T, first >= most]).astype(weights.dtype), x)
     index = constant_of(np.minimum(first, most - 1), x)
     found, along = put_at(x._strides, dim, 0), put_at((0,) * x.ndim, dim, 1)
-    views = [
-        x._view(put_at(x._shape, dim, most), x._strides, x._offset + k * step)
-        for k in (0, size - most)
-    ]
+    views = [x._view(put_at(x._shape, dim, most), x._strides, x._offset + k * step) for k in (0, size - most)]
     shape = put_at(x._shape, dim, len(first))
     made = contiguous_like(shape, x._dtype, x)
     inputs = [Operand(view, found, True) for view in views]

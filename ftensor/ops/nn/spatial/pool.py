@@ -42,14 +42,11 @@ def _largest(size: int) -> Op:
     for name in names[1:]:
         body = f"ft_max({body}, {name})"
     inputs = ", ".join(f"x{k}" for k in range(size))
-    return Op(f"max_of_{size}", f"max_of_{size}({inputs}, *, out=None) -> Tensor", body,
-              float_only=True, bool_="")  # fmt: skip
+    return Op(f"max_of_{size}", f"max_of_{size}({inputs}, *, out=None) -> Tensor", body, float_only=True, bool_="")
 
 
 @fused
-def _placed(
-    views: Sequence[Tensor], firsts: Tensor, places: Sequence[int]
-) -> tuple[Tensor, Tensor]:
+def _placed(views: Sequence[Tensor], firsts: Tensor, places: Sequence[int]) -> tuple[Tensor, Tensor]:
     """(the largest of inputs, where it lies: the place of the first one, and what the chosen one
     lies beyond it); of several NaNs the last one, as in torch."""
     best: Tensor = views[0]
@@ -105,9 +102,16 @@ def _places(pool: Pool, found: Tensor) -> Tensor:
 
 
 def _max_pool(
-    name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-    ceil_mode: bool, return_indices: bool,
-) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+    name: str,
+    n: int,
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+    return_indices: bool,
+) -> Tensor | tuple[Tensor, Tensor]:
     pool = pool_of(name, n, input, kernel_size, stride, padding, dilation, ceil_mode)
     if input._dtype.kind in "bc" or (n == 1 and input._dtype.kind != "f"):
         raise errors.not_implemented_for(name, input._dtype)
@@ -160,9 +164,16 @@ def _counted(pool: Pool, padded_too: bool, device: Any, of: dtype) -> Any:
 
 
 def _avg_pool(
-    name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any,
-    ceil_mode: bool, count_include_pad: bool, divisor_override: Any = None,
-) -> Tensor:  # fmt: skip
+    name: str,
+    n: int,
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: Any = None,
+) -> Tensor:
     pool = pool_of(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
     if divisor_override == 0:
         raise errors_spatial.divisor(name)
@@ -190,15 +201,12 @@ def summed(seen: Tensor, n: int) -> Tensor:
 
 
 def _lp_pool(
-    name: str, n: int, input: Tensor, norm_type: float, kernel_size: Any, stride: Any,
-    ceil_mode: bool,
-) -> Tensor:  # fmt: skip
+    name: str, n: int, input: Tensor, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool
+) -> Tensor:
     kernel = each(name, "kernel_size", kernel_size, n)
     if norm_type in (inf, -inf):
         sign = 1 if norm_type > 0 else -1
-        made = _max_pool(
-            f"max_pool{n}d", n, input.abs() * sign, kernel, stride, 0, 1, ceil_mode, False
-        )
+        made = _max_pool(f"max_pool{n}d", n, input.abs() * sign, kernel, stride, 0, 1, ceil_mode, False)
         assert isinstance(made, Tensor)
         return made * sign
     powers = input.pow(norm_type)
@@ -212,9 +220,14 @@ _ENTER = op(namespace=SPACE)
 
 
 def pooling(
-    run: Callable[..., Any], n: int, name: str, parameters: str, doc: str,
-    returns: str = "Tensor", enter: Enter = _ENTER,
-) -> Callable[..., Any]:  # fmt: skip
+    run: Callable[..., Any],
+    n: int,
+    name: str,
+    parameters: str,
+    doc: str,
+    returns: str = "Tensor",
+    enter: Enter = _ENTER,
+) -> Callable[..., Any]:
     """Enter `run(name, n, input, *parameters)`, which pools n dims, under the name.
 
     A function that returns a pair asks for it by `return_indices`, whatever is given as that.
@@ -228,10 +241,7 @@ def pooling(
 
 
 _SIZES = "kernel_size: Any, stride: Any = None"
-_MAX = (
-    f"{_SIZES}, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, "
-    "return_indices: bool = False"
-)
+_MAX = f"{_SIZES}, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False"
 _MEAN = f"{_SIZES}, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True"
 
 for _n, _dims in enumerate(("L", "H, W", "D, H, W"), 1):
@@ -242,35 +252,49 @@ half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last 
 beyond the input. """
     _end = f"in the last {_n} dims, flattened. RuntimeError for sizes that make no windows.\n"
     _made = pooling(
-        _max_pool, _n, f"max_pool{_n}d", _MAX,
-        f"{_about}With `return_indices` also their positions\n{_end}", EITHER,
-    )  # fmt: skip
+        _max_pool, _n, f"max_pool{_n}d", _MAX, f"{_about}With `return_indices` also their positions\n{_end}", EITHER
+    )
     register(Entry(f"max_pool{_n}d", _made, method=False))
     _made = pooling(
-        _max_pool, _n, f"max_pool{_n}d_with_indices", _MAX,
-        f"{_about}A pair: they, and their\npositions {_end}", PAIR,
-    )  # fmt: skip
+        _max_pool, _n, f"max_pool{_n}d_with_indices", _MAX, f"{_about}A pair: they, and their\npositions {_end}", PAIR
+    )
     if _n == 1:
         register(Entry("max_pool1d_with_indices", _made, method=False))
     pooling(
-        _lp_pool, _n, f"lp_pool{_n}d", f"norm_type: float, {_SIZES}, ceil_mode: bool = False",
+        _lp_pool,
+        _n,
+        f"lp_pool{_n}d",
+        f"norm_type: float, {_SIZES}, ceil_mode: bool = False",
         f"""The p-norm, p being `norm_type`, of each window of an input
 {_input}. Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
 that make no windows.
-""")  # fmt: skip
+""",
+    )
 
-_made = pooling(_avg_pool, 1, "avg_pool1d", _MEAN, """
+_made = pooling(
+    _avg_pool,
+    1,
+    "avg_pool1d",
+    _MEAN,
+    """
 The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
 (`kernel_size` where it is not given); the zeros of `padding` count unless
 `count_include_pad=False`. RuntimeError for sizes that make no windows.
-""", enter=op(method=False))  # fmt: skip
+""",
+    enter=op(method=False),
+)
 register(Entry("avg_pool1d", _made, method=False, namespace=SPACE))
 
 for _n, _dims in ((2, "H, W"), (3, "D, H, W")):  # to which torch gives an `out`
     pooling(
-        _avg_pool, _n, f"avg_pool{_n}d", f"{_MEAN}, divisor_override: Any = None",
+        _avg_pool,
+        _n,
+        f"avg_pool{_n}d",
+        f"{_MEAN}, divisor_override: Any = None",
         f"""The mean of each window of an input (N, C, {_dims}) or
 (C, {_dims}). Windows lie `stride` apart (`kernel_size` where it is not given); the zeros of
 `padding` count unless `count_include_pad=False`; `divisor_override` divides the sums in place of
 the number of elements. RuntimeError for sizes that make no windows.
-""", enter=composed(namespace=SPACE, exact=True))  # fmt: skip
+""",
+        enter=composed(namespace=SPACE, exact=True),
+    )

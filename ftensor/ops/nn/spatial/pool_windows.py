@@ -24,9 +24,8 @@ Elements = tuple[Ints, Ints, Ints, Ints]
 
 
 def pool_of(
-    name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-    ceil_mode: bool,
-) -> Pool:  # fmt: skip
+    name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> Pool:
     """The windows of a call on an input, known from the call before; as `Pool`."""
     shape, given = input._shape, (kernel_size, stride, padding, dilation)
     sizes = [tuple(x) if type(x) is list else x for x in given]
@@ -40,9 +39,16 @@ class Pool:
     """The windows of a call: sizes of each dim, checked, and how many windows there are."""
 
     def __init__(
-        self, name: str, n: int, shape: Ints, kernel_size: Any, stride: Any, padding: Any,
-        dilation: Any, ceil_mode: bool,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        n: int,
+        shape: Ints,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        ceil_mode: bool,
+    ) -> None:
         """RuntimeError for sizes that make no windows, or windows of padding alone."""
         self.n = n
         self._known: dict[Any, Elements] = {}
@@ -93,9 +99,14 @@ class Pool:
         if n <= 2 and numel(shape):
             before = (1,) * (2 - n)  # along columns, where there are none
             self.banded = board.PoolWindows(
-                numel(shape[:-n]), before + self.sizes, before + self.counts, before + self.kernel,
-                before + self.stride, (0,) * (2 - n) + self.padding, before + self.dilation,
-            )  # fmt: skip
+                numel(shape[:-n]),
+                before + self.sizes,
+                before + self.counts,
+                before + self.kernel,
+                before + self.stride,
+                (0,) * (2 - n) + self.padding,
+                before + self.dilation,
+            )
 
     @property
     def dims(self) -> Ints:

@@ -18,9 +18,7 @@ from ..layers.activation import SPACE
 from .windows import covered, each, laid_out, padded, windows
 
 
-def _sizes(
-    name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-) -> tuple[Ints, Ints, Ints, Ints]:
+def _sizes(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Ints, Ints, Ints, Ints]:
     """(kernel, dilation, padding, stride). RuntimeError for sizes that cannot be."""
     kernel = each(name, "kernel_size", kernel_size, 2)
     found = [each(name, w, g, 2) for w, g in (("dilation", dilation), ("stride", stride))]
@@ -39,9 +37,7 @@ def _counts(size: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Int
 
 
 @op(namespace=SPACE, aten=("im2col",), bare="u")
-def unfold(
-    input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Tensor:
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """The windows of an image (N, C, H, W) or (C, H, W) as columns (N, C * kernel elements,
     windows). RuntimeError for other shapes and sizes that make no windows.
     """
@@ -64,9 +60,8 @@ def unfold(
 
 @op(namespace=SPACE, aten=("col2im",))
 def fold(
-    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
-    stride: Any = 1,
-) -> Tensor:  # fmt: skip
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
     """Columns (N, C * kernel elements, windows), as `unfold` makes them, added up where they were
     in an image of `output_size`. RuntimeError for other shapes and sizes that don't fit.
     """
@@ -76,18 +71,12 @@ def fold(
     if min(size) < 1:
         raise errors_spatial.not_positive(name, "output_size", size)
     if input.ndim not in (2, 3) or 0 in input._shape[input.ndim - 2 :]:
-        raise errors_spatial.columns(
-            name, f"input must be (N, columns, windows), not of shape {tuple(input._shape)}"
-        )
+        raise errors_spatial.columns(name, f"input must be (N, columns, windows), not of shape {tuple(input._shape)}")
     if input._shape[-2] % numel(kernel):
-        raise errors_spatial.columns(
-            name, f"{input._shape[-2]} rows are no multiple of the kernel's {numel(kernel)}"
-        )
+        raise errors_spatial.columns(name, f"{input._shape[-2]} rows are no multiple of the kernel's {numel(kernel)}")
     counts = _counts(size, kernel, spread, pad, steps)
     if min(counts) < 1 or numel(counts) != input._shape[-1]:
-        raise errors_spatial.columns(
-            name, f"an image of {size} has {counts} windows, but input has {input._shape[-1]}"
-        )
+        raise errors_spatial.columns(name, f"an image of {size} has {counts} windows, but input has {input._shape[-1]}")
     if input._dtype.kind in "ui":
         raise errors.not_implemented_for(name, input._dtype)
     lead = (*input._shape[:-2], input._shape[-2] // numel(kernel))
@@ -106,15 +95,12 @@ def fold(
 
 
 def _unpooled(
-    name: str, n: int, input: Tensor, indices: Tensor, kernel_size: Any, stride: Any, padding: Any,
-    output_size: Any,
-) -> Tensor:  # fmt: skip
+    name: str, n: int, input: Tensor, indices: Tensor, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> Tensor:
     kernel = each(name, "kernel_size", kernel_size, n)
     steps = each(name, "stride", kernel if stride is None else stride, n)
     pad = each(name, "padding", padding, n)
-    size = tuple(
-        [(m - 1) * s + k - 2 * p for m, s, k, p in zip(input._shape[-n:], steps, kernel, pad)]
-    )
+    size = tuple([(m - 1) * s + k - 2 * p for m, s, k, p in zip(input._shape[-n:], steps, kernel, pad)])
     if output_size is not None:
         given = tuple(output_size)
         if len(given) == n + 2:
@@ -122,9 +108,7 @@ def _unpooled(
         if len(given) != n:
             raise errors_spatial.unpool_size(name, given, f"must have {n} or {n + 2} numbers")
         if not all(m - s < g < m + s for m, s, g in zip(size, steps, given)):
-            raise errors_spatial.unpool_size(
-                name, given, f"must be {size}, or less than stride {steps} away"
-            )
+            raise errors_spatial.unpool_size(name, given, f"must be {size}, or less than stride {steps} away")
         size = given
     if min(size) < 0:
         raise errors_spatial.unpool_size(name, size, "must not be negative")
@@ -155,9 +139,8 @@ def _make(n: int) -> None:
     name = f"max_unpool{n}d"
 
     def call(
-        input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
-        output_size: Any = None,
-    ) -> Tensor:  # fmt: skip
+        input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+    ) -> Tensor:
         return _unpooled(name, n, input, indices, kernel_size, stride, padding, output_size)
 
     call.__name__ = call.__qualname__ = name

@@ -32,10 +32,7 @@ def covered(kernel: Sequence[int], dilation: Sequence[int]) -> Ints:
     return tuple([d * (k - 1) + 1 for k, d in zip(kernel, dilation)])
 
 
-def padded(
-    x: Tensor, before: Sequence[int], after: Sequence[int], value: Any = 0,
-    steps: Sequence[int] = (),
-) -> Tensor:  # fmt: skip
+def padded(x: Tensor, before: Sequence[int], after: Sequence[int], value: Any = 0, steps: Sequence[int] = ()) -> Tensor:
     """The last dims with `value` before and after them, and steps - 1 between elements; negative
     counts cut off. The tensor itself where there is nothing to do.
     """
@@ -51,40 +48,28 @@ def padded(
     skip = [-(min(b, 0) // s) for b, s in zip(before, steps)]
     first = [b + k * s for b, k, s in zip(before, skip, steps)]
     room = shape[-n:]
-    kept = [
-        max(0, min(m - k, -((at - r) // s)))
-        for m, k, at, r, s in zip(x._shape[-n:], skip, first, room, steps)
-    ]
+    kept = [max(0, min(m - k, -((at - r) // s))) for m, k, at, r, s in zip(x._shape[-n:], skip, first, room, steps)]
     if not all(kept) or not numel(shape):
         return made
     block = (*x._shape[:-n], *kept)
-    source = x._view(
-        block, x._strides, x._offset + sum(k * s for k, s in zip(skip, x._strides[-n:]))
-    )
+    source = x._view(block, x._strides, x._offset + sum(k * s for k, s in zip(skip, x._strides[-n:])))
     own = made._strides[-n:]
     target = made._view(
-        block,
-        (*made._strides[:-n], *[s * t for s, t in zip(own, steps)]),
-        sum(at * s for at, s in zip(first, own)),
+        block, (*made._strides[:-n], *[s * t for s, t in zip(own, steps)]), sum(at * s for at, s in zip(first, own))
     )
     copy.copy_(target, source)
     return made
 
 
 def windows(
-    x: Tensor, counts: Sequence[int], kernel: Sequence[int], stride: Sequence[int],
-    dilation: Sequence[int],
-) -> Tensor:  # fmt: skip
+    x: Tensor, counts: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
+) -> Tensor:
     """A view (*lead, *counts, *kernel) of the last dims, which hold all those windows."""
     n = len(counts)
     own = x._strides[-n:]
     return x._view(
         (*x._shape[:-n], *counts, *kernel),
-        (
-            *x._strides[:-n],
-            *[a * b for a, b in zip(own, stride)],
-            *[a * b for a, b in zip(own, dilation)],
-        ),
+        (*x._strides[:-n], *[a * b for a, b in zip(own, stride)], *[a * b for a, b in zip(own, dilation)]),
         x._offset,
     )
 
