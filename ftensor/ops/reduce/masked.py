@@ -88,34 +88,22 @@ _DIMS = {
 
 
 def _masked(
-    name: str,
-    parameters: str,
-    identity: Any,
-    run: Callable[..., Tensor],
-    doc: str,
+    name: str, parameters: str, identity: Any, run: Callable[..., Tensor], doc: str,
     of: Callable[[Tensor, dtype | None], dtype] = _own,
-) -> Callable[..., Tensor]:
+) -> Callable[..., Tensor]:  # fmt: skip
     """Enter an op that runs on a tensor with `identity`, or what that says for the dtype, in place
     of what is masked: `run(filled, *dims, dtype=)`, with the dtype `of` the input and of what a
     user asks for.
     """
     return op(namespace="masked", method=False)(
         written(
-            name,
-            parameters,
+            name, parameters,
             "filled = fill(FULL, input, mask, identity)\n"
-            f"return run(filled, {_DIMS[parameters]}, dtype=of(input, dtype))",
-            doc,
-            __name__=__name__,
-            FULL=f"masked.{name}",
-            fill=_filled,
-            identity=identity,
-            run=run,
-            of=of,
-            dims_of=dims_of,
-            normalize_dim=normalize_dim,
+            f"return run(filled, {_DIMS[parameters]}, dtype=of(input, dtype))", doc,
+            __name__=__name__, FULL=f"masked.{name}", fill=_filled, identity=identity, run=run,
+            of=of, dims_of=dims_of, normalize_dim=normalize_dim,
         )
-    )
+    )  # fmt: skip
 
 
 def _folded(row: Reduce) -> Callable[..., Tensor]:
@@ -135,28 +123,14 @@ def _prod(filled: Tensor, dims: Ints, keepdim: bool, dtype: dtype) -> Tensor:
     return made
 
 
-_sum = _masked(
-    "sum",
-    OVER,
-    0,
-    _folded(SUM),
-    """
+_sum = _masked("sum", OVER, 0, _folded(SUM), """
 The sum over `dim` (None or () for all) of the elements that `mask` lets through; integers
 are summed as int64.
-""",
-    _summed_in,
-)
-_masked(
-    "prod",
-    OVER,
-    1,
-    _prod,
-    """
+""", _summed_in)  # fmt: skip
+_masked("prod", OVER, 1, _prod, """
 The product over `dim` (None or () for all) of the elements that `mask` lets through;
 integers are multiplied as int64.
-""",
-    _summed_in,
-)
+""", _summed_in)  # fmt: skip
 _masked("cumsum", ALONG, 0, cumsum, "Running sums along `dim`, in which masked elements count as 0.")
 _masked("cumprod", ALONG, 1, cumprod, "Running products along `dim`, in which masked elements count as 1.")
 _ENDS = "Where all are masked, it is the %s number of the dtype."
@@ -183,13 +157,9 @@ def _count(name: str, input: Tensor, dim: int | Sequence[int] | None, keepdim: A
 
 @op(name="mean", namespace="masked", method=False)
 def _mean(
-    input: Tensor,
-    dim: int | Sequence[int] | None = None,
-    *,
-    keepdim: bool | None = False,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
-) -> Tensor:
+    input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool | None = False,
+    dtype: dtype | None = None, mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """The mean over `dim` of the elements that `mask` lets through: NaN where that is none.
     ValueError for a dtype without fractions.
     """
@@ -221,13 +191,9 @@ def _median(
 
 @op(name="logsumexp", namespace="masked", method=False)
 def _logsumexp(
-    input: Tensor,
-    dim: int | Sequence[int] | None = None,
-    *,
-    keepdim: bool = False,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
-) -> Tensor:
+    input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool = False,
+    dtype: dtype | None = None, mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """log of the sum over `dim` of exp of the elements that `mask` lets through."""
     name = "masked.logsumexp"
     filled = _filled("logsumexp", input, mask, _least)
@@ -237,13 +203,9 @@ def _logsumexp(
 
 @op(name="logaddexp", namespace="masked", method=False)
 def _logaddexp(
-    input: Tensor,
-    other: Tensor,
-    *,
-    dtype: dtype | None = None,
-    input_mask: Tensor | None = None,
-    other_mask: Tensor | None = None,
-) -> Tensor:
+    input: Tensor, other: Tensor, *, dtype: dtype | None = None,
+    input_mask: Tensor | None = None, other_mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """log(exp(input) + exp(other)), elementwise; what a mask hides adds nothing."""
     name = "masked.logaddexp"
     left = _filled(name, input, input_mask, _least)
@@ -253,14 +215,9 @@ def _logaddexp(
 
 @op(name="norm", namespace="masked", method=False)
 def _norm(
-    input: Tensor,
-    ord: float | None = 2.0,
-    dim: int | Sequence[int] | None = None,
-    *,
-    keepdim: bool | None = False,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
-) -> Tensor:
+    input: Tensor, ord: float | None = 2.0, dim: int | Sequence[int] | None = None, *,
+    keepdim: bool | None = False, dtype: dtype | None = None, mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """The vector norm of order `ord` over `dim` of the elements that `mask` lets through."""
     name = "masked.norm"
     filled = _filled(name, input, mask, _most if ord == -math.inf else 0)
@@ -275,15 +232,9 @@ def _norm(
 
 
 def _spread(
-    name: str,
-    input: Tensor,
-    dim: int | Sequence[int] | None,
-    unbiased: bool | None,
-    correction: float | None,
-    keepdim: Any,
-    dtype: dtype | None,
-    mask: Any,
-) -> Tensor:
+    name: str, input: Tensor, dim: int | Sequence[int] | None, unbiased: bool | None,
+    correction: float | None, keepdim: Any, dtype: dtype | None, mask: Any,
+) -> Tensor:  # fmt: skip
     """The variance: the squares of the distances to the mean, summed, by their count."""
     if unbiased is not None and correction is not None:
         raise errors_reduce.argument_unexpected(name, "correction", "beside `unbiased`")
@@ -304,15 +255,10 @@ def _spread(
 
 @op(name="var", namespace="masked", method=False)
 def _var(
-    input: Tensor,
-    dim: int | Sequence[int] | None = None,
-    unbiased: bool | None = None,
-    *,
-    correction: float | None = None,
-    keepdim: bool | None = False,
-    dtype: dtype | None = None,
+    input: Tensor, dim: int | Sequence[int] | None = None, unbiased: bool | None = None, *,
+    correction: float | None = None, keepdim: bool | None = False, dtype: dtype | None = None,
     mask: Tensor | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The variance over `dim` of the elements that `mask` lets through; the squares are divided by
     their count less `correction` (1; 0 where `unbiased` is False).
     """
@@ -321,29 +267,19 @@ def _var(
 
 @op(name="std", namespace="masked", method=False)
 def _std(
-    input: Tensor,
-    dim: int | Sequence[int] | None = None,
-    unbiased: bool | None = None,
-    *,
-    correction: float | None = None,
-    keepdim: bool | None = False,
-    dtype: dtype | None = None,
+    input: Tensor, dim: int | Sequence[int] | None = None, unbiased: bool | None = None, *,
+    correction: float | None = None, keepdim: bool | None = False, dtype: dtype | None = None,
     mask: Tensor | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The square root of `masked.var`."""
     return _spread("masked.std", input, dim, unbiased, correction, keepdim, dtype, mask).sqrt()
 
 
 @op(namespace="masked", method=False)
 def normalize(
-    input: Tensor,
-    ord: float,
-    dim: int | Sequence[int] | None,
-    *,
-    eps: float = 1e-12,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
-) -> Tensor:
+    input: Tensor, ord: float, dim: int | Sequence[int] | None, *, eps: float = 1e-12,
+    dtype: dtype | None = None, mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """The elements that `mask` lets through, others as 0, by their norm of order `ord` over `dim`,
     or by `eps` where that is more.
     """

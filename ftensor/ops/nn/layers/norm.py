@@ -198,15 +198,9 @@ def group_norm(
 @composed(method=False)
 @fused
 def native_batch_norm(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-) -> tuple[Tensor, Tensor, Tensor]:
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
+    running_var: Tensor | None, training: bool, momentum: float, eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
     name = "batch_norm"
     if input.ndim < 2 and input.numel():
@@ -267,15 +261,10 @@ def _update(
 
 @op(namespace=SPACE)
 def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+    weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     """Each channel (dim 1) with mean 0 and variance 1: those of the batch in `training`, which also
     move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
     a channel, an `eps` below 0 or, in `training`, 0, RuntimeError for shapes that don't fit.
@@ -290,15 +279,10 @@ def batch_norm(
 @op(namespace=SPACE)
 @fused
 def instance_norm(
-    input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+    weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     """`batch_norm` of each sample by itself; running statistics are moved by the samples' mean."""
     if use_input_stats and numel(input._shape[2:]) == 1:
         raise errors_nn.one_value("instance_norm", input._shape)
