@@ -78,7 +78,7 @@ def known_bounds(storage: Storage) -> tuple[Any, int, int] | None:
     """(dtype, least, greatest) of a storage's elements, where that is known of all that it will
     hold when what is noted now runs."""
     who = recorder(storage.backend)
-    return storage.bounds if who is None or who.made(storage) else None
+    return storage.bounds if who is None or who.handed_out(storage) else None
 
 
 def in_range(index: Tensor, size: int, strict: bool) -> bool:

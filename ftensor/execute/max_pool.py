@@ -46,7 +46,7 @@ def _prepare(
     backend = inputs[0]._storage.backend
     target = backend.target
     key = max_pool_key(name == "max_pool_back", of, windows, target, target.unaligned)
-    told, count = windows.told(key), windows.total
+    told, count = windows.geometry(key), windows.total
     assert count * prod(windows.kernel) < 2**31, name
     most = told.items if target.grid == "stride" else count // (WINDOWS * target.unit_elements)
     units = max(1, min(backend.units, most, told.items))

@@ -84,7 +84,7 @@ class Recorder(Observer):
         return get_ident() == self.thread
 
     @abstractmethod
-    def made(self, storage: Storage) -> bool:
+    def handed_out(self, storage: Storage) -> bool:
         """Whether it has handed out a storage: nobody but what is noted writes there."""
 
     @abstractmethod

@@ -17,20 +17,20 @@ class Traces:
 
     def __init__(self) -> None:
         self._met: list[dict[str, Any]] = []
-        self._told = False
+        self._warned = False
 
     def many(self, arguments: Mapping[str, Any]) -> str | None:
         """The number or string among these arguments in which alone many traces differ, once there
-        are as many; told once."""
+        are as many; said once."""
         one = {part: of for name, x in arguments.items() for part, of in _parts(name, x)}
         self._met = [*self._met[1 - _MOST :], one]
         for name, value in one.items():
-            if self._told or value[0] not in (int, float, complex, str):
+            if self._warned or value[0] not in (int, float, complex, str):
                 continue
             others = one | {name: None}
             values = {met[name] for met in self._met if name in met and met | {name: None} == others}
             if len(values) >= MANY_TRACES:
-                self._told = True
+                self._warned = True
                 return name
         return None
 

@@ -37,10 +37,10 @@ class Tellers(dict[Kinds, Teller]):
     def __missing__(self, kinds: Kinds) -> Teller:
         names = [k for k in kinds if type(k) is str]
         placed = len(kinds) - 2 * len(names)
-        made = _written([*kinds[:placed], *kinds[placed + len(names) :]], placed, names)
+        teller = _written([*kinds[:placed], *kinds[placed + len(names) :]], placed, names)
         if len(self) < _MOST_KINDS:
-            self[kinds] = made
-        return made
+            self[kinds] = teller
+        return teller
 
 
 tellers = Tellers()
@@ -82,19 +82,19 @@ def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
         if kind not in ALONE:
             scope[f"k{k}"] = MARKS.get(kind, kind)
             parts.append(f"k{k}")
-        told = {float: "a if a and a == a else str(a)", complex: "repr(a)"}.get(kind, "a")
-        parts.append(re.sub(r"\ba\b", f"a{k}", told))
+        expression = {float: "a if a and a == a else str(a)", complex: "repr(a)"}.get(kind, "a")
+        parts.append(re.sub(r"\ba\b", f"a{k}", expression))
     apart = [f"s{j} is s{k}" for i, j in enumerate(tensors) for k in tensors[i + 1 :]]
     apart += [f"s{k}.device is not s{tensors[0]}.device" for k in tensors[1:]]
-    given = ", ".join([f"a{k}" for k in tensors])
+    tensor_names = ", ".join([f"a{k}" for k in tensors])
     lines = [
         f"{''.join([f'a{k}, ' for k in range(len(kinds))])}= args",
         *[f"if (i{k} := ints(a{k})) is None: return None" for k in sizes],
         *[f"s{k} = a{k}._storage" for k in tensors if apart],
         *([f"if {' or '.join(apart)}: return None"] if apart else []),
-        f"return [{given}], ({', '.join(parts)}, default(), mode())",
+        f"return [{tensor_names}], ({', '.join(parts)}, default(), mode())",
     ]
     text = "\n    ".join(["def tell(op, args):", *lines])
     exec(compile(text, "<ftensor signature>", "exec"), scope)
-    made: Teller = scope["tell"]
-    return made
+    teller: Teller = scope["tell"]
+    return teller

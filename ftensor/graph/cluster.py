@@ -67,20 +67,20 @@ class Cluster:
 
     def _framed(self, fold: Point) -> Cluster | None:
         """A cluster of elements in the loops of a fold, and the fold."""
-        made = Cluster(fold, self.passes, self.most)
+        framed = Cluster(fold, self.passes, self.most)
         for one, other in product(fold.ins, (*self.outputs, *self.inputs)):
-            same = made._common(one, self.loops, other) if one[:3] == other[:3] else None
+            same = framed._common(one, self.loops, other) if one[:3] == other[:3] else None
             if same is not None:
-                made._go_on(same)
-                made._keep(self, same.second)
-                return made if made._add(fold) else None
-        same = made._as_many(self.loops) if self.beside else None
+                framed._go_on(same)
+                framed._keep(self, same.second)
+                return framed if framed._add(fold) else None
+        same = framed._as_many(self.loops) if self.beside else None
         if same is None:
             return None
-        made._go_on(same)
-        made._keep(self, same.second)
-        made.beside = True
-        return made if made._add(fold) else None
+        framed._go_on(same)
+        framed._keep(self, same.second)
+        framed.beside = True
+        return framed if framed._add(fold) else None
 
     def _keep(self, of: Cluster, split: Sequence[Split]) -> None:
         """Take over another cluster's calls, or its own, with their places in other loops."""
@@ -246,16 +246,16 @@ class Cluster:
 
 def cluster_of(points: Sequence[Point], passes: bool, most: int) -> Cluster | None:
     """Points as one cluster, of which later ones need earlier ones; None where they can't be."""
-    made: Cluster | None = None
+    cluster: Cluster | None = None
     for point in points:
-        made = made or Cluster(point if point.folds else None, passes, most)
-        made.beside = True
-        made = made.with_point(point)
-        if made is None:
+        cluster = cluster or Cluster(point if point.folds else None, passes, most)
+        cluster.beside = True
+        cluster = cluster.with_point(point)
+        if cluster is None:
             return None
-    if made is not None:
-        made.beside = False
-    return made
+    if cluster is not None:
+        cluster.beside = False
+    return cluster
 
 
 def _in_order(split: Sequence[Split]) -> bool:

@@ -12,7 +12,7 @@ from ..boards import BOARDS
 from ..errors import graph as errors
 from ..kernels.staged import StagedKey, Stages
 from ..runtime import program
-from .node import Found, Graph, Node
+from .node import Graph, Node, ResultTensor
 from .staged import Staging, point_in_stages
 
 if TYPE_CHECKING:
@@ -96,10 +96,10 @@ def exported(graph: Graph) -> Streams:
     GraphError for a graph of which no two ops are stages of one, which names the first op that is
     none; for too few rows to tell a row's values from a row, and for FIFOs that no board holds.
     """
-    found = pieces(graph)
+    parts = pieces(graph)
     keys, apart = [], []
     problem = _tried(graph).refused
-    for piece in found:
+    for piece in parts:
         if piece.node is None:
             apart += [_said(node) for node in piece.apart]
         elif piece.rows < 2 or piece.rows == piece.key.length:
@@ -132,15 +132,15 @@ def pieces(graph: Graph) -> list[Piece]:
         return [whole]
     nodes, alone = _by_level(graph)
     order = _Order(graph, nodes)
-    found: list[Piece] = []
+    parts: list[Piece] = []
     begin = 0
     while begin < len(nodes):
         end = begin + 1
         while not alone[begin] and end < len(nodes) and not alone[end]:
             end += 1
-        found.append(order.piece(begin, end))
-        begin += len(found[-1].nodes)
-    return found
+        parts.append(order.piece(begin, end))
+        begin += len(parts[-1].nodes)
+    return parts
 
 
 def _by_level(graph: Graph) -> tuple[list[Node], list[bool]]:
@@ -170,17 +170,17 @@ class _Order:
         self.graph, self.nodes = graph, nodes
         self.written = {m: k for k in range(len(nodes))[::-1] for m in nodes[k].written}  # first
         self.used = {m: k for k, node in enumerate(nodes) for m in node.touched}  # last
-        self.used |= {f.region.memory: len(nodes) for f in graph.found}
+        self.used |= {f.region.memory: len(nodes) for f in graph.result_tensors}
 
     def piece(self, begin: int, end: int) -> Piece:
         """As many of these nodes as are stages of one kernel, or the first, which is none."""
         while True:
-            found = _tried(self._part(begin, end))
+            piece = _tried(self._part(begin, end))
             if end - begin == 1:
-                return found._replace(node=None)
-            if found.refused is None:
-                return found
-            mine, node = self.nodes[begin:end], found.refused.node
+                return piece._replace(node=None)
+            if piece.refused is None:
+                return piece
+            mine, node = self.nodes[begin:end], piece.refused.node
             at = next((k for k, n in enumerate(mine) if n is node), len(mine) - 1)
             end = begin + max(at, 1)
 
@@ -193,8 +193,8 @@ class _Order:
             if self.written.get(m, end) < begin:
                 memories[m] = memories[m]._replace(argument=0)
         result = {r.memory: r for node in mine for r in node.writes if self.used[r.memory] >= end}
-        found = [Found(r) for r in result.values()]
-        return Graph(self.graph.name, tuple(mine), tuple(memories), found)
+        results = [ResultTensor(r) for r in result.values()]
+        return Graph(self.graph.name, tuple(mine), tuple(memories), results)
 
 
 def _tried(part: Graph) -> Piece:

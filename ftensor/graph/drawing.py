@@ -33,9 +33,9 @@ def drawn(graph: Graph) -> Figure:
     words, arrows, layers = _items(graph)
     rows = Counter(layers.values())
     across = max(rows.values(), default=1)
-    made = picture.figure(across * _WIDTH, max(1, len(rows)) * _HEIGHT)
+    figure = picture.figure(across * _WIDTH, max(1, len(rows)) * _HEIGHT)
     with picture.styled():
-        axes = made.subplots()
+        axes = figure.subplots()
         axes.set(xlim=(0, across), ylim=(0.5 - max(1, len(rows)), 0.5), title=graph.name)
         axes.set_axis_off()
         met: Counter[int] = Counter()
@@ -44,7 +44,7 @@ def drawn(graph: Graph) -> Figure:
             met[layer] += 1
             at[item] = (met[layer] - 0.5) * across / rows[layer], -layer
         _draw(axes, words, arrows, at)
-    return made
+    return figure
 
 
 def _items(graph: Graph) -> tuple[dict[Item, str], list[tuple[Item, Item]], dict[Item, int]]:
@@ -53,7 +53,7 @@ def _items(graph: Graph) -> tuple[dict[Item, str], list[tuple[Item, Item]], dict
     arrows: list[tuple[Item, Item]] = []
     layers: dict[Item, int] = {}
     times: Counter[int] = Counter()
-    returned = {f.region.memory: f.region for f in graph.found}
+    returned = {f.region.memory: f.region for f in graph.result_tensors}
 
     def memory(r: Region, layer: int) -> Item:
         item = ("memory", r.memory, times[r.memory])
@@ -85,7 +85,7 @@ def _called(graph: Graph, memory: int) -> str:
         return f"argument {of.argument}"
     if of.held is not None:
         return "found outside"
-    return "result" if any(f.region.memory == memory for f in graph.found) else "between"
+    return "result" if any(f.region.memory == memory for f in graph.result_tensors) else "between"
 
 
 def _seen(r: Region) -> str:

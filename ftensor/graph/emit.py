@@ -34,7 +34,7 @@ class Program:
     gives: Ints
     numbers: list[Any]
     rounded: list[dtype]
-    given: list[dtype]  # what each number is passed as
+    passed: list[dtype]  # what each number is passed as
 
     @property
     def name(self) -> str:
@@ -57,28 +57,28 @@ def program(calls: Sequence[Called], wanted: Sequence[int]) -> Program:
     kept = _needed(calls, wanted)
     inputs = list(dict.fromkeys(t for c in kept for t in c.takes if isinstance(t, Place)))
     value: dict[Place | int, int] = {p: k for k, p in enumerate(inputs)}
-    made = Program(inputs, [], (), [], [], [])
+    whole = Program(inputs, [], (), [], [], [])
     count = len(inputs)
     for c in kept:
-        unit, first = c.point.unit, len(made.numbers)
+        unit, first = c.point.unit, len(whole.numbers)
         takes = tuple([value[t] for t in c.takes])
-        made.calls.append(Call(unit, takes, tuple(range(first, first + unit.numbers))))
-        made.numbers += c.point.numbers
-        made.rounded += c.point.rounded
-        made.given += [unit.passed] * unit.numbers
+        whole.calls.append(Call(unit, takes, tuple(range(first, first + unit.numbers))))
+        whole.numbers += c.point.numbers
+        whole.rounded += c.point.rounded
+        whole.passed += [unit.passed] * unit.numbers
         for k, result in enumerate(c.gives):
             value[result] = count + k
         count += len(c.gives)
-    made.gives = tuple([value[k] for k in wanted])
-    return made
+    whole.gives = tuple([value[k] for k in wanted])
+    return whole
 
 
 def emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Node | None:
     """The cluster as one node that stores what was written at these places; None where no kernel
     computes all of that."""
-    made = _emitted(cluster, stored, backend)
+    node = _emitted(cluster, stored, backend)
     most = MOST_OPERANDS if cluster.folds else fused.MOST_OPERANDS
-    return None if made is None or len(made.operands) > most else made
+    return None if node is None or len(node.operands) > most else node
 
 
 def _emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Node | None:
@@ -122,7 +122,7 @@ def _map_steps(
     widest = max([c.unit.compute for c in whole.calls], key=lambda d: (d.is_complex, d.itemsize))
     lanes = lanes_for(dtypes, widest, target.lanes_bytes)
     parts = tiled(sizes, steps) if target.processor else [Piece(sizes, steps, None)]
-    pointers, found = tuple(range(len(places))), []
+    pointers, map_steps = tuple(range(len(places))), []
     each = _additions(whole) if target.processor else 1
     for piece in parts:
         sizes, steps = piece.shape, piece.strides
@@ -130,8 +130,8 @@ def _map_steps(
             sizes, steps = select.long_rows(sizes, steps, lanes)
         choice = select.choose_map(sizes, steps, backend.units, target, lanes, each)
         key = _key(f"fused_{choice.skeleton}", lanes, whole, dtypes, choice.kinds, outputs)
-        told = choice.geometry
-        found.append(
+        geometry = choice.geometry
+        map_steps.append(
             Step(
                 key,
                 choice.units,
@@ -139,12 +139,12 @@ def _map_steps(
                 pointers,
                 piece.moved,
                 bool(whole.numbers),
-                n=choice.n if told is None else None,
-                geometry=told or (),
+                n=choice.n if geometry is None else None,
+                geometry=geometry or (),
                 work=numel(sizes),
             )
         )
-    return found
+    return map_steps
 
 
 def _additions(whole: Program) -> int:
@@ -171,7 +171,7 @@ def _key(
         ports[outputs:],
         tuple(whole.calls),
         whole.gives,
-        tuple(whole.given),
+        tuple(whole.passed),
         per_row,
     )
 
@@ -213,7 +213,7 @@ class _Rows:
         reduced = (*g.strides[k], g.steps[k]) if inner else g.strides[k]
         return tuple([kept[at] * by for _, _, at, by in self.kept]), reduced
 
-    def told(self, step: Step, operands: Sequence[tuple[Ints, Ints]]) -> FoldGeometry:
+    def geometry(self, step: Step, operands: Sequence[tuple[Ints, Ints]]) -> FoldGeometry:
         """The geometry of such a step with these operands."""
         g = FoldGeometry.unpack(step.geometry)
         sizes = tuple([of[0] for of in self.kept])
@@ -241,8 +241,8 @@ def _passes_step(cluster: Cluster, whole: Program, places: Sequence[Place], outp
     """
     fold = cluster.folds[0]
     step, rows = fold.node.launch.steps[0], _Rows(cluster, fold)
-    told = rows.told(step, [rows.place(p) for p in places])
-    kinds = [select.kind_of(s) for s in told.steps]
+    geometry = rows.geometry(step, [rows.place(p) for p in places])
+    kinds = [select.kind_of(s) for s in geometry.steps]
     per_row = tuple([k for k, p in enumerate(places) if p.of_row(cluster.loops)])
     skeleton = step.key.skeleton.replace("reduce", "row_passes")
     dtypes = [p.dtype for p in places]
@@ -251,8 +251,8 @@ def _passes_step(cluster: Cluster, whole: Program, places: Sequence[Place], outp
     work, target, units = size(cluster.loops), backend.target, step.units
     if target.processor:
         deserved = select.units_for(work * _additions(whole), backend.units, target, 1)
-        units = max(units, min(told.items, deserved))
-    return Step(key, units, pointers, pointers, numbers=bool(whole.numbers), geometry=told.pack(), work=work)
+        units = max(units, min(geometry.items, deserved))
+    return Step(key, units, pointers, pointers, numbers=bool(whole.numbers), geometry=geometry.pack(), work=work)
 
 
 def _fold_node(cluster: Cluster, stored: Sequence[Place]) -> Node:
@@ -269,12 +269,12 @@ def _fold_node(cluster: Cluster, stored: Sequence[Place]) -> Node:
     first, last = fold.node.launch.steps
     cut, whole = (replace(fold, unit=unit_of(key_of(s))) for s in (first, last))
     states = [Place(-1 - k, 0, p.dtype, ()) for k, p in enumerate(key_of(first).outs)]
-    made = tuple([p.memory for p in states])
-    one = program([*cluster.calls[:at], Called(cut, call.takes, made)], made)
+    partial = tuple([p.memory for p in states])
+    one = program([*cluster.calls[:at], Called(cut, call.takes, partial)], partial)
     then = Called(whole, tuple(states), call.gives)
     two = program([then, *cluster.calls[at + 1 :]], wanted)
-    given = [p for p in two.inputs if p not in states]
-    places = list(dict.fromkeys([*stored, *one.inputs, *given]))
+    inputs = [p for p in two.inputs if p not in states]
+    places = list(dict.fromkeys([*stored, *one.inputs, *inputs]))
     steps = [
         _fold_step(rows, first, one, places, states, 0, 0),
         _fold_step(rows, last, two, places, states, len(stored), _passed(one)),
@@ -293,16 +293,16 @@ def _fold_step(
     own = {p: k for k, p in enumerate(states)}
     count = len(key_of(step).outs) if outputs else 0
     walks = [rows.own(step, count + own[p]) if p in own else _of_stage(rows.place(p), step) for p in operands]
-    told = rows.told(step, walks)
+    geometry = rows.geometry(step, walks)
     inner = step.key.skeleton == "reduce_inner"
-    kinds = [LINEAR if inner and k < len(writes) else select.kind_of(s) for k, s in enumerate(told.steps)]
+    kinds = [LINEAR if inner and k < len(writes) else select.kind_of(s) for k, s in enumerate(geometry.steps)]
     dtypes = [p.dtype for p in operands]
     skeleton = f"fused_{step.key.skeleton}"
     key = _key(skeleton, step.key.lanes, of, dtypes, kinds, len(writes))
     pointers = tuple([len(places) + own[p] if p in own else places.index(p) for p in operands])
     offsets = tuple([None if k >= len(places) else k for k in pointers])
     numbers = (begin, begin + _passed(of)) if of.numbers else False
-    return Step(key, step.units, pointers, offsets, numbers=numbers, geometry=told.pack(), work=step.work)
+    return Step(key, step.units, pointers, offsets, numbers=numbers, geometry=geometry.pack(), work=step.work)
 
 
 def _of_stage(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
@@ -317,4 +317,4 @@ def _of_stage(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
 
 def _passed(of: Program) -> int:
     """How many arguments a program's numbers are."""
-    return sum(2 if d.is_complex else 1 for d in of.given)
+    return sum(2 if d.is_complex else 1 for d in of.passed)

@@ -59,8 +59,8 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        told = tellers[kinds_of(args, kwargs)](op, (*args, *kwargs.values()) if kwargs else args)
-        tensors, signature = told or general(args, kwargs)
+        pair = tellers[kinds_of(args, kwargs)](op, (*args, *kwargs.values()) if kwargs else args)
+        tensors, signature = pair or general(args, kwargs)
         if signature is None:  # an argument that the op refuses in its own words
             return function(*args, **kwargs)
         backend = tensors[0]._storage.backend if tensors else None
@@ -68,14 +68,14 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         if backend.executor is not None and recorder(backend) is not None:
             return function(*args, **kwargs)
-        found: Any = backend.launches.get(signature)
-        if type(found) is not Lowered:
-            found = op.found(backend, signature, tensors, args, kwargs)
-            if found is None:
+        graph: Any = backend.launches.get(signature)
+        if type(graph) is not Lowered:
+            graph = op.lookup(backend, signature, tensors, args, kwargs)
+            if graph is None:
                 return function(*args, **kwargs)
-        if found.written and any(tensors[k]._storage.readonly for k in found.written):
+        if graph.written and any(tensors[k]._storage.readonly for k in graph.written):
             return function(*args, **kwargs)
-        result: R = found.run(tensors, signature)
+        result: R = graph.run(tensors, signature)
         return result
 
     return call
@@ -87,7 +87,7 @@ class _Fused(Jitted[..., Any]):
     graphs = 0  # that were made
     series = True
 
-    def found(
+    def lookup(
         self, backend: Any, signature: tuple[Any, ...], tensors: list[Tensor], args: Any, kwargs: Any
     ) -> Lowered | None:
         """The graph of a call that has none among the newer ones; None where its parts serve."""
@@ -95,9 +95,9 @@ class _Fused(Jitted[..., Any]):
         if type(before) is Lowered:
             return before
         if before is None:
-            found = known(backend.launches, signature)
-            if found is not None:
-                return found
+            graph = known(backend.launches, signature)
+            if graph is not None:
+                return graph
             if self.graphs >= MANY_GRAPHS:
                 backend.launches.keep(signature, _Parts(0))
                 return None
@@ -106,9 +106,9 @@ class _Fused(Jitted[..., Any]):
             return None
         backend.launches.pop(signature, None)
         try:
-            made = self.made(backend, signature, tensors, args, kwargs)
+            runnable = self.lower(backend, signature, tensors, args, kwargs)
         except GraphError:
             backend.launches.keep(signature, _Parts(refusals + 1))
             return None
         self.graphs += 1
-        return made if type(made) is Lowered else None
+        return runnable if type(runnable) is Lowered else None

@@ -40,20 +40,20 @@ def clustered(graph: Graph, backend: Backend, passes: bool | None = None) -> Gra
     for node in graph.nodes:
         _join(groups, node, passes)
     needed = {k for k, m in enumerate(graph.memories) if not m.own}
-    needed |= {f.region.memory for f in graph.found}
-    return replace(graph, nodes=tuple(_all_made(groups, needed, backend)))
+    needed |= {f.region.memory for f in graph.result_tensors}
+    return replace(graph, nodes=tuple(_nodes_of_all(groups, needed, backend)))
 
 
-def _all_made(groups: Sequence[Group], needed: set[int], backend: Backend) -> list[Node]:
+def _nodes_of_all(groups: Sequence[Group], needed: set[int], backend: Backend) -> list[Node]:
     """The nodes of groups, which leave what lies in these memories and what others of them use."""
     nodes: list[Node] = []
     for k, group in enumerate(groups):
         others = [n for j, g in enumerate(groups) if j != k for n in g.nodes]
-        nodes += _made(group, needed | {m for n in others for m in n.touched}, backend)
+        nodes += _nodes_of(group, needed | {m for n in others for m in n.touched}, backend)
     return nodes
 
 
-def _made(group: Group, touched: set[int], backend: Backend) -> list[Node]:
+def _nodes_of(group: Group, touched: set[int], backend: Backend) -> list[Node]:
     """The nodes of a group: one kernel, as long as there is one for all of it."""
     cluster = group.cluster
     if cluster is None or len(group.nodes) == 1:
@@ -61,9 +61,9 @@ def _made(group: Group, touched: set[int], backend: Backend) -> list[Node]:
     stored = [p for p in cluster.outputs if p.memory in touched]
     if not stored:
         return []
-    made = emitted(cluster, stored, backend)
-    if made is not None:
-        return [made]
+    node = emitted(cluster, stored, backend)
+    if node is not None:
+        return [node]
     # With fewer operands, and if that was tried, without folds.
     apart = _joined(group.nodes, cluster.passes, cluster.most > MOST_OPERANDS)
     if len(apart) == 1:
@@ -72,7 +72,7 @@ def _made(group: Group, touched: set[int], backend: Backend) -> list[Node]:
         half = len(group.nodes) // 2
         halves = group.nodes[:half], group.nodes[half:]
         apart = [one for nodes in halves for one in _joined(nodes, cluster.passes, False)]
-    return _all_made(apart, touched, backend)
+    return _nodes_of_all(apart, touched, backend)
 
 
 def _joined(nodes: Sequence[Node], passes: bool, folds: bool) -> list[Group]:
@@ -110,10 +110,10 @@ def _join(groups: list[Group], node: Node, passes: bool, folds: bool = True, mos
 
 def _with(group: Group, point: Point, node: Node) -> bool:
     """Put a node into a group, if it fits."""
-    found = group.cluster and group.cluster.with_point(point)
-    if not found:
+    cluster = group.cluster and group.cluster.with_point(point)
+    if not cluster:
         return False
-    group.cluster = found
+    group.cluster = cluster
     group.nodes.append(node)
     return True
 

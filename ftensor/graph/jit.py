@@ -87,14 +87,14 @@ class Jitted(Generic[P, R]):
         if backend.executor is not None and recorder(backend) is not None:
             return self._function(*args, **kwargs)  # part of another graph
         signature = self.whole(backend, key, tensors)
-        found: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
-        if found is None:
-            found = self._built(backend, signature, tensors, args, kwargs)
-            if found is None:
+        graph: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
+        if graph is None:
+            graph = self._built(backend, signature, tensors, args, kwargs)
+            if graph is None:
                 return self._function(*args, **kwargs)
-        if found.written and any(tensors[k]._storage.readonly for k in found.written):
+        if graph.written and any(tensors[k]._storage.readonly for k in graph.written):
             return self._function(*args, **kwargs)
-        result: R = found.run(tensors, signature)
+        result: R = graph.run(tensors, signature)
         return result
 
     def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
@@ -113,21 +113,21 @@ class Jitted(Generic[P, R]):
     ) -> Lowered | None:
         """The graph of a call whose signature is new; None where the images lack one of its
         kernels: the calls themselves find out which the host is asked for."""
-        found = known(backend.launches, signature)
-        if found is not None:
-            return found
+        graph = known(backend.launches, signature)
+        if graph is not None:
+            return graph
         missed, images = (Missing, signature), backend.images
         lacks: Missing | None = None if images is None else backend.launches.find(missed)
         if images is not None and lacks is not None and not images.has(lacks.error.entry):
             return None
         try:
-            return self.made(backend, signature, tensors, args, kwargs)
+            return self.lower(backend, signature, tensors, args, kwargs)
         except KernelNotBuilt as error:
             backend.launches.pop(missed, None)  # an image that was added may lack another kernel
             backend.launches.keep(missed, Missing(error.again()))
             return None
 
-    def made(
+    def lower(
         self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered:
         """The graph of a call whose signature is new; KernelNotBuilt where the images lack one of
@@ -142,8 +142,8 @@ class Jitted(Generic[P, R]):
             if many is not None:
                 errors.warn_many_traces(self.name, MANY_TRACES, many, levels_to_user())
         graph = clustered(pruned(graph), backend)
-        made = lowered(graph, backend, tensors, free, self.series)
-        return keep(backend.launches, signature, made)
+        runnable = lowered(graph, backend, tensors, free, self.series)
+        return keep(backend.launches, signature, runnable)
 
     def _passed(self, backend: Backend, tensors: Sequence[Tensor], passing: Passing) -> Graph | None:
         """The graph of a call to which numbers are passed as such; None where it takes the numbers
@@ -230,10 +230,10 @@ class _Bound:
         return self._of.export(name, self._instance, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._of, name)
-        if not callable(found):
-            return found
-        return lambda *args, **kwargs: found(self._instance, *args, **kwargs)
+        attribute = getattr(self._of, name)
+        if not callable(attribute):
+            return attribute
+        return lambda *args, **kwargs: attribute(self._instance, *args, **kwargs)
 
 
 def _named(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:

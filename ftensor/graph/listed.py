@@ -26,11 +26,11 @@ def listed(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> Any:
-        given: Any = args
-        made: list[Tensor] = []
-        for k in range(0, len(given[0]), MOST_ALIKE):
-            part = op(*[x[k : k + MOST_ALIKE] if type(x) is list else x for x in given], **kwargs)
-            made += part or ()
-        return made or None
+        lists: Any = args
+        results: list[Tensor] = []
+        for k in range(0, len(lists[0]), MOST_ALIKE):
+            part = op(*[x[k : k + MOST_ALIKE] if type(x) is list else x for x in lists], **kwargs)
+            results += part or ()
+        return results or None
 
     return call

@@ -13,7 +13,7 @@ from ..execute.numbers import values_of
 from ..iterator.shape import numel
 from ..iterator.stride import is_dense
 from .lowered import Lowered, Part
-from .node import Drawn, Found, Given, Graph, Node, Region
+from .node import Drawn, FreeNumber, Graph, Node, Region, ResultTensor
 from .numbers import Free
 from .series import InSeries
 from .slots import slots
@@ -45,7 +45,7 @@ class _Lowering:
         self.series = series and backend.target.processor
         memories = graph.memories
         used = list(dict.fromkeys(r.memory for n in graph.nodes for r in n.operands))
-        returned = dict.fromkeys(f.region.memory for f in graph.found)
+        returned = dict.fromkeys(f.region.memory for f in graph.result_tensors)
         self.outputs = [m for m in returned if memories[m].own]
         self.arguments = [m for m in used if memories[m].argument is not None]
         self.held = [m for m in used if memories[m].held is not None]
@@ -56,7 +56,7 @@ class _Lowering:
                 self.seen[r.memory, r.dtype] = None
         self.numbers: list[Any] = []
         self.drawn: list[tuple[int, dtype, Drawn]] = []
-        self.told: dict[tuple[int, dtype | None], list[int]] = {}
+        self.free_numbers: dict[tuple[int, dtype | None], list[int]] = {}
 
     def _argument(self, memory: int) -> Tensor:
         k = self.graph.memories[memory].argument
@@ -76,7 +76,7 @@ class _Lowering:
                 held.append(_whole(storage))
             launch = self._launch(outputs, len(self.arguments) + len(self.seen) + len(held))
             launch.bind(bound_to(self.backend, launch.steps))
-        parts = [self._part(f, outputs) for f in graph.found]
+        parts = [self._part(f, outputs) for f in graph.result_tensors]
         return Lowered(
             graph,
             self.backend,
@@ -90,7 +90,7 @@ class _Lowering:
             tuple([t._storage for m, t in zip(self.held, held) if graph.writes(m)]),
             tuple(parts),
             self.free,
-            tuple([(place, of, tuple(ats)) for (place, of), ats in self.told.items()]),
+            tuple([(place, of, tuple(ats)) for (place, of), ats in self.free_numbers.items()]),
         )
 
     def _index(self, memory: int) -> int:
@@ -101,25 +101,25 @@ class _Lowering:
     def _output(self, memory: int) -> Output:
         """A memory of the result: as its first tensor, where that is all of it."""
         nbytes = self.graph.memories[memory].nbytes
-        for r in (f.region for f in self.graph.found):
+        for r in (f.region for f in self.graph.result_tensors):
             whole = r.memory == memory and nbytes == numel(r.shape) * r.dtype.itemsize
             if whole and not r.offset and is_dense(r.shape, r.strides):
                 return Output(r.dtype, r.shape, r.strides)
         return Output(uint8, (nbytes,), (1,))
 
-    def _part(self, f: Found, outputs: Sequence[Output]) -> int | Part:
+    def _part(self, f: ResultTensor, outputs: Sequence[Output]) -> int | Part:
         """What gives a tensor of the result; an output's number for that as it is."""
         r, m = f.region, self.graph.memories[f.region.memory]
         which, held = f.argument, m.held
         if which is not None:
-            return lambda made, tensors: tensors[which]
+            return lambda results, tensors: tensors[which]
         if held is not None:
-            return lambda made, tensors: f.over(held, r.offset)
+            return lambda results, tensors: f.over(held, r.offset)
         size = r.dtype.itemsize
         if m.argument is not None:
             moved = r.offset - m.offset // size
 
-            def view(made: Any, tensors: Any) -> Tensor:
+            def view(results: Any, tensors: Any) -> Tensor:
                 t = tensors[m.argument]
                 return f.over(t._storage, t._offset * t._dtype.itemsize // size + moved)
 
@@ -127,7 +127,7 @@ class _Lowering:
         j = self.outputs.index(r.memory)
         if outputs[j].key == f.key and not r.offset:
             return j
-        return lambda made, tensors: f.over(made[j]._storage, r.offset)
+        return lambda results, tensors: f.over(results[j]._storage, r.offset)
 
     def _launch(self, outputs: Sequence[Output], inputs: int) -> Launch:
         """All nodes in one."""
@@ -155,7 +155,9 @@ class _Lowering:
             steps += self._steps(n, operands)
         if self.series and not self.drawn:
             memories = [m[0] if isinstance(m, tuple) else m for m in whose]
-            steps = InSeries(self.backend, count, sizes, memories, self.numbers, self.told.values()).made(steps)
+            steps = InSeries(self.backend, count, sizes, memories, self.numbers, self.free_numbers.values()).merged(
+                steps
+            )
         return Launch(
             tuple(steps),
             count,
@@ -168,25 +170,25 @@ class _Lowering:
         """A node's steps, on the whole launch's operands."""
         begin = len(self.numbers)
         self._round(node)
-        told = (begin, len(self.numbers))
-        found = []
+        span = (begin, len(self.numbers))
+        steps = []
         for s in node.launch.steps:
             starts, moved = [], []
             for k, more in zip(s.offsets, s.moved or (0,) * len(s.offsets), strict=True):
                 start, there = (None, 0) if k is None else self._start(node.operands[k])
                 starts.append(start)
                 moved.append(there + more)
-            found.append(
+            steps.append(
                 replace(
                     s,
                     pointers=tuple([places[k] for k in s.pointers]),
                     after=tuple([places[k] for k in s.after]),
                     offsets=tuple(starts),
                     moved=tuple(moved) if any(moved) else None,
-                    numbers=_part_of(told, s.numbers),
+                    numbers=_part_of(span, s.numbers),
                 )
             )
-        return found
+        return steps
 
     def _round(self, node: Node) -> None:
         """Note the numbers that a node's kernels get."""
@@ -201,9 +203,9 @@ class _Lowering:
 
     def _value(self, number: Any, of: dtype | None) -> Any:
         """A number as the traced call had it; where each call tells it is noted."""
-        if not isinstance(number, Given):
+        if not isinstance(number, FreeNumber):
             return number
-        self.told.setdefault((number.place, of), []).append(len(self.numbers))
+        self.free_numbers.setdefault((number.place, of), []).append(len(self.numbers))
         return number.value
 
     def _whose(self, r: Region) -> Any:
@@ -218,12 +220,12 @@ class _Lowering:
         return self.place[self._whose(r)], r.offset - m.offset // r.dtype.itemsize
 
 
-def _part_of(told: tuple[int, int], numbers: bool | tuple[int, int]) -> bool | tuple[int, int]:
-    """Of a launch's numbers those of a step of one of its nodes, which has `told`."""
-    begin, end = told
+def _part_of(span: tuple[int, int], numbers: bool | tuple[int, int]) -> bool | tuple[int, int]:
+    """Of a launch's numbers those of a step of one of its nodes, which lie at `span`."""
+    begin, end = span
     if isinstance(numbers, tuple):
         return begin + numbers[0], begin + numbers[1]
-    return told if numbers and begin < end else False
+    return span if numbers and begin < end else False
 
 
 def _whole(storage: Storage | None) -> Tensor:

@@ -12,7 +12,7 @@ from ..execute.index_check import within
 from ..execute.launch import Launch, enqueue
 from ..execute.numbers import values_of
 from ..iterator.shape import Ints
-from .node import Check, Drawn, Found, Graph, put_together
+from .node import Check, Drawn, Graph, ResultTensor, put_together
 from .numbers import Free
 from .signature import number_at
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
     from ..runtime.storage import Storage
 
-_FLAT = {Found, type(None)}
+_FLAT = {ResultTensor, type(None)}
 Part = Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
 
 
@@ -44,7 +44,7 @@ class Lowered:
     # Which of a call's numbers may be others: where each lies in a signature, what it is rounded
     # to, and its places among the kernels' numbers.
     free: Free | None = None
-    told: tuple[tuple[int, dtype | None, Ints], ...] = ()
+    free_numbers: tuple[tuple[int, dtype | None, Ints], ...] = ()
     anew: bool = False  # whether each call tells them; else they are those of the traced call
     # Called with a call's tensors, of which those that are written may be, and its signature.
     run: Callable[[Sequence[Tensor], Sequence[Any]], Any] = field(init=False)
@@ -60,18 +60,18 @@ class Lowered:
 
     def serves(self, signature: Sequence[Any]) -> bool:
         """Whether a call that differs in free numbers may be such a launch."""
-        return self.free is not None and self.free.serve(signature, self.told)
+        return self.free is not None and self.free.serve(signature, self.free_numbers)
 
     def told_anew(self) -> Lowered:
         """What is told the numbers of each call, made once."""
         if self._anew is None:
             launch = self.launch
-            if launch is not None and self.told and not self.drawn:
+            if launch is not None and self.free_numbers and not self.drawn:
                 bound, launch = launch.bound, replace(launch, own_numbers=None)
                 assert bound is not None
                 launch.bind(bound)
-            made = replace(self, launch=launch, anew=bool(self.told))
-            object.__setattr__(self, "_anew", made)
+            copy = replace(self, launch=launch, anew=bool(self.free_numbers))
+            object.__setattr__(self, "_anew", copy)
         assert self._anew is not None
         return self._anew
 
@@ -83,8 +83,8 @@ class Lowered:
         if self.graph.checks or self.parts != tuple(range(len(launch.outputs))):
             return None
         call, enqueued = launch.call, self._enqueued
-        arguments, own, told = self.arguments, self.numbers, self._told if self.anew else None
-        single = isinstance(result, Found)
+        arguments, own, numbers_of = self.arguments, self.numbers, self._with_call_numbers if self.anew else None
+        single = isinstance(result, ResultTensor)
         whole: list[int | None] | None = None
         if not single:
             if type(result) is not tuple or any(type(x) not in _FLAT for x in result):
@@ -94,16 +94,16 @@ class Lowered:
 
         def run(tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
             inputs = [tensors[k] for k in arguments]
-            numbers = own if told is None else told(signature)
-            made = call(inputs, numbers, None) or enqueued(inputs, numbers)
+            numbers = own if numbers_of is None else numbers_of(signature)
+            outputs = call(inputs, numbers, None) or enqueued(inputs, numbers)
             if single:
-                return made[0]
-            return made if whole is None else tuple([k if k is None else made[k] for k in whole])
+                return outputs[0]
+            return outputs if whole is None else tuple([k if k is None else outputs[k] for k in whole])
 
         return run
 
     def _run(self, tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
-        made: tuple[Tensor, ...] = ()
+        outputs: tuple[Tensor, ...] = ()
         if self.launch is not None:
             inputs = [tensors[k] for k in self.arguments]
             for k, of in self.seen:
@@ -112,40 +112,40 @@ class Lowered:
             changed = [*self.changed, *[tensors[k]._storage for k in self.written]]
             for storage in changed:
                 storage.changed()
-            numbers: Sequence[Any] = self._told(signature) if self.anew else self.numbers
+            numbers: Sequence[Any] = self._with_call_numbers(signature) if self.anew else self.numbers
             numbers = self._drawn(numbers) if self.drawn else numbers
             called = self.launch.call(inputs, numbers, None)
-            made = self._enqueued(inputs, numbers) if called is None else called
+            outputs = self._enqueued(inputs, numbers) if called is None else called
             for storage in changed:
                 storage.changed()  # by then another thread may have read it
             if self.graph.checks:
                 self._check(tensors)
-        found = [made[p] if isinstance(p, int) else p(made, tensors) for p in self.parts]
+        parts = [outputs[p] if isinstance(p, int) else p(outputs, tensors) for p in self.parts]
         result = self.graph.result
-        return found[0] if isinstance(result, Found) else put_together(result, found)
+        return parts[0] if isinstance(result, ResultTensor) else put_together(result, parts)
 
     def _enqueued(self, inputs: Sequence[Tensor], numbers: Sequence[Any]) -> tuple[Tensor, ...]:
         """As `launch.call`, by the door."""
         assert self.launch is not None
         where = inputs[0]._storage.device
-        made = tuple([out.make(self.backend, where) for out in self.launch.outputs])
-        enqueue(self.launch, (*made, *inputs), numbers)
-        return made
+        outputs = tuple([out.make(self.backend, where) for out in self.launch.outputs])
+        enqueue(self.launch, (*outputs, *inputs), numbers)
+        return outputs
 
-    def _told(self, signature: Sequence[Any]) -> list[Any]:
+    def _with_call_numbers(self, signature: Sequence[Any]) -> list[Any]:
         """The kernels' numbers, with those of a call."""
         numbers = list(self.numbers)
-        for place, of, places in self.told:
+        for place, of, places in self.free_numbers:
             number = number_at(signature, place)
             values = (number,) if of is None else values_of(number, of)
             for at in places:
                 numbers[at : at + len(values)] = values
         return numbers
 
-    def _drawn(self, told: Sequence[Any]) -> list[Any]:
+    def _drawn(self, own: Sequence[Any]) -> list[Any]:
         """The kernels' numbers, with those of new calls of the generators."""
         words = [draw.words(*draw.generator._call()) for draw in self.graph.draws]
-        numbers = list(told)
+        numbers = list(own)
         for place, of, number in self.drawn:
             (numbers[place],) = values_of(words[number.draw][number.part], of)
         return numbers

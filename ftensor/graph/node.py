@@ -66,7 +66,7 @@ class Drawn(int):
 
 
 @dataclass(frozen=True)
-class Given:
+class FreeNumber:
     """A number that each call tells: what lies at this place of its signature."""
 
     place: int
@@ -146,7 +146,7 @@ class Check(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class ResultTensor:
     """A tensor among the results: a part of a memory, or one of the call's own tensors."""
 
     region: Region
@@ -159,10 +159,10 @@ class Found:
 
     def over(self, storage: Storage, offset: int) -> Tensor:
         """The tensor, in that memory."""
-        made = object.__new__(Tensor)
-        made._storage, made._dtype, made._offset = storage, self.region.dtype, offset
-        made._shape, made._strides, made._key = self.region.shape, self.region.strides, self.key
-        return made
+        tensor = object.__new__(Tensor)
+        tensor._storage, tensor._dtype, tensor._offset = storage, self.region.dtype, offset
+        tensor._shape, tensor._strides, tensor._key = self.region.shape, self.region.strides, self.key
+        return tensor
 
 
 @dataclass(frozen=True)
@@ -172,12 +172,12 @@ class Graph:
     name: str
     nodes: tuple[Node, ...]
     memories: tuple[Memory, ...]
-    result: Any  # the function's, with a Found for each tensor
+    result: Any  # the function's, with a ResultTensor for each tensor
     draws: tuple[Draw, ...] = ()
     checks: tuple[Check, ...] = ()
 
     @property
-    def found(self) -> list[Found]:
+    def result_tensors(self) -> list[ResultTensor]:
         """The tensors of the result, each as often as it occurs."""
         return leaves(self.result)
 
@@ -186,9 +186,9 @@ class Graph:
         return any(r.memory == memory for n in self.nodes for r in n.writes)
 
 
-def leaves(result: Any) -> list[Found]:
+def leaves(result: Any) -> list[ResultTensor]:
     """The tensors in a result."""
-    if isinstance(result, Found):
+    if isinstance(result, ResultTensor):
         return [result]
     if isinstance(result, (tuple, list)):
         return [f for part in result for f in leaves(part)]
@@ -197,12 +197,12 @@ def leaves(result: Any) -> list[Found]:
     return []
 
 
-def put_together(result: Any, made: Sequence[Tensor]) -> Any:
-    """A result with tensors in the places of what was found, in the order of `leaves`."""
-    left = iter(made)
+def put_together(result: Any, tensors: Sequence[Tensor]) -> Any:
+    """A result with tensors in the places of its ResultTensors, in the order of `leaves`."""
+    left = iter(tensors)
 
     def built(x: Any) -> Any:
-        if isinstance(x, Found):
+        if isinstance(x, ResultTensor):
             return next(left)
         if isinstance(x, tuple):
             parts = [built(part) for part in x]

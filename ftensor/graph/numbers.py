@@ -17,7 +17,7 @@ from ..dtypes import dtype
 from ..execute.numbers import check_fits, values_of
 from ..execute.passed import Passed
 from ..iterator.shape import Ints
-from .node import Given, Graph
+from .node import FreeNumber, Graph
 from .signature import number_at, number_places
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class Free(NamedTuple):
     places: Ints
     fits: tuple[tuple[int, str, dtype], ...]
 
-    def serve(self, signature: Sequence[Any], told: Sequence[tuple[int, dtype | None, Ints]]) -> bool:
+    def serve(self, signature: Sequence[Any], numbers: Sequence[tuple[int, dtype | None, Ints]]) -> bool:
         """Whether a call's numbers fit where they go; one that doesn't is the function's error."""
         try:
             for place, op, of in self.fits:
                 check_fits(op, number_at(signature, place), of)
-            for place, to, _ in told:
+            for place, to, _ in numbers:
                 if to is not None:
                     values_of(number_at(signature, place), to)
         except (ArithmeticError, ValueError, RuntimeError):
@@ -85,10 +85,10 @@ class Passing:
                 self._with(part, True)
         return x
 
-    def _kept(self, made: Any) -> Any:
-        if not isinstance(made, tuple):
-            self._containers.append((made, _parts(made)))
-        return made
+    def _kept(self, container: Any) -> Any:
+        if not isinstance(container, tuple):
+            self._containers.append((container, _parts(container)))
+        return container
 
     def _references(self) -> list[int]:
         return [sys.getrefcount(number) for number in self.numbers]
@@ -96,11 +96,11 @@ class Passing:
     @property
     def gone(self) -> bool:
         """Whether, after the trace, nobody holds the numbers, and containers are as they were."""
-        same = all(_same(_parts(made), parts) for made, parts in self._containers)
+        same = all(_same(_parts(container), parts) for container, parts in self._containers)
         return same and self._references() == self._held
 
     def freed(self, graph: Graph) -> Graph:
-        """The graph with the numbers that were looked at, and a Given for each other."""
+        """The graph with the numbers that were looked at, and a FreeNumber for each other."""
         nodes = []
         for node in graph.nodes:
             if any(type(x) is Passed for x in node.numbers):
@@ -116,8 +116,8 @@ class Passing:
         return Free(tuple([n._place for n in left]), tuple(dict.fromkeys(fits))) if left else None
 
 
-def _parts(made: Any) -> list[Any]:
-    return [x for pair in made.items() for x in pair] if type(made) is dict else list(made)
+def _parts(container: Any) -> list[Any]:
+    return [x for pair in container.items() for x in pair] if type(container) is dict else list(container)
 
 
 def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
@@ -127,16 +127,16 @@ def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
 def _settled(x: Any) -> Any:
     if type(x) is not Passed:
         return x
-    return x._value if x._read else Given(x._place, x._value)
+    return x._value if x._read else FreeNumber(x._place, x._value)
 
 
-def keep(launches: LaunchTable, signature: tuple[Any, ...], made: Lowered) -> Lowered:
+def keep(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowered) -> Lowered:
     """Keep a graph under the signature of the call that made it, and where others find it."""
-    kept = launches.keep(signature, made)
-    if kept is made and made.free is not None:
-        launches.keep(_without(signature, made.free.places), made)
+    kept = launches.keep(signature, graph)
+    if kept is graph and graph.free is not None:
+        launches.keep(_without(signature, graph.free.places), graph)
         family = _without(signature, number_places(signature), _FAMILY)
-        launches.keep(family, _Family()).frees[made.free.places] = None
+        launches.keep(family, _Family()).frees[graph.free.places] = None
     return kept
 
 
@@ -148,9 +148,9 @@ def known(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
         return None
     family: _Family | None = launches.find(_without(signature, places, _FAMILY))
     for free in () if family is None else tuple(family.frees):
-        found: Lowered | None = launches.find(_without(signature, free))
-        if found is not None and found.serves(signature):
-            return found.told_anew()
+        graph: Lowered | None = launches.find(_without(signature, free))
+        if graph is not None and graph.serves(signature):
+            return graph.told_anew()
     return None
 
 

@@ -19,9 +19,9 @@ class Part(NamedTuple):
     which: str
 
 
-def part_of(p: Place, made: Iterable[Place]) -> Part | None:
+def part_of(p: Place, places: Iterable[Place]) -> Part | None:
     """What real numbers are a part of, where complex ones were made in their memory."""
-    for q in made:
+    for q in places:
         if q.memory == p.memory and q.dtype.is_complex and q.dtype.to_real() is p.dtype:
             size = q.dtype.itemsize
             if any(step % 2 for step in p.strides):

@@ -13,7 +13,7 @@ def pruned(graph: Graph) -> Graph:
     """The graph without nodes whose results are neither returned nor used, or are there already."""
     graph = _without_equals(graph)
     needed = {k for k, m in enumerate(graph.memories) if not m.own}
-    needed |= {f.region.memory for f in graph.found}
+    needed |= {f.region.memory for f in graph.result_tensors}
     kept: list[Node] = []
     for node in graph.nodes[::-1]:
         # Whoever writes a part of a memory leaves the rest as it was, and may read it.
@@ -28,7 +28,7 @@ def _without_equals(graph: Graph) -> Graph:
     written between; their readers read that one's results. What is returned keeps its own memory,
     as does what is written more than once."""
     times = Counter(m for node in graph.nodes for m in node.written)
-    returned = {f.region.memory for f in graph.found}
+    returned = {f.region.memory for f in graph.result_tensors}
     version: Counter[int] = Counter()
     same: dict[int, int] = {}
     seen: dict[Hashable, Node] = {}

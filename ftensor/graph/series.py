@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..execute.launch import Step
 from ..iterator.shape import Ints
-from ..kernels.skeletons.cpu.series import Member, SeriesKey, parameters_of, told
+from ..kernels.skeletons.cpu.series import Member, SeriesKey, parameters_of, series_geometry
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -46,7 +46,7 @@ class InSeries:
     """The steps of a launch of so many operands: `temporaries` are the bytes of what it has
     besides, which grow where units have copies; `whose` tells operands that share memory; `numbers`
     are what kernels get, to which those of steps that were not neighbours are added once more, and
-    `told` the places of each that a call tells."""
+    `free_numbers` the places of each that a call tells."""
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class InSeries:
         temporaries: list[int],
         whose: Sequence[object],
         numbers: list[Any],
-        told: Collection[list[int]],
+        free_numbers: Collection[list[int]],
     ) -> None:
         self.inline = backend.target.inline_elements
         self.operands, self.temporaries, self.whose = operands, temporaries, whose
-        self.numbers, self.told = numbers, told
+        self.numbers, self.free_numbers = numbers, free_numbers
 
-    def made(self, steps: Sequence[Step]) -> list[Step]:
+    def merged(self, steps: Sequence[Step]) -> list[Step]:
         """As few steps as there can be."""
         groups: list[_Group] = []
         for step in steps:
@@ -114,13 +114,13 @@ class InSeries:
         """Whether each unit can do for itself all that step k reads of what steps before have
         written; `each` is brought to that."""
         for j in range(k):
-            made, other = self._written(steps[j]), self._written(steps[k])
+            written, other = self._written(steps[j]), self._written(steps[k])
             if other & self._touched(steps[j]):
                 return False
-            if not made & self._touched(steps[k]) or each[j]:
+            if not written & self._touched(steps[k]) or each[j]:
                 continue
             own = all(place >= self.operands for place in steps[j].written)
-            again = any(made & self._touched(s) for s in steps[:j])
+            again = any(written & self._touched(s) for s in steps[:j])
             reads = [place for place in steps[j].pointers if place not in steps[j].written]
             twice = len(set(reads)) + len(set(steps[j].written)) != len(set(steps[j].pointers))
             large = steps[j].units > 1 or (steps[j].work or 0) > self.inline
@@ -148,17 +148,17 @@ class InSeries:
             count = 0 if step.numbers is False else _length(step.numbers)
             pointers = tuple([places.index(p) for p in (*step.pointers, *step.after)])
             members.append(Member(step.key, pointers, tuple(offsets), count, each))
-            given = parameters_of(members[-1]).told
-            if given is not None and given[0] == "*":
-                wide.append("long" in given[1])
+            last = parameters_of(members[-1]).last
+            if last is not None and last[0] == "*":
+                wide.append("long" in last[1])
                 parts.append(step.geometry)
             else:
                 wide.append(None)
                 parts.append(() if step.n is None else (step.n,))
         copied: list[int] = []
         if any(group.each):
-            made = [p for s, each in zip(steps, group.each, strict=True) if each for p in s.written]
-            copied = list(dict.fromkeys(places.index(p) for p in made))
+            private = [p for s, each in zip(steps, group.each, strict=True) if each for p in s.written]
+            copied = list(dict.fromkeys(places.index(p) for p in private))
         sizes = []
         for k in copied:
             slot = places[k] - self.operands
@@ -166,10 +166,10 @@ class InSeries:
         for k, size in zip(copied, sizes, strict=True):
             slot = places[k] - self.operands
             self.temporaries[slot] = max(self.temporaries[slot], size * group.units)
-        table = told([s.units for s in steps], sizes, parts, wide)
+        table = series_geometry([s.units for s in steps], sizes, parts, wide)
         offsets_of = list(starts)
         ranges = [_range(s.numbers) for s in steps if s.numbers is not False]
-        shared = _alike(steps) and len({self._told_in(*part) for part in ranges}) == 1
+        shared = _alike(steps) and len({self._numbers_key(*part) for part in ranges}) == 1
         works = [s.work or 0 for s in steps]  # the calling thread waits as long as for each
         return Step(
             SeriesKey(tuple(members), tuple(copied), shared),
@@ -182,10 +182,10 @@ class InSeries:
             work=sum(works) if _alike(steps) else max(works),
         )
 
-    def _told_in(self, begin: int, end: int) -> tuple[Any, ...]:
+    def _numbers_key(self, begin: int, end: int) -> tuple[Any, ...]:
         """What tells numbers from those of another step: themselves, and which each call tells."""
-        told = [tuple([at - begin for at in ats if begin <= at < end]) for ats in self.told]
-        return (*map(repr, self.numbers[begin:end]), *told)
+        places = [tuple([at - begin for at in ats if begin <= at < end]) for ats in self.free_numbers]
+        return (*map(repr, self.numbers[begin:end]), *places)
 
     def _numbers_of(self, each: Sequence[tuple[int, int]]) -> bool | tuple[int, int]:
         """Where the numbers are that lie in so many places."""
@@ -194,7 +194,7 @@ class InSeries:
         if any(a[1] != b[0] for a, b in pairwise(each)):
             begin = len(self.numbers)
             for a, b in each:
-                for places in self.told:
+                for places in self.free_numbers:
                     places += [at - a + len(self.numbers) for at in places if a <= at < b]
                 self.numbers += self.numbers[a:b]
             return begin, len(self.numbers)

@@ -70,8 +70,8 @@ class Staging:
             raise self._no(self.graph.nodes[0], "there are no elements")
         for point in self.points:
             self._take(point)
-        found = [self._stored(f.region) for f in self.graph.found]
-        stored = list(dict.fromkeys([p for p in found if p is not None]))
+        results = [self._stored(f.region) for f in self.graph.result_tensors]
+        stored = list(dict.fromkeys([p for p in results if p is not None]))
         whole = program_of(self.calls, [self.values[p] for p in stored])
         places = [*stored, *whole.inputs]
         last = self.graph.nodes[-1]
@@ -102,7 +102,7 @@ class Staging:
             tuple(ports[count:]),
             tuple(whole.calls),
             whole.gives,
-            tuple(whole.given),
+            tuple(whole.passed),
             (),
             self.length,
             self.period,
@@ -134,7 +134,7 @@ class Staging:
         else:
             ways = self._ways(point)
         operands = (*point.outs, *point.ins)
-        found: list[list[str | None]] = []
+        candidates: list[list[str | None]] = []
         for way in ways:
             kinds = [self._lies(p, *way) for p in operands]
             if self.rows == 1:
@@ -144,13 +144,13 @@ class Staging:
                 kinds[: len(each)] = each
             if None not in kinds:
                 known = self._known(operands, kinds)
-                found.insert(0 if known else len(found), kinds)
-        if not found:
+                candidates.insert(0 if known else len(candidates), kinds)
+        if not candidates:
             lies = "an operand does not lie in rows, dense and one after another"
             if folded and any(p.strides[k] == 1 for p in point.ins for k in kept):
                 lies = "it folds across rows, which needs all of them first"
             raise self._no(point.node, lies)
-        kinds = found[0]
+        kinds = candidates[0]
         places = [_at(p, str(kind)) for p, kind in zip(operands, kinds, strict=True)]
         outs, ins = places[: len(point.outs)], places[len(point.outs) :]
         takes: list[Place | int] = []
@@ -186,22 +186,22 @@ class Staging:
         """The splits of an elementwise node's loops into those over rows and those along one."""
         sizes = tuple([loop.size for loop in point.loops])
         total, each = numel(sizes), [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
-        found: list[tuple[list[Any], list[Any]]] = []
+        splits: list[tuple[list[Any], list[Any]]] = []
         if total == self.length * self.rows:
             ways = split(each, self.length)
             if ways is not None:
-                found.append(ways)
+                splits.append(ways)
         if total == self.rows:
-            found.append((each, []))
+            splits.append((each, []))
         if total == self.length:
-            found.append(([], each))
+            splits.append(([], each))
         if total == self.rows == self.length and point.node.operands[0].shape[-1:] != (1,):
-            found.reverse()  # what is of rows has a last dim of one, or was made by what is
+            splits.reverse()  # what is of rows has a last dim of one, or was made by what is
         if total == 1:
-            found.append(([], []))
-        if not found:
+            splits.append(([], []))
+        if not splits:
             raise self._no(point.node, f"it has {total} elements, where there are {self.rows} rows of {self.length}")
-        return found
+        return splits
 
     def _lies(self, p: Place, over: Sequence[Any], along: Sequence[Any]) -> str | None:
         """How an operand lies in loops over rows and along one; None for another way."""
@@ -231,15 +231,15 @@ class Staging:
     def _as_shaped(self, kinds: Sequence[str | None], point: Point) -> list[str | None]:
         """How operands lie where there is one row, which is every row's: by how many dims they
         have."""
-        found: list[str | None] = []
+        shaped: list[str | None] = []
         operands = point.node.operands[: len(kinds)]  # of a transform without its table
         for kind, r in zip(kinds, operands, strict=True):
             if kind in (ROWS, EVERY_ROW):
                 kind = ROWS if len(r.shape) == self.rank else EVERY_ROW
             elif kind in (OF_ROW, ONE):
                 kind = OF_ROW if r.shape else ONE
-            found.append(kind)
-        return found
+            shaped.append(kind)
+        return shaped
 
     def _known(self, operands: Sequence[Place], kinds: Sequence[str | None]) -> bool:
         """Whether what was made before lies as a way would have it."""
@@ -250,10 +250,10 @@ class Staging:
         """Where a result's value is; None for an argument's memory."""
         if not self.graph.memories[r.memory].own:
             return None
-        found = [p for p in self.values if p.memory == r.memory]
-        if not found or _kind(found[0]) not in (ROWS, OF_ROW) or found[0].start:
+        places = [p for p in self.values if p.memory == r.memory]
+        if not places or _kind(places[0]) not in (ROWS, OF_ROW) or places[0].start:
             raise self._no(self.graph.nodes[-1], "a result is neither of rows nor of each")
-        return found[0]
+        return places[0]
 
     def _region(self, p: Place) -> Region:
         """An operand as a tensor of the graph."""
@@ -290,9 +290,9 @@ def point_in_stages(graph: Graph, node: Node) -> Point:
 
 
 def _refusal(graph: Graph, node: Node, why: str) -> errors.GraphError:
-    found = errors.no_stage(node.origin.op, graph.name, why, node.origin.line)
-    found.node, found.why = node, why
-    return found
+    error = errors.no_stage(node.origin.op, graph.name, why, node.origin.line)
+    error.node, error.why = node, why
+    return error
 
 
 def _kind(p: Place) -> str:

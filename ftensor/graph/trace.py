@@ -21,7 +21,7 @@ from ..rows.called import op_called
 from ..rows.copies import COPY
 from ..runtime.callers import line_of
 from ..runtime.storage import Storage
-from .node import Check, Draw, Drawn, Found, Graph, Memory, Node, Origin, Region
+from .node import Check, Draw, Drawn, Graph, Memory, Node, Origin, Region, ResultTensor
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
@@ -121,12 +121,12 @@ class Tracer(Recorder):
         if lasting or not self.here:
             return super().allocate(backend, nbytes, stream, lasting)
         backend.pool.ask(nbytes)
-        made = Promised(backend, stream, nbytes, len(self.memories))
+        storage = Promised(backend, stream, nbytes, len(self.memories))
         self.memories.append(Memory(nbytes, None))
-        self._promised.append((ref(made), self._origin()))
-        return made
+        self._promised.append((ref(storage), self._origin()))
+        return storage
 
-    def made(self, storage: Storage) -> bool:
+    def handed_out(self, storage: Storage) -> bool:
         """Whether it is promised memory."""
         return isinstance(storage, Promised)
 
@@ -139,13 +139,13 @@ class Tracer(Recorder):
     def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
         """Note a generator's call; here it goes on as if that was made."""
         self._states.setdefault(id(generator), (generator, generator._both()))
-        found = []
+        numbers = []
         for part, value in enumerate(words(*generator._call())):
             number = Drawn(value)
             number.draw, number.part = len(self.draws), part
-            found.append(number)
+            numbers.append(number)
         self.draws.append(Draw(generator, words))
-        return tuple(found)
+        return tuple(numbers)
 
     def draw_back(self) -> None:
         """Let generators be as before the calls."""
@@ -169,8 +169,8 @@ class Tracer(Recorder):
 
     def still_there(self, returned: set[int]) -> list[Origin]:
         """Whence memory came that somebody holds who was not returned it."""
-        alive = ((found(), origin) for found, origin in self._promised)
-        return [origin for made, origin in alive if made and made.number not in returned]
+        alive = ((reference(), origin) for reference, origin in self._promised)
+        return [origin for storage, origin in alive if storage and storage.number not in returned]
 
     def _origin(self) -> Origin:
         """The outermost op that the program has called, and the line."""
@@ -194,9 +194,9 @@ def traced(name: str, backend: Backend, call: Callable[[], Any], tensors: Sequen
         changed = _put_back(tensors, before)
     if changed is not None:
         raise errors.geometry_changed(name, *changed)
-    found = _found(result, tracer, tensors)
+    template = _template(result, tracer, tensors)
     del result
-    returned = {f.region.memory for f in Graph(name, (), (), found).found}
+    returned = {f.region.memory for f in Graph(name, (), (), template).result_tensors}
     if tracer.still_there(returned):
         gc.collect()  # it may be held by a circle that nobody holds
         for origin in tracer.still_there(returned):
@@ -205,31 +205,31 @@ def traced(name: str, backend: Backend, call: Callable[[], Any], tensors: Sequen
     if len({m.device for m in memories if m.device is not None}) > 1:
         names = sorted({str(m.device) for m in memories if m.device is not None})
         raise errors.several_devices(name, " and ".join(names))
-    return Graph(name, tuple(tracer.nodes), memories, found, tuple(tracer.draws), tuple(tracer.checks))
+    return Graph(name, tuple(tracer.nodes), memories, template, tuple(tracer.draws), tuple(tracer.checks))
 
 
 def _put_back(tensors: Sequence[Tensor], before: Sequence[tuple[Any, ...]]) -> tuple[Ints, Ints] | None:
     """Let arguments be what they were; the shapes of one that was not, before and meanwhile."""
     shapes = None
-    for t, (found, *were) in zip(tensors, before, strict=True):
-        if (t._storage, t._key, t._offset) != (found._storage, *were):
-            shapes = shapes or (found._shape, t._shape)
-            t._become(found)
+    for t, (view, *were) in zip(tensors, before, strict=True):
+        if (t._storage, t._key, t._offset) != (view._storage, *were):
+            shapes = shapes or (view._shape, t._shape)
+            t._become(view)
     return shapes
 
 
-def _found(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
-    """A function's result with a Found in the place of each tensor."""
+def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
+    """A function's result with a ResultTensor in the place of each tensor."""
     if type(result) is Tensor:
         for k, t in enumerate(tensors):
             if t is result:
-                return Found(tracer.region(result), k)
-        return Found(tracer.region(result))
+                return ResultTensor(tracer.region(result), k)
+        return ResultTensor(tracer.region(result))
     if isinstance(result, tuple):
-        parts = [_found(part, tracer, tensors) for part in result]
+        parts = [_template(part, tracer, tensors) for part in result]
         return result._make(parts) if hasattr(result, "_make") else type(result)(parts)
     if isinstance(result, list):
-        return type(result)(_found(part, tracer, tensors) for part in result)
+        return type(result)(_template(part, tracer, tensors) for part in result)
     if isinstance(result, dict):
-        return type(result)((k, _found(part, tracer, tensors)) for k, part in result.items())
+        return type(result)((k, _template(part, tracer, tensors)) for k, part in result.items())
     return plain(result)

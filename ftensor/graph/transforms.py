@@ -56,10 +56,10 @@ def _done(node: Node) -> Done | None:
         return Done(of.come, bool(of.ends & SWAP_IN)) if along else None
     if not isinstance(steps[0].key, FftKey):
         return None
-    told = [FftGeometry.unpack(step.geometry) for step in steps]
-    stages = [stage for g in told for stage in g.stages]
+    geometries = [FftGeometry.unpack(step.geometry) for step in steps]
+    stages = [stage for g in geometries for stage in g.stages]
     first, last = stages[0], stages[-1]
-    pairs = all(g.parts == (2, 2) for g in told) and not (first.mode or last.real)
+    pairs = all(g.parts == (2, 2) for g in geometries) and not (first.mode or last.real)
     if not pairs or any(stage.kind != GROUPS for stage in stages):
         return None
     # Of two parts the first has columns of a row that lies in line, else it has all of it.

@@ -69,11 +69,11 @@ def normalize_dims(dims: int | Sequence[int] | None, ndim: int) -> Ints:
         return tuple(range(ndim))
     if isinstance(dims, int):
         return (normalize_dim(dims, ndim),)
-    found = tuple([normalize_dim(dim, ndim) for dim in dims])
-    for i, dim in enumerate(found):
-        if dim in found[:i]:
+    normalized = tuple([normalize_dim(dim, ndim) for dim in dims])
+    for i, dim in enumerate(normalized):
+        if dim in normalized[:i]:
             raise errors.repeated_dim(dim, dims)
-    return found
+    return normalized
 
 
 def infer_shape(shape: Sequence[int], count: int) -> Ints:

@@ -40,7 +40,7 @@ def tiled(shape: Ints, strides: Sequence[Ints]) -> list[Piece]:
     own = [(*s[:dim], *s[dim + 1 : -1]) for s in strides]
     across, along = [s[dim] for s in strides], [s[-1] for s in strides]
     high, wide = rows - rows % TILE, columns - columns % TILE
-    found = [
+    pieces = [
         Piece(
             (*outer, wide // TILE, high // TILE, TILE, TILE),
             tuple((*s, TILE * b, TILE * a, a, b) for s, a, b in zip(own, across, along)),
@@ -50,11 +50,11 @@ def tiled(shape: Ints, strides: Sequence[Ints]) -> list[Piece]:
     turned = tuple((*s, a, b) for s, a, b in zip(own, across, along))
     if high < rows:
         below = tuple(high * a for a in across)
-        found.append(Piece((*outer, rows - high, wide), turned, below))
+        pieces.append(Piece((*outer, rows - high, wide), turned, below))
     if wide < columns:
         right = tuple(wide * b for b in along)
-        found.append(Piece((*outer, rows, columns - wide), turned, right))
-    return found
+        pieces.append(Piece((*outer, rows, columns - wide), turned, right))
+    return pieces
 
 
 def _turned(shape: Ints, strides: Sequence[Ints]) -> int | None:

@@ -117,7 +117,7 @@ class BoardSkeleton(Skeleton[K]):
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """The operands of a launch, in the order of the kernel's pointers."""
 
-    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
         """Divisions of indices, one after another, before the loops of a unit run."""
         return 0
 
@@ -167,9 +167,9 @@ def board_skeleton_of(key: Key) -> BoardSkeleton[Any]:
 
 def layouts() -> tuple[Layout, ...]:
     """The words for layouts of all skeletons."""
-    found = {layout for skeleton in board_skeletons() for layout in skeleton.layouts}
+    served = {layout for skeleton in board_skeletons() for layout in skeleton.layouts}
     more = [layout for s in board_skeletons() for layout in s.layouts if layout not in LAYOUTS]
-    return (*(layout for layout in LAYOUTS if layout in found), *dict.fromkeys(more))
+    return (*(layout for layout in LAYOUTS if layout in served), *dict.fromkeys(more))
 
 
 def options() -> dict[str, Option]:

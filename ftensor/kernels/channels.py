@@ -27,7 +27,7 @@ def channels(memory: str) -> tuple[int, ...]:
     if ranged:
         return tuple(range(int(ranged[1]), int(ranged[2]) + 1))
     each = [_ONE.fullmatch(name) for name in memory.split()]
-    numbers = tuple(int(found[1]) for found in each if found)
+    numbers = tuple(int(match[1]) for match in each if match)
     whole = len(numbers) == len(each) > 1
     return numbers if whole and numbers == tuple(range(numbers[0], numbers[-1] + 1)) else ()
 

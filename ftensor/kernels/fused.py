@@ -88,8 +88,8 @@ class FusedKey:
     @cached_property
     def dtypes(self) -> tuple[dtype, ...]:
         """That of each value."""
-        given = (of for call in self.calls for of, _ in call.unit.outs)
-        return (*(p.dtype for p in self.ins), *given)
+        outputs = (of for call in self.calls for of, _ in call.unit.outs)
+        return (*(p.dtype for p in self.ins), *outputs)
 
     @cached_property
     def firsts(self) -> tuple[int, ...]:
@@ -195,8 +195,8 @@ def taken(key: FusedKey, k: int) -> list[str]:
 
 def numbers(key: FusedKey, k: int) -> list[str]:
     """What call k takes of numbers."""
-    found = [number(f"n{n}", "", key.numbers[n].is_complex) for n in key.calls[k].numbers]
-    return [name for parts in found for _, _, name in parts]
+    parameters = [number(f"n{n}", "", key.numbers[n].is_complex) for n in key.calls[k].numbers]
+    return [name for parts in parameters for _, _, name in parts]
 
 
 def _as_stored(v: int, of: dtype) -> list[str]:

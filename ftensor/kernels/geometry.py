@@ -37,12 +37,12 @@ class Each(NamedTuple):
 @dataclass(frozen=True)
 class Many:
     """A list. `count` is its length, or names it: a number that is told of itself, or else is told
-    for the list; or is not `told`, and words behind it take it, too; "": all that is left. `width`
+    for the list; or is not `packed`, and words behind it take it, too; "": all that is left. `width`
     are the numbers of an element, or names the length that they are."""
 
     count: str | int
     width: str | int = 1
-    told: bool = True
+    packed: bool = True
 
 
 class _Wide(NamedTuple):
@@ -65,16 +65,16 @@ class Geometry:
     def pack(self) -> Ints:
         """The numbers that the kernel gets."""
         layout = _layout(type(self))
-        found = [len(getattr(self, name)) for name in layout.counts.values()]
+        numbers = [len(getattr(self, name)) for name in layout.counts.values()]
         for name, _, names, _ in layout.numbers:
             if names:
-                found += getattr(self, name)
+                numbers += getattr(self, name)
             else:
-                found.append(int(getattr(self, name)))
-        found += [int(getattr(self, name)) for name in self.derived]
+                numbers.append(int(getattr(self, name)))
+        numbers += [int(getattr(self, name)) for name in self.derived]
         for each in layout.lists:
-            each.add(getattr(self, each.name), found)
-        return tuple(found)
+            each.add(getattr(self, each.name), numbers)
+        return tuple(numbers)
 
     @classmethod
     def unpack(cls: type[G], g: Ints, **lengths: int) -> G:
@@ -87,18 +87,18 @@ class Geometry:
         layout = _layout(cls)
         lengths = {**known, **dict(zip(layout.counts, g[at:]))}
         at += len(layout.counts)
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for number in layout.numbers:
-            found[number.name] = number.made(g[at : at + number.size])
+            values[number.name] = number.read(g[at : at + number.size])
             lengths[number.name] = g[at]
             at += number.size
         at += len(cls.derived)
-        for name in layout.untold - lengths.keys():
+        for name in layout.implied - lengths.keys():
             none, one = (layout.listed({**lengths, name: n}) for n in (0, 1))
             lengths[name] = (len(g) - at - none) // (one - none) if one > none else 0
         for each in layout.lists:
-            found[each.name], at = each.read(g, at, lengths)
-        return cls(**found), at
+            values[each.name], at = each.read(g, at, lengths)
+        return cls(**values), at
 
     @classmethod
     def words(cls) -> dict[str, str]:
@@ -118,7 +118,7 @@ class _Number(NamedTuple):
     def size(self) -> int:
         return len(self.names) or 1
 
-    def made(self, numbers: Ints) -> Any:
+    def read(self, numbers: Ints) -> Any:
         if not self.names:
             return self.kind(*numbers)
         return numbers if self.kind is tuple else self.kind(*numbers)
@@ -132,26 +132,26 @@ class _List:
     count: str | int
     width: str | int
     kind: Any
-    told: bool
+    packed: bool
 
     @property
     def nests(self) -> bool:
         """Whether it holds geometries."""
         return isinstance(self.kind, type) and issubclass(self.kind, Geometry)
 
-    def add(self, value: Any, found: list[int]) -> None:
+    def add(self, value: Any, numbers: list[int]) -> None:
         """Add its numbers."""
         if self.kind is int:
-            found += value
+            numbers += value
             return
         if not self.nests:
             for part in value:
-                found += part
+                numbers += part
         elif isinstance(value, Geometry):
-            found += value.pack()
+            numbers += value.pack()
         else:
             for part in value:
-                found += part.pack()
+                numbers += part.pack()
 
     def read(self, g: Ints, at: int, lengths: Mapping[str, int]) -> tuple[Any, int]:
         count, width = _length(self.count, lengths), _length(self.width, lengths)
@@ -165,8 +165,8 @@ class _List:
         if self.kind is int:
             return numbers, at + len(numbers)
         items = cut(numbers, width, count)
-        made = tuple(items if self.kind is tuple else (self.kind(*item) for item in items))
-        return made, at + count * width
+        elements = tuple(items if self.kind is tuple else (self.kind(*item) for item in items))
+        return elements, at + count * width
 
 
 class _Layout(NamedTuple):
@@ -177,9 +177,9 @@ class _Layout(NamedTuple):
     lists: tuple[_List, ...]
 
     @property
-    def untold(self) -> set[str]:
+    def implied(self) -> set[str]:
         """Lengths that only the program knows."""
-        return {str(each.count) for each in self.lists if not each.told}
+        return {str(each.count) for each in self.lists if not each.packed}
 
     def listed(self, lengths: Mapping[str, int]) -> int:
         """The numbers of all lists."""
@@ -188,13 +188,13 @@ class _Layout(NamedTuple):
 
     def words(self, prefix: str, derived: Iterable[str]) -> dict[str, str]:
         """See `Geometry.words`."""
-        found: dict[str, str] = {}
+        defined: dict[str, str] = {}
         at, passed = 0, "g"
 
         def add(name: str, value: str) -> None:
             word = f"{prefix}_{name.upper()}({passed})"
-            assert word not in found, f"two words {word}"
-            found[word] = value
+            assert word not in defined, f"two words {word}"
+            defined[word] = value
 
         for name in self.counts:
             add(name, f"((int)(g)[{at}])")
@@ -210,23 +210,23 @@ class _Layout(NamedTuple):
         for name in derived:
             add(name, f"((int)(g)[{at}])")
             at += 1
-        found[f"{prefix}_HEAD"] = size = str(at)
+        defined[f"{prefix}_HEAD"] = size = str(at)
         for each in self.lists:
             if each.nests:
-                found.update(each.kind.words())
+                defined.update(each.kind.words())
             own = f"{prefix}_{each.name.upper()}"
             first = f"{prefix}_AT_{each.name.upper()}({passed})"
             add(f"at_{each.name}", f"({size})")
             add(each.name, f"((g) + {first})")
             for k, name in enumerate(getattr(each.kind, "_fields", ())):
-                found[f"{own}_{name.upper()}({passed}, k)"] = f"((g)[{first} + {each.width} * (k) + {k}])"
+                defined[f"{own}_{name.upper()}({passed}, k)"] = f"((g)[{first} + {each.width} * (k) + {k}])"
             if (each.nests and each.count != 1) or each.count == "":
-                return found
+                return defined
             size += " + " + self._size(each, prefix, passed)
-            if not each.told and str(each.count) not in passed.split(", "):
+            if not each.packed and str(each.count) not in passed.split(", "):
                 passed += f", {each.count}"
         add("size", f"({size})")
-        return found
+        return defined
 
     def _size(self, each: _List, prefix: str, passed: str) -> str:
         """How many numbers a list has, as a kernel's text says it."""
@@ -236,7 +236,7 @@ class _Layout(NamedTuple):
         def word(length: str | int) -> str:
             if isinstance(length, int):
                 return str(length)
-            return f"({length})" if length in self.untold else f"{prefix}_{length.upper()}(g)"
+            return f"({length})" if length in self.implied else f"{prefix}_{length.upper()}(g)"
 
         factors = [word(n) for n in (each.count, each.width) if n != 1]
         return " * ".join(factors) or "1"
@@ -260,8 +260,8 @@ def _sorted(cls: type[Geometry]) -> _Layout:
                 said = replace(said, width=len(kind._fields))
             elif kind is not int and not isinstance(kind, type):
                 kind = tuple
-            told = said.told and said.count != ""
-            lists.append(_List(name, said.count, said.width, kind, told))
+            packed = said.packed and said.count != ""
+            lists.append(_List(name, said.count, said.width, kind, packed))
         elif isinstance(said, Each):
             numbers.append(_Number(name, True, tuple(said.names.split()), tuple))
         elif hasattr(of, "_fields"):
@@ -273,7 +273,7 @@ def _sorted(cls: type[Geometry]) -> _Layout:
     already = {number.name for number in numbers}
     counts: dict[str, str] = {}
     for each in lists:
-        if each.told and isinstance(each.count, str) and each.count not in already:
+        if each.packed and isinstance(each.count, str) and each.count not in already:
             counts.setdefault(each.count, each.name)
     return _Layout(counts, tuple(numbers), tuple(lists))
 

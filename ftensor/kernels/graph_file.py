@@ -131,9 +131,9 @@ def _read_unit(raw: Mapping[str, Any]) -> Unit:
     )
     if "transform" not in raw:
         return unit
-    made = transform(unit.compute, bool(raw["transform"]["inverse"]), bool(unit.params))
-    _ask(unit == Unit(*_fields(made)), f"its unit {name} is no transform")
-    return made
+    transforms = transform(unit.compute, bool(raw["transform"]["inverse"]), bool(unit.params))
+    _ask(unit == Unit(*_fields(transforms)), f"its unit {name} is no transform")
+    return transforms
 
 
 def _fields(unit: Unit) -> tuple[Any, ...]:

@@ -69,13 +69,13 @@ class StageKey:
     @cached_property
     def place(self) -> int:
         """Of the stage among those of its own graph."""
-        found = self.stages.found
-        return next(k for k, stage in enumerate(found) if self.part == stage.kind)
+        stages = self.stages.in_order
+        return next(k for k, stage in enumerate(stages) if self.part == stage.kind)
 
     @property
     def stage(self) -> Stage:
         """The stage itself."""
-        return self.stages.found[self.place]
+        return self.stages.in_order[self.place]
 
     @cached_property
     def streams(self) -> tuple[Fifo, ...]:
@@ -90,8 +90,8 @@ class StageKey:
         """The ports of streams: that of what it is told first."""
         if self.part == BEGIN:
             return tuple(f"told_{k}" for k in range(len(self.tells)))
-        told = () if self.serves is not None else ("told",)
-        return (*told, *(f.name for f in self.streams))
+        first = () if self.serves is not None else ("told",)
+        return (*first, *(f.name for f in self.streams))
 
 
 class Join(NamedTuple):
@@ -119,21 +119,21 @@ class Linked:
     @cached_property
     def computing(self) -> tuple[int, ...]:
         """The stages without a port to memory."""
-        return tuple(k for k, s in enumerate(self.stages.found) if s.kind not in (LOAD, STORE))
+        return tuple(k for k, s in enumerate(self.stages.in_order) if s.kind not in (LOAD, STORE))
 
     @cached_property
     def parts(self) -> tuple[StageKey, ...]:
         """The kernels."""
-        numbers = tuple(self._numbers(self.stages.found[k]) for k in self.computing)
+        numbers = tuple(self._numbers(self.stages.in_order[k]) for k in self.computing)
         first = StageKey(self.key, BEGIN, numbers, self.key)
-        return (first, *(self._part(k) for k in range(len(self.stages.found))))
+        return (first, *(self._part(k) for k in range(len(self.stages.in_order))))
 
     def _numbers(self, stage: Stage) -> tuple[int, ...]:
         """Those that a stage takes, each once."""
         return tuple(dict.fromkeys(n for c in stage.calls for n in self.key.calls[c].numbers))
 
     def _part(self, k: int) -> StageKey:
-        key, stage = self.key, self.stages.found[k]
+        key, stage = self.key, self.stages.in_order[k]
         flows = lambda v: Port(key.dtypes[v], OF_ROW if key.of_row[v] else ROWS)  # noqa: E731
         out = [(v, f) for v in stage.gives for f in self.stages.out_of(k, v)]
         if stage.kind == LOAD:
@@ -180,20 +180,20 @@ class Linked:
     @cached_property
     def joins(self) -> tuple[Join, ...]:
         """Who is told first, then the graph's FIFOs in their order."""
-        found = [
-            Join(f"told_{self.stages.found[k].name}", (0, f"told_{n}"), (k + 1, "told"), LEAST_DEPTH, -1)
+        joins = [
+            Join(f"told_{self.stages.in_order[k].name}", (0, f"told_{n}"), (k + 1, "told"), LEAST_DEPTH, -1)
             for n, k in enumerate(self.computing)
         ]
         for f in self.stages.fifos:
-            gives, takes = self.stages.found[f.source].gives, self.stages.found[f.target].takes
+            gives, takes = self.stages.in_order[f.source].gives, self.stages.in_order[f.target].takes
             out = [other for v in gives for other in self.stages.out_of(f.source, v)]
             source, target = self.parts[f.source + 1], self.parts[f.target + 1]
             first = len(source.stages.into(source.place))
             sent = source.streams[first + out.index(f)].name
             taken = target.streams[takes.index(f.value)].name
             joined = (f.source + 1, sent), (f.target + 1, taken)
-            found.append(Join(f.name, *joined, depth_of(f), f.value))
-        return tuple(found)
+            joins.append(Join(f.name, *joined, depth_of(f), f.value))
+        return tuple(joins)
 
 
 def depth_of(fifo: Fifo) -> int:

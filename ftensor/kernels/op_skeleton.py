@@ -72,8 +72,8 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
 
     def serves(self, kinds: str, outs: int) -> str:
         """The word to ask for, for a kernel that serves a launch of these kinds in full lanes."""
-        found = self.layout(kinds, outs)
-        return found if " " not in found else ANY.word
+        word = self.layout(kinds, outs)
+        return word if " " not in word else ANY.word
 
     def lanes(self, word: str, kinds: str, full: int) -> int:
         """The lanes of a kernel in a layout, where a vector has `full`."""
@@ -186,9 +186,9 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
 
 def op_skeleton(key: KernelKey) -> OpSkeleton:
     """The skeleton of a key that holds an op."""
-    found = skeleton_of(key)
-    assert isinstance(found, OpSkeleton), key
-    return found
+    skeleton = skeleton_of(key)
+    assert isinstance(skeleton, OpSkeleton), key
+    return skeleton
 
 
 def signature(key: KernelKey) -> str:

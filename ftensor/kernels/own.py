@@ -66,15 +66,15 @@ def element(c: str) -> tuple[dtype | None, int]:
     words = " ".join(w for w in c.replace("std::", "").split() if w not in _QUALIFIERS)
     if (word := scalar(words)) is not None:
         return DTYPES[word], DTYPES[word].itemsize
-    if found := _COMPLEX.fullmatch(words):
-        return (dtypes.complex64, 8) if found[1] == "float" else (dtypes.complex128, 16)
-    if found := _BITS.fullmatch(words):
-        return None, max(1, 1 << (max(int(found[1]), 8) - 1).bit_length() >> 3)
-    if found := _VECTOR.fullmatch(words):
-        word = scalar(found[1] or found[3])
-        count = int(found[2] or found[4])
+    if match := _COMPLEX.fullmatch(words):
+        return (dtypes.complex64, 8) if match[1] == "float" else (dtypes.complex128, 16)
+    if match := _BITS.fullmatch(words):
+        return None, max(1, 1 << (max(int(match[1]), 8) - 1).bit_length() >> 3)
+    if match := _VECTOR.fullmatch(words):
+        word = scalar(match[1] or match[3])
+        count = int(match[2] or match[4])
         if word is not None:
-            return DTYPES[word], DTYPES[word].itemsize * (4 if found[4] == "3" else count)
+            return DTYPES[word], DTYPES[word].itemsize * (4 if match[4] == "3" else count)
     return None, 0
 
 
@@ -166,9 +166,9 @@ class Own(BoardSkeleton[OwnKey]):
 
     def parameters(self, key: OwnKey) -> tuple[Parameter, ...]:
         """As launches pass them: the pointers, where the tensors begin, the numbers."""
-        told = [("*", f"{'const ' * a.const}void *", a.name) for a in key.pointers]
-        told += [("long", "long ", f"{a.name}_offset") for a in key.pointers]
-        return (*told, *[(a.kind, f"{a.kind} ", a.name) for a in key.numbers])
+        parameters = [("*", f"{'const ' * a.const}void *", a.name) for a in key.pointers]
+        parameters += [("long", "long ", f"{a.name}_offset") for a in key.pointers]
+        return (*parameters, *[(a.kind, f"{a.kind} ", a.name) for a in key.numbers])
 
     def program(self, key: OwnKey, dialect: str, *, float64: bool, grid: str) -> str:
         """AssertionError: it was built from a user's file or image."""

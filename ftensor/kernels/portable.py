@@ -28,7 +28,7 @@ WORDS = {ROWS: "rows", OF_ROW: "of rows", EVERY_ROW: "every row", ONE: "one", EA
 def text(key: StagedKey) -> str:
     """The graph file of a key."""
     units = list(key.units)
-    told = {
+    graph = {
         "format": FORMAT,
         "name": key.name,
         "length": key.length,
@@ -42,7 +42,7 @@ def text(key: StagedKey) -> str:
         "units": [_unit(unit) for unit in units],
         "calls": [{"unit": units.index(c.unit), "takes": list(c.takes), "numbers": list(c.numbers)} for c in key.calls],
     }
-    return json.dumps(told, sort_keys=True, indent=1) + "\n"
+    return json.dumps(graph, sort_keys=True, indent=1) + "\n"
 
 
 def digest(key: StagedKey) -> str:

@@ -52,7 +52,7 @@ class Passes:
             self.level += [level + folds] * len(call.unit.outs)
 
     @cached_property
-    def found(self) -> tuple[Pass, ...]:
+    def in_order(self) -> tuple[Pass, ...]:
         """In order."""
         key = self.key
         of = [self.level[key.first(k)] for k in range(len(key.calls))]
@@ -60,16 +60,16 @@ class Passes:
         when = {k: self.level[v] + 1 for k, v in elements.items()}
         last = max([*of, *when.values()], default=0)
         while True:
-            made = []
+            passes = []
             for n in range(1, last + 1):
                 mine = [k for k, level in enumerate(of) if level == n]
                 folds = [k for k in mine if key.calls[k].unit.reduction is not None]
                 rows = [k for k in mine if k not in folds and self.row[key.first(k)]]
                 stores = [(k, v) for k, v in elements.items() if when[k] == n]
-                made.append(Pass(tuple(folds), tuple(stores), (), tuple(rows)))
-            early = [k for k, n in when.items() if any(self._reads_where(k, one) for one in made[n:])]
+                passes.append(Pass(tuple(folds), tuple(stores), (), tuple(rows)))
+            early = [k for k, n in when.items() if any(self._reads_where(k, one) for one in passes[n:])]
             if not early:
-                return self._keeping(made)
+                return self._keeping(passes)
             when |= dict.fromkeys(early, last)
 
     def needs(self, one: Pass) -> tuple[int, ...]:
@@ -138,7 +138,7 @@ class PassWords:
         self.passes = Passes(key)
         self.along = key.skeleton == "row_passes_inner"
         # The calls whose results passes leave for a row.
-        self.rows = [k for one in self.passes.found for k in (*one.folds, *one.rows)]
+        self.rows = [k for one in self.passes.in_order for k in (*one.folds, *one.rows)]
 
     def kernel(self) -> dict[str, list[str]]:
         """Of the kernel around the passes."""
@@ -146,24 +146,24 @@ class PassWords:
         params = fused.parameters(key)
         values = [v for k in self.rows for v in self._gives(k)]
         common, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
-        given = {out: v for out, v in enumerate(key.gives) if out in key.per_row}
-        inputs, _ = behind(key, given.values(), values)
+        stored = {out: v for out, v in enumerate(key.gives) if out in key.per_row}
+        inputs, _ = behind(key, stored.values(), values)
         return common | {
             "FT_VECTORS": [str(vectors(key))],
             "FT_RESULTS(count)": [streamed(len(key.outs), [name for name, _ in ins])],
             "FT_ROW_VALUES": [self._declared(v) for v in values],
-            "FT_ROW_READ(i, m)": [*(results[out] for out in given), *(reads[True][k] for k in inputs)],
+            "FT_ROW_READ(i, m)": [*(results[out] for out in stored), *(reads[True][k] for k in inputs)],
             "FT_ROW_RESULTS": [
-                *self._known(given.values(), values, {}),
-                *fused.computed(key, given.values(), self.functions, values),
-                *(f"{self._place(out)} = v{v};" for out, v in given.items()),
+                *self._known(stored.values(), values, {}),
+                *fused.computed(key, stored.values(), self.functions, values),
+                *(f"{self._place(out)} = v{v};" for out, v in stored.items()),
             ],
-            "FT_ROW_WRITE(i, m)": [writes[True][out] for out in given],
+            "FT_ROW_WRITE(i, m)": [writes[True][out] for out in stored],
         }
 
     def states(self, n: int) -> list[str]:
         """The state of all that a pass folds, side by side."""
-        one, of = self.passes.found[n], f"pass_{n}"
+        one, of = self.passes.in_order[n], f"pass_{n}"
         if not one.folds:
             return []
 
@@ -184,24 +184,24 @@ class PassWords:
 
     def of_pass(self, n: int) -> dict[str, list[str]]:
         """Of a pass."""
-        key, one = self.key, self.passes.found[n]
+        key, one = self.key, self.passes.in_order[n]
         ins, params = fused.names(key), fused.parameters(key)
         _, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
         needs, stop = self.passes.needs(one), self.passes.stop(one)
         inputs, _ = behind(key, needs, stop)
         ready = dict(one.ready)
         stored = dict(one.stores)
-        held = {out for p in self.passes.found for _, out in p.ready}
-        found: dict[str, list[str]] = {"FT_FOLDS": [str(int(bool(one.folds)))]}
+        held = {out for p in self.passes.in_order for _, out in p.ready}
+        words: dict[str, list[str]] = {"FT_FOLDS": [str(int(bool(one.folds)))]}
         for part, args in ((False, "(i)"), (True, "(i, m)")):
             word = "_PART" if part else ""
             kept = self._reads_back(ready, part)
-            found[f"FT_READ{word}{args}"] = [
+            words[f"FT_READ{word}{args}"] = [
                 *(results[out] for out in stored),
                 *(reads[part][k] for k in inputs),
                 *kept,
             ]
-            found[f"FT_WRITE{word}{args}"] = [
+            words[f"FT_WRITE{word}{args}"] = [
                 _plain(writes[part][out]) if out in held else writes[part][out] for out in stored
             ]
         lines = self._known(needs, stop, ready)
@@ -212,10 +212,10 @@ class PassWords:
         for k in one.folds:
             passed = [*fused.taken(key, k), *fused.numbers(key, k), "position", f"&lifted.f{k}"]
             lines.append(f"{self.functions[k]}_lift({', '.join(passed)});")
-        found["FT_ELEMENT(position)"] = lines
+        words["FT_ELEMENT(position)"] = lines
         if not one.folds:
-            return found
-        return found | self._folding(n, one, reads[True])
+            return words
+        return words | self._folding(n, one, reads[True])
 
     def _folding(self, n: int, one: Pass, reads: list[str]) -> dict[str, list[str]]:
         key = self.key

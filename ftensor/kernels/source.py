@@ -39,20 +39,20 @@ def kernel_file(name: str) -> str:
     """A file of hls/, with the files beside it that it includes in their place."""
     text = (hls_root() / name).read_text().replace("#pragma once\n", "")
     folder = posixpath.dirname(name)
-    return INCLUDED.sub(lambda found: kernel_file(posixpath.normpath(posixpath.join(folder, found[1]))), text)
+    return INCLUDED.sub(lambda match: kernel_file(posixpath.normpath(posixpath.join(folder, match[1]))), text)
 
 
 def inlined(text: str) -> str:
     """A text of HLS C++ with the headers of ftensor, which it includes, in their place."""
-    return INCLUDED.sub(lambda found: kernel_file(found[1].removeprefix("ftensor/")), text)
+    return INCLUDED.sub(lambda match: kernel_file(match[1].removeprefix("ftensor/")), text)
 
 
 @cache
 def constant(name: str, word: str) -> int:
     """The number that a file of hls/ gives a constant, so that nobody has to write it again."""
-    found = re.search(rf"^static const int {word} = (\d+);", (hls_root() / name).read_text(), re.M)
-    assert found is not None, f"hls/{name} has no constant {word}"
-    return int(found[1])
+    match = re.search(rf"^static const int {word} = (\d+);", (hls_root() / name).read_text(), re.M)
+    assert match is not None, f"hls/{name} has no constant {word}"
+    return int(match[1])
 
 
 def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
@@ -83,11 +83,11 @@ def helper_files(key: KernelKey) -> list[str]:
     """The further helper files that the expressions call, by their prefixes."""
     text = _expressions(key)
     ports = key.outs + key.ins
-    found = ["complex.h"] if key.compute.is_complex or "ft_c" in text else []
-    found += ["locate.h"] if indices(key) else []
-    found += ["unsigned.h"] if any(p.dtype.name in _WIDE_UNSIGNED for p in key.outs) else []
-    found += ["float8.h"] if any(p.dtype.bare == "8" for p in ports) else []
-    return found + [name for prefix, name in HELPERS.items() if prefix in text]
+    names = ["complex.h"] if key.compute.is_complex or "ft_c" in text else []
+    names += ["locate.h"] if indices(key) else []
+    names += ["unsigned.h"] if any(p.dtype.name in _WIDE_UNSIGNED for p in key.outs) else []
+    names += ["float8.h"] if any(p.dtype.bare == "8" for p in ports) else []
+    return names + [name for prefix, name in HELPERS.items() if prefix in text]
 
 
 def port_settings(key: KernelKey) -> list[str]:

@@ -58,8 +58,8 @@ def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str
     """
     for of, places in by_space(keys).items():
         mine = [keys[k] for k in places]
-        told = f"// What is computed in {of.replace('_', ' ')}."
-        opening = renamed("\n".join([told, *_helpers(mine)]), of, dialect)
+        heading = f"// What is computed in {of.replace('_', ' ')}."
+        opening = renamed("\n".join([heading, *_helpers(mine)]), of, dialect)
         yield opening
         for place in places:
             yield renamed(function(place, keys[place]), of, dialect)

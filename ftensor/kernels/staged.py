@@ -76,20 +76,20 @@ class StagedKey(FusedKey):
     @cached_property
     def of_row(self) -> tuple[bool, ...]:
         """Of each value whether it is a row's."""
-        found = [p.kind in (OF_ROW, ONE) for p in self.ins]
+        rows = [p.kind in (OF_ROW, ONE) for p in self.ins]
         for call in self.calls:
-            row = call.unit.reduction is not None or all(found[v] for v in call.takes)
-            found += [row] * len(call.unit.outs)
-        return tuple(found)
+            row = call.unit.reduction is not None or all(rows[v] for v in call.takes)
+            rows += [row] * len(call.unit.outs)
+        return tuple(rows)
 
     @cached_property
     def level(self) -> tuple[int, ...]:
         """Of each value how many folds and transforms it waits for, one after another."""
-        found = [0] * len(self.ins)
+        levels = [0] * len(self.ins)
         for call in self.calls:
-            level = max((found[v] for v in call.takes), default=0)
-            found += [level + (kind_of(call.unit) != ELEMENTS)] * len(call.unit.outs)
-        return tuple(found)
+            level = max((levels[v] for v in call.takes), default=0)
+            levels += [level + (kind_of(call.unit) != ELEMENTS)] * len(call.unit.outs)
+        return tuple(levels)
 
     @property
     def transforms(self) -> list[Transform]:
@@ -140,7 +140,7 @@ class Stages:
     key: StagedKey
 
     @cached_property
-    def found(self) -> tuple[Stage, ...]:
+    def in_order(self) -> tuple[Stage, ...]:
         """The stages."""
         key = self.key
         loads = [Stage(f"load_in_{k}", LOAD, port=k, gives=(k,)) for k in range(len(key.ins))]
@@ -178,21 +178,21 @@ class Stages:
     def fifos(self) -> tuple[Fifo, ...]:
         """One for each value and each stage that takes it, as deep as that is late. Who reads an
         operand for one stage alone waits until that goes on."""
-        key, found = self.key, []
-        source = {v: k for k, stage in enumerate(self.found) for v in stage.gives}
-        taken = Counter(v for stage in self.found for v in stage.takes)
-        late = [0] * len(self.found)  # beats that have come in when the first goes out
-        for k, stage in enumerate(self.found):
+        key, fifos = self.key, []
+        source = {v: k for k, stage in enumerate(self.in_order) for v in stage.gives}
+        taken = Counter(v for stage in self.in_order for v in stage.takes)
+        late = [0] * len(self.in_order)  # beats that have come in when the first goes out
+        for k, stage in enumerate(self.in_order):
             begins = max((late[source[v]] for v in stage.takes), default=0)
             late[k] = begins + LATENCY * (stage.kind != LOAD)
             late[k] += self._own(stage)
             for v in stage.takes:
-                alone = taken[v] == 1 and self.found[source[v]].kind == LOAD
+                alone = taken[v] == 1 and self.in_order[source[v]].kind == LOAD
                 waits = 0 if alone else begins - late[source[v]]
                 waits = -(-waits // key.beats) if key.of_row[v] else waits
                 name = f"v{v}_{stage.name}"
-                found.append(Fifo(v, source[v], k, waits + SLACK, name))
-        return tuple(found)
+                fifos.append(Fifo(v, source[v], k, waits + SLACK, name))
+        return tuple(fifos)
 
     def _own(self, stage: Stage) -> int:
         """Beats that a stage takes before it gives one, besides its latency."""

@@ -90,9 +90,9 @@ class Course:
         """Halves of beats that wait, a row that is put into its order while the next one comes in,
         and roots; numbers have so many bits."""
         half = self.lanes // 2
-        found = [Memory(delay, bits, 2 * half) for delay in self.delays]
-        found.append(Memory(2 << self.bits, bits, self.lanes))
-        return found + [Memory(count, bits, half) for count in self.roots if count > 1]
+        memories = [Memory(delay, bits, 2 * half) for delay in self.delays]
+        memories.append(Memory(2 << self.bits, bits, self.lanes))
+        return memories + [Memory(count, bits, half) for count in self.roots if count > 1]
 
     def operators(self, scaled: bool) -> dict[tuple[str, str], int]:
         """Those that stand side by side."""

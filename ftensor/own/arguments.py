@@ -32,11 +32,11 @@ def checked(
     if len(args) != len(taken):
         raise errors.argument_count(key.name, len(taken), len(args), shown(key.name, taken))
     tensors, numbers = [], []
-    for a, given in zip(taken, args):
+    for a, argument in zip(taken, args):
         if a.kind == "*":
-            tensors.append(_tensor(key.name, a, given, where, begins, called))
+            tensors.append(_tensor(key.name, a, argument, where, begins, called))
         else:
-            numbers.append(_number(key.name, a, given))
+            numbers.append(_number(key.name, a, argument))
     return tensors, numbers
 
 

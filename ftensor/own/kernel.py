@@ -80,34 +80,34 @@ class Kernel:
 
     def _launch(self, units: Units | None, group: Units | None) -> tuple[Launch, int]:
         kept = self._sizes("units", units), self._sizes("group", group)
-        found = self._launches.get(kept)
-        if found is None:
+        launch = self._launches.get(kept)
+        if launch is None:
             if len(self._launches) >= MOST_GRIDS:
                 self._launches.clear()
-            found = self._launches[kept] = self._prepared(*kept)
-        return found
+            launch = self._launches[kept] = self._prepared(*kept)
+        return launch
 
-    def _sizes(self, name: str, given: Any) -> Ints | None:
+    def _sizes(self, name: str, count: Any) -> Ints | None:
         """Work-items or compute units in one to three dims."""
-        if given is None:
+        if count is None:
             return None
-        sizes = (given,) if isinstance(given, int) else given
+        sizes = (count,) if isinstance(count, int) else count
         if not isinstance(sizes, (tuple, list)) or not 1 <= len(sizes) <= 3:
-            raise errors.bad_sizes(self.name, name, given)
+            raise errors.bad_sizes(self.name, name, count)
         if not all(type(n) is int and n > 0 for n in sizes):
-            raise errors.bad_sizes(self.name, name, given)
+            raise errors.bad_sizes(self.name, name, count)
         return tuple(sizes)
 
     def _prepared(self, units: Ints | None, group: Ints | None) -> tuple[Launch, int]:
         key, count = self._key, len(self._key.pointers)
         if self._program is None:
-            found = self._units(units, group)
+            work_items = self._units(units, group)
         else:
-            found, key = 1, replace(key, grid=self._grid(units, group), group=group)
+            work_items, key = 1, replace(key, grid=self._grid(units, group), group=group)
         own = self._make(key)
         self._backend.own[key] = own.run
         places = tuple(range(count))
-        step = Step(key, found, places, places, numbers=bool(key.numbers))
+        step = Step(key, work_items, places, places, numbers=bool(key.numbers))
         launch = Launch((step,), max(1, count))
         launch.bind((Bound(own.run, None),))
         return launch, own.begins

@@ -40,9 +40,9 @@ def register_kernel(name: str) -> Callable[[F], F]:
     def register(function: F) -> F:
         if row is not None:
             replaced[row] = _served(name, function)
-            for found in fpga_devices():
-                if found.opened:
-                    found.open().forget_launches()
+            for entry in fpga_devices():
+                if entry.opened:
+                    entry.open().forget_launches()
         else:
             for_torch[name] = function
             for bind in take:
@@ -75,13 +75,13 @@ def _served(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             return NotImplemented
         within.now = True
         try:
-            made = function(*inputs, *params)
+            result = function(*inputs, *params)
         finally:
             within.now = False
-        if made is NotImplemented:
-            return made
-        if type(made) is not Tensor:
-            raise errors.not_a_result(name, made)
-        return made if out is None else copy(made, out)
+        if result is NotImplemented:
+            return result
+        if type(result) is not Tensor:
+            raise errors.not_a_result(name, result)
+        return result if out is None else copy(result, out)
 
     return serve

@@ -80,11 +80,11 @@ def _arguments(kernel: KernelDescription) -> tuple[tuple[OwnArgument, ...], bool
     """What a call passes, and whether the kernel is told its compute unit besides."""
     if kernel.control == "AP_CTRL_NONE" or not kernel.name.isidentifier():
         raise errors.free_running(kernel.name)
-    found = []
+    arguments = []
     shared = tuple(a.name for a in kernel.arguments[-2:]) == UNIT_NAMES
     for k, a in enumerate(kernel.arguments[:-2] if shared else kernel.arguments):
-        made = argument(a.name, a.c, k, size=a.size)
-        if made is None:
+        own = argument(a.name, a.c, k, size=a.size)
+        if own is None:
             raise errors.bad_parameter(kernel.name, a.name, a.c)
-        found.append(made)
-    return tuple(found), shared
+        arguments.append(own)
+    return tuple(arguments), shared

@@ -127,9 +127,9 @@ def _serving(call: F, name: str, bare: str) -> F:
     checked.__code__ = checked.__code__.replace(co_name=call.__name__)  # in tracebacks, too
     update_wrapper(checked, call)
     show_types(call)
-    told = vars(checked)
-    told.pop("__wrapped__")
-    told |= {"__signature__": signature(call), **vars(call)}
+    attributes = vars(checked)
+    attributes.pop("__wrapped__")
+    attributes |= {"__signature__": signature(call), **vars(call)}
     return cast("F", checked)
 
 

@@ -111,8 +111,8 @@ def signature_text(name: str, call: Callable[..., Any], method: bool = False, wi
     code = function.__code__
     count, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     names = code.co_varnames
-    given = function.__defaults__ or ()
-    defaults = dict(zip(names[count - len(given) : count], given))
+    values = function.__defaults__ or ()
+    defaults = dict(zip(names[count - len(values) : count], values))
     defaults |= function.__kwdefaults__ or {}
 
     def words(some: tuple[str, ...]) -> list[str]:
@@ -127,11 +127,11 @@ def signature_text(name: str, call: Callable[..., Any], method: bool = False, wi
     return f"{name}({inside})" + (f" -> {returned}" if returned != "Any" else "")
 
 
-def _said_by(told: Signature, name: str, method: bool, without: str) -> str:
+def _said_by(signature: Signature, name: str, method: bool, without: str) -> str:
     """`signature_text` of a function that says its signature itself."""
     empty = Parameter.empty
-    shown = [p.replace(annotation=empty) for p in told.parameters.values() if p.name != without]
-    returned = told.return_annotation
+    shown = [p.replace(annotation=empty) for p in signature.parameters.values() if p.name != without]
+    returned = signature.return_annotation
     text = f"{name}{Signature(shown[method:])}"
     return text + (f" -> {returned}" if returned not in ("Any", Signature.empty) else "")
 
@@ -154,11 +154,11 @@ def written(
     """
     scope["NAME"] = name
     exec(_compiled(parameters, body, returns), scope)
-    made: Callable[..., Any] = scope.pop("_written")
-    made.__code__ = made.__code__.replace(co_name=name)
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = doc
-    return made
+    function: Callable[..., Any] = scope.pop("_written")
+    function.__code__ = function.__code__.replace(co_name=name)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
 
 
 def declared(parameters: Iterable[Parameter]) -> str:

@@ -118,7 +118,7 @@ class Run:
     ) -> Function | Lowered:
         """The graph of a signature, or what does without."""
         try:
-            made = self.jitted.made(backend, signature, tensors, args, {})
+            made = self.jitted.lower(backend, signature, tensors, args, {})
             self._note(0 if made.launch is None else len(made.launch.steps), "")
             return made
         except GraphError as error:

@@ -89,8 +89,8 @@ def test_rows_that_no_channel_holds_run_side_by_side(tmp_path: Path) -> None:
 def test_what_has_no_text_is_refused_with_the_stage_and_a_way_out(
     group: Group, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = Stages(cast("StagedKey", group.members[0])).found
-    more = (replace(found[0], name="sort_3", kind="sort"), *found[1:])
-    monkeypatch.setattr(Stages, "found", more)
+    stages = Stages(cast("StagedKey", group.members[0])).in_order
+    more = (replace(stages[0], name="sort_3", kind="sort"), *stages[1:])
+    monkeypatch.setattr(Stages, "in_order", more)
     with pytest.raises(ValueError, match="its stage sort_3 has no text in Intel's OpenCL C; build"):
         source(group)

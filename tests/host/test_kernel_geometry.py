@@ -58,7 +58,7 @@ class All(Geometry):
     yes: bool
     taps: Annotated[Ints, Many("tap_count")]
     spots: Annotated[tuple[Spot, ...], Many("spot_count")]
-    strides: Annotated[tuple[Ints, ...], Many("operands", "tap_count", told=False)]
+    strides: Annotated[tuple[Ints, ...], Many("operands", "tap_count", packed=False)]
     first: Part
     second: Part
     parts: Annotated[tuple[Part, ...], Many("part_count")]
@@ -100,8 +100,8 @@ def test_a_length_that_is_not_told_is_what_fits() -> None:
     @dataclass(frozen=True)
     class Walk(Geometry):
         shape: Annotated[Ints, Many("dims")]
-        strides: Annotated[tuple[Ints, ...], Many("operands", "dims", told=False)]
-        rest: Annotated[Ints, Many("operands", told=False)]
+        strides: Annotated[tuple[Ints, ...], Many("operands", "dims", packed=False)]
+        rest: Annotated[Ints, Many("operands", packed=False)]
 
     globals()["Walk"] = Walk
     walk = Walk((2, 3), ((1, 2), (3, 4), (5, 6)), (7, 8, 9))

@@ -134,7 +134,7 @@ def test_kernels(name: str, op: Callable[..., Any], given: Given, count: int, mo
         """What no call has kept."""
 
     monkeypatch.setattr(ftensor.graph.fused, "Lowered", Nothing)
-    monkeypatch.setattr(_Fused, "found", lambda *_: None)
+    monkeypatch.setattr(_Fused, "lookup", lambda *_: None)
     wanted = op(*theirs)
     pairs = zip(got, wanted) if isinstance(got, tuple) else [(got, wanted)]
     for a, b in [*pairs, *zip(mine, theirs)]:
@@ -158,13 +158,13 @@ def test_products_with_vectors_are_not_checked_again(
 def traced(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The shapes for which graphs of ops were asked."""
     shapes: list[Any] = []
-    made = _Fused.made
+    lower = _Fused.lower
 
     def noted(self: _Fused, backend: Any, signature: Any, tensors: Any, *rest: Any) -> Any:
         shapes.append(tuple(tensors[0].shape))
-        return made(self, backend, signature, tensors, *rest)
+        return lower(self, backend, signature, tensors, *rest)
 
-    monkeypatch.setattr(_Fused, "made", noted)
+    monkeypatch.setattr(_Fused, "lower", noted)
     return shapes
 
 

@@ -286,14 +286,14 @@ def test_what_images_lack_is_found_by_one_trace(monkeypatch: pytest.MonkeyPatch)
     held: set[str] = set()
     traced: list[str] = []
 
-    def made(*args: Any) -> None:
+    def lower(*args: Any) -> None:
         traced.append("second" if "first" in held else "first")
         raise kernel_not_built("add", (), "", "linear", traced[-1], (), None, "")
 
     x, jitted, backend = ft.ones(2), ft.jit(lambda x: x), default_backend()
     backend.synchronize()
     monkeypatch.setattr(backend, "images", SimpleNamespace(has=held.__contains__))
-    monkeypatch.setattr(jitted, "made", made)
+    monkeypatch.setattr(jitted, "lower", lower)
     for entry in ("first", "second"):
         for _ in range(2):
             assert jitted(x) is x

@@ -75,18 +75,18 @@ class Dense(BoardSkeleton[DenseKey]):
 
     def parameters(self, key: DenseKey) -> tuple[Parameter, ...]:
         """Pointers, offsets, numbers."""
-        found: list[Parameter] = []
+        parameters: list[Parameter] = []
         names = []
         for word in self.words.operands.split():
             name, _, other = word.removeprefix("=").partition(":")
             const = "const " if word[0] == "=" else ""
-            found.append(("*", f"{const}{other or ctype.scalar(key.dtype)} *", name))
+            parameters.append(("*", f"{const}{other or ctype.scalar(key.dtype)} *", name))
             names.append(name)
-        found += [("long", "long ", f"{name}_offset") for name in names]
+        parameters += [("long", "long ", f"{name}_offset") for name in names]
         for word in self.words.numbers.split():
             of = "long" if word[0] == "+" else "int"
-            found.append((of, f"{of} ", word.removeprefix("+")))
-        return tuple(found)
+            parameters.append((of, f"{of} ", word.removeprefix("+")))
+        return tuple(parameters)
 
     def helpers(self, key: DenseKey) -> list[str]:
         """Columns, and numbers that are complex; an order of rows needs neither."""
@@ -143,18 +143,18 @@ class Dense(BoardSkeleton[DenseKey]):
             Access(name, write, n * size, n * parts, run * parts, items * matrix * size) for name, write, n in moved
         ]
 
-    def divisions(self, launch: KernelLaunch, found: object) -> int:
+    def divisions(self, launch: KernelLaunch, loops: object) -> int:
         """What a unit holds at a time."""
         return 4 if dense_held.fits(self.word, launch.geometry) else 0
 
     def operators(self, key: DenseKey) -> Mapping[tuple[str, str], int]:
         """Each of the text's, in every lane."""
         kind = "int32" if key.dtype.kind == "i" else ctype.scalar(key.dtype)
-        found = Counter({(word, kind): n for word, n in self.words.reals.items()})
+        counts = Counter({(word, kind): n for word, n in self.words.reals.items()})
         for name, times in self.words.elements.items():
             for word, n in ELEMENTS[name][key.dtype.is_complex].items():
-                found[word, kind] += times * n
-        return {operator: n * key.lanes for operator, n in found.items()}
+                counts[word, kind] += times * n
+        return {operator: n * key.lanes for operator, n in counts.items()}
 
 
 LAYOUT = "items m n lead +step"

@@ -28,8 +28,8 @@ def memories(word: str, bits: int) -> list[Memory]:
     places = {"dense_lu": 2, "dense_order": 1, "dense_cholesky": 0, "dense_solve": 0}
     if word not in places:
         return []
-    found = [] if word == "dense_order" else held
-    return [*found, Memory(ROWS, 32, places[word])] if places[word] else found
+    columns = [] if word == "dense_order" else held
+    return [*columns, Memory(ROWS, 32, places[word])] if places[word] else columns
 
 
 def _group(matrices: int, size: int, rows: int, units: int) -> int:
@@ -52,8 +52,8 @@ def loops(word: str, launch: KernelLaunch, unit: int) -> list[Loop]:
 
     def loop(name: str, turns: int, times: int = 1, interval: int = 1, reads: bool = False) -> Loop:
         """So many turns for each matrix, from `times` beginnings for each group."""
-        found = Loop(name, matrices * turns, groups * times, interval, reads)
-        return found._replace(computes=name in ("quotients", "update"))
+        pipelined = Loop(name, matrices * turns, groups * times, interval, reads)
+        return pipelined._replace(computes=name in ("quotients", "update"))
 
     if word == "dense_order":
         # Two rows of one memory change places.

@@ -13,7 +13,7 @@ from ..work import Loop
 THERE_AND_BACK = 2 * LATENCY
 
 
-def _loops(of: dtype, found: Iterator[tuple[str, int, int]]) -> list[Loop]:
+def _loops(of: dtype, counts: Iterator[tuple[str, int, int]]) -> list[Loop]:
     """(name, turns, times begun) as loops; each name in one or another of the texts."""
     parts, cycles = 2 if of.is_complex else 1, operator_cycles(of)
     least = {
@@ -30,7 +30,7 @@ def _loops(of: dtype, found: Iterator[tuple[str, int, int]]) -> list[Loop]:
         "other": parts,
     }
     return [
-        Loop("less" if name == "other" else name, turns, begun, least.get(name, parts)) for name, turns, begun in found
+        Loop("less" if name == "other" else name, turns, begun, least.get(name, parts)) for name, turns, begun in counts
     ]
 
 
@@ -39,15 +39,15 @@ def _lu(of: dtype, m: int, n: int, *_: int) -> list[Loop]:
     below = sum(m - j - 1 for j in range(count))
     less = sum((m - j - 1) * (n - j - 1) for j in range(count))
     columns = sum(n - j - 1 for j in range(count))
-    found = [("search", below, count), ("swap", n * count, count), ("scale", below, count)]
-    return _loops(of, iter([*found, ("less", less, columns)]))
+    counts = [("search", below, count), ("swap", n * count, count), ("scale", below, count)]
+    return _loops(of, iter([*counts, ("less", less, columns)]))
 
 
 def _cholesky(of: dtype, n: int, *_: int) -> list[Loop]:
     half, columns = n * (n - 1) // 2, n * (n - 1) // 2
     less = sum((n - c) * c for c in range(1, n))
-    found = [("above", half, n), ("scale", half, n), ("less", less, columns)]
-    return _loops(of, iter(found))
+    counts = [("above", half, n), ("scale", half, n), ("less", less, columns)]
+    return _loops(of, iter(counts))
 
 
 def _solve(of: dtype, n: int, k: int, *rest: int) -> list[Loop]:
@@ -61,8 +61,8 @@ def _qr(of: dtype, m: int, n: int, *_: int) -> list[Loop]:
     below = sum(m - j - 1 for j in range(count))
     less = sum((m - j - 1) * (n - j - 1) for j in range(count))
     columns = sum(n - j - 1 for j in range(count))
-    found = [(name, below, count) for name in ("largest", "squares", "scale")]
-    return _loops(of, iter([*found, ("dot", less, columns), ("less", less, columns)]))
+    counts = [(name, below, count) for name in ("largest", "squares", "scale")]
+    return _loops(of, iter([*counts, ("dot", less, columns), ("less", less, columns)]))
 
 
 def _reflect(of: dtype, m: int, k: int, count: int, *_: int) -> list[Loop]:

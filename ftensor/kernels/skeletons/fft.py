@@ -117,18 +117,18 @@ def radices(n: int) -> Ints | None:
 
     Powers of two as few passes as there can be, of radices that are near each other.
     """
-    found: list[int] = []
+    factors: list[int] = []
     rest, twos = n, 0
     while rest % 2 == 0:
         rest, twos = rest // 2, twos + 1
     if twos:
         passes = -(-twos // 4) if twos in (4, 8) else -(-twos // 3)
-        found += [1 << (twos + k) // passes for k in range(passes)][::-1]
+        factors += [1 << (twos + k) // passes for k in range(passes)][::-1]
     for r in range(3, MOST_RADIX + 1, 2):
         while rest % r == 0:
-            found.append(r)
+            factors.append(r)
             rest //= r
-    return tuple(found) if rest == 1 else None
+    return tuple(factors) if rest == 1 else None
 
 
 def roots_in(radix: int, length: int) -> int:
@@ -189,19 +189,19 @@ class Fft(BoardSkeleton[FftKey]):
         """One for each step, and the ways in and out."""
         g, lanes = FftGeometry.unpack(launch.geometry), launch.key.lanes
         begin, end = launch.slab(g.items * g.pieces, unit)
-        found = []
+        loops = []
         for s in g.stages:
             groups = -(-s.lanes // lanes) * (end - begin) // g.pieces
             if s.kind != GROUPS:
-                found.append(Loop("real", groups, end - begin, TURN))
+                loops.append(Loop("real", groups, end - begin, TURN))
                 continue
-            found.append(Loop("read", groups * s.read.size, groups, TURN))
+            loops.append(Loop("read", groups * s.read.size, groups, TURN))
             for step in s.steps:
                 radix = max(step.what, 1)
                 turns = groups * step.n // radix
-                found.append(Loop(f"step {step.what}", turns, groups, TURN + radix))
-            found.append(Loop("written", groups * s.written.size, groups, TURN))
-        return found
+                loops.append(Loop(f"step {step.what}", turns, groups, TURN + radix))
+            loops.append(Loop("written", groups * s.written.size, groups, TURN))
+        return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every step reads and writes the working memory; tables are read for each group."""
@@ -226,11 +226,11 @@ class Fft(BoardSkeleton[FftKey]):
         burst_in = first.size if first.step == 2 else 1
         burst_out = last.size if last.step == 2 else 1
         names = (("out", True, burst_out), ("in", False, burst_in), ("tables", False, 1))
-        found = [
+        accesses = [
             Access(name, to, moved[name] * size, moved[name], burst, moved[name] * size) for name, to, burst in names
         ]
         between = moved["between"]
-        return [*found, Access("scratch", True, between * size, between, lanes, 0)]
+        return [*accesses, Access("scratch", True, between * size, between, lanes, 0)]
 
     def extent(self, launch: KernelLaunch) -> str:
         """Transforms and their length."""

@@ -199,21 +199,21 @@ class Fir(BoardSkeleton[FirKey]):
             Access("bias", False, g.items * size, g.items * key.parts, 1, 0),
         ]
 
-    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
         """Block, filter and group of an item."""
-        return 3 * sum(loop.entries for loop in found if loop.name == "samples")
+        return 3 * sum(loop.entries for loop in loops if loop.name == "samples")
 
     def operators(self, key: FirKey) -> Mapping[tuple[str, str], int]:
         """Products of all taps, those of a number's parts, the tree, and the bias; each tap is
         taken or not, and a result has a place in its beat."""
         kind, parts, taps = ctype.scalar(key.dtype), key.parts, key.taps
-        found = Counter({("mul", kind): parts**2 * taps, ("add", kind): parts * taps})
-        found["add", kind] += (parts - 1) * parts * taps
-        found["choose", kind] += parts * taps + 2 * key.lanes
+        counts = Counter({("mul", kind): parts**2 * taps, ("add", kind): parts * taps})
+        counts["add", kind] += (parts - 1) * parts * taps
+        counts["choose", kind] += parts * taps + 2 * key.lanes
         # Whatever enters at once is picked from its beat, and moves the line by so many places.
         ways = key.pace.bit_length() - 1
-        found["choose", kind] += parts * (taps * ways + key.pace * key.lanes // parts)
-        return found
+        counts["choose", kind] += parts * (taps * ways + key.pace * key.lanes // parts)
+        return counts
 
     def extent(self, launch: KernelLaunch) -> str:
         """Rows, their results, taps."""

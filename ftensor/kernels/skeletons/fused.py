@@ -97,11 +97,11 @@ def _sections(key: FusedKey, dialect: str, text: Callable[[Unit, str], str]) -> 
 
 def functions(key: FusedKey, dialect: str) -> list[str]:
     """What each call's unit is called where the kernel is."""
-    found = []
+    names = []
     for call in key.calls:
         name, space = fused.unit_name(key, call.unit), spaces.space(call.unit.key())
-        found.append(f"compute_{space}::{name}" if dialect == "vitis" else name)
-    return found
+        names.append(f"compute_{space}::{name}" if dialect == "vitis" else name)
+    return names
 
 
 class FusedMap(Fused):

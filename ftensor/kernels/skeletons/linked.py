@@ -38,15 +38,15 @@ class LinkedStage(BoardSkeleton[StageKey]):
         streams are no arguments of a launch."""
         if key.serves is None:
             return ()
-        found = _graphs().arguments(key.of)
+        arguments = _graphs().arguments(key.of)
         if key.part == BEGIN:
-            return tuple(a for a in found if a.what != "*" and not a.name.endswith("_offset"))
+            return tuple(a for a in arguments if a.what != "*" and not a.name.endswith("_offset"))
         mine = "in_0" if key.part == LOAD else "out0"
         pointer, offset = (
-            next(a._replace(of=key.port + a.name.removeprefix(mine)) for a in found if a.name == n)
+            next(a._replace(of=key.port + a.name.removeprefix(mine)) for a in arguments if a.name == n)
             for n in (mine, f"{mine}_offset")
         )
-        return (pointer, offset, found[-1])
+        return (pointer, offset, arguments[-1])
 
     def structure(self, lanes: int, asked: str) -> str:
         """That of its graph."""
@@ -69,16 +69,16 @@ class LinkedStage(BoardSkeleton[StageKey]):
             return []
         mine = key.stage.name
         names = (mine, f"{mine}_once", f"{mine}_states", f"{mine}_tree")
-        found = _graphs().loops(launch._replace(key=key.of), unit, widened)
-        return [one for one in found if one.name in names]
+        loops = _graphs().loops(launch._replace(key=key.of), unit, widened)
+        return [one for one in loops if one.name in names]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """What goes through its port."""
         key = launch.key
         if key.part not in (LOAD, STORE):
             return []
-        found = _graphs().traffic(launch._replace(key=key.of), widened)
-        return [one for one in found if one.write == (key.part == STORE)]
+        accesses = _graphs().traffic(launch._replace(key=key.of), widened)
+        return [one for one in accesses if one.write == (key.part == STORE)]
 
     def operators(self, key: StageKey) -> Mapping[tuple[str, str], int]:
         """Of a transform."""
@@ -94,15 +94,15 @@ class LinkedStage(BoardSkeleton[StageKey]):
         """The graph's, of the kernel that begins it; of others their part of it."""
         if key.part == BEGIN:
             return _graphs().record(key.of)
-        found = _graphs().record(key.of)
-        return found._replace(op=key.port or key.name)
+        record = _graphs().record(key.of)
+        return record._replace(op=key.port or key.name)
 
 
 def _graphs() -> Staged:
     """The skeleton of graphs in one kernel."""
-    found = board_named("staged")
-    assert isinstance(found, Staged)
-    return found
+    skeleton = board_named("staged")
+    assert isinstance(skeleton, Staged)
+    return skeleton
 
 
 register(LinkedStage())

@@ -58,16 +58,16 @@ class Map(OpSkeleton):
         blocks = -(-total // _block(key)) if launch.structure == "burst" else 1
         names = {LINEAR: "read", SINGLE: "repeat"}
         inputs = [p for p in key.ins if p.kind != BY_VALUE]
-        found = [Loop(names[p.kind], total, blocks, 1, True, False) for p in inputs]
-        found += [Loop("compute", total, blocks, 1, False, True), Loop("write", count, blocks, 1, False, False)]
+        loops = [Loop(names[p.kind], total, blocks, 1, True, False) for p in inputs]
+        loops += [Loop("compute", total, blocks, 1, False, True), Loop("write", count, blocks, 1, False, False)]
         if launch.structure == "dataflow":
-            found = [loop._replace(stage=f"{loop.name}{k}") for k, loop in enumerate(found)]
-        return found
+            loops = [loop._replace(stage=f"{loop.name}{k}") for k, loop in enumerate(loops)]
+        return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every operand once, in whole beats."""
         key: KernelKey = launch.key
-        found = []
+        accesses = []
         for name, p, write in in_memory(key):
             size = p.dtype.itemsize
             many = p.kind == LINEAR
@@ -77,8 +77,8 @@ class Map(OpSkeleton):
             if launch.structure == "loop" and not many:
                 # Read again for every beat.
                 beats, burst = -(-launch.n // key.lanes), 1
-            found.append(Access(name, write, n * size, beats, burst if many else 1, n * size))
-        return found
+            accesses.append(Access(name, write, n * size, beats, burst if many else 1, n * size))
+        return accesses
 
     def memories(self, key: KernelKey, structure: str) -> list[Memory]:
         """A block of each operand, where blocks take turns."""

@@ -105,9 +105,9 @@ class Nll(BoardSkeleton[NllKey]):
         """A target, and one element of its classes."""
         g, size = NllGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
         n = g.items
-        made = 1 if g.kind else n
+        results = 1 if g.kind else n
         return [
-            Access("out", True, made * size, made, 1, made * size),
+            Access("out", True, results * size, results, 1, results * size),
             Access("total", True, size, 1, 1, size),
             Access("x", False, n * size, n, 1, n * g.classes * size),
             Access("target", False, n * 8, n, n, n * 8),

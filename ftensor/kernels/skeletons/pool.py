@@ -211,7 +211,7 @@ class Pool(BoardSkeleton[PoolKey]):
             Access("in", False, sum(beats) * LANES * size, sum(beats), longest, crossing),
         ]
 
-    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
         """Where a unit's bands begin."""
         return 1
 
@@ -226,7 +226,7 @@ class Pool(BoardSkeleton[PoolKey]):
         of = ctype.scalar(key.dtype)
         known = {"float": "float", "char": "int8", "uchar": "int8", "short": "int16"}
         of = known.get(of, "int32")
-        found = {
+        counts = {
             ("compare", of): 2 * LANES,
             ("choose", of): LANES * (4 + 4),
             ("choose", "int32"): 2 * LANES,
@@ -235,8 +235,8 @@ class Pool(BoardSkeleton[PoolKey]):
             ("mul", "int32"): 6,
         }
         if key.dtype.kind == "f":
-            found |= {("add", of): LANES, ("div", of): 1}
-        return found
+            counts |= {("add", of): LANES, ("div", of): 1}
+        return counts
 
     def memories(self, key: PoolKey, structure: str) -> list[Memory]:
         """Two strips, and what is folded."""

@@ -82,13 +82,13 @@ class Reduce(OpSkeleton):
         r, outer = _reduction(key), self.across
         kept, reduced = self.spaces(g)
         results, elements = prod(kept) * g.splits, prod(kept) * prod(reduced)
-        found = []
+        accesses = []
         for k, (name, p, write) in enumerate(in_memory(key)):
             size = p.dtype.itemsize
             if write:
                 # Results leave one by one, the lanes of a row's end among them.
                 crossing = 0 if r.stage == "first" else results * size
-                found.append(Access(name, True, results * size, results, 1, crossing, True))
+                accesses.append(Access(name, True, results * size, results, 1, crossing, True))
                 continue
             mine = (*g.kept_strides[k], g.steps[k]) if outer else g.kept_strides[k]
             along = g.strides[k] if outer else (*g.strides[k], g.steps[k])
@@ -104,8 +104,8 @@ class Reduce(OpSkeleton):
             else:
                 beats = -(-elements // key.lanes) if p.kind == SINGLE else elements
                 moved = (beats * size, beats, 1, crossing, True)
-            found.append(Access(name, False, *moved))
-        return found
+            accesses.append(Access(name, False, *moved))
+        return accesses
 
     def spaces(self, g: FoldGeometry) -> tuple[Ints, Ints]:
         """The shapes of what is kept and of what is reduced."""
@@ -113,7 +113,7 @@ class Reduce(OpSkeleton):
             return (*g.kept_shape, g.inner), g.shape
         return g.kept_shape, (*g.shape, g.inner)
 
-    def divisions(self, launch: KernelLaunch, found: object) -> int:
+    def divisions(self, launch: KernelLaunch, loops: object) -> int:
         """Where each item's work begins."""
         g = FoldGeometry.unpack(launch.geometry)
         return -(-g.items // launch.units) * (len(g.kept_shape) + len(g.shape))
@@ -175,28 +175,28 @@ class ReduceInner(Reduce):
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Where rows take turns, results and single elements follow each other."""
-        found = super().traffic(launch, widened)
+        accesses = super().traffic(launch, widened)
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         if not self._in_turns(key, g):
-            return found
+            return accesses
         outs, lanes = len(key.outs), key.lanes
-        for k, a in enumerate(found):
+        for k, a in enumerate(accesses):
             size = (*key.outs, *key.ins)[k].dtype.itemsize
             if k == outs:
                 slabs = [launch.slab(g.items, unit) for unit in range(launch.units)]
                 beats = sum(Turns.of(g, k, *slab, lanes).reads() for slab in slabs)
                 burst = 0 if Turns.of(g, k, *slabs[0], lanes).in_line else 1
                 moved = beats * lanes * size
-                found[k] = a._replace(nbytes=moved, beats=beats, burst=burst, short=True)
+                accesses[k] = a._replace(nbytes=moved, beats=beats, burst=burst, short=True)
             else:
                 burst = 0 if g.kept_strides[k][0] == 1 else 1
-                found[k] = a._replace(nbytes=g.items * size, beats=g.items, burst=burst)
-        return found
+                accesses[k] = a._replace(nbytes=g.items * size, beats=g.items, burst=burst)
+        return accesses
 
-    def divisions(self, launch: KernelLaunch, found: object) -> int:
+    def divisions(self, launch: KernelLaunch, loops: object) -> int:
         """None in turns, which are counted."""
         in_turns = self._in_turns(launch.key, FoldGeometry.unpack(launch.geometry))
-        return 0 if in_turns else super().divisions(launch, found)
+        return 0 if in_turns else super().divisions(launch, loops)
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """All: rows in turns are read a beat at a time."""
@@ -217,17 +217,17 @@ def _turns(key: KernelKey, g: FoldGeometry, begin: int, end: int) -> list[Loop]:
     if part.in_line:
         read = read._replace(name="line", trips=part.reads())
     pieces = -(-g.inner // key.lanes)
-    found = [
+    loops = [
         read,
         Loop("align", steps, once, 1, False, False, "align"),
         Loop("turns", -(-rows // among) * among * pieces, once, 1, False, True, "turns"),
     ]
     for k in range(len(key.ins) - 1):
-        found.append(Loop("each", rows, once, 1, True, False, f"each{k}"))
+        loops.append(Loop("each", rows, once, 1, True, False, f"each{k}"))
     for k in range(outs):
         name = "in_line" if g.kept_strides[k][0] == 1 else "leave"
-        found.append(Loop(name, rows, once, 1, True, False, f"leave{k}"))
-    return found
+        loops.append(Loop(name, rows, once, 1, True, False, f"leave{k}"))
+    return loops
 
 
 class ReduceOuter(Reduce):

@@ -25,10 +25,10 @@ class FoldGeometry(Geometry):
     work: int
     results: int
     kept_shape: Annotated[Ints, Many("kept")]
-    kept_strides: Annotated[tuple[Ints, ...], Many("operands", "kept", told=False)]
+    kept_strides: Annotated[tuple[Ints, ...], Many("operands", "kept", packed=False)]
     shape: Annotated[Ints, Many("reduced")]
-    strides: Annotated[tuple[Ints, ...], Many("operands", "reduced", told=False)]
-    steps: Annotated[Ints, Many("operands", told=False)]
+    strides: Annotated[tuple[Ints, ...], Many("operands", "reduced", packed=False)]
+    steps: Annotated[Ints, Many("operands", packed=False)]
 
     def turns(self, lanes: int, vectors: int) -> bool:
         """Whether rows are short and lie at one distance from each other, so that a kernel along

@@ -35,16 +35,16 @@ class RowPasses(Fused):
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
         """What each pass folds."""
         words = _words(key, dialect)
-        return [line for n in range(len(words.passes.found)) for line in words.states(n)]
+        return [line for n in range(len(words.passes.in_order)) for line in words.states(n)]
 
     def filled(self, key: FusedKey, dialect: str) -> str:
         """The text with its passes."""
         words, one = _words(key, dialect), self.text_of_a_pass()
-        made = []
-        for n in range(len(words.passes.found)):
+        passes = []
+        for n in range(len(words.passes.in_order)):
             lines = defined(words.of_pass(n))
-            made += [*lines, one, spaces.dropped_words("\n".join(lines))]
-        return self.text().replace("        FT_PASSES\n", "\n".join(made) + "\n")
+            passes += [*lines, one, spaces.dropped_words("\n".join(lines))]
+        return self.text().replace("        FT_PASSES\n", "\n".join(passes) + "\n")
 
     def text_of_a_pass(self) -> str:
         """One pass."""

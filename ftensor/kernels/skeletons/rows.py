@@ -32,8 +32,8 @@ class RowsGeometry(Geometry):
     total: int  # rows * chunks
     ordered: bool
     shape: Annotated[Ints, Many("dims")]
-    strides: Annotated[tuple[Ints, ...], Many("operands", "dims", told=False)]
-    steps: Annotated[Ints, Many("operands", told=False)]
+    strides: Annotated[tuple[Ints, ...], Many("operands", "dims", packed=False)]
+    steps: Annotated[Ints, Many("operands", packed=False)]
 
     @classmethod
     def of(cls, shape: Ints, strides: tuple[Ints, ...], units: int, ordered: bool = False) -> RowsGeometry:
@@ -221,7 +221,7 @@ class Rows(OpSkeleton):
         """Single elements, or runs of beats."""
         key, g = launch.key, RowsGeometry.unpack(launch.geometry)
         elements = prod(g.shape) * g.inner
-        found = []
+        accesses = []
         slabs = [launch.slab(g.beats(key.lanes), unit) for unit in range(launch.units)]
         for k, (name, p, write) in enumerate(in_memory(key)):
             size, step = p.dtype.itemsize, g.steps[k]
@@ -236,7 +236,7 @@ class Rows(OpSkeleton):
                 if not in_line:
                     beats = sum(part.steps(stride, step)[1] for part in parts)
                 moved = (beats * key.lanes * size, beats, 0 if in_line else 1, crossing * size)
-                found.append(Access(name, write, *moved, not write))
+                accesses.append(Access(name, write, *moved, not write))
                 continue
             if key.lanes > 1:
                 runs = g.runs(k, key.lanes)
@@ -246,12 +246,12 @@ class Rows(OpSkeleton):
                     beats = sum(end - first - runs.kept(first, end)[1] for first, end in slabs)
                     burst = runs.length
                 moved = (beats * key.lanes * size, beats, burst, crossing * size)
-                found.append(Access(name, write, *moved, not write))
+                accesses.append(Access(name, write, *moved, not write))
                 continue
             in_line = write and step == 1 and p.kind != LOCATED and launch.structure != SCATTERS
             burst = g.runs(k, 1).length if in_line else 1
-            found.append(Access(name, write, elements * size, elements, burst, crossing * size, True))
-        return found
+            accesses.append(Access(name, write, elements * size, elements, burst, crossing * size, True))
+        return accesses
 
     def memories(self, key: KernelKey, structure: str) -> list[Memory]:
         """Runs that come again, of each input in whole beats."""
@@ -261,7 +261,7 @@ class Rows(OpSkeleton):
         inputs = [p.dtype.itemsize for _, p, write in in_memory(key) if not write]
         return [Memory(kept, 8 * size * key.lanes) for size in inputs]
 
-    def divisions(self, launch: KernelLaunch, found: object) -> int:
+    def divisions(self, launch: KernelLaunch, loops: object) -> int:
         """Where a unit's work begins, dim by dim."""
         return len(RowsGeometry.unpack(launch.geometry).shape) + 2
 
@@ -280,22 +280,22 @@ def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
     """The stages of a wide kernel; each operand has runs of its own, or pieces."""
     if g.pieces(lanes):
         return _in_pieces(g, first, end, lanes)
-    beats, found = end - first, []
+    beats, loops = end - first, []
     for k, step in enumerate(g.steps[1:], 1):
         runs, stage = g.runs(k, lanes), f"read{k}"
-        found.append(Loop("pass", beats, min(beats, 1), 1, False, False, f"align{k}"))
+        loops.append(Loop("pass", beats, min(beats, 1), 1, False, False, f"align{k}"))
         if step == 0:
             fetched = runs.fetched(first, end)
-            found.append(Loop("repeat", beats, fetched, 1, True, False, stage))
+            loops.append(Loop("repeat", beats, fetched, 1, True, False, stage))
             continue
         again, held = runs.kept(first, end)
         read = runs.started(first, end) - again
-        found.append(Loop("read", beats - held, read, 1, True, False, stage))
-        found.append(Loop("again", held, again, 1, False, False, stage))
+        loops.append(Loop("read", beats - held, read, 1, True, False, stage))
+        loops.append(Loop("again", held, again, 1, False, False, stage))
     # A burst that writes is answered before the next run begins.
     written = g.runs(0, lanes).started(first, end)
     return [
-        *found,
+        *loops,
         Loop("compute", beats, min(beats, 1), 1, False, True, "compute"),
         Loop("pass", beats, min(beats, 1), 1, False, False, "pack"),
         Loop("write", beats, written, 1, True, False, "write"),
@@ -304,7 +304,7 @@ def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
 
 def _in_pieces(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
     """The stages where rows are no whole beats."""
-    part, found = g.part(first, end, lanes), []
+    part, loops = g.part(first, end, lanes), []
     count = len(part.where()[0])  # as `ft_pieces`
     once = min(count, 1)
     for k, step in enumerate(g.steps[1:], 1):
@@ -314,9 +314,9 @@ def _in_pieces(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
         if part.in_line(stride, step):
             beats = -(-(part.first + part.elements) // lanes) - part.first // lanes
             read = read._replace(name="line", trips=beats)
-        found += [read, Loop("align", steps, once, 1, False, False, f"align{k}")]
+        loops += [read, Loop("align", steps, once, 1, False, False, f"align{k}")]
     return [
-        *found,
+        *loops,
         Loop("compute", count, once, 1, False, True, "compute"),
         Loop("pack", count, once, 1, False, False, "pack"),
         Loop("write", end - first, once, 1, True, False, "write"),

@@ -216,35 +216,35 @@ class Scan(BoardSkeleton[ScanKey]):
             (corner, short, narrow),
         ]
         wait, parts = recurrence(key), 2 if key.dtype.is_complex else 1
-        found = []
+        loops = []
         # Parts begin with the totals of those before them, which a launch of mode 1 leaves.
         for p in range(1, g.parts) if not g.mode else ():
             mine = members_in(begin, end, g.parts, p, p + 1)
             ends_here = members_in(begin, end, period, ends + p, ends + p + 1)
             wide = (mine - ends_here) * g.side + ends_here * narrow
-            found.append(Loop("before", p * wide, p * mine, wait, stage="work"))
+            loops.append(Loop("before", p * wide, p * mine, wait, stage="work"))
         for items, rows, m in blocks:
             if items * rows == 0:
                 continue
             if m > 1:
                 turns = items * rows * max(m, distance(wait))
-                found.append(Loop("elements", turns, items, parts, stage="work"))
+                loops.append(Loop("elements", turns, items, parts, stage="work"))
             else:
                 many, least = group(key), interval(wait, 1)
                 joined = rows // many * (many > 1)
                 least_joined = max(many * parts, least)
-                found += [
+                loops += [
                     Loop("group", items * joined, items * bool(joined), least_joined, stage="work"),
                     Loop("row", items * (rows - many * joined), items, least, stage="work"),
                 ]
             if g.mode:
-                found.append(Loop("totals", items * m, items, parts, False, stage="work"))
+                loops.append(Loop("totals", items * m, items, parts, False, stage="work"))
             else:
-                found += [
+                loops += [
                     x._replace(trips=x.trips * items, entries=x.entries * items, stage="leave")
                     for x in _leaving(g, rows, m, parts)
                 ]
-        return found
+        return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every element in, and out where results are written."""
@@ -271,8 +271,8 @@ class Scan(BoardSkeleton[ScanKey]):
     def memories(self, key: ScanKey, structure: str) -> list[Memory]:
         """States and places of rows side by side; elements of short rows."""
         bits, places = 8 * key.dtype.compute.itemsize, SCANS[key.op].place
-        found = [Memory(SIDE, bits), Memory(TILE, 8 * key.dtype.itemsize)]
-        return found + [Memory(SIDE, 32), Memory(TILE, 32)] * places
+        memories = [Memory(SIDE, bits), Memory(TILE, 8 * key.dtype.itemsize)]
+        return memories + [Memory(SIDE, 32), Memory(TILE, 32)] * places
 
     def operators(self, key: ScanKey) -> Mapping[tuple[str, str], int]:
         """Those of an element, and those of a total that is taken over."""

@@ -179,7 +179,7 @@ class Sort(OfOrder[SortKey]):
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """What a unit's share of the tiles goes through."""
         g = SortGeometry.unpack(launch.geometry)
-        found: list[Loop] = []
+        loops: list[Loop] = []
         for tiles, size in pieces(g.n, g.tile, g.tiles, *launch.slab(g.items, unit)):
             elements = tiles * size
             turns, begun, width = 0, 0, g.run
@@ -187,17 +187,17 @@ class Sort(OfOrder[SortKey]):
                 whole, rest = divmod(size, g.run)
                 there = whole * min(g.run, 3 * PART // 4) + min(rest, 3 * PART // 4)
                 runs = whole + bool(rest)
-                found.append(Loop("begins", tiles * there, tiles * runs, stage="work"))
+                loops.append(Loop("begins", tiles * there, tiles * runs, stage="work"))
             else:
-                found.append(Loop("inserted", elements + tiles * RUN, tiles, stage="work"))
+                loops.append(Loop("inserted", elements + tiles * RUN, tiles, stage="work"))
             for _ in range(g.passes):
                 width *= WAYS
                 groups = -(-size // width)
                 turns, begun = turns + size + groups * LEAD, begun + groups
             merged = Loop("merged", tiles * turns, tiles * begun, 1, g.merges, stage="work")
             name = "handed_on" if not g.last else "results" if g.written == 1 else "apart"
-            found += [merged, Loop(name, elements, tiles, 1, True, False, "leave")]
-        return found
+            loops += [merged, Loop(name, elements, tiles, 1, True, False, "leave")]
+        return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """The input, or the runs, once; the results, or longer runs, once."""
@@ -222,9 +222,9 @@ class Sort(OfOrder[SortKey]):
     def operators(self, key: SortKey) -> Mapping[tuple[str, str], int]:
         """Each register of a row and each node of the tree compares, a node the ranks, too; and
         each chooses what it takes. And of a run to be read, how far it and those before it are."""
-        found = Counter({("compare", compared(key.dtype).name): RUN + WAYS})
+        counts = Counter({("compare", compared(key.dtype).name): RUN + WAYS})
         chosen = 4 * RUN + 8 * WAYS
-        return found + Counter(
+        return counts + Counter(
             {("compare", "int32"): 4 * WAYS, ("choose", "int32"): chosen + 4 * WAYS, ("add", "int32"): 6 * WAYS}
         )
 

@@ -38,15 +38,15 @@ class Staged(BoardSkeleton[StagedKey]):
     def arguments(self, key: StagedKey) -> tuple[Argument, ...]:
         """Operands in rows are beats."""
         kinds = {f"out{k}": p for k, p in enumerate(key.outs)} | dict(fused.names(key))
-        found = []
+        arguments = []
         for what, c, name in self.parameters(key):
             p = kinds.get(name)
             if p is not None:
                 const, of = "const " * c.startswith("const "), _word(c, p.dtype)
                 of = f"hls::vector<{of}, {key.lanes}>" if p.kind in WIDE else of
                 c = f"{const}{of} *"
-            found.append(Argument(name, what, c.strip()))
-        return tuple(found)
+            arguments.append(Argument(name, what, c.strip()))
+        return tuple(arguments)
 
     def structure(self, lanes: int, asked: str) -> str:
         """Always in stages."""
@@ -74,29 +74,29 @@ class Staged(BoardSkeleton[StagedKey]):
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """A loop for each stage, a fold has two."""
         key, rows = launch.key, launch.n
-        found = []
-        for one in Stages(key).found:
+        loops = []
+        for one in Stages(key).in_order:
             port = (*key.ins, *key.outs)[one.port + len(key.ins) * (one.kind == STORE)]
             wide = one.kind in (ELEMENTS, FOLD, TRANSFORM) or (one.kind != OF_ROWS and port.kind in WIDE)
             trips, name = rows * key.beats if wide else rows, one.name
             if one.kind == LOAD and port.kind == EVERY_ROW:
-                found.append(Loop(f"{name}_once", key.beats, 1, computes=False, stage=name))
-                found.append(Loop(name, trips, 1, reads=False, computes=False, stage=name))
+                loops.append(Loop(f"{name}_once", key.beats, 1, computes=False, stage=name))
+                loops.append(Loop(name, trips, 1, reads=False, computes=False, stage=name))
             elif one.kind in (LOAD, STORE):
                 reads = one.kind == LOAD
-                found.append(Loop(name, trips, 1, reads=reads, computes=False, stage=name))
+                loops.append(Loop(name, trips, 1, reads=reads, computes=False, stage=name))
             elif one.kind == FOLD:
                 states, tree = f"{name}_states", f"{name}_tree"
-                found.append(Loop(states, trips, 1, reads=False, stage=states))
-                found.append(Loop(tree, rows, 1, key.states, reads=False, stage=tree))
+                loops.append(Loop(states, trips, 1, reads=False, stage=states))
+                loops.append(Loop(tree, rows, 1, key.states, reads=False, stage=tree))
             else:
                 trips += key.course.behind * (one.kind == TRANSFORM)
-                found.append(Loop(name, trips, 1, reads=False, stage=name))
-        return found
+                loops.append(Loop(name, trips, 1, reads=False, stage=name))
+        return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """What goes in and out: nothing in between."""
-        key, found = launch.key, []
+        key, accesses = launch.key, []
         ports = [(f"out{k}", True, p) for k, p in enumerate(key.outs)]
         ports += [(name, False, p) for name, p in fused.names(key)]
         for name, write, p in ports:
@@ -108,8 +108,8 @@ class Staged(BoardSkeleton[StagedKey]):
                 count = min(count, key.length * key.period)
             beats = -(-count // key.lanes) if p.kind in WIDE else count
             nbytes = count * p.dtype.itemsize
-            found.append(Access(name, write, nbytes, beats, 0, nbytes))
-        return found
+            accesses.append(Access(name, write, nbytes, beats, 0, nbytes))
+        return accesses
 
     def extent(self, launch: KernelLaunch) -> str:
         """Rows and their length."""
@@ -119,26 +119,26 @@ class Staged(BoardSkeleton[StagedKey]):
 
     def operators(self, key: StagedKey) -> Mapping[tuple[str, str], int]:
         """Those of transforms, which are no op's."""
-        found: Counter[tuple[str, str]] = Counter()
+        counts: Counter[tuple[str, str]] = Counter()
         for call in key.calls:
             if isinstance(call.unit, Transform):
-                found.update(key.course.operators(call.unit.scaled))
-        return found
+                counts.update(key.course.operators(call.unit.scaled))
+        return counts
 
     def memories(self, key: StagedKey, structure: str) -> list[Memory]:
         """FIFOs, rows that are kept, and the states of folds."""
         stages = Stages(key)
-        found = [Memory(f.depth, stages.bits(f.value)) for f in stages.fifos]
+        memories = [Memory(f.depth, stages.bits(f.value)) for f in stages.fifos]
         for p in key.ins:
             if key.kept(p):
-                found.append(Memory(key.kept(p), 8 * p.dtype.itemsize * key.lanes))
-        for stage in stages.found:
+                memories.append(Memory(key.kept(p), 8 * p.dtype.itemsize * key.lanes))
+        for stage in stages.in_order:
             if stage.kind == FOLD:
                 size = 8 * key.calls[stage.calls[0]].unit.compute.itemsize
-                found.append(Memory(8, size, key.lanes))
+                memories.append(Memory(8, size, key.lanes))
             if stage.kind == TRANSFORM:
-                found += key.course.memories(8 * key.calls[stage.calls[0]].unit.compute.itemsize)
-        return found
+                memories += key.course.memories(8 * key.calls[stage.calls[0]].unit.compute.itemsize)
+        return memories
 
     # In words
 

@@ -106,7 +106,7 @@ class Topk(OfOrder[TopkKey]):
             Access("in", False, moved, beats, 1, elements * size, short=True),
         ]
 
-    def divisions(self, launch: KernelLaunch, found: object) -> int:
+    def divisions(self, launch: KernelLaunch, loops: object) -> int:
         """A row's place in each dim."""
         g = TopkGeometry.unpack(launch.geometry)
         return len(g.shape) * -(-g.items // launch.units)

@@ -40,7 +40,7 @@ def in_stages(record: KernelRecord, group: Group) -> KernelRecord:
 def stages(group: Group) -> tuple[StageRecord, ...]:
     """The kernels of a graph, in an order in which each follows those that it takes from."""
     of = Stages(key_of(group))
-    return tuple(StageRecord(f"{group.name}_{stage.name}", (*_takes(of.key, stage), *UNITS)) for stage in of.found)
+    return tuple(StageRecord(f"{group.name}_{stage.name}", (*_takes(of.key, stage), *UNITS)) for stage in of.in_order)
 
 
 def held(group: Group) -> int:
@@ -85,7 +85,7 @@ class _Text:
     def text(self) -> str:
         """The whole."""
         key = self.key
-        texts = [self._stage(k, stage) for k, stage in enumerate(self.stages.found)]
+        texts = [self._stage(k, stage) for k, stage in enumerate(self.stages.in_order)]
         of = dict.fromkeys(_type(d) for d, row in zip(key.dtypes, key.of_row) if not row)
         body = fill(
             "intel/staged.cl",

@@ -49,7 +49,7 @@ class Text:
         fifos = [f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");' for f in self.stages.fifos]
         settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
         texts, calls, more = [], [], []
-        for k, stage in enumerate(self.stages.found):
+        for k, stage in enumerate(self.stages.in_order):
             text, mine, own = self.stage(k, stage)
             texts.append(text)
             calls += [f"FT_PROCESS({call})" for call in mine]

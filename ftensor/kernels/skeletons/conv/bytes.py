@@ -46,9 +46,9 @@ class _Bytes(BoardConv):
 
     def settings(self, key: ConvKey, *, float64: bool, grid: str) -> list[str]:
         """Those of single bytes: no language has vectors of as many as a beat has."""
-        told = {"FT_NAME": key.entry, **self.defines(key)}
+        defines = {"FT_NAME": key.entry, **self.defines(key)}
         lines = source.settings(self.compute(key), 1, float64, grid)
-        return [*lines, *(f"#define {word} {n}" for word, n in told.items()), *self.words_told()]
+        return [*lines, *(f"#define {word} {n}" for word, n in defines.items()), *self.words_told()]
 
     def helpers(self, key: ConvKey) -> list[str]:
         """None: bytes are what is multiplied."""
@@ -77,13 +77,13 @@ class ConvBytes(_Bytes, Conv):
     def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
         """All move in vectors; results off a beat leave by a port of their own."""
         wide = {"out": OUT, "planes": key.lanes, "panels": key.rows}
-        found = []
+        arguments = []
         for a in BoardConv.arguments(self, key):
             of = a.c.removeprefix("const ").removesuffix(" *")
             lanes = wide.get(a.name)
             c = a.c.replace(of, f"hls::vector<{of}, {lanes}>") if lanes else a.c
-            found.append(a._replace(c=c))
-        return (*found[:3], Argument("out_elements", "*", "int *", "out"), *found[3:])
+            arguments.append(a._replace(c=c))
+        return (*arguments[:3], Argument("out_elements", "*", "int *", "out"), *arguments[3:])
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Five stages: planes, panels, the sums, what puts results side by side, what stores."""
@@ -91,7 +91,7 @@ class ConvBytes(_Bytes, Conv):
         begin, end = launch.slab(g.items, unit)
         items, depth, beats = end - begin, g.depth, g.beats
         between = max(turns(key), -(-beats // max(len(g.offsets), 1)))
-        found = {
+        loops = {
             loop.name: loop
             for loop in (
                 strips_of(g, items),
@@ -114,11 +114,11 @@ class ConvBytes(_Bytes, Conv):
             elif g.lines:
                 ways = {"leave": rows, "keep": rows}
             for name, trips in {"depth": depth * max(x.vectors, between), **ways}.items():
-                found[name] = found[name].more(x.items * trips, x.items)
+                loops[name] = loops[name].more(x.items * trips, x.items)
         for tile in range(g.tiles if g.lines else 0):
             for name, trips, entries in self._line(key, g, tile, begin, end):
-                found[name] = found[name].more(trips, entries)
-        return list(found.values())
+                loops[name] = loops[name].more(trips, entries)
+        return list(loops.values())
 
     def _line(self, key: ConvKey, g: ConvGeometry, tile: int, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
         """Of the lines of a tile: pieces, and what leaves before beats, in them, and behind, where
@@ -211,19 +211,19 @@ class ConvBytesPack(_Bytes, ConvPack):
 
     def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
         """All in vectors, and by elements what does not lie in line."""
-        found = []
+        arguments = []
         for a in BoardConv.arguments(self, key):
             lanes = {"planes": key.lanes, "panels": key.rows, "x": key.lanes}.get(a.name)
             c = a.c.replace("char", f"hls::vector<char, {lanes}>") if lanes else a.c
-            found.append(a._replace(c=c))
-        x, weight = (next(k for k, a in enumerate(found) if a.name == n) for n in ("x", "weight"))
+            arguments.append(a._replace(c=c))
+        x, weight = (next(k for k, a in enumerate(arguments) if a.name == n) for n in ("x", "weight"))
         beats = f"const hls::vector<char, {key.lanes}> *"
         return (
-            *found[: x + 1],
+            *arguments[: x + 1],
             Argument("x_elements", "*", "const char *", "x"),
-            found[weight],
+            arguments[weight],
             Argument("weight_beats", "*", beats, "weight"),
-            *found[weight + 1 :],
+            *arguments[weight + 1 :],
         )
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:

@@ -152,15 +152,15 @@ def alike(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[Alike]:
     rest = g.filters - (g.panels - 1) * key.rows
     left = g.positions - (g.tiles - 1) * key.columns
     vectors = -(-left // key.lanes)
-    found = (
+    tiles = (
         Alike(end - begin - below - right + corner, key.rows, key.vectors, g.whole),
         Alike(below - corner, rest, key.vectors, g.whole),
         Alike(right - corner, key.rows, vectors, g.whole and left % key.lanes == 0),
         Alike(corner, rest, vectors, g.whole and left % key.lanes == 0),
     )
-    merged = [one for one in found if one.items]
+    merged = [one for one in tiles if one.items]
     if g.tiles == 1:  # all are the last
-        merged = [one for one in found[2:] if one.items]
+        merged = [one for one in tiles[2:] if one.items]
     return merged
 
 
@@ -207,19 +207,19 @@ class Conv(BoardConv):
         """Both kernels of each dtype."""
         for of in asked.dtypes:
             if serves(of):
-                found = conv_key(of, asked.target, False, 16)
-                yield from (found, conv_pack_key(found, False))
+                key = conv_key(of, asked.target, False, 16)
+                yield from (key, conv_pack_key(key, False))
 
     def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
         """All move in vectors; results off a beat leave by a port of their own."""
         own = super().arguments(key)
         wide = {"out": key.lanes, "planes": key.lanes, "panels": key.rows}
-        found = []
+        arguments = []
         for a in own:
             of = a.c.removeprefix("const ").removesuffix(" *")
             lanes = wide.get(a.name)
-            found.append(a._replace(c=a.c.replace(of, f"hls::vector<{of}, {lanes}>")) if lanes else a)
-        return (*found[:3], Argument("out_elements", "*", own[0].c, "out"), *found[3:])
+            arguments.append(a._replace(c=a.c.replace(of, f"hls::vector<{of}, {lanes}>")) if lanes else a)
+        return (*arguments[:3], Argument("out_elements", "*", own[0].c, "out"), *arguments[3:])
 
     def places(self, key: ConvKey) -> dict[str, str]:
         """How many steps a sum waits, and a beat of a strip, whose vectors reach into the next."""
@@ -232,7 +232,7 @@ class Conv(BoardConv):
         items, depth, beats = end - begin, g.depth, g.beats
         sums, taps = max(1, -(-depth // DEPTH)), max(len(g.offsets), 1)
         between = max(turns(key), -(-beats // taps))
-        found = {
+        loops = {
             loop.name: loop
             for loop in (
                 strips_of(g, items),
@@ -254,8 +254,8 @@ class Conv(BoardConv):
                 ("join", sums * x.vectors * x.rows, sums),
                 (way, x.vectors * x.rows * wide, 1),
             ):
-                found[name] = found[name].more(x.items * trips, x.items * entries)
-        return list(found.values())
+                loops[name] = loops[name].more(x.items * trips, x.items * entries)
+        return list(loops.values())
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every tile reads its strips and filters anew."""
@@ -263,7 +263,7 @@ class Conv(BoardConv):
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
         strips, steps = g.items * g.channels * g.beats, g.items * (1 + g.depth)
         longest = burst_of(g)
-        found = []
+        accesses = []
         for whole in (True, False):
             count = sum(x.items * x.rows * x.vectors * key.lanes for x in alike(key, g, 0, g.items) if x.whole == whole)
             burst = 1
@@ -272,14 +272,14 @@ class Conv(BoardConv):
                 burst = count // max(lines, 1)
             if count:
                 beats = count // key.lanes if whole else count
-                found.append(Access("out", True, count * size, beats, burst, count * size))
+                accesses.append(Access("out", True, count * size, beats, burst, count * size))
         return [
-            *found,
+            *accesses,
             Access("planes", False, strips * key.lanes * compute, strips, longest, 0, True),
             Access("panels", False, steps * key.rows * compute, steps, 0, 0, True),
         ]
 
-    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
         """Those of the first item; the others' are divided while the one before is computed."""
         return 3 + len(ConvGeometry.unpack(launch.geometry).batch)
 

@@ -120,15 +120,15 @@ class ConvPack(BoardConv):
 
     def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
         """Planes and panels go in vectors, the input by a port for each way."""
-        own, found = super().arguments(key), []
+        own, arguments = super().arguments(key), []
         for a in own:
             of = a.c.removeprefix("const ").removesuffix(" *")
             wide = a.name in ("planes", "panels", "x")
             c = a.c.replace(of, f"hls::vector<{of}, {key.rows}>") if wide else a.c
-            found.append(a._replace(c=c))
+            arguments.append(a._replace(c=c))
         x = [a.name for a in own].index("x")
         elements = Argument("x_elements", "*", own[x].c, "x")
-        return (*found[: x + 1], elements, *found[x + 1 :])
+        return (*arguments[: x + 1], elements, *arguments[x + 1 :])
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Pieces of planes in stages, and panels beside them."""

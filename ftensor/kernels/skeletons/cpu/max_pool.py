@@ -56,7 +56,7 @@ class PlaneWindows(NamedTuple):
         walk = product(*[range(count) for count in counts[:-1]])
         return tuple([sum(k * s * r for k, s, r in zip(at, steps, rows)) for at in walk])
 
-    def told(self, key: MaxPoolKey) -> WindowsGeometry:
+    def geometry(self, key: MaxPoolKey) -> WindowsGeometry:
         """What a launch is told."""
         columns, firsts = self.counts[-1], self.begins
         entries = len(firsts)
@@ -81,7 +81,7 @@ class WindowsGeometry(Geometry):
     entries: int
     columns: int
     plane: int
-    lines: Annotated[Ints, Many("line_count", told=False)]
+    lines: Annotated[Ints, Many("line_count", packed=False)]
     firsts: Annotated[Ints, Many("")]
 
 
@@ -127,12 +127,12 @@ class MaxPool(Skeleton[MaxPoolKey]):
     def parameters(self, key: MaxPoolKey) -> tuple[Parameter, ...]:
         """Results, what they are of, their offsets, the geometry."""
         element = element_type(key.dtype)
-        found: list[Parameter] = []
+        parameters: list[Parameter] = []
         for name, written in self.written.items():
             of = "long" if name == "places" else element
-            found.append(("*", f"FT_GLOBAL {'' if written else 'const '}{of} *", name))
-        found += [("long", "long ", f"{name}_offset") for name in self.written]
-        return (*found, ("*", "const int *", "geometry"))
+            parameters.append(("*", f"FT_GLOBAL {'' if written else 'const '}{of} *", name))
+        parameters += [("long", "long ", f"{name}_offset") for name in self.written]
+        return (*parameters, ("*", "const int *", "geometry"))
 
     def defines(self, key: MaxPoolKey) -> dict[str, object]:
         """The element and the window."""

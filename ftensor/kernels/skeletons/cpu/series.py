@@ -65,24 +65,24 @@ class Called(NamedTuple):
     pointers: list[Parameter]
     offsets: list[Parameter]
     numbers: list[Parameter]
-    told: Parameter | None  # its n, or its geometry
+    last: Parameter | None  # its n, or its geometry
 
 
 def parameters_of(member: Member) -> Called:
     """A member's parameters."""
-    found = list(skeleton_of(member.key).parameters(member.key))
-    told = found.pop() if len(found) > _count(member) else None
-    pointers = [p for p in found if p[0] == "*"]
-    others = [p for p in found if p[0] != "*"]
+    parameters = list(skeleton_of(member.key).parameters(member.key))
+    last = parameters.pop() if len(parameters) > _count(member) else None
+    pointers = [p for p in parameters if p[0] == "*"]
+    others = [p for p in parameters if p[0] != "*"]
     cut = len(member.offsets)
-    return Called(pointers, others[:cut], others[cut:], told)
+    return Called(pointers, others[:cut], others[cut:], last)
 
 
 def _count(member: Member) -> int:
     return len(member.pointers) + len(member.offsets) + member.numbers
 
 
-def told(
+def series_geometry(
     units: Sequence[int], copies: Sequence[int], parts: Sequence[Sequence[int]], wide: Sequence[bool | None]
 ) -> Ints:
     """What a series is told: the members' units, the bytes of each copy, and what the members are
@@ -142,8 +142,8 @@ class Series(Skeleton[SeriesKey]):
 
     def located(self, key: SeriesKey) -> tuple[int, ...]:
         """The members'."""
-        found = [m.pointers[k] for m in key.members for k in skeleton_of(m.key).located(m.key)]
-        return tuple(dict.fromkeys(found))
+        pointers = [m.pointers[k] for m in key.members for k in skeleton_of(m.key).located(m.key)]
+        return tuple(dict.fromkeys(pointers))
 
     def flops(self, key: SeriesKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
         """The members' together."""
@@ -175,7 +175,7 @@ def _calls(key: SeriesKey, names: dict[Key, str]) -> list[str]:
     """The members' calls."""
     count = len(key.members)
     of_copy = {k: 2 * count + n for n, k in enumerate(key.copied)}
-    lines, given = [], 0
+    lines, count_before = [], 0
     for k, member in enumerate(key.members):
         called = parameters_of(member)
         words = []
@@ -186,12 +186,12 @@ def _calls(key: SeriesKey, names: dict[Key, str]) -> list[str]:
             words.append(f"({_here(word)}){text}")
         own = [
             *("0" if at is None else f"at{at}" for at in member.offsets),
-            *(f"n{given + n}" for n in range(member.numbers)),
+            *(f"n{count_before + n}" for n in range(member.numbers)),
         ]
-        given += 0 if key.shared else member.numbers
+        count_before += 0 if key.shared else member.numbers
         passed = _in_order(member, words, own)
-        if called.told is not None:
-            what, word, _ = called.told
+        if called.last is not None:
+            what, word, _ = called.last
             start = f"g[{count + k}]"
             passed.append(f"({_here(word)})(g + {start})" if what == "*" else f"({word}){start}")
         passed += ["0", "1"] if member.each else ["FT_UNIT", f"(int)g[{k}]"]
@@ -202,27 +202,27 @@ def _calls(key: SeriesKey, names: dict[Key, str]) -> list[str]:
 
 def _in_order(member: Member, pointers: list[str], others: list[str]) -> list[str]:
     """What is passed, in the order of the member's own parameters."""
-    found = list(skeleton_of(member.key).parameters(member.key))[: _count(member)]
+    parameters = list(skeleton_of(member.key).parameters(member.key))[: _count(member)]
     some, rest = iter(pointers), iter(others)
-    return [next(some if what == "*" else rest) for what, _, _ in found]
+    return [next(some if what == "*" else rest) for what, _, _ in parameters]
 
 
 def _parts(key: SeriesKey, table: Ints) -> list[Ints]:
     """What each member is told, out of what a series is."""
     count = len(key.members)
     starts = table[count : 2 * count]
-    each = [parameters_of(m).told for m in key.members]
+    each = [parameters_of(m).last for m in key.members]
     where = [s for s, of in zip(starts, each) if of is not None and of[0] == "*"] + [len(table)]
-    found: list[Ints] = []
+    parts: list[Ints] = []
     for start, of in zip(starts, each, strict=True):
         if of is None or of[0] != "*":
-            found.append(() if of is None else (start,))
+            parts.append(() if of is None else (start,))
             continue
         part = table[start : where[where.index(start) + 1]]
         if "long" not in of[1]:
             part = tuple(np.array(part, np.int64).view(np.int32).tolist())
-        found.append(part)
-    return found
+        parts.append(part)
+    return parts
 
 
 register(Series())

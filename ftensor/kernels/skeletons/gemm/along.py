@@ -104,13 +104,13 @@ class Along(Gemm):
         size = key.dtype.itemsize
         batch, beats = g.items // (g.row_blocks * g.column_blocks), -(-g.depth // key.lanes)
         results, read = batch * g.rows * g.columns, g.items * beats * SIDE
-        found = [Access("out", True, results * size, results, 1, results * size)]
+        accesses = [Access("out", True, results * size, results, 1, results * size)]
         for name, n in (("a", g.rows), ("b", g.columns)):
             crossing = batch * n * g.depth * size
-            found.append(Access(name, False, read * PORT_BYTES, read, 1, crossing, short=True))
+            accesses.append(Access(name, False, read * PORT_BYTES, read, 1, crossing, short=True))
         if g.mode == ADDED:
-            found.append(Access("added", False, results * size, results, 1, results * size))
-        return found
+            accesses.append(Access("added", False, results * size, results, 1, results * size))
+        return accesses
 
 
 register(Along())

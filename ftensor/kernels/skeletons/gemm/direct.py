@@ -95,14 +95,14 @@ class Direct(Gemm):
         results = batch * g.rows * g.columns * size
         beats = batch * g.rows * -(-g.columns // lanes)
         longest = max(1, g.columns // lanes)
-        found = [
+        accesses = [
             Access("out", True, results, beats, longest, results),
             Access("a", False, steps * key.rows * size, steps * key.rows, key.rows, batch * g.rows * g.depth * size),
             Access("b", False, steps * key.columns * size, steps * wide, wide, batch * g.columns * g.depth * size),
         ]
         if g.mode == 2:
-            found.append(Access("added", False, results, beats, longest, results))
-        return found
+            accesses.append(Access("added", False, results, beats, longest, results))
+        return accesses
 
 
 register(Direct())

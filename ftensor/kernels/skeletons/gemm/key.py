@@ -91,16 +91,16 @@ class Gemm(BoardSkeleton[GemmKey]):
 
     def parameters(self, key: GemmKey) -> tuple[Parameter, ...]:
         """Pointers, offsets, alpha and beta, the geometry."""
-        found = [
+        parameters = [
             ("*", f"{'' if i < self.written else 'const '}{self.word_of(key, name)} *", name)
             for i, name in enumerate(self.operands_in_order)
         ]
-        found += [("long", "long ", f"{name}_offset") for name in self.offsets]
+        parameters += [("long", "long ", f"{name}_offset") for name in self.offsets]
         real = ctype.scalar(key.dtype)
         ends = ("_re", "_im")[: key.parts]
         if self.scaled:
-            found += [(real, f"{real} ", f"{n}{end}") for n in ("alpha", "beta") for end in ends]
-        return (*found, ("*", "const long *", "geometry"))
+            parameters += [(real, f"{real} ", f"{n}{end}") for n in ("alpha", "beta") for end in ends]
+        return (*parameters, ("*", "const long *", "geometry"))
 
     def defines(self, key: GemmKey) -> dict[str, object]:
         """The element and the tile."""
@@ -139,15 +139,15 @@ class Gemm(BoardSkeleton[GemmKey]):
 
     def product(self, launch: KernelLaunch) -> ProductGeometry:
         """What a launch of a product is told."""
-        return self._told(launch.geometry)
+        return self._unpacked(launch.geometry)
 
-    def _told(self, geometry: Ints) -> ProductGeometry:
+    def _unpacked(self, geometry: Ints) -> ProductGeometry:
         assert self.geometry is not None and issubclass(self.geometry, ProductGeometry)
         return self.geometry.unpack(geometry)
 
     def unread(self, key: GemmKey, geometry: Ints) -> tuple[int, ...]:
         """What is added, where nothing is."""
-        if not self.scaled or self._told(geometry).mode == ADDED:
+        if not self.scaled or self._unpacked(geometry).mode == ADDED:
             return ()
         return (self.operands_in_order.index("added"),)
 
@@ -155,9 +155,9 @@ class Gemm(BoardSkeleton[GemmKey]):
         """A product and a sum for each term, four of both for complex numbers; packing has none."""
         return self.scaled * 2 * key.parts**2 * numel(shapes[0]) * shapes[1][-1]
 
-    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
         """The batch dims of each item."""
-        return sum(loop.entries for loop in found) * len(self.product(launch).batch)
+        return sum(loop.entries for loop in loops) * len(self.product(launch).batch)
 
     def extent(self, launch: KernelLaunch) -> str:
         """Rows, columns, depth."""

@@ -75,7 +75,7 @@ class Pack(Gemm):
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """For each matrix those that read a panel, and the one that writes it."""
         key, g = launch.key, PackGeometry.unpack(launch.geometry)
-        found, chunk = [], constant("vitis/gemm_pack.cpp", "CHUNK")
+        loops, chunk = [], constant("vitis/gemm_pack.cpp", "CHUNK")
         for stage, x, width in (("a", g.a, key.rows), ("b", g.b, key.columns)):
             chunks = -(-x.depth // chunk)
             begin, end = launch.slab(x.panels * x.matrices * chunks, unit)
@@ -92,12 +92,12 @@ class Pack(Gemm):
                 (last - corner, width, steps),
                 (corner, rows, steps),
             ):
-                found += [
+                loops += [
                     Loop(name, items * trips, items, interval, True, False, stage)
                     for name, trips, interval in _reading(x, width, m, n, key.parts)
                 ]
-                found.append(Loop("steps", items * n * beats, items, 1, False, False, stage))
-        return found
+                loops.append(Loop("steps", items * n * beats, items, 1, False, False, stage))
+        return loops
 
     def memories(self, key: GemmKey, structure: str) -> list[Memory]:
         """A chunk of a row panel, and of a column panel."""
@@ -108,22 +108,22 @@ class Pack(Gemm):
         """Every matrix once in, and its panels out."""
         key, g = launch.key, PackGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
-        found = []
+        transfers = []
         for name, x, width in (("a", g.a, key.rows), ("b", g.b, key.columns)):
             steps, elements = x.matrices * x.panels * x.depth, x.matrices * x.rows * x.depth
             step = width * compute
             beats = steps * -(-step // PORT_BYTES)
-            found.append(Access(f"{name}_panels", True, steps * step, beats, 0, 0))
+            transfers.append(Access(f"{name}_panels", True, steps * step, beats, 0, 0))
             burst = _group() if x.along == 1 else width if x.across == 1 else 1
             moved = elements * size
             accesses, longest = elements * key.parts, burst * key.parts
-            found.append(Access(name, False, moved, accesses, longest, moved))
-        return found
+            transfers.append(Access(name, False, moved, accesses, longest, moved))
+        return transfers
 
-    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
         """The batch dims of each panel."""
         dims = len(PackGeometry.unpack(launch.geometry).a.batch)
-        return sum(loop.entries for loop in found) * dims
+        return sum(loop.entries for loop in loops) * dims
 
     def extent(self, launch: KernelLaunch) -> str:
         """Rows and depth of a, columns and depth of b."""

@@ -68,24 +68,24 @@ class Packed(Gemm):
         """All kernels of products."""
         parts = asked.options[PARTS.name]
         for of in asked.dtypes:
-            found: list[GemmKey] = []
+            keys: list[GemmKey] = []
             if of.kind == "b":
                 continue
             if DIRECT in parts:
-                found += [direct_key(of, asked.target, False, fused) for fused in (True, False)]
+                keys += [direct_key(of, asked.target, False, fused) for fused in (True, False)]
             if ALONG in parts and along_serves(of):
-                found.append(along_key(of))
+                keys.append(along_key(of))
             if PACKED in parts:
                 packed = packed_key(of, asked.target)
-                found += [packed, pack_key(packed)]
-            yield from dict.fromkeys(found)
+                keys += [packed, pack_key(packed)]
+            yield from dict.fromkeys(keys)
 
     def arguments(self, key: GemmKey) -> tuple[Argument, ...]:
         """Panels and results move in vectors; results off a beat leave by a port of their own."""
         own = super().arguments(key)
-        found = wide_arguments(key, own)
-        at = next(k for k, a in enumerate(found) if a.what != "*")
-        return (*found[:at], Argument("out_elements", "*", own[0].c, "out"), *found[at:])
+        arguments = wide_arguments(key, own)
+        at = next(k for k, a in enumerate(arguments) if a.what != "*")
+        return (*arguments[:at], Argument("out_elements", "*", own[0].c, "out"), *arguments[at:])
 
     def places(self, key: GemmKey) -> dict[str, str]:
         """Those of both templates."""
@@ -99,7 +99,7 @@ class Packed(Gemm):
         groups, rest = divmod(g.depth, group)
         sums, items = max(1, -(-g.depth // key.depth)), end - begin
         beats = -(-key.columns * key.dtype.compute.itemsize // PORT_BYTES)
-        found = {
+        loops = {
             loop.name: loop
             for loop in (
                 Loop("whole_groups", 0, 0, group, True, False, "a"),
@@ -124,8 +124,8 @@ class Packed(Gemm):
                 ("join", sums * x.rows, sums),
                 (x.way, x.rows * wide, 1),
             ):
-                found[name] = found[name].more(x.items * trips, x.items * entries)
-        return list(found.values())
+                loops[name] = loops[name].more(x.items * trips, x.items * entries)
+        return list(loops.values())
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
         """A tile's products in every cycle, a row of sums that join, and half a row scaled."""
@@ -148,7 +148,7 @@ class Packed(Gemm):
         batch = g.items // (_blocks(g) * g.column_blocks)
         tiles = batch * g.row_blocks * g.column_blocks
         step, group = key.columns * compute, _group()
-        found = [
+        accesses = [
             Access(
                 "a", False, tiles * g.depth * key.rows * compute, tiles * g.depth, group if g.depth >= group else 1, 0
             ),
@@ -163,12 +163,12 @@ class Packed(Gemm):
             count = sum(x.items * x.rows * x.columns for x in all_blocks if x.way == way)
             if count:
                 results = (count * size, count * key.parts // lanes, burst, count * size)
-                found.append(Access("out", True, *results))
+                accesses.append(Access("out", True, *results))
                 if g.mode == 2:
-                    found.append(Access("added", False, *results))
-        return found
+                    accesses.append(Access("added", False, *results))
+        return accesses
 
-    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
         """Those of the first item; the others' are divided while the one before is computed."""
         return len(ProductGeometry.unpack(launch.geometry).batch)
 
@@ -184,7 +184,7 @@ def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[Block
     tall = (g.most, rows)
     last = (g.row_blocks - (_blocks(g) - 1) * g.most, g.rows - (_blocks(g) - 1) * rows)
     narrow = g.columns - (across - 1) * key.columns
-    found = []
+    uniform = []
     for count, (panels, height), width in (
         (end - begin - below - right + corner, tall, key.columns),
         (below - corner, last, key.columns),
@@ -197,8 +197,8 @@ def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[Block
         elif g.out[1] == 1 and width == key.columns and g.mode != 2:
             way = "lines"
         if count:
-            found.append(Block(count, panels, height, width, way))
-    return found
+            uniform.append(Block(count, panels, height, width, way))
+    return uniform
 
 
 def _blocks(g: ProductGeometry) -> int:

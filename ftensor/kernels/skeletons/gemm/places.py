@@ -26,9 +26,9 @@ def wide_arguments(key: GemmKey, own: Sequence[Argument]) -> tuple[Argument, ...
         "a_panels": key.rows * key.parts,
         "b_panels": min(key.columns * key.parts, PORT_BYTES * key.parts // key.dtype.compute.itemsize),
     }
-    found = []
+    arguments = []
     for a in own:
         of = a.c.removeprefix("const ").removesuffix(" *")
         wide = a.c.replace(of, f"hls::vector<{of}, {lanes[a.name]}>") if a.name in lanes else a.c
-        found.append(a._replace(c=wide))
-    return tuple(found)
+        arguments.append(a._replace(c=wide))
+    return tuple(arguments)
