@@ -57,8 +57,8 @@ def _maker(parameters: str, call: str) -> Callable[[Row, Any], Callable[..., Any
     )
     scope: dict[str, Any] = {}
     exec(compile(source, "<ftensor op>", "exec"), scope)
-    made: Callable[[Row, Any], Callable[..., Any]] = scope["maker"]
-    return made
+    maker: Callable[[Row, Any], Callable[..., Any]] = scope["maker"]
+    return maker
 
 
 def docstring(op: Op) -> str:
@@ -104,8 +104,8 @@ def make_function(op: Op) -> Callable[..., Any]:
     """The function of a row, with `out=`."""
     tensors, params, values = _parts(op)
     star = ", out=None" if "*" in params else ", *, out=None"
-    made = _maker(params + star, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
-    return _public(_typed(made, tensors), op.name, docstring(op))
+    function = _maker(params + star, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
+    return _public(_typed(function, tensors), op.name, docstring(op))
 
 
 def make_reduction(row: Reduce) -> Callable[..., Any]:
@@ -113,31 +113,31 @@ def make_reduction(row: Reduce) -> Callable[..., Any]:
     named = [w.partition("=")[0].strip() for w in row.arguments.split(",")]
     others = {"dim": "None", "keepdim": "False", "dtype": "None", "out": "None"}
     values = [name if name in named else value for name, value in others.items()]
-    made = _typed(_maker(row.arguments, f"input, {', '.join(values)}")(row, called))
-    return _public(made, row.name, _reduction_docstring(row))
+    function = _typed(_maker(row.arguments, f"input, {', '.join(values)}")(row, called))
+    return _public(function, row.name, _reduction_docstring(row))
 
 
-def _public(made: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = doc
-    made.__module__ = "ftensor"
-    return made
+def _public(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    function.__module__ = "ftensor"
+    return function
 
 
-def _typed(made: Callable[..., Any], tensors: Sequence[str] = ("input",)) -> Callable[..., Any]:
+def _typed(function: Callable[..., Any], tensors: Sequence[str] = ("input",)) -> Callable[..., Any]:
     """State a row's types: all tensors but the first may be numbers, as all other words are."""
-    code = made.__code__
+    code = function.__code__
     types = dict.fromkeys(tensors[1:], "Tensor | Number") | {tensors[0]: "Tensor"} | _TYPES
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    made.__annotations__ = {n: types.get(n, "Number") for n in names} | {"return": "Tensor"}
-    return made
+    function.__annotations__ = {n: types.get(n, "Number") for n in names} | {"return": "Tensor"}
+    return function
 
 
 def make_inplace(op: Op) -> Callable[..., Any]:
     """The method with the trailing underscore, which writes into its first tensor."""
     tensors, params, values = _parts(op)
-    made = _maker(params, f"({', '.join(tensors)},), {values}, {tensors[0]}, True")(op, pointwise)
-    return _inplace(_typed(made, tensors), op.name, made)
+    function = _maker(params, f"({', '.join(tensors)},), {values}, {tensors[0]}, True")(op, pointwise)
+    return _inplace(_typed(function, tensors), op.name, function)
 
 
 def add_rows(rows: Sequence[Row], module: str = "own") -> None:
@@ -176,11 +176,11 @@ def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     return _inplace(inplace, call.__name__, call)
 
 
-def _inplace(made: Callable[..., Any], of: str, call: Callable[..., Any]) -> Callable[..., Any]:
+def _inplace(function: Callable[..., Any], of: str, call: Callable[..., Any]) -> Callable[..., Any]:
     """Name and describe an in-place form, whose arguments are those of `call` without `out`."""
-    made.__doc__ = _IN_PLACE_DOC.format(of)
-    describe(made, (signature_text(of + "_", call, method=True, without="out"),))
-    return _named(made, of + "_")
+    function.__doc__ = _IN_PLACE_DOC.format(of)
+    describe(function, (signature_text(of + "_", call, method=True, without="out"),))
+    return _named(function, of + "_")
 
 
 def _form_in_place(entry: Entry) -> Callable[..., Any] | None:
@@ -197,18 +197,18 @@ def _functions_in_place() -> None:
         names = [n + "_" for n in (entry.name, *entry.aliases) if n in words]
         if not names or entry.namespace or names[0] in ENTRIES:
             continue
-        made = _form_in_place(entry)
-        assert made is not None, f"{names[0]} has no form in place"
+        function = _form_in_place(entry)
+        assert function is not None, f"{names[0]} has no form in place"
         form = signature_text(names[0], entry.call, without="out")
-        done = Entry(names[0], made, method=False, forms=(form,), aliases=tuple(names[1:]))
+        done = Entry(names[0], function, method=False, forms=(form,), aliases=tuple(names[1:]))
         done = register(done)
         describe(_public(done.call, names[0], _IN_PLACE_DOC.format(entry.name)), done.forms)
 
 
-def _named(made: Callable[..., Any], name: str) -> Callable[..., Any]:
-    made.__name__ = name
-    made.__qualname__ = f"Tensor.{name}"
-    return made
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    function.__name__ = name
+    function.__qualname__ = f"Tensor.{name}"
+    return function
 
 
 class Namespace(ModuleType):
@@ -262,9 +262,9 @@ def add_class(namespace: str, kind: type) -> None:
 def _install_forms(entry: Entry) -> None:
     """The in-place forms and operators of an entry."""
     names = (entry.name, *entry.aliases)
-    made = _form_in_place(entry)
-    for name in names if made else ():
-        setattr(Tensor, name + "_", made)
+    method = _form_in_place(entry)
+    for name in names if method else ():
+        setattr(Tensor, name + "_", method)
     for name in entry.operators:
         setattr(Tensor, name, _named(operator(name, entry.call), name))
     for row in [r for r in (*entry.rows, entry.row) if isinstance(r, Op)]:

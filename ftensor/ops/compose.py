@@ -15,17 +15,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 Check = Callable[[str, Any], None]
 
 
-def deliver(name: str, made: Any, out: Any, exact: bool = False, fixed: bool = False) -> Any:
+def deliver(name: str, result: Any, out: Any, exact: bool = False, fixed: bool = False) -> Any:
     """Results brought into `out`: a tensor, or a tuple of as many as there are results.
 
     RuntimeError for an `out` of another device, one whose elements share memory, and one whose
     dtype cannot hold the result (`exact`: is not the result's) or whose shape, where that is
     `fixed`, is another.
     """
-    if not isinstance(made, tuple):
-        return into(name, out, made, not exact, fixed)
-    given = [into(name, to, one, not exact, fixed) for one, to in zip(made, out)]
-    return type(made)(given) if hasattr(made, "_fields") else tuple(given)
+    if not isinstance(result, tuple):
+        return into(name, out, result, not exact, fixed)
+    outputs = [into(name, to, one, not exact, fixed) for one, to in zip(result, out)]
+    return type(result)(outputs) if hasattr(result, "_fields") else tuple(outputs)
 
 
 def with_out(name: str, call: F, exact: bool = False, check: Check | None = None) -> F:
@@ -35,10 +35,10 @@ def with_out(name: str, call: F, exact: bool = False, check: Check | None = None
     def run(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is not None and check is not None:
             check(name, out)
-        made = call(*args, **kwargs)
+        result = call(*args, **kwargs)
         if out is None:
-            return made
-        return deliver(name, made, out, exact, fixed=bool(args) and out is args[0])
+            return result
+        return deliver(name, result, out, exact, fixed=bool(args) and out is args[0])
 
     show_types(call)
     plain = signature(call)

@@ -25,10 +25,10 @@ def number(value: Any) -> Any:
 
 def as_float(op: str, argument: str, value: Any) -> Any:
     """A real number as a float, and None as it is; TypeError for anything else."""
-    found = number(value)
-    if value is not None and (found is None or isinstance(found, complex)):
+    scalar = number(value)
+    if value is not None and (scalar is None or isinstance(scalar, complex)):
         raise errors.argument_type(op, argument, "a float", value)
-    return None if value is None else float(found)
+    return None if value is None else float(scalar)
 
 
 def storable(op: str, value: Any, of: dtype, alone: bool = False) -> Any:

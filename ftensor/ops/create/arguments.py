@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 Ints = tuple[int, ...]
 
 
-def sizes(function: str, given: tuple[Any, ...], size: Any = None) -> Ints:
+def sizes(function: str, args: tuple[Any, ...], size: Any = None) -> Ints:
     """A shape given as ints one by one, as one tuple or list, or by the keyword `size`."""
     if size is not None:
-        given += (size,)
-    if not given:
+        args += (size,)
+    if not args:
         raise errors.missing_argument(function, "size")
-    if len(given) > 1 and isinstance(given[0], (tuple, list)):
-        raise errors_creation.surplus_arguments(function, 1, len(given))
-    return checked_shape(ints(given[0], given[1:], function, "size"))
+    if len(args) > 1 and isinstance(args[0], (tuple, list)):
+        raise errors_creation.surplus_arguments(function, 1, len(args))
+    return checked_shape(ints(args[0], args[1:], function, "size"))
 
 
 def checked_shape(shape: Ints) -> Ints:
@@ -36,23 +36,23 @@ def checked_shape(shape: Ints) -> Ints:
     return shape
 
 
-def checked_format(function: str, given: Any) -> memory_format:
+def checked_format(function: str, value: Any) -> memory_format:
     """A memory format; None is torch's way to leave it open."""
-    if given is None:
+    if value is None:
         return contiguous_format
-    if not isinstance(given, memory_format):
-        raise errors_creation.not_a_memory_format(function, given)
-    if given is preserve_format:
-        raise errors_creation.memory_format_unsupported(function, given)
-    return given
+    if not isinstance(value, memory_format):
+        raise errors_creation.not_a_memory_format(function, value)
+    if value is preserve_format:
+        raise errors_creation.memory_format_unsupported(function, value)
+    return value
 
 
-def given_number(function: str, argument: str, value: Any) -> Any:
+def number_argument(function: str, argument: str, value: Any) -> Any:
     """A Python number, from any number or 0-d tensor."""
-    found = number(value)
-    if found is None:
+    scalar = number(value)
+    if scalar is None:
         raise errors_creation.not_a_number(function, argument, value)
-    return found
+    return scalar
 
 
 def number_dtype(value: Any) -> dtype:

@@ -18,7 +18,7 @@ from ...execute.memory import new
 from ...iterator.stride import contiguous_strides
 from ...limits import iinfo
 from ...rows.catalogue import op
-from .factory import Told, factory
+from .factory import Options, factory
 from .nested import described, flattened
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ def uploaded(array: np.ndarray[Any, Any], of: dtype, where: device) -> Tensor:
     if not array.size:
         return host.empty(backend, where, of, array.shape, strides)
     address = array.__array_interface__["data"][0]
-    made = host.copied(backend, where, address, of, array.shape, strides, array)
-    return know_bounds_of(made, array)
+    result = host.copied(backend, where, address, of, array.shape, strides, array)
+    return know_bounds_of(result, array)
 
 
-def made_of(data: Any, of: dtype | None, where: device) -> Tensor:
+def tensor_of(data: Any, of: dtype | None, where: device) -> Tensor:
     """A fresh tensor with the data's values, of dtype `of`, or else the one the data has."""
     if isinstance(data, np.ndarray):
         if data.size and min(data.strides, default=0) < 0:
@@ -106,8 +106,8 @@ def made_of(data: Any, of: dtype | None, where: device) -> Tensor:
         own = dtypes.from_numpy_dtype(data.dtype)
         if of is dtypes.float64 and data.dtype == np.float32:
             data, own = data.astype(np.float64), dtypes.float64
-        made = uploaded(data, own, where)
-        return made if of in (None, own) else converted(made, of or own, where)
+        result = uploaded(data, own, where)
+        return result if of in (None, own) else converted(result, of or own, where)
     if isinstance(data, Tensor):
         return converted(data, of or data._dtype, where, copy=True)
     if hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__"):
@@ -115,30 +115,30 @@ def made_of(data: Any, of: dtype | None, where: device) -> Tensor:
 
         foreign = from_dlpack(data, device=where, copy=True)
         return converted(foreign, of or foreign._dtype, where)
-    found = flattened(data)
-    if found is None:
+    flat = flattened(data)
+    if flat is None:
         shape, values, inferred = described(data, of)
     else:
-        shape, values, inferred = found
+        shape, values, inferred = flat
     of = of or inferred
     if not values:
         return new(shape, of, where)
-    made = uploaded(stored(values, of), of, where)
-    return made._view(shape, contiguous_strides(shape), 0)
+    result = uploaded(stored(values, of), of, where)
+    return result._view(shape, contiguous_strides(shape), 0)
 
 
 @factory(method=False, without=("layout",))
-def tensor(told: Told, data: Any) -> Tensor:
+def tensor(options: Options, data: Any) -> Tensor:
     """A tensor with the values of numbers, nested sequences or an array, which are copied. Without
     `dtype` an array keeps its own; Python's bools, ints, floats and complex numbers become bool,
     int64, the default dtype and its complex counterpart. ValueError for sequences of unequal
     length, RuntimeError for numbers that the dtype can't hold.
     """
-    where = told.device
+    where = options.device
     if isinstance(data, Tensor):
         errors_creation.warn_copied_tensor("tensor")
-        where = data._storage.device if told.given_device is None else where
-    return made_of(data, told.dtype, where)
+        where = data._storage.device if options.given_device is None else where
+    return tensor_of(data, options.dtype, where)
 
 
 @op(method=False)
@@ -147,15 +147,15 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: DeviceLike | None =
     array's memory is shared where the device computes in host memory and the dtype stays.
     """
     if isinstance(data, Tensor):
-        told = Told("as_tensor", dtype, device=device, default=data._storage.device)
-        return converted(data, told.dtype or data._dtype, told.device)
-    told = Told("as_tensor", dtype, device=device)
-    of, where = told.dtype, told.device
+        options = Options("as_tensor", dtype, device=device, default=data._storage.device)
+        return converted(data, options.dtype or data._dtype, options.device)
+    options = Options("as_tensor", dtype, device=device)
+    of, where = options.dtype, options.device
     if isinstance(data, np.ndarray) and of in (None, dtypes.from_numpy_dtype(data.dtype)):
         from ...interop.numpy import from_numpy
 
         return from_numpy(data, device=where)
-    return made_of(data, of, where)
+    return tensor_of(data, of, where)
 
 
 @op(method=False)
@@ -172,15 +172,15 @@ def asarray(
     copy. A buffer of bytes is read as elements of `dtype`.
     """
     own = obj._storage.device if isinstance(obj, Tensor) else None
-    told = Told("asarray", dtype, device=device, requires_grad=requires_grad, default=own)
-    of, where = told.dtype, told.device
+    options = Options("asarray", dtype, device=device, requires_grad=requires_grad, default=own)
+    of, where = options.dtype, options.device
     shared: Tensor | None = None
     if isinstance(obj, Tensor):
         shared = obj
     elif isinstance(obj, np.ndarray):
         from ...interop.numpy import from_numpy
 
-        shared = made_of(obj, None, where) if copy else from_numpy(obj, device=where)
+        shared = tensor_of(obj, None, where) if copy else from_numpy(obj, device=where)
     elif hasattr(obj, "__dlpack__"):
         from ...interop.dlpack import from_dlpack
 
@@ -190,7 +190,7 @@ def asarray(
     if shared is None:
         if copy is False:
             raise errors_creation.cannot_alias(f"a {type(obj).__name__}")
-        return made_of(obj, of, where)
+        return tensor_of(obj, of, where)
     changed = of not in (None, shared._dtype) or shared._storage.device is not where
     if copy is False and changed:
         raise errors_creation.cannot_alias(f"{shared._dtype} on {shared._storage.device}")
@@ -210,8 +210,8 @@ def frombuffer(
     """A 1-d tensor over the memory of a Python buffer, from byte `offset` on; shared where the
     device computes in host memory. ValueError where the buffer does not hold whole elements.
     """
-    told = Told("frombuffer", dtype, device=device, requires_grad=requires_grad)
-    of, where = told.dtype, told.device
+    options = Options("frombuffer", dtype, device=device, requires_grad=requires_grad)
+    of, where = options.dtype, options.device
     if of is None:
         raise errors.missing_argument("frombuffer", "dtype")
     view = memoryview(buffer).cast("B")

@@ -33,7 +33,7 @@ OPTIONS: dict[str, tuple[str, Any]] = {
 }
 
 
-class Told:
+class Options:
     """What the options of one call say: `dtype` (None where nothing does) and `device`."""
 
     __slots__ = ("function", "dtype", "device", "given_device")
@@ -69,7 +69,7 @@ class Told:
             raise errors_creation.pinned_memory(function, self.device)
 
     def new(self, shape: Ints, strides: Ints | None = None, fallback: dtype | None = None) -> Tensor:
-        """A fresh tensor of the dtype that was told, or else `fallback`, or else the default."""
+        """A fresh tensor of the options' dtype, or else `fallback`, or else the default."""
         of = self.dtype or fallback or dtypes.get_default_dtype()
         return new(shape, of, self.device, strides)
 
@@ -84,12 +84,12 @@ class Told:
         """RuntimeError where `dtype` or `device` says something else than `out`."""
         if self.dtype is not None and self.dtype is not out._dtype:
             raise errors_creation.dtype_against_out(self.function, self.dtype, out._dtype)
-        given = self.given_device
-        if given is not None and resolve(given) is not out._storage.device:
-            raise errors_creation.device_against_out(self.function, given, out._storage.device)
+        device = self.given_device
+        if device is not None and resolve(device) is not out._storage.device:
+            raise errors_creation.device_against_out(self.function, device, out._storage.device)
 
 
-def _told_like(
+def _options_like(
     function: str,
     input: Any,
     dtype: Any,
@@ -97,13 +97,13 @@ def _told_like(
     device: DeviceLike | None,
     pin_memory: bool | None,
     requires_grad: bool,
-) -> Told:
+) -> Options:
     """The options of a factory whose defaults are a tensor's dtype and device."""
     checked_layout(input, function)  # refuses what is no tensor
     where = input._storage.device
-    told = Told(function, dtype, layout, device, pin_memory, requires_grad, where)
-    told.dtype = told.dtype or input._dtype
-    return told
+    options = Options(function, dtype, layout, device, pin_memory, requires_grad, where)
+    options.dtype = options.dtype or input._dtype
+    return options
 
 
 def factory(
@@ -111,26 +111,26 @@ def factory(
 ) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
     """Put a function that makes tensors into the catalogue, with the options of all factories.
 
-    The function takes what was `told` first, and its own arguments after it. Where one of these is
-    `input`, it says what is not told. `without` names options that torch does not give it;
+    The function takes the `Options` first, and its own arguments after them. Where one of these is
+    `input`, it says what they leave open. `without` names options that torch does not give it;
     `ways` are its positional arguments where help says more than the parameters do; `unserved` is
     what it raises for layouts of sparse tensors; `entry` is what `op` takes.
     """
 
     def add(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        made = _with_options(call, [word for word in OPTIONS if word not in without], unserved)
+        function = _with_options(call, [word for word in OPTIONS if word not in without], unserved)
         said = set(re.findall(r"\w+", " ".join(ways)))
-        words = [f"{k}={v!r}" for k, v in (made.__kwdefaults__ or {}).items() if k not in said]
+        words = [f"{k}={v!r}" for k, v in (function.__kwdefaults__ or {}).items() if k not in said]
         stars = ["" if way.startswith("*") else "*, " for way in ways]
         name, options = call.__name__, ", ".join(words)
         forms = [f"{name}({way}, {star}{options}) -> Tensor" for way, star in zip(ways, stars)]
-        return op(forms=tuple(forms), **entry)(made)
+        return op(forms=tuple(forms), **entry)(function)
 
     return add
 
 
 def _with_options(call: Callable[..., Tensor], options: list[str], unserved: type[Exception]) -> Callable[..., Tensor]:
-    """A function of `call`'s own parameters and the options, which `call` is told in one."""
+    """A function of `call`'s own parameters and the options, which `call` gets in one."""
     name = call.__name__
     own = list(inspect.signature(call).parameters.values())[1:]
     names = {kind: [p.name for p in own if p.kind is kind] for kind in inspect._ParameterKind}
@@ -144,17 +144,17 @@ def _with_options(call: Callable[..., Tensor], options: list[str], unserved: typ
         return [f"{n}=defaults[{n!r}]" if n in defaults else n for n in some]
 
     taken = ", ".join([*words(ordered), *(stars or ["*"]), *words(keywords), *words(options)])
-    told = ["input"] * ("input" in ordered)
-    told += [word if word in options else repr(default) for word, (_, default) in OPTIONS.items()]
+    arguments = ["input"] * ("input" in ordered)
+    arguments += [word if word in options else repr(default) for word, (_, default) in OPTIONS.items()]
     handed = ", ".join([*ordered, *stars, *(f"{n}={n}" for n in keywords)])
-    source = f"def {name}({taken}):\n    return call(told({name!r}, {', '.join(told)}), {handed})\n"
-    reader = _told_like if "input" in ordered else Told
+    source = f"def {name}({taken}):\n    return call(read({name!r}, {', '.join(arguments)}), {handed})\n"
+    reader = _options_like if "input" in ordered else Options
     if unserved is not RuntimeError:
-        reader = partial(Told, unserved=unserved)
-    scope: dict[str, Any] = {"call": call, "told": reader, "defaults": defaults}
+        reader = partial(Options, unserved=unserved)
+    scope: dict[str, Any] = {"call": call, "read": reader, "defaults": defaults}
     exec(compile(source, "<ftensor factory>", "exec"), scope)
-    made: Callable[..., Tensor] = scope[name]
-    made.__doc__, made.__module__ = call.__doc__, "ftensor"
-    made.__annotations__ = {k: v for k, v in call.__annotations__.items() if k != "told"}
-    made.__annotations__ |= {word: OPTIONS[word][0] for word in options}
-    return made
+    function: Callable[..., Tensor] = scope[name]
+    function.__doc__, function.__module__ = call.__doc__, "ftensor"
+    function.__annotations__ = {k: v for k, v in call.__annotations__.items() if k != "options"}
+    function.__annotations__ |= {word: OPTIONS[word][0] for word in options}
+    return function

@@ -133,12 +133,12 @@ def _inferred(data: Any, depth: int = 0) -> dtype:
         return dtypes.get_default_dtype()
     if depth >= MOST_DIMS:
         raise errors_creation.holds_itself(data, MOST_DIMS)
-    found: dtype | None = None
+    promoted: dtype | None = None
     for item in items(data):
         mine = _inferred(item, depth + 1)
-        found = mine if found is None else promote_types(found, mine)
-    assert found is not None
-    return found
+        promoted = mine if promoted is None else promote_types(promoted, mine)
+    assert promoted is not None
+    return promoted
 
 
 def items(data: Any) -> Sequence[Any]:

@@ -14,7 +14,7 @@ from ...rows.catalogue import enter
 from ...rows.copies import COPY
 from ...rows.op import Op
 from ..view.arguments import as_int
-from .factory import Told, factory
+from .factory import Options, factory
 from .ranges import filled
 
 if TYPE_CHECKING:
@@ -42,45 +42,45 @@ enter(__name__, TRIANGLE)
 
 
 @factory(method=False)
-def eye(told: Told, n: int, m: int | None = None, *, out: Tensor | None = None) -> Tensor:
+def eye(options: Options, n: int, m: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """Ones on the diagonal, else zeros."""
     rows = as_int(n, "eye", "n")
     cols = rows if m is None else as_int(m, "eye", "m")
     for name, value in (("n", rows), ("m", cols)):
         if value < 0:
             raise errors_creation.negative_count("eye", name, value)
-    made = told.destination((rows, cols), out)
-    if made._dtype.bare in ("u", "h"):
-        raise errors.not_implemented_for("eye", made._dtype)
-    zero_(made)
-    diagonal = (min(rows, cols),), (sum(made._strides),), made._offset
-    fill_(made._view(*diagonal), 1)
-    return made
+    matrix = options.destination((rows, cols), out)
+    if matrix._dtype.bare in ("u", "h"):
+        raise errors.not_implemented_for("eye", matrix._dtype)
+    zero_(matrix)
+    diagonal = (min(rows, cols),), (sum(matrix._strides),), matrix._offset
+    fill_(matrix._view(*diagonal), 1)
+    return matrix
 
 
 @factory(method=False, without=("requires_grad",))
-def tril_indices(told: Told, row: int, col: int, offset: int = 0) -> Tensor:
+def tril_indices(options: Options, row: int, col: int, offset: int = 0) -> Tensor:
     """The rows (first) and columns (second) of the elements of a lower triangle, in row-major
     order.
     """
-    return _triangle(told, row, col, offset, flip=False)
+    return _triangle(options, row, col, offset, flip=False)
 
 
 @factory(method=False, without=("requires_grad",))
-def triu_indices(told: Told, row: int, col: int, offset: int = 0) -> Tensor:
+def triu_indices(options: Options, row: int, col: int, offset: int = 0) -> Tensor:
     """The rows (first) and columns (second) of the elements of an upper triangle, in row-major
     order.
     """
-    return _triangle(told, row, col, offset, flip=True)
+    return _triangle(options, row, col, offset, flip=True)
 
 
-def _triangle(told: Told, row: Any, col: Any, offset: Any, flip: bool) -> Tensor:
-    function = told.function
+def _triangle(options: Options, row: Any, col: Any, offset: Any, flip: bool) -> Tensor:
+    function = options.function
     rows, cols = as_int(row, function, "row"), as_int(col, function, "col")
     for name, value in (("row", rows), ("col", cols)):
         if value < 0:
             raise errors_creation.negative_count(function, name, value)
-    of = told.dtype or dtypes.int64
+    of = options.dtype or dtypes.int64
     if of not in (dtypes.int32, dtypes.int64):
         raise errors.not_implemented_for(function, of)
     shift = as_int(offset, function, "offset")
@@ -91,9 +91,9 @@ def _triangle(told: Told, row: Any, col: Any, offset: Any, flip: bool) -> Tensor
     full = min(max(first, cols - shift - 1), rows)  # the first row with all columns
     grown = full - first
     count = grown * least + grown * (grown - 1) // 2 + (rows - full) * cols if cols else 0
-    made = new((2, count), dtypes.int64, told.device)
+    indices = new((2, count), dtypes.int64, options.device)
     if count:
-        filled(TRIANGLE, (count, first, full, least, rows, cols, int(flip)), made)
+        filled(TRIANGLE, (count, first, full, least, rows, cols, int(flip)), indices)
     if of is dtypes.int64:
-        return made
-    return pointwise(COPY, (made,), (), told.new((2, count)), True)
+        return indices
+    return pointwise(COPY, (indices,), (), options.new((2, count)), True)

@@ -24,8 +24,8 @@ from ...rows.copies import COPY
 from ...rows.op import Op, Promote
 from ..user_values import storable
 from ..view.arguments import as_int
-from .arguments import given_number, rounded_up
-from .factory import Told, factory
+from .arguments import number_argument, rounded_up
+from .factory import Options, factory
 
 if TYPE_CHECKING:
     pass
@@ -97,23 +97,23 @@ enter(__name__, ARANGE, ARANGE_INT, LINSPACE, LOGSPACE, LOGSPACE_INT, EXP)
 def filled(row: Op, values: tuple[Any, ...], out: Tensor) -> Tensor:
     """Run a row that goes by positions, into memory of its own where `out` is no plain run."""
     plain = out.is_contiguous() and not out._offset
-    made = out if plain else new(out._shape, out._dtype, out._storage.device)
-    pointwise(row, (), values, made, True)
-    return out if plain else pointwise(COPY, (made,), (), out, True)
+    target = out if plain else new(out._shape, out._dtype, out._storage.device)
+    pointwise(row, (), values, target, True)
+    return out if plain else pointwise(COPY, (target,), (), out, True)
 
 
 @factory(method=False, ways=("end", "start, end, step=1"))
 def arange(
-    told: Told, *args: Any, start: Any = None, end: Any = None, step: Any = None, out: Tensor | None = None
+    options: Options, *args: Any, start: Any = None, end: Any = None, step: Any = None, out: Tensor | None = None
 ) -> Tensor:
     """The numbers from `start` in steps of `step` up to, but without, `end`. Without `dtype` int64
     if all three are integers, else the default dtype. RuntimeError for a step of zero or one that
     leads away from `end`.
     """
-    of = told.dtype
+    of = options.dtype
     low, high, by = _range_bounds(args, start, end, step)
     if out is not None:
-        told.check_out(out)
+        options.check_out(out)
         of = out._dtype
     elif of is None:
         whole = not any(isinstance(v, float) for v in (low, high, by))
@@ -123,7 +123,7 @@ def arange(
     count = _range_length(low, high, by, of)
     fresh = out is None
     if out is None:
-        out = told.new((count,), fallback=of)
+        out = options.new((count,), fallback=of)
     elif out.numel() != count:
         sized(out, (count,))
     if of.kind == "f":
@@ -134,7 +134,7 @@ def arange(
 
 
 @factory(method=False)
-def range(told: Told, start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None = None) -> Tensor:
+def range(options: Options, start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None = None) -> Tensor:
     """The numbers from `start` in steps of `step` up to and including `end`, of the default dtype
     unless said otherwise. torch advises `arange` instead, whose end is not included.
     """
@@ -142,18 +142,18 @@ def range(told: Told, start: Any = 0, end: Any = None, step: Any = 1, *, out: Te
         raise errors.missing_argument("range", "end")
     low, high, by = _range_bounds((start, end, step), None, None, None)
     if out is not None:
-        told.check_out(out)
-    of = told.dtype or dtypes.get_default_dtype() if out is None else out._dtype
+        options.check_out(out)
+    of = options.dtype or dtypes.get_default_dtype() if out is None else out._dtype
     if of.kind not in "uif":
         raise errors.not_implemented_for("range", of)
     if not by:
         raise errors_creation.step_zero()
     if not (math.isfinite(low) and math.isfinite(high)) or (high < low if by > 0 else high > low):
         raise errors_creation.bad_range(low, high, by)
-    made = told.destination((int((float(high) - float(low)) / float(by) + 1),), out, of)
+    result = options.destination((int((float(high) - float(low)) / float(by) + 1),), out, of)
     if of.kind == "f":
-        return filled(ARANGE, (low, by), made)
-    return filled(ARANGE_INT, (int(low), int(by)), made)
+        return filled(ARANGE, (low, by), result)
+    return filled(ARANGE_INT, (int(low), int(by)), result)
 
 
 def _range_bounds(args: tuple[Any, ...], *named: Any) -> tuple[Any, Any, Any]:
@@ -161,19 +161,19 @@ def _range_bounds(args: tuple[Any, ...], *named: Any) -> tuple[Any, Any, Any]:
     names = ("start", "end", "step")
     if len(args) > 3:
         raise errors_creation.surplus_arguments("arange", 3, len(args))
-    given = dict(zip(names, args))
+    bounds = dict(zip(names, args))
     if len(args) == 1 and named[1] is None:
-        given = {"end": args[0]}
+        bounds = {"end": args[0]}
     for name, value in zip(names, named):
         if value is not None:
-            if name in given:
+            if name in bounds:
                 raise errors_creation.surplus_arguments("arange", 3, len(args) + 1)
-            given[name] = value
-    if "end" not in given:
+            bounds[name] = value
+    if "end" not in bounds:
         raise errors.missing_argument("arange", "end")
-    if "step" in given and "start" not in given:
+    if "step" in bounds and "start" not in bounds:
         raise errors.missing_argument("arange", "start")
-    values = [given_number("arange", name, given.get(name, name == "step")) for name in names]
+    values = [number_argument("arange", name, bounds.get(name, name == "step")) for name in names]
     for value in values:
         if isinstance(value, complex):
             raise errors_creation.value_overflow(value, dtypes.get_default_dtype())
@@ -202,13 +202,13 @@ def _steps(function: str, steps: Any) -> int:
     return count
 
 
-def _space(told: Told, start: Any, end: Any, steps: Any, out: Tensor | None) -> tuple[Any, Any, Tensor]:
+def _space(options: Options, start: Any, end: Any, steps: Any, out: Tensor | None) -> tuple[Any, Any, Tensor]:
     """The bounds as the dtype takes them, and the tensor to fill, of linspace and logspace."""
-    function, of = told.function, told.dtype
+    function, of = options.function, options.dtype
     for name, bound in (("start", start), ("end", end)):
         if isinstance(bound, Tensor) and bound._shape:
             raise errors_creation.bounds_dims(function, name, bound._shape)
-    low, high = given_number(function, "start", start), given_number(function, "end", end)
+    low, high = number_argument(function, "start", start), number_argument(function, "end", end)
     count = _steps(function, steps)
     inferred = dtypes.get_default_dtype()
     if isinstance(low, complex) or isinstance(high, complex):
@@ -218,8 +218,8 @@ def _space(told: Told, start: Any, end: Any, steps: Any, out: Tensor | None) -> 
     kind = of or (out._dtype if out is not None else inferred)
     if kind.kind == "b":
         raise errors.not_implemented_for(function, kind)
-    made = told.destination((count,), out, kind)
-    return _as_stored(function, low, kind), _as_stored(function, high, kind), made
+    result = options.destination((count,), out, kind)
+    return _as_stored(function, low, kind), _as_stored(function, high, kind), result
 
 
 def _as_stored(function: str, value: Any, of: dtype) -> Any:
@@ -250,36 +250,38 @@ def _power(base: float, exponent: Any) -> Any:
 
 
 @factory(method=False)
-def linspace(told: Told, start: Any, end: Any, steps: int, *, out: Tensor | None = None) -> Tensor:
+def linspace(options: Options, start: Any, end: Any, steps: int, *, out: Tensor | None = None) -> Tensor:
     """`steps` evenly spaced numbers from `start` to `end`, both included; numbers or 0-d tensors.
     The dtype is the default one, or its complex counterpart for complex bounds, unless given.
     """
-    low, high, made = _space(told, start, end, steps, out)
-    count = made.numel()
+    low, high, result = _space(options, start, end, steps, out)
+    count = result.numel()
     if count == 1:
-        return fill_(made, low)
-    return filled(LINSPACE, _line(low, high, made._dtype, count), made) if count else made
+        return fill_(result, low)
+    return filled(LINSPACE, _line(low, high, result._dtype, count), result) if count else result
 
 
 @factory(method=False)
-def logspace(told: Told, start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None) -> Tensor:
+def logspace(
+    options: Options, start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None
+) -> Tensor:
     """`base` to the power of `steps` evenly spaced numbers from `start` to `end`, both included."""
-    low, high, made = _space(told, start, end, steps, out)
-    number = float(given_number("logspace", "base", base))
-    count = made.numel()
+    low, high, result = _space(options, start, end, steps, out)
+    number = float(number_argument("logspace", "base", base))
+    count = result.numel()
     if not count:
-        return made
+        return result
     if count == 1:
-        return fill_(made, _power(number, given_number("logspace", "start", start)))
-    line = _line(low, high, made._dtype, count)
-    if made._dtype.bare:
-        raise errors.not_implemented_for("logspace", made._dtype)
-    if made._dtype.is_complex:
-        return _complex_powers(number, line, made)
-    if made._dtype.kind == "f":
-        return filled(LOGSPACE, (number, *line), made)
-    wide = made._storage.backend.properties.has_float64
-    return filled(LOGSPACE_INT, (number, 1e-14 if wide else 1e-6, *line), made)
+        return fill_(result, _power(number, number_argument("logspace", "start", start)))
+    line = _line(low, high, result._dtype, count)
+    if result._dtype.bare:
+        raise errors.not_implemented_for("logspace", result._dtype)
+    if result._dtype.is_complex:
+        return _complex_powers(number, line, result)
+    if result._dtype.kind == "f":
+        return filled(LOGSPACE, (number, *line), result)
+    wide = result._storage.backend.properties.has_float64
+    return filled(LOGSPACE_INT, (number, 1e-14 if wide else 1e-6, *line), result)
 
 
 def _complex_powers(base: float, line: tuple[Any, ...], out: Tensor) -> Tensor:

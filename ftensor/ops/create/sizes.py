@@ -16,8 +16,8 @@ from ...ops.types.copy import fill_, resize_, zero_
 from ..user_values import number, storable
 from ..view.arguments import int_list
 from . import data as creation_data
-from .arguments import checked_format, checked_shape, given_number, number_dtype, sizes
-from .factory import Told, factory
+from .arguments import checked_format, checked_shape, number_argument, number_dtype, sizes
+from .factory import Options, factory
 
 if TYPE_CHECKING:
     from ..._device import DeviceLike
@@ -26,55 +26,55 @@ Ints = tuple[int, ...]
 
 
 @factory(method=False, ways=("*size",))
-def zeros(told: Told, *args: Any, size: Any = None, out: Tensor | None = None) -> Tensor:
+def zeros(options: Options, *args: Any, size: Any = None, out: Tensor | None = None) -> Tensor:
     """A tensor of zeros. The dtype is the default one unless given; RuntimeError for negative
     sizes.
     """
     shape = sizes("zeros", args, size)
-    return zero_(told.destination(shape, out))
+    return zero_(options.destination(shape, out))
 
 
 @factory(method=False, ways=("*size",))
-def ones(told: Told, *args: Any, size: Any = None, out: Tensor | None = None) -> Tensor:
+def ones(options: Options, *args: Any, size: Any = None, out: Tensor | None = None) -> Tensor:
     """A tensor of ones. The dtype is the default one unless given; RuntimeError for
     negative sizes.
     """
     shape = sizes("ones", args, size)
-    return fill_(told.destination(shape, out), 1)
+    return fill_(options.destination(shape, out), 1)
 
 
 @factory(method=False)
-def full(told: Told, size: Any, fill_value: Any, *, out: Tensor | None = None) -> Tensor:
+def full(options: Options, size: Any, fill_value: Any, *, out: Tensor | None = None) -> Tensor:
     """A tensor of one value, a number or a 0-d tensor. Without `dtype` it has the value's: bool,
     int64, the default dtype or its complex counterpart. RuntimeError where the dtype can't hold it.
     """
     shape = checked_shape(int_list(size, "full", "size"))
-    value = given_number("full", "fill_value", fill_value)
-    kind = told.dtype or (out._dtype if out is not None else number_dtype(value))
+    value = number_argument("full", "fill_value", fill_value)
+    kind = options.dtype or (out._dtype if out is not None else number_dtype(value))
     value = storable("full", value, kind, numel(shape) == 1)
-    return fill_(told.destination(shape, out, kind), value)
+    return fill_(options.destination(shape, out, kind), value)
 
 
 @factory(method=False, ways=("*size",))
 def empty(
-    told: Told, *args: Any, size: Any = None, out: Tensor | None = None, memory_format: Any = contiguous_format
+    options: Options, *args: Any, size: Any = None, out: Tensor | None = None, memory_format: Any = contiguous_format
 ) -> Tensor:
     """A tensor whose values are whatever lies in its memory."""
     shape = sizes("empty", args, size)
     wanted = checked_format("empty", memory_format)
     if out is not None:
-        told.check_out(out)
+        options.check_out(out)
         return resize_(out, shape, memory_format=wanted)
-    return told.new(shape, format_strides(shape, wanted))
+    return options.new(shape, format_strides(shape, wanted))
 
 
 @factory(method=False)
-def empty_strided(told: Told, size: Any, stride: Any) -> Tensor:
+def empty_strided(options: Options, size: Any, stride: Any) -> Tensor:
     """A tensor of given sizes and strides (in elements) with whatever values lie in its memory.
     RuntimeError for negative ones, or where they are not equally many.
     """
     shape, strides = strided_layout("empty_strided", size, stride)
-    return told.new(shape, strides)
+    return options.new(shape, strides)
 
 
 def strided_layout(function: str, size: Any, stride: Any) -> tuple[Ints, Ints]:
@@ -89,7 +89,7 @@ def strided_layout(function: str, size: Any, stride: Any) -> tuple[Ints, Ints]:
 
 
 @factory(method=False)
-def empty_permuted(told: Told, size: Any, physical_layout: Any) -> Tensor:
+def empty_permuted(options: Options, size: Any, physical_layout: Any) -> Tensor:
     """A tensor without gaps whose dims lie in memory in the order `physical_layout`, outermost
     first. RuntimeError if that does not name each dim once.
     """
@@ -98,14 +98,14 @@ def empty_permuted(told: Told, size: Any, physical_layout: Any) -> Tensor:
     if sorted(order) != list(range(len(shape))):
         raise errors_creation.bad_physical_layout(shape, order)
     strides = strides_in_order(tuple([max(n, 1) for n in shape]), order)
-    return told.new(shape, strides)
+    return options.new(shape, strides)
 
 
 @factory(method=False)
-def scalar_tensor(told: Told, s: Any) -> Tensor:
+def scalar_tensor(options: Options, s: Any) -> Tensor:
     """A 0-d tensor, of the default dtype unless another is given."""
-    value = given_number("scalar_tensor", "s", s)
-    return fill_(told.new(()), value)
+    value = number_argument("scalar_tensor", "s", s)
+    return fill_(options.new(()), value)
 
 
 def legacy_constructor(*args: Any, device: DeviceLike | None = None, of: dtype | None = None, **data: Any) -> Tensor:
@@ -114,7 +114,7 @@ def legacy_constructor(*args: Any, device: DeviceLike | None = None, of: dtype |
         if args or set(data) != {"data"}:
             raise errors_creation.legacy_data(data)
         args = (data["data"],)
-    where = Told("Tensor", device=device).device
+    where = Options("Tensor", device=device).device
     of = of or dtypes.get_default_dtype()
     if not args:
         return new((0,), of, where)
@@ -126,7 +126,7 @@ def legacy_constructor(*args: Any, device: DeviceLike | None = None, of: dtype |
         return new(sizes("Tensor", args), of, where)
     if value is not None:
         raise errors_creation.legacy_data(first)
-    return creation_data.made_of(first, of, where)
+    return creation_data.tensor_of(first, of, where)
 
 
 @method("__new__")

@@ -36,15 +36,15 @@ def nll_loss(
 ) -> tuple[Tensor, Tensor]:
     """nll_loss, and the sum of the weights, which its derivative needs."""
     target = target if target._dtype is int64 else target.to(int64)
-    made = nll(input, target, weight, reduction, ignore_index)
-    if made is not None:
-        return made
+    result = nll(input, target, weight, reduction, ignore_index)
+    if result is not None:
+        return result
     dim = 0 if input.ndim == 1 else 1
     if weight is None and specializes(input):
         return _unweighted(input, target, reduction, ignore_index, dim)
     index, weights = _weights(target, weight, ignore_index, input)
-    found = -of_classes(input, dim, index)
-    loss = (found * weights).where(weights != 0, 0)  # what is ignored may be infinite
+    unweighted = -of_classes(input, dim, index)
+    loss = (unweighted * weights).where(weights != 0, 0)  # what is ignored may be infinite
     if reduction == "none":
         return loss, zeros((), dtype=input._dtype, device=input.device)
     total = weights.sum()
@@ -57,14 +57,14 @@ def _unweighted(input: Tensor, target: Tensor, reduction: str, ignore_index: int
     known = known_bounds(target._storage)
     if known is not None and known[0] is int64 and not known[1] <= ignore_index <= known[2]:
         # Nothing is ignored, and how much counts is known beforehand.
-        found = of_classes(input, dim, target)
+        log_probs = of_classes(input, dim, target)
         if reduction == "none":
-            return -found, zeros((), dtype=of, device=device)
+            return -log_probs, zeros((), dtype=of, device=device)
         total = full((), float(target.numel()), dtype=of, device=device)
-        return -(found.mean() if reduction == "mean" else found.sum()), total
+        return -(log_probs.mean() if reduction == "mean" else log_probs.sum()), total
     index = pointwise(KNOWN_CLASS, (target,), (ignore_index,))
-    found = of_classes(input, dim, index)
-    loss = pointwise(NLL_LOSS, (found, target), (float(ignore_index),))
+    log_probs = of_classes(input, dim, index)
+    loss = pointwise(NLL_LOSS, (log_probs, target), (float(ignore_index),))
     if reduction == "none":
         return loss, zeros((), dtype=of, device=device)
     total = (target != ignore_index).sum(dtype=of)
@@ -77,9 +77,9 @@ def nll_loss_backward(
 ) -> Tensor:
     """The gradient of nll_loss's input."""
     target = target if target._dtype is int64 else target.to(int64)
-    made = nll_input(grad, input, target, weight, reduction, ignore_index, total)
-    if made is not None:
-        return made
+    grad_input = nll_input(grad, input, target, weight, reduction, ignore_index, total)
+    if grad_input is not None:
+        return grad_input
     dim = 0 if input.ndim == 1 else 1
     if specializes(input):
         across, count = (-1, *[1] * (input.ndim - dim - 1)), input._shape[dim]
@@ -88,14 +88,14 @@ def nll_loss_backward(
         share = grad.unsqueeze(dim) if grad.ndim else grad
         divisor: Any = total if reduction == "mean" else 1.0
         inputs = share, classes, target.unsqueeze(dim), factor, divisor
-        made = new(input._shape, input._dtype, input._storage.device)
-        return pointwise(NLL_INPUT, inputs, (float(ignore_index),), made)
+        grad_input = new(input._shape, input._dtype, input._storage.device)
+        return pointwise(NLL_INPUT, inputs, (float(ignore_index),), grad_input)
     index, weights = _weights(target, weight, ignore_index, input)
     share = -weights * (grad / total if reduction == "mean" else grad)
     if reduction == "mean":  # where all are ignored, a share is 0 / 0
         share = share.where(target != ignore_index, 0)
-    made = zeros(input._shape, dtype=input._dtype, device=input.device)
-    return made.scatter_(dim, index.unsqueeze(dim), share.unsqueeze(dim))
+    grad_input = zeros(input._shape, dtype=input._dtype, device=input.device)
+    return grad_input.scatter_(dim, index.unsqueeze(dim), share.unsqueeze(dim))
 
 
 @aten_op()
@@ -110,7 +110,7 @@ def multilabel_margin_loss_backward(
     counts = valid.unsqueeze(-1) & ~is_right.unsqueeze(-2) & (1 - right + x.unsqueeze(-2) > 0)
     pairs = counts.to(x._dtype)
     wrong = pairs.sum(-2)
-    made = wrong.scatter_add(-1, index, -pairs.sum(-1))
+    slopes = wrong.scatter_add(-1, index, -pairs.sum(-1))
     frames = x.numel() // classes if reduction == "mean" else 1
     share = grad.unsqueeze(-1) if grad._shape else grad
-    return (made * share / (classes * frames)).reshape(input._shape)
+    return (slopes * share / (classes * frames)).reshape(input._shape)

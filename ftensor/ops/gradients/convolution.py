@@ -56,16 +56,16 @@ def convolution_backward(
     """The gradients of a convolution's input, weight and bias, each where `output_mask` asks for
     it."""
     where = tuple(stride), tuple(padding), tuple(dilation)
-    found: list[Tensor | None] = [None, None, None]
+    grads: list[Tensor | None] = [None, None, None]
     if output_mask[0]:
-        found[0] = input_gradient(grad, input._shape, weight, *where, transposed, groups)
+        grads[0] = input_gradient(grad, input._shape, weight, *where, transposed, groups)
     if output_mask[1]:
         pair = (input, grad) if transposed else (grad, input)
         wanted = output_mask[2] and not transposed
-        found[1:] = weight_gradient(*pair, weight._shape, *where, groups, wanted)
-    if output_mask[2] and found[2] is None:
-        found[2] = grad.sum((0, *range(2, grad.ndim)))
-    return tuple(found)
+        grads[1:] = weight_gradient(*pair, weight._shape, *where, groups, wanted)
+    if output_mask[2] and grads[2] is None:
+        grads[2] = grad.sum((0, *range(2, grad.ndim)))
+    return tuple(grads)
 
 
 def input_gradient(
@@ -83,10 +83,10 @@ def input_gradient(
         return zeros(input_shape, dtype=grad.dtype, device=grad.device)
     n = grad.ndim - 2
     if transposed:
-        made = _conv(n, grad, weight, None, stride, padding, dilation, groups)
+        grad_input = _conv(n, grad, weight, None, stride, padding, dilation, groups)
         for dim, size in enumerate(input_shape[2:], 2):
-            made = made.narrow(dim, 0, size)  # where output_padding made room for more
-        return made.contiguous()
+            grad_input = grad_input.narrow(dim, 0, size)  # where output_padding made room for more
+        return grad_input.contiguous()
     sizes = zip(input_shape[2:], grad._shape[2:], weight._shape[2:], stride, padding, dilation)
     left = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1) for size, out, k, s, p, d in sizes]
     return CONV_TRANSPOSE[n](grad, weight, None, stride, padding, tuple(left), groups, dilation)
@@ -107,13 +107,13 @@ def weight_gradient(
     """
     if not numel(grad._shape) or not numel(input._shape):
         return zeros(weight_shape, dtype=grad.dtype, device=grad.device), None
-    made = weight_gradients(grad, input, weight_shape, ConvWindows(groups, stride, padding, dilation), bias)
-    if made is None:
+    grads = weight_gradients(grad, input, weight_shape, ConvWindows(groups, stride, padding, dilation), bias)
+    if grads is None:
         of = grad, input, weight_shape, stride, padding, dilation, groups
         return _weight_by_convolution(*of), None
-    if made[0].ndim == len(weight_shape):
-        return made
-    return made[0].sum(0), None if made[1] is None else made[1].sum(0)
+    if grads[0].ndim == len(weight_shape):
+        return grads
+    return grads[0].sum(0), None if grads[1] is None else grads[1].sum(0)
 
 
 def _weight_by_convolution(
@@ -130,10 +130,10 @@ def _weight_by_convolution(
     order = tuple(range(3, n + 3))
     seen = input.reshape(batch, groups, here, *spatial).permute(2, 1, 0, *order)
     seen = seen.reshape(here, groups * batch, *spatial)
-    made = _conv(n, seen, grad.transpose(0, 1), None, dilation, padding, stride, groups)
+    grad_weight = _conv(n, seen, grad.transpose(0, 1), None, dilation, padding, stride, groups)
     for dim, size in enumerate(weight_shape[2:], 2):
-        made = made.narrow(dim, 0, size)  # where the stride left some of the input out
-    return made.transpose(0, 1).contiguous()
+        grad_weight = grad_weight.narrow(dim, 0, size)  # where the stride left some of the input out
+    return grad_weight.transpose(0, 1).contiguous()
 
 
 def _weight_by_channels(
@@ -148,9 +148,9 @@ def _weight_by_channels(
     inner = input.permute(0, *range(2, n + 2), 1).contiguous()
     seen = inner.reshape(1, batch, *spatial[:-1], spatial[-1] * channels)
     apart, around = (*stride[:-1], stride[-1] * channels), (*padding[:-1], padding[-1] * channels)
-    made = _conv(n, seen, grad.transpose(0, 1), None, dilation, around, apart, 1)
+    grad_weight = _conv(n, seen, grad.transpose(0, 1), None, dilation, around, apart, 1)
     rows, width = weight_shape[2:-1], weight_shape[-1]
     for dim, size in enumerate((*rows, width * channels), 2):
-        made = made.narrow(dim, 0, size)  # where the stride left some of the input out
-    made = made.reshape(weight_shape[0], *rows, width, channels)
-    return made.permute(0, n + 1, *range(1, n + 1)).contiguous()
+        grad_weight = grad_weight.narrow(dim, 0, size)  # where the stride left some of the input out
+    grad_weight = grad_weight.reshape(weight_shape[0], *rows, width, channels)
+    return grad_weight.permute(0, n + 1, *range(1, n + 1)).contiguous()

@@ -54,7 +54,7 @@ def _ctc_loss_backward(
     paths = zeros_like(log_probs).scatter_add_(2, index, share)
     # NaN where no path leads to the end, and for classes of no probability: as in torch.
     unknown = (loss.unsqueeze(1) - log_probs) * 0
-    found = where(there, (log_probs.exp() - paths + unknown) * grad.unsqueeze(1), 0)
+    grad_input = where(there, (log_probs.exp() - paths + unknown) * grad.unsqueeze(1), 0)
     if zero_infinity:
-        found = found.masked_fill((loss == math.inf).unsqueeze(1), 0)
-    return found
+        grad_input = grad_input.masked_fill((loss == math.inf).unsqueeze(1), 0)
+    return grad_input

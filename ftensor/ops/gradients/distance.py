@@ -28,15 +28,15 @@ def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor
     apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     g, far = grad.unsqueeze(-1), dist.unsqueeze(-1)
     if p == 1:
-        made = g * apart.sign()
+        terms = g * apart.sign()
     elif p == float("inf"):
-        made = g * apart.sign() * (apart.abs() == far)
+        terms = g * apart.sign() * (apart.abs() == far)
     elif p == 2:
-        made = (g * apart / far).where(far != 0, 0)
+        terms = (g * apart / far).where(far != 0, 0)
     else:
-        made = g * apart.sign() * apart.abs().pow(p - 1) / far.pow(p - 1)
-        made = made.where((far != 0) & (apart != 0), 0)
-    return made.sum(-2)
+        terms = g * apart.sign() * apart.abs().pow(p - 1) / far.pow(p - 1)
+        terms = terms.where((far != 0) & (apart != 0), 0)
+    return terms.sum(-2)
 
 
 @aten_op()
@@ -48,7 +48,7 @@ def _pdist_backward(grad: Tensor, input: Tensor, p: float, dist: Tensor) -> Tens
     i, j = triu_indices(n, n, 1, device=input.device)
     whole = []
     for one in (grad, dist):
-        made = zeros((n, n), dtype=one._dtype, device=one.device)
-        made[i, j] = made[j, i] = one
-        whole.append(made)
+        matrix = zeros((n, n), dtype=one._dtype, device=one.device)
+        matrix[i, j] = matrix[j, i] = one
+        whole.append(matrix)
     return _cdist_backward(whole[0], input, input, p, whole[1])

@@ -49,13 +49,13 @@ def _scale(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> An
     step = (size - 1) / 2 if corners else size / 2
     if padding == "zeros":
         return step
-    made: Any = step
+    slope: Any = step
     if padding == "reflection":
         if not mirrors(size, corners)[1]:
             return 0.0
-        made = where(_turned(at, size, corners, flat), -step, step).to(at._dtype)
+        slope = where(_turned(at, size, corners, flat), -step, step).to(at._dtype)
         at = folded(at, size, corners, flat)
-    return where((at > 0).logical_and(at < size - 1), made, 0.0).to(at._dtype)
+    return where((at > 0).logical_and(at < size - 1), slope, 0.0).to(at._dtype)
 
 
 def _cubic_slopes(part: Tensor) -> list[Tensor]:
@@ -121,6 +121,6 @@ def grid_sampler(
             for d, one in enumerate(element):
                 others = reduce(mul, (w for k, w in enumerate(weights) if k != d))
                 along[d] = along[d] + whole * (one.slope * others)
-    made = [one * scale for one, scale in zip(along, scales)]
-    to_grid = stack(made[::-1], -1).reshape(grid._shape).to(of) if mask[1] else None
+    scaled = [one * scale for one, scale in zip(along, scales)]
+    to_grid = stack(scaled[::-1], -1).reshape(grid._shape).to(of) if mask[1] else None
     return (image.reshape(input._shape).to(of) if mask[0] else None), to_grid

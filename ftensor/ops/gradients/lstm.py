@@ -46,12 +46,12 @@ def lstm_layer(x: Tensor, h: Tensor, c: Tensor, w: Weights) -> Layer:
     steps, batch, features = x._shape
     size, where = h._shape[-1], x._storage.device
     bias = w.b_ih if w.b_ih is None or w.b_hh is None else w.b_ih + w.b_hh
-    given = linear(x.reshape(steps * batch, features), w.ih, bias)
+    input_gates = linear(x.reshape(steps * batch, features), w.ih, bias)
     gates = new((steps, batch, 4 * size), x._dtype, where)
     hidden, cells = [new((steps + 1, batch, size), x._dtype, where) for _ in range(2)]
     hidden[0].copy_(h)
     cells[0].copy_(c)
-    shares = given.reshape(gates._shape).unbind(0)
+    shares = input_gates.reshape(gates._shape).unbind(0)
     hs, cs = hidden.unbind(0), cells.unbind(0)
     turned = w.hh.t().contiguous()  # once, not at each step
     for t, of in enumerate(gates.unbind(0)):
@@ -102,8 +102,8 @@ def lstm_layers(
     x: Tensor, h: Tensor, c: Tensor, weights: Sequence[Weights]
 ) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
     """(the last layer's hidden states, all layers' last h, and c, what the derivative needs)."""
-    given = [(w.ih, w.hh, w.b_ih, w.b_hh) for w in weights]
-    return (_one_step if x._shape[0] == 1 else _layers)(x, h, c, given)
+    parameters = [(w.ih, w.hh, w.b_ih, w.b_hh) for w in weights]
+    return (_one_step if x._shape[0] == 1 else _layers)(x, h, c, parameters)
 
 
 def _layers(

@@ -41,15 +41,15 @@ def _norm(
     g, mean, rstd = grad.to(compute), mean.to(compute), rstd.to(compute)
     result = pointwise(CENTERED, (input.to(compute), mean, rstd))
     others = tuple(k for k in range(input.ndim) if k not in kept)
-    found: list[Tensor | None] = [None, None, None]
+    grads: list[Tensor | None] = [None, None, None]
     if mask[0]:
         scaled = g if weight is None else g * weight.to(compute)
-        made = _normalized(scaled, result, rstd, dims) if moving else scaled * rstd
-        found[0] = made.to(of)
+        grad_input = _normalized(scaled, result, rstd, dims) if moving else scaled * rstd
+        grads[0] = grad_input.to(of)
     for k, x in ((1, None if not mask[1] else g * result), (2, g if mask[2] else None)):
         if x is not None:
-            found[k] = (x.sum(others) if others else x).to(of)
-    return found[0], found[1], found[2]
+            grads[k] = (x.sum(others) if others else x).to(of)
+    return grads[0], grads[1], grads[2]
 
 
 @aten_op()
@@ -85,8 +85,8 @@ def native_group_norm_backward(
     split, each = (N, group, C // group, HxW), (N, group, 1, 1)
     factor = None if weight is None else weight.reshape(1, group, C // group, 1)
     statistics = mean.reshape(each), rstd.reshape(each)
-    made = _norm(grad.reshape(split), input.reshape(split), *statistics, factor, (2, 3), (1, 2), mask)
-    a, b, c = [x if x is None else x.reshape(s) for x, s in zip(made, (input._shape, (C,), (C,)))]
+    grads = _norm(grad.reshape(split), input.reshape(split), *statistics, factor, (2, 3), (1, 2), mask)
+    a, b, c = [x if x is None else x.reshape(s) for x, s in zip(grads, (input._shape, (C,), (C,)))]
     return a, b, c
 
 

@@ -24,13 +24,13 @@ from ..nn.spatial.windows import each
 @lru_cache(256)
 def _shares(size: int, kernel: int, stride: int, padding: int, out: int, padded: bool) -> np.ndarray:
     """(out, size): what each element has of each window's mean."""
-    made = np.zeros((out, size))
+    matrix = np.zeros((out, size))
     for row in range(out):
         start = row * stride - padding
         end = min(start + kernel, size + padding)
         low, high = max(start, 0), min(end, size)
-        made[row, low:high] = 1 / ((end - start) if padded else max(high - low, 1))
-    return made
+        matrix[row, low:high] = 1 / ((end - start) if padded else max(high - low, 1))
+    return matrix
 
 
 @lru_cache(256)
@@ -40,21 +40,21 @@ def _sums(size: int, kernel: int, stride: int, padding: int, out: int) -> np.nda
 
 @lru_cache(256)
 def _adaptive(size: int, out: int) -> np.ndarray:
-    made = np.zeros((out, size))
+    matrix = np.zeros((out, size))
     for row in range(out):
         low, high = row * size // out, -(-(row + 1) * size // out)
-        made[row, low:high] = 1 / (high - low)
-    return made
+        matrix[row, low:high] = 1 / (high - low)
+    return matrix
 
 
 def _spread(grad: Tensor, matrices: Sequence[np.ndarray]) -> Tensor:
     """A gradient brought to its windows' elements, by a matrix (out, size) for each last dim."""
     of = grad._dtype
-    made = grad.to(of.compute)
+    grad_input = grad.to(of.compute)
     for dim, matrix in zip(range(grad.ndim - len(matrices), grad.ndim), matrices):
-        factor = tensor(matrix.tolist(), dtype=made._dtype, device=grad.device)
-        made = made.movedim(dim, -1).matmul(factor).movedim(-1, dim)
-    return made.contiguous().to(of)
+        factor = tensor(matrix.tolist(), dtype=grad_input._dtype, device=grad.device)
+        grad_input = grad_input.movedim(dim, -1).matmul(factor).movedim(-1, dim)
+    return grad_input.contiguous().to(of)
 
 
 def _avg_pool(
@@ -112,13 +112,13 @@ def _placed(grad: Tensor, input: Tensor, indices: Tensor, n: int, apart: bool) -
     """A gradient at `indices` of the last `n` dims, flattened; summed, unless `apart`, when no
     two go to one element."""
     outer, plane = input._shape[:-n], numel(input._shape[-n:])
-    made = zeros((*outer, plane), dtype=grad._dtype, device=grad.device)
-    where, given = indices.reshape(*outer, -1), grad.reshape(*outer, -1)
+    grad_input = zeros((*outer, plane), dtype=grad._dtype, device=grad.device)
+    where, values = indices.reshape(*outer, -1), grad.reshape(*outer, -1)
     if apart:
-        put_once(made, where, given)
+        put_once(grad_input, where, values)
     else:
-        made.scatter_add_(-1, where, given)
-    return made.reshape(input._shape)
+        grad_input.scatter_add_(-1, where, values)
+    return grad_input.reshape(input._shape)
 
 
 for _n in (2, 3):

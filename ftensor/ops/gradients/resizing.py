@@ -22,8 +22,8 @@ Scales = Sequence[float | None]
 
 def _unit(n: int, of: dtypes.dtype, device: Any, dims: int) -> Tensor:
     """The unit matrix as an image of n channels, with as many dims as are asked for."""
-    made = eye(n, dtype=of, device=device)
-    return made.reshape((1, n, *(1,) * (dims - 1), n))
+    identity = eye(n, dtype=of, device=device)
+    return identity.reshape((1, n, *(1,) * (dims - 1), n))
 
 
 def _along(grad: Tensor, dim: int, matrix: Tensor) -> Tensor:
@@ -36,10 +36,10 @@ def upsample(x: Tensor, sizes: Sequence[int], scales: Scales, mode: str, **more:
     """`interpolate` to sizes, or by scales where these are given; NotImplementedError where the
     sizes don't follow from the scales."""
     size = x._shape[2:]
-    given = [s for s in scales if s is not None]
-    if given and [int(n * s) for n, s in zip(size, given)] != list(sizes):
+    factors = [s for s in scales if s is not None]
+    if factors and [int(n * s) for n, s in zip(size, factors)] != list(sizes):
         raise NotImplementedError
-    how = {"scale_factor": given} if given else {"size": list(sizes)}
+    how = {"scale_factor": factors} if factors else {"size": list(sizes)}
     return interpolate(x, mode=mode, **how, **more)
 
 
@@ -51,24 +51,24 @@ def upsample_backward(
     smooth = "antialias" in more
     flat = 2 if mode == "bicubic" or smooth else 1
     of_one = "linear" if mode in ("bilinear", "trilinear") and not smooth else mode
-    of, made = grad._dtype, grad.to(grad._dtype.compute)
+    of, grad_input = grad._dtype, grad.to(grad._dtype.compute)
     for d, (size, count, scale) in enumerate(zip(input_size[2:], output_size, scales)):
         if size == count and scale in (None, 1.0):
             continue
-        unit = _unit(size, made._dtype, made.device, flat)
+        unit = _unit(size, grad_input._dtype, grad_input.device, flat)
         one = (1,) * (flat - 1)
         own = None if scale is None else 1.0
         matrix = upsample(unit, (*one, count), (*(own for _ in one), scale), of_one, **more)
-        made = _along(made, d + 2, matrix.reshape(size, count))
-    return grad.clone() if made is grad else made.to(of).contiguous()
+        grad_input = _along(grad_input, d + 2, matrix.reshape(size, count))
+    return grad.clone() if grad_input is grad else grad_input.to(of).contiguous()
 
 
 @aten_op()
 def pad_backward(grad: Tensor, input: Tensor, padding: Sequence[int], mode: str) -> Tensor:
-    of, made = grad._dtype, grad.to(grad._dtype.compute)
+    of, grad_input = grad._dtype, grad.to(grad._dtype.compute)
     for k in range(0, len(padding), 2):
         dim = input.ndim - 1 - k // 2
-        unit = _unit(input._shape[dim], made._dtype, made.device, 1)
+        unit = _unit(input._shape[dim], grad_input._dtype, grad_input.device, 1)
         padded = pad(unit, list(padding[k : k + 2]), mode)
-        made = _along(made, dim, padded[0])
-    return made.to(of).contiguous()
+        grad_input = _along(grad_input, dim, padded[0])
+    return grad_input.to(of).contiguous()

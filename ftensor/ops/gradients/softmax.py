@@ -25,9 +25,9 @@ def _softmax_backward_data(
     `input_dtype`.
     """
     grad, y = _wide(grad_output, output)
-    made = pointwise(SOFTMAX, (grad, y, (grad * y).sum(dim, keepdim=True))).to(input_dtype)
-    made = made.contiguous()
-    return made if grad_input is None else deliver("_softmax_backward_data", made, grad_input)
+    result = pointwise(SOFTMAX, (grad, y, (grad * y).sum(dim, keepdim=True))).to(input_dtype)
+    result = result.contiguous()
+    return result if grad_input is None else deliver("_softmax_backward_data", result, grad_input)
 
 
 @op(method=False)
@@ -39,5 +39,5 @@ def _log_softmax_backward_data(
     `input_dtype`.
     """
     grad, y = _wide(grad_output, output)
-    made = pointwise(LOG_SOFTMAX, (grad, y, grad.sum(dim, keepdim=True))).to(input_dtype)
-    return made if out is None else deliver("_log_softmax_backward_data", made, out)
+    result = pointwise(LOG_SOFTMAX, (grad, y, grad.sum(dim, keepdim=True))).to(input_dtype)
+    return result if out is None else deliver("_log_softmax_backward_data", result, out)

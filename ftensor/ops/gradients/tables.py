@@ -21,8 +21,8 @@ def embedding_dense_backward(grad: Tensor, indices: Tensor, rows: int, padding_i
         flat = (flat / many.index_select(0, index).unsqueeze(1)).to(flat._dtype)
     if padding_idx >= 0:
         flat = flat.where((index != padding_idx).unsqueeze(1), 0)
-    made = zeros((rows, width), dtype=grad._dtype, device=grad.device)
-    return made.index_add_(0, index.to(int64), flat)
+    grad_weight = zeros((rows, width), dtype=grad._dtype, device=grad.device)
+    return grad_weight.index_add_(0, index.to(int64), flat)
 
 
 @aten_op()
@@ -44,9 +44,9 @@ def _embedding_bag_dense_backward(
     word = MODES[mode]
     a = grad.to(grad._dtype.compute)
     if word == "max":
-        made = zeros((rows, grad._shape[1]), dtype=a._dtype, device=a.device)
-        made.scatter_add_(0, largest, a.masked_fill((held == 0).unsqueeze(1), 0))
-        return made.to(grad._dtype)
+        grad_weight = zeros((rows, grad._shape[1]), dtype=a._dtype, device=a.device)
+        grad_weight.scatter_add_(0, largest, a.masked_fill((held == 0).unsqueeze(1), 0))
+        return grad_weight.to(grad._dtype)
     if word == "mean":
         a = a / held.clamp(min=1).unsqueeze(1)
     a = a.index_select(0, of)
@@ -65,8 +65,8 @@ def _embedding_bag_per_sample_weights_backward(
     used = of.numel()
     inside, compute = index.narrow(0, 0, used), grad._dtype.compute
     along = grad.to(compute).index_select(0, of) * weight.to(compute).index_select(0, inside)
-    found = along.sum(1).masked_fill(inside == pad, 0).to(grad._dtype)
+    grads = along.sum(1).masked_fill(inside == pad, 0).to(grad._dtype)
     if used == index.numel():
-        return found
+        return grads
     behind = zeros(index.numel() - used, dtype=grad._dtype, device=grad.device)
-    return cat([found, behind])
+    return cat([grads, behind])

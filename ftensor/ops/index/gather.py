@@ -64,40 +64,40 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     range; negative ones are.
     """
     if out is None:
-        made = fetch("gather", input, index, dim, True, errors_index.gather_bounds)
-        if made is not None:
-            return made
+        result = fetch("gather", input, index, dim, True, errors_index.gather_bounds)
+        if result is not None:
+            return result
     check_tensors("gather", input=input, index=index)
-    given, dim = dim, normalize_dim(dim, input.ndim)
+    original_dim, dim = dim, normalize_dim(dim, input.ndim)
     shape = index._shape
     if index.numel():
         if index._dtype not in INDEX_DTYPES:
             raise errors_index.index_dtype_of("gather", "int32 or int64", index._dtype)
         check_gather_shapes(lifted(input), dim, lifted(index))
-    made = out_or_new("gather", out, shape, input._dtype, input, (input, index))
+    result = out_or_new("gather", out, shape, input._dtype, input, (input, index))
     if index.numel():
-        located, where = _gather(made, lifted(input), dim, index, strict=True)
+        located, where = _gather(result, lifted(input), dim, index, strict=True)
         if out is None and input._shape and shape:
-            remember("gather", input, index, made, located, [where], given)
-    return made
+            remember("gather", input, index, result, located, [where], original_dim)
+    return result
 
 
 def of_classes(input: Tensor, dim: int, target: Tensor) -> Tensor:
     """The element of each target's class, which lies along `dim`, without that dim; IndexError for
     a target that is no class."""
     index = target.unsqueeze(dim)
-    made = memory.new_like(input, index._shape)
+    result = memory.new_like(input, index._shape)
     if index.numel():
         check_gather_shapes(input, dim, index)
-        _gather(made, input, dim, index, True, errors_index.class_bounds)
-    return made.squeeze(dim)
+        _gather(result, input, dim, index, True, errors_index.class_bounds)
+    return result.squeeze(dim)
 
 
 def _gather(
-    made: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool, refusal: Refusal = errors_index.gather_bounds
+    target: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool, refusal: Refusal = errors_index.gather_bounds
 ) -> tuple[Operand, Index]:
-    """Fill `made`; what was read, and where."""
-    index, whole = lifted(index), lifted(made)
+    """Fill `target`; what was read, and where."""
+    index, whole = lifted(index), lifted(target)
     where = Index(index, index._strides, input._shape[dim], input._strides[dim], dim, strict=strict)
     source = Operand(input, put_at(input._strides, dim, 0), True)
     out = Operand(whole, whole._strides)
@@ -123,12 +123,12 @@ def selected(
     refusal: Refusal = errors_index.out_of_bounds,
 ) -> Tensor:
     """`index_select` for an op `name`, which may refuse an index out of range in its own words."""
-    if out is None and (made := fetch(name, input, index, dim, True, refusal)) is not None:
-        return made
+    if out is None and (result := fetch(name, input, index, dim, True, refusal)) is not None:
+        return result
     check_tensors(name, input=input, index=index)
     if input._dtype.bare == "u" and input.ndim < 2:  # torch copies whole rows of any dtype
         raise errors.not_implemented_for(name, input._dtype)
-    given, dim = dim, normalize_dim(dim, input.ndim)
+    original_dim, dim = dim, normalize_dim(dim, input.ndim)
     if index.ndim > 1:
         raise errors_index.index_vector(name, index.ndim, IndexError)
     if index._dtype not in INDEX_DTYPES:
@@ -137,17 +137,17 @@ def selected(
         raise errors_index.index_of_one(name, index.numel())
     listed, index, source = index, lifted(index), lifted(input)
     shape = put_at(source._shape, dim, index._shape[0])
-    made = out_or_new(name, out, shape if input._shape else (), input._dtype, input, (input, index))
-    whole = lifted(made)
+    result = out_or_new(name, out, shape if input._shape else (), input._dtype, input, (input, index))
+    whole = lifted(result)
     zeros = (0,) * len(shape)
     where = Index(
         index, put_at(zeros, dim, index._strides[0]), source._shape[dim], source._strides[dim], dim, strict=True
     )
     from_source = Operand(source, put_at(source._strides, dim, 0), True)
     locate(COPY, shape, Operand(whole, whole._strides), [from_source], [where], refusal=refusal)
-    if out is None and made is whole and index is listed:
-        remember(name, input, index, made, from_source, [where], given)
-    return made
+    if out is None and result is whole and index is listed:
+        remember(name, input, index, result, from_source, [where], original_dim)
+    return result
 
 
 @op(bare="")
@@ -159,13 +159,13 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     check_tensors("take", input=input, index=index)
     if index._dtype is not dtypes.int64:
         raise errors_index.index_dtype_of("take", "int64", index._dtype)
-    made = out_or_new("take", out, index._shape, input._dtype, input, (input, index))
+    result = out_or_new("take", out, index._shape, input._dtype, input, (input, index))
     flat = input.reshape(-1)
     where = Index(index, index._strides, flat._shape[0], flat._strides[0], 0)
     source = Operand(flat, (0,) * index.ndim, True)
     refusal = errors_index.take_bounds
-    locate(COPY, index._shape, Operand(made, made._strides), [source], [where], refusal=refusal)
-    return made
+    locate(COPY, index._shape, Operand(result, result._strides), [source], [where], refusal=refusal)
+    return result
 
 
 @op(bare="")
@@ -188,10 +188,10 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
         shape = broadcast_shapes(*others)
         input = _expanded(input, put_at(shape, dim, input._shape[dim]))
         indices = _expanded(indices, put_at(shape, dim, indices._shape[dim]))
-    made = out_or_new(name, out, indices._shape, input._dtype, input, (input, indices))
+    result = out_or_new(name, out, indices._shape, input._dtype, input, (input, indices))
     if indices.numel():
-        _gather(made, lifted(input), dim, indices, strict=strict)
-    return made
+        _gather(result, lifted(input), dim, indices, strict=strict)
+    return result
 
 
 def _expanded(t: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -216,9 +216,9 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     wide = indices.to(dtypes.int64)
     steps = contiguous_strides(sizes)
     # Side by side in memory, as torch has them.
-    made = memory.new((*wide._shape, len(sizes)), dtypes.int64, wide._storage.device)
-    found = []
+    packed = memory.new((*wide._shape, len(sizes)), dtypes.int64, wide._storage.device)
+    coordinates = []
     for k, (step, n) in enumerate(zip(steps, sizes)):
-        column = made._view(wide._shape, made._strides[:-1], k)
-        found.append(pointwise(UNRAVEL, (wide,), (step, max(n, 1)), column, True))
-    return tuple(found)
+        column = packed._view(wide._shape, packed._strides[:-1], k)
+        coordinates.append(pointwise(UNRAVEL, (wide,), (step, max(n, 1)), column, True))
+    return tuple(coordinates)

@@ -38,8 +38,8 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     """
     if type(index) is int and input._shape:  # the common case, without sorting
         return input._view(*basic_index(input._shape, input._strides, input._offset, (index,)))
-    if type(index) is Tensor and (made := fetch("getitem", input, index)) is not None:
-        return _within(input, made)
+    if type(index) is Tensor and (result := fetch("getitem", input, index)) is not None:
+        return _within(input, result)
     try:
         selection = select(input, index)
     except BackwardsError:
@@ -54,20 +54,20 @@ def read(selection: Selection, input: Tensor, index: Any) -> Tensor:
     sizes, indices, strides = spread(selection)
     view = selection.view
     kept = output_strides(sizes, [strides, *[i.strides for i in indices]], False)
-    made = memory.new(sizes, view._dtype, view._storage.device, kept)
+    result = memory.new(sizes, view._dtype, view._storage.device, kept)
     located = Operand(view, strides, True)
-    locate(COPY, sizes, Operand(made, kept), [located], indices)
+    locate(COPY, sizes, Operand(result, kept), [located], indices)
     if len(indices) == 1 and indices[0].tensor is index:
-        remember("getitem", input, index, made, located, indices)
-    return _within(view, made)
+        remember("getitem", input, index, result, located, indices)
+    return _within(view, result)
 
 
-def _within(source: Tensor, made: Tensor) -> Tensor:
+def _within(source: Tensor, result: Tensor) -> Tensor:
     """Let what was taken of integers lie within what these are known to lie within."""
     known = known_bounds(source._storage)
-    if known is not None and known[0] is made._dtype and get_index_check() == "now":
-        made._storage.bounds = known  # nothing was left out
-    return made
+    if known is not None and known[0] is result._dtype and get_index_check() == "now":
+        result._storage.bounds = known  # nothing was left out
+    return result
 
 
 def write(selection: Selection, value: Tensor, accumulate: bool = False) -> None:

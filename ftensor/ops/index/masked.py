@@ -57,10 +57,10 @@ def _rows(input: Tensor) -> Tensor:
     count = columns[0]._shape[0]
     shape = (count, len(columns))
     strides = (1, max(count, 1)) if len(columns) > 1 else contiguous_strides(shape)
-    made = memory.new(shape, dtypes.int64, input._storage.device, strides)
+    rows = memory.new(shape, dtypes.int64, input._storage.device, strides)
     for d, column in enumerate(columns):
-        copy.copy_(made._view((count,), (strides[0],), d * strides[1]), column)
-    return know_bounds(made, 0, max(input._shape) - 1)
+        copy.copy_(rows._view((count,), (strides[0],), d * strides[1]), column)
+    return know_bounds(rows, 0, max(input._shape) - 1)
 
 
 @op(bare="h")
@@ -75,11 +75,13 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tenso
     if size < 0:
         raise errors_index.static_size(size)
     rows = _rows(input)
-    made = memory.new((size, input.ndim), dtypes.int64, input._storage.device)
-    copy.fill_(made, fill_value)
+    result = memory.new((size, input.ndim), dtypes.int64, input._storage.device)
+    copy.fill_(result, fill_value)
     n = min(size, rows._shape[0])
-    copy.copy_(made._view((n, input.ndim), made._strides, 0), rows._view((n, input.ndim), rows._strides, rows._offset))
-    return into("nonzero_static", out, made)
+    copy.copy_(
+        result._view((n, input.ndim), result._strides, 0), rows._view((n, input.ndim), rows._strides, rows._offset)
+    )
+    return into("nonzero_static", out, result)
 
 
 def _mask(input: Any, mask: Any, name: str) -> Tensor:
@@ -117,8 +119,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     mask = _mask(input, mask, "masked_fill")
     number = _fill_value(input, value, "masked_fill")
     shape = broadcast_shapes(input._shape, mask._shape)
-    made = memory.new_like(input, shape)
-    return pointwise(MERGE, (input, mask, number), (), made, True)
+    result = memory.new_like(input, shape)
+    return pointwise(MERGE, (input, mask, number), (), result, True)
 
 
 def _broadcast(t: Tensor, *others: Tensor) -> Tensor:
@@ -177,5 +179,5 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy, scattered into."""
     mask = _mask(input, mask, "masked_scatter")
     whole = _broadcast(input, mask)
-    made = copy.clone(whole, memory_format=memory.contiguous_format)
-    return masked_scatter_(made, mask, source)
+    result = copy.clone(whole, memory_format=memory.contiguous_format)
+    return masked_scatter_(result, mask, source)

@@ -51,8 +51,8 @@ def copy_to_write(name: str, input: Tensor, out: Tensor | None, read: Sequence[A
     if out is input:
         return input
     strides = memory.layout_strides(input, memory.preserve_format) if keep else None
-    made = out_or_new(name, out, input._shape, input._dtype, input, (input, *read), strides)
-    return copy.copy_(made, input)
+    result = out_or_new(name, out, input._shape, input._dtype, input, (input, *read), strides)
+    return copy.copy_(result, input)
 
 
 def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None) -> int:
@@ -113,8 +113,8 @@ def scatter(
     with what lies there. RuntimeError for an index out of range.
     """
     check_tensors("scatter", input=input, index=index)
-    made = copy_to_write("scatter", input, out, (index, src))
-    return scatter_(made, dim, index, src, value=value, reduce=reduce)
+    result = copy_to_write("scatter", input, out, (index, src))
+    return scatter_(result, dim, index, src, value=value, reduce=reduce)
 
 
 @op(function=False, bare="")
@@ -124,17 +124,17 @@ def scatter_(
     """In-place form of `scatter`."""
     check_tensors("scatter_", input=input, index=index)
     src = value if src is None else src
-    given = src if isinstance(src, Tensor) else None
-    dim = _check("scatter", input, dim, index, given)
+    source = src if isinstance(src, Tensor) else None
+    dim = _check("scatter", input, dim, index, source)
     join = COPY
     if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise errors_index.scatter_reduce_name(reduce, ("add", "multiply"))
         join = ADD_AT if reduce == "add" else MULTIPLY_AT
-    check_written("scatter", input, [index] if given is None else [index, given])
-    if given is None:
-        given = copy.number_like("scatter", input, src)
-    return _write(input, dim, index, given, join)
+    check_written("scatter", input, [index] if source is None else [index, source])
+    if source is None:
+        source = copy.number_like("scatter", input, src)
+    return _write(input, dim, index, source, join)
 
 
 @op(bare="")
@@ -170,8 +170,8 @@ def scatter_reduce(
     these and what lay there, unless `include_self` is False.
     """
     check_tensors("scatter_reduce", input=input, index=index, src=src)
-    made = copy_to_write("scatter_reduce", input, out, (index, src))
-    return scatter_reduce_(made, dim, index, src, reduce, include_self=include_self)
+    result = copy_to_write("scatter_reduce", input, out, (index, src))
+    return scatter_reduce_(result, dim, index, src, reduce, include_self=include_self)
 
 
 @op(function=False, bare="")

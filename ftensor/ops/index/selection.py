@@ -51,7 +51,7 @@ def select(t: Tensor, index: Any) -> Selection:
     if not all(_is_plain(item) for item in items):
         items = tuple([_prepared(item, t) for item in items])
     plain: list[Any] = []  # the index of the view
-    found: dict[int, Tensor] = {}  # position in `plain` -> index tensor
+    tensors: dict[int, Tensor] = {}  # position in `plain` -> index tensor
     checked = True
     used = sum(map(_dims_taken, items))
     if used > t.ndim:
@@ -71,20 +71,20 @@ def select(t: Tensor, index: Any) -> Selection:
             # A 0-d mask is one of size 1 for a new dim.
             new = slice(None) if item._shape else None
             for one in nonzero_tuple(item if item._shape else item.reshape(1)):
-                found[len(plain)] = one
+                tensors[len(plain)] = one
                 plain.append(new)
             at += item.ndim
         else:
             checked = False
-            found[len(plain)] = item
+            tensors[len(plain)] = item
             plain.append(slice(None))
             at += 1
     view = t._view(*basic_index(t._shape, t._strides, t._offset, plain))
     indices = {}
     dim = at = 0  # of the view, and of t
     for k, item in enumerate(plain):
-        if k in found:
-            indices[dim] = found[k]
+        if k in tensors:
+            indices[dim] = tensors[k]
         taken = 0 if item is None else 1
         if item is Ellipsis:
             taken = min(t.ndim - used, t.ndim - at)
@@ -100,7 +100,7 @@ def forwards(t: Tensor, index: Any) -> tuple[list[int], tuple[Any, ...]]:
     items = tuple([_prepared(item, t) for item in _items(index)])
     used = sum(map(_dims_taken, items))
     turned: list[int] = []
-    found: list[Any] = []
+    forward: list[Any] = []
     at = 0  # the dim of t that the next item is about
     for item in items:
         if isinstance(item, slice) and item.step is not None and item.step < 0:
@@ -108,9 +108,9 @@ def forwards(t: Tensor, index: Any) -> tuple[list[int], tuple[Any, ...]]:
             last = t._shape[at] - 1
             start, stop, step = item.indices(last + 1)
             item = slice(last - start, last - stop, -step)
-        found.append(item)
+        forward.append(item)
         at += t.ndim - used if item is Ellipsis else _dims_taken(item)
-    return turned, tuple(found)
+    return turned, tuple(forward)
 
 
 def _items(index: Any) -> tuple[Any, ...]:
@@ -137,7 +137,7 @@ def _prepared(item: Any, t: Tensor) -> Any:
     if _is_plain(item):
         return item
     if not isinstance(item, Tensor):
-        item = _made_tensor(item, t)
+        item = _index_tensor(item, t)
     if item._dtype in _ITEMS and not item._shape:
         return item.item()
     if item._dtype is dtypes.uint8:
@@ -149,7 +149,7 @@ def _prepared(item: Any, t: Tensor) -> Any:
     return item.to(t._storage.device)
 
 
-def _made_tensor(item: Any, t: Tensor) -> Tensor:
+def _index_tensor(item: Any, t: Tensor) -> Tensor:
     """A bool, a sequence or an array as a tensor; numbers that are no ints are cut, as in torch."""
     if isinstance(item, (str, bytes)):
         raise errors_index.bad_index_type(item)
@@ -219,16 +219,16 @@ def spread(selection: Selection) -> tuple[Ints, list[Index], Ints]:
     sizes = around(view._shape, common)
     # The indices as torch shapes them, whose strides decide how a result lies in memory.
     lifted = around((1,) * view.ndim, common)
-    made = []
+    entries = []
     for d in dims:
         over = broadcast_strides(indices[d]._shape, indices[d]._strides, common)
         steps = view_strides(common, over, lifted)
         assert steps is not None, (common, over, lifted)
         over = broadcast_strides(lifted, steps, sizes)
         where = (view._shape[d], view._strides[d], d)
-        made.append(Index(indices[d], over, *where, checked=selection.checked))
+        entries.append(Index(indices[d], over, *where, checked=selection.checked))
     if numel(common):
-        for i in made:
+        for i in entries:
             if not i.size:
                 raise errors_index.out_of_bounds(0, i.dim, 0)
-    return sizes, made, around(view._strides, (0,) * len(common))
+    return sizes, entries, around(view._strides, (0,) * len(common))

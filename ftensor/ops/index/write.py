@@ -56,8 +56,8 @@ def index_add(
     listed in `index`. RuntimeError for an index out of range; negative ones are.
     """
     check_tensors("index_add", input=input, index=index, source=source)
-    made = copy_to_write("index_add", input, out, (index, source))
-    return index_add_(made, dim, index, source, alpha=alpha)
+    result = copy_to_write("index_add", input, out, (index, source))
+    return index_add_(result, dim, index, source, alpha=alpha)
 
 
 @op(function=False, bare="h")
@@ -109,8 +109,8 @@ def index_reduce(
     what lay there, unless `include_self` is False.
     """
     check_tensors("index_reduce", input=input, index=index, source=source)
-    made = copy_to_write("index_reduce", input, out, (index, source))
-    return index_reduce_(made, dim, index, source, reduce, include_self=include_self)
+    result = copy_to_write("index_reduce", input, out, (index, source))
+    return index_reduce_(result, dim, index, source, reduce, include_self=include_self)
 
 
 @op(function=False, bare="")
@@ -141,8 +141,8 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: T
     lists. IndexError for an index out of range; negative ones are.
     """
     check_tensors("index_copy", input=input, index=index, source=source)
-    made = copy_to_write("index_copy", input, out, (index, source))
-    return index_copy_(made, dim, index, source)
+    result = copy_to_write("index_copy", input, out, (index, source))
+    return index_copy_(result, dim, index, source)
 
 
 @op(function=False, bare="h")
@@ -206,9 +206,9 @@ def _in_place_of(input: Tensor) -> Tensor:
         return copy.clone(input)
     size = input._storage.nbytes // input._dtype.itemsize
     memory_of = memory.new((size,), input._dtype, input._storage.device)
-    made = memory_of._view(input._shape, input._strides, input._offset)
-    copy.copy_(made, input)
-    return made
+    result = memory_of._view(input._shape, input._strides, input._offset)
+    copy.copy_(result, input)
+    return result
 
 
 def _written_view(input: Tensor, view: Tensor, src: Tensor, name: str) -> None:
@@ -222,10 +222,10 @@ def _written_view(input: Tensor, view: Tensor, src: Tensor, name: str) -> None:
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy with one entry of a dim replaced."""
     check_tensors("select_scatter", input=input)
-    made = _in_place_of(input)
-    view = made.select(dim, index)
-    _written_view(made, view, src, "select_scatter")
-    return made
+    result = _in_place_of(input)
+    view = result.select(dim, index)
+    _written_view(result, view, src, "select_scatter")
+    return result
 
 
 @op()
@@ -241,28 +241,28 @@ def slice_scatter(
 ) -> Tensor:
     """A copy of the input with a slice of a dim replaced."""
     check_tensors("slice_scatter", input=input)
-    made = _in_place_of(input)
+    result = _in_place_of(input)
     dim = normalize_dim(dim, input.ndim)
-    view = getitem(made, (slice(None),) * dim + (slice(start, end, step),))
-    _written_view(made, view, src, "slice_scatter")
-    return into("slice_scatter", out, made)
+    view = getitem(result, (slice(None),) * dim + (slice(start, end, step),))
+    _written_view(result, view, src, "slice_scatter")
+    return into("slice_scatter", out, result)
 
 
 @op()
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of the input with a diagonal replaced."""
     check_tensors("diagonal_scatter", input=input)
-    made = _in_place_of(input)
-    view = made.diagonal(offset, dim1, dim2)
-    _written_view(made, view, src, "diagonal_scatter")
-    return made
+    result = _in_place_of(input)
+    view = result.diagonal(offset, dim1, dim2)
+    _written_view(result, view, src, "diagonal_scatter")
+    return result
 
 
 @op()
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A copy of the input with the elements of an `as_strided` view replaced."""
     check_tensors("as_strided_scatter", input=input)
-    made = _in_place_of(input)
-    view = made.as_strided(size, stride, storage_offset)
-    _written_view(made, view, src, "as_strided_scatter")
-    return made
+    result = _in_place_of(input)
+    view = result.as_strided(size, stride, storage_offset)
+    _written_view(result, view, src, "as_strided_scatter")
+    return result

@@ -33,8 +33,8 @@ def addmm(
     product, or different dtypes.
     """
     if out is None and is_plain(alpha, beta):
-        if (made := known("addmm", mat1, mat2, input)) is not None:
-            return made
+        if (result := known("addmm", mat1, mat2, input)) is not None:
+            return result
     if type(mat1) is Tensor and type(mat2) is Tensor:
         need_ndim("addmm", 2, mat1=mat1, mat2=mat2)
         if mat1._shape[1] != mat2._shape[0]:
@@ -76,8 +76,8 @@ def baddbmm(
 ) -> Tensor:
     """`addmm` for each pair of two batches of matrices."""
     if out is None and is_plain(alpha, beta):
-        if (made := known("baddbmm", batch1, batch2, input)) is not None:
-            return made
+        if (result := known("baddbmm", batch1, batch2, input)) is not None:
+            return result
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("baddbmm", batch1, batch2)
     of = check("baddbmm", input=input, batch1=batch1, batch2=batch2)
@@ -101,13 +101,13 @@ def addbmm(
     batch, m, k = batch1._shape
     n = batch2._shape[2]
     if 0 < batch <= FEW_MATRICES:
-        made = added_to("addbmm", input, (m, n))
+        total = added_to("addbmm", input, (m, n))
         for i in range(batch):
             last = out if i == batch - 1 else None
-            made = addmm(
-                made, _matrix(batch1, i), _matrix(batch2, i), beta=beta if i == 0 else 1, alpha=alpha, out=last
+            total = addmm(
+                total, _matrix(batch1, i), _matrix(batch2, i), beta=beta if i == 0 else 1, alpha=alpha, out=last
             )
-        return made
+        return total
     # The batch is more depth: (m, batch * k) times (batch * k, n).
     s0, s1, s2 = batch1._strides
     left = batch1._view((m, batch, k), (s1, s0, s2), batch1._offset)
@@ -199,18 +199,18 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | No
     weights = turned(weight) if len(weight._shape) < 3 else weight
     if bias is None:
         return matmul(input, weights, out=out)
-    if out is None and (made := known("addmm", input, weights, bias)) is not None:
-        return made
+    if out is None and (result := known("addmm", input, weights, bias)) is not None:
+        return result
     check("linear", "addmm", input=input, weight=weight, bias=bias)
     if len(input._shape) == 2 and len(weight._shape) == 2:
         return addmm(bias, input, weights, out=out)
     if len(weight._shape) == 2 and len(bias._shape) == 1 and input.is_contiguous():
         shape = (*input._shape[:-1], weight._shape[0])
         rows = flat(input, (numel(input._shape[:-1]), input._shape[-1]))
-        made = flat(addmm(bias, rows, weights), shape)
+        result = flat(addmm(bias, rows, weights), shape)
     else:
-        made = matmul(input, weights) + bias
-    return into("linear", out, made)
+        result = matmul(input, weights) + bias
+    return into("linear", out, result)
 
 
 # What a word costs a network that writes text: one row, and no checks and views once it is a graph.

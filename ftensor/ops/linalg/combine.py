@@ -35,8 +35,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     input._storage.backend.pool.ask(rows * r * (16 + input._dtype.itemsize))
     places = [i for row in choose(range(n), r) for i in row] if rows else []
     index = tensor(places, dtype=int64, device=input.device)
-    made: Tensor = input.index_select(0, index)
-    return made.reshape(rows, r)
+    elements: Tensor = input.index_select(0, index)
+    return elements.reshape(rows, r)
 
 
 @op(method=False)
@@ -44,15 +44,15 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     """All rows with one element of each vector, the last changing first. RuntimeError for tensors
     that are no vectors.
     """
-    given: Sequence[Tensor] = tensors
+    vectors: Sequence[Tensor] = tensors
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        given = tensors[0]
-    for t in given:
+        vectors = tensors[0]
+    for t in vectors:
         if t.ndim != 1:
             raise errors_linalg.one_dim("cartesian_prod", t._shape)
-    if len(given) == 1:
-        return given[0]
-    grids = meshgrid(*given, indexing="ij")
+    if len(vectors) == 1:
+        return vectors[0]
+    grids = meshgrid(*vectors, indexing="ij")
     return stack([g.reshape(-1) for g in grids], 1)
 
 

@@ -23,8 +23,8 @@ from .product import check, product
 from .solve import inv
 
 
-def _tensors(name: str, **given: Any) -> None:
-    for arg, x in given.items():
+def _tensors(name: str, **operands: Any) -> None:
+    for arg, x in operands.items():
         if type(x) is not Tensor:
             raise errors.not_a_tensor(name, arg, x)
 
@@ -76,9 +76,9 @@ def contracted(name: str, a: Tensor, b: Tensor, first: Ints, second: Ints, out: 
     columns = tuple(b._shape[d] for d in right)
     x = flat(_permuted(a, [*left, *first]), (numel(rows), depth))
     y = flat(_permuted(b, [*second, *right]), (depth, numel(columns)))
-    made = product(name, x, y)
-    made = made._view(rows + columns, contiguous_strides(rows + columns), made._offset)
-    return into(name, out, made)
+    result = product(name, x, y)
+    result = result._view(rows + columns, contiguous_strides(rows + columns), result._offset)
+    return into(name, out, result)
 
 
 def _summed(t: Tensor, dims: list[int]) -> Tensor:
@@ -137,8 +137,8 @@ def _order(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
     for length in range(1, count):
         for i in range(count - length):
             j = i + length
-            found = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
-            cost[i, j], cut[i, j] = min(found)
+            choices = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            cost[i, j], cut[i, j] = min(choices)
     return cut
 
 
@@ -179,9 +179,9 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     if column:
         x = chain[-1]
         chain[-1] = x._view((*x._shape, 1), (*x._strides, 1), x._offset)
-    made = _chain(name, chain)
-    shape = made._shape[1 if row else 0 : 1 if column else 2]
-    return into(name, out, made._view(shape, contiguous_strides(shape), made._offset))
+    result = _chain(name, chain)
+    shape = result._shape[1 if row else 0 : 1 if column else 2]
+    return into(name, out, result._view(shape, contiguous_strides(shape), result._offset))
 
 
 @op(method=False)
@@ -197,11 +197,11 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
         if len(x._shape) != 2:
             raise errors_matmul.chain_ndim(name, k, x._shape)
     if len(matrices) == 1:
-        made = matrices[0]
+        result = matrices[0]
     else:
         check(name, "", **{f"matrices[{k}]": x for k, x in enumerate(matrices)})
-        made = _chain(name, matrices)
-    return into(name, out, made)
+        result = _chain(name, matrices)
+    return into(name, out, result)
 
 
 def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
@@ -213,23 +213,23 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
     if n < 0:
         return _power(inv(input), -n, out)
     if n == 0:
-        made = copy.zero_(memory.new_like(input, shape))
-        diagonal = made._view((*shape[:-2], shape[-1]), (*made._strides[:-2], shape[-1] + 1), made._offset)
+        result = copy.zero_(memory.new_like(input, shape))
+        diagonal = result._view((*shape[:-2], shape[-1]), (*result._strides[:-2], shape[-1] + 1), result._offset)
         copy.fill_(diagonal, 1)
     elif n == 1:
-        made = copy.clone(input)
+        result = copy.clone(input)
     else:
         check(name, input=input)
-        found, square = None, input
+        power, square = None, input
         while n:  # n's bits, from the lowest: the squares that make up the power
             if n & 1:
-                found = square if found is None else matmul(found, square)
+                power = square if power is None else matmul(power, square)
             n >>= 1
             if n:
                 square = matmul(square, square)
-        assert found is not None
-        made = found
-    return into(name, out, made)
+        assert power is not None
+        result = power
+    return into(name, out, result)
 
 
 @op(name="matrix_power", method=False, namespace="linalg")

@@ -170,8 +170,8 @@ def _sum_away(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
     if not gone:
         return t, names
     dims = tuple(names.index(n) for n in gone)
-    made = t.sum(dims)
-    return made, [n for n in names if n not in gone]
+    summed = t.sum(dims)
+    return summed, [n for n in names if n not in gone]
 
 
 def _pair(
@@ -197,7 +197,7 @@ def _pair(
     columns = [n for n in b_names if n not in a_names]
     x = _shaped(a, a_names, batch, rows, deep)
     y = _shaped(b, b_names, batch, deep, columns)
-    made = product("einsum", x, y)
+    result = product("einsum", x, y)
     names = batch + rows + columns
     shape = tuple(
         max(t._shape[own.index(n)] for t, own in ((a, a_names), (b, b_names)) if n in own)
@@ -205,7 +205,7 @@ def _pair(
         else 0
         for n in names
     )
-    return made._view(shape, contiguous_strides(shape), made._offset), names
+    return result._view(shape, contiguous_strides(shape), result._offset), names
 
 
 def _reduced(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
@@ -213,8 +213,8 @@ def _reduced(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
     if not gone:
         return t, names
     dims = tuple(names.index(n) for n in gone)
-    made = t.sum(dims)
-    return made, [n for n in names if n not in gone]
+    summed = t.sum(dims)
+    return summed, [n for n in names if n not in gone]
 
 
 def _without_ones(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
@@ -224,8 +224,8 @@ def _without_ones(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Label
 
 def _times(a: Tensor, a_names: Labels, b: Tensor, b_names: Labels) -> tuple[Tensor, Labels]:
     names = a_names + [n for n in b_names if n not in a_names]
-    made = _aligned(a, a_names, names) * _aligned(b, b_names, names)
-    return made, names
+    result = _aligned(a, a_names, names) * _aligned(b, b_names, names)
+    return result, names
 
 
 def _aligned(t: Tensor, own: Labels, names: Labels) -> Tensor:

@@ -20,15 +20,15 @@ from .matrices import in_columns, matrices
 
 def cholesky_of(A: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
     """(factors, info)."""
-    made = in_columns(A.mH if upper else A)
+    factor = in_columns(A.mH if upper else A)
     *batch, n, _ = A._shape
     info = memory.new_like(A, tuple(batch), int32)
     if n:
         numbers = (numel(tuple(batch)), n, n, n * n)
-        dense("cholesky", A._dtype, (made, info), numbers, n * n * n // 3 + n)
+        dense("cholesky", A._dtype, (factor, info), numbers, n * n * n // 3 + n)
     else:
         info.zero_()
-    return (in_columns(made.mH) if upper else made), info
+    return (in_columns(factor.mH) if upper else factor), info
 
 
 def _cholesky(name: str, input: Tensor, *, upper: bool = False) -> tuple[Tensor, Tensor]:
@@ -108,8 +108,8 @@ def row_order(pivots: Tensor, m: int) -> Tensor:
     """The row of P @ x that comes from each row of x: int64, in the order after all swaps."""
     *batch, count = pivots._shape
     order = memory.new_like(pivots, (*batch, m), int64)
-    given = pivots.contiguous()
-    dense("order", int32, (given, order), (numel(tuple(batch)), m, count), m)
+    swaps = pivots.contiguous()
+    dense("order", int32, (swaps, order), (numel(tuple(batch)), m, count), m)
     return order
 
 
@@ -177,25 +177,25 @@ def check_rows(name: str, pivots: Tensor, m: int) -> None:
 
 def qr_of(A: Tensor) -> tuple[Tensor, Tensor]:
     """(R and Householder's vectors, their factors tau)."""
-    made = in_columns(A)
+    packed = in_columns(A)
     *batch, m, n = A._shape
     tau = memory.new_like(A, (*batch, min(m, n)))
     if tau.numel():
         numbers = (numel(tuple(batch)), m, n, m, m * n)
-        dense("qr", A._dtype, (made, tau), numbers, m * n * min(m, n) + 1)
-    return made, tau
+        dense("qr", A._dtype, (packed, tau), numbers, m * n * min(m, n) + 1)
+    return packed, tau
 
 
 def reflected(a: Tensor, tau: Tensor, c: Tensor, adjoint: bool) -> Tensor:
     """Q @ c, or Q.mH @ c, in a new tensor; Q is that of `a` and `tau`, with whole columns."""
-    made = in_columns(c)
+    result = in_columns(c)
     *batch, m, k = c._shape
     count = tau._shape[-1]
-    if made.numel() and count:
+    if result.numel() and count:
         a, tau = in_columns(a), tau.contiguous()
         numbers = (numel(tuple(batch)) * k, m, k, count, m, m, m * a._shape[-1], m * k, int(adjoint))
-        dense("reflect", c._dtype, (a, tau, made), numbers, 2 * m * count)
-    return made
+        dense("reflect", c._dtype, (a, tau, result), numbers, 2 * m * count)
+    return result
 
 
 def identity(shape: Ints, like: Tensor) -> Tensor:

@@ -19,8 +19,8 @@ CHECK = Parameter("check_errors", KEYWORD, default=False, annotation="bool")
 def raise_for(info: Tensor, error: Any, name: str) -> None:
     """Wait for what a kernel found, and raise `error(name, index in the batch, found)` for the
     first matrix that could not be factored."""
-    found = info.reshape(-1).tolist()
-    for index, value in enumerate(found):
+    codes = info.reshape(-1).tolist()
+    for index, value in enumerate(codes):
         if value:
             raise error(name, index if info.ndim else None, value)
 
@@ -45,22 +45,22 @@ class MatrixFunction:
     def linalg(self, doc: str) -> Callable[..., Any]:
         """The op in linalg. In its module its name is longer where the former one has it."""
         longer = f"linalg_{self.name}" if self.name in self.former[:1] else self.name
-        made = self._written(longer, f"linalg.{self.name}", self._raising(), self._own(), doc)
-        return composed(name=self.name, namespace="linalg", method=False)(made)
+        function = self._written(longer, f"linalg.{self.name}", self._raising(), self._own(), doc)
+        return composed(name=self.name, namespace="linalg", method=False)(function)
 
     def linalg_ex(self, doc: str) -> Callable[..., Any]:
         """The op that returns info, too, and raises only where it is told to."""
         compute, error, ex = self.compute, self.error, self.ex
 
         def run(op: str, *operands: Any, check_errors: bool, **options: Any) -> Any:
-            made = compute(op, *operands, **options)
+            results = compute(op, *operands, **options)
             if check_errors:
-                raise_for(made[-1], error, op)
-            return ex(made)
+                raise_for(results[-1], error, op)
+            return ex(results)
 
         name, own = f"{self.name}_ex", [*self._own(), CHECK]
-        made = self._written(name, f"linalg.{name}", run, own, doc, ex)
-        return composed(namespace="linalg", method=False)(made)
+        function = self._written(name, f"linalg.{name}", run, own, doc, ex)
+        return composed(namespace="linalg", method=False)(function)
 
     def outside(self) -> Callable[..., Any]:
         """The former op."""
@@ -76,12 +76,12 @@ class MatrixFunction:
         compute, error, several = self.compute, self.error, self.several
 
         def run(op: str, *operands: Any, **options: Any) -> Any:
-            made = compute(op, *operands, **options)
+            results = compute(op, *operands, **options)
             if error is not None:
-                *made, info = made
+                *results, info = results
                 raise_for(info, error, op)
-                made = made if several else made[0]
-            return several(made) if several else made
+                results = results if several else results[0]
+            return several(results) if several else results
 
         return run
 
@@ -98,11 +98,11 @@ class MatrixFunction:
         """A function that says its parameters, and has `run` called with them and the op's name."""
         several = several or self.several
         shown = [p.replace(name=w, kind=POSITIONAL) for p, w in zip(own, words)] or own
-        given = [f"{p.name}={w.name}" if p.kind is KEYWORD else w.name for p, w in zip(own, shown)]
+        arguments = [f"{p.name}={w.name}" if p.kind is KEYWORD else w.name for p, w in zip(own, shown)]
         return written(
             name,
             declared(shown),
-            f"return run({op!r}, {', '.join(given)})",
+            f"return run({op!r}, {', '.join(arguments)})",
             doc,
             f"return_types.{several.__name__}" if several else "Tensor",
             __name__=self.compute.__module__,

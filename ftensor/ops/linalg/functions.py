@@ -53,17 +53,17 @@ def matrix_exp(input: Tensor) -> Tensor:
     scale = tensor([0.5**h for h in halvings], dtype=of, device=input.device)
     x = x * scale.reshape(-1, 1, 1)
     one = identity(x._shape, x)
-    made = one
+    exponential = one
     for k in range(TERMS[of.to_real().name], 0, -1):
-        made = one + (x @ made) / k
+        exponential = one + (x @ exponential) / k
     for step in range(max(halvings)):
-        square = made @ made
+        square = exponential @ exponential
         if min(halvings) > step:
-            made = square
+            exponential = square
             continue
         more = tensor([h > step for h in halvings], device=input.device).reshape(-1, 1, 1)
-        made = where(more, square, made)
-    return made.reshape(input._shape).to(input._dtype)
+        exponential = where(more, square, exponential)
+    return exponential.reshape(input._shape).to(input._dtype)
 
 
 def _halvings(size: float) -> int:
@@ -87,8 +87,8 @@ def tensorinv(input: Tensor, ind: int = 2) -> Tensor:
     first, last = input._shape[:ind], input._shape[ind:]
     if prod(first) != prod(last):
         raise errors_factor.shapes(name, first, last, "they need as many elements")
-    made: Tensor = inv(input.reshape(prod(first), prod(last)))
-    return made.reshape(*last, *first)
+    inverse: Tensor = inv(input.reshape(prod(first), prod(last)))
+    return inverse.reshape(*last, *first)
 
 
 @composed(namespace="linalg", method=False)
@@ -105,8 +105,8 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None)
     last = input._shape[other.ndim :]
     if input.numel() != prod(last) ** 2 or other.numel() != prod(last):
         raise errors_factor.shapes(name, input._shape, other._shape, "input must be as a square matrix of other")
-    made: Tensor = solve(input.reshape(other.numel(), prod(last)), other.reshape(-1))
-    return made.reshape(last)
+    solution: Tensor = solve(input.reshape(other.numel(), prod(last)), other.reshape(-1))
+    return solution.reshape(last)
 
 
 # Low ranks
@@ -121,8 +121,8 @@ def _basis(A: Tensor, q: int, niter: int) -> Tensor:
     for _ in range(niter):
         Q = linalg_qr(A.mH @ Q).Q
         Q = linalg_qr(A @ Q).Q
-    made: Tensor = Q
-    return made
+    basis: Tensor = Q
+    return basis
 
 
 def _lowrank(A: Tensor, q: int, niter: int) -> tuple[Tensor, Tensor, Tensor]:

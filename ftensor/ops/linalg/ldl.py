@@ -82,8 +82,8 @@ def _factored(a: Any, hermitian: bool) -> tuple[Any, Any, int]:
 def _each(function: Any, *arrays: Any) -> tuple[Any, ...]:
     """A function of single matrices over a batch, whose results are stacked."""
     batch = arrays[0].shape[:-2]
-    made = [function(*[a[i] for a in arrays]) for i in np.ndindex(batch)]
-    parts = [np.stack([np.asarray(m[k]) for m in made]) for k in range(len(made[0]))]
+    results = [function(*[a[i] for a in arrays]) for i in np.ndindex(batch)]
+    parts = [np.stack([np.asarray(m[k]) for m in results]) for k in range(len(results[0]))]
     return tuple(p.reshape(batch + p.shape[1:]) for p in parts)
 
 

@@ -22,8 +22,8 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     integers wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different
     dtypes.
     """
-    if out is None and (made := known("mm", input, mat2, input)) is not None:
-        return made
+    if out is None and (result := known("mm", input, mat2, input)) is not None:
+        return result
     if type(input) is Tensor and type(mat2) is Tensor:
         need_ndim("mm", 2, input=input, mat2=mat2)
         if input._shape[1] != mat2._shape[0]:
@@ -35,8 +35,8 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 @op()
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The products of two batches of matrices, pair by pair. Errors as for `mm`."""
-    if out is None and (made := known("bmm", input, mat2, input)) is not None:
-        return made
+    if out is None and (result := known("bmm", input, mat2, input)) is not None:
+        return result
     if type(input) is Tensor and type(mat2) is Tensor:
         batches_fit("bmm", input, mat2)
     check("bmm", input=input, mat2=mat2)
@@ -162,8 +162,8 @@ def turned(t: Tensor) -> Tensor:
 
 def _batched(a: Tensor, b: Tensor, out: Tensor | None) -> Tensor:
     """`matmul` where an operand has more than two dims."""
-    if out is None and (made := known("matmul", a, b, a)) is not None:
-        return made
+    if out is None and (result := known("matmul", a, b, a)) is not None:
+        return result
     row, single = len(a._shape) == 1, len(b._shape) == 1
     contracted = b._shape[0] if single else b._shape[-2]
     if a._shape[-1] != contracted:
@@ -181,8 +181,8 @@ def _batched(a: Tensor, b: Tensor, out: Tensor | None) -> Tensor:
             shape = a._shape[:-1] if single else (*a._shape[:-1], b._shape[1])
             flat = a._view(rows, strides, a._offset)
             if out is None:
-                made = mm(flat, b)
-                return made._view(shape, contiguous_strides(shape), 0)
+                result = mm(flat, b)
+                return result._view(shape, contiguous_strides(shape), 0)
     if out is None and not (row or single):
         return product("matmul", a, b)
     shape = _result_shape(a, b, row, single)
@@ -211,7 +211,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     of = check("linalg.vecdot", x=x, y=y)
     if of.itemsize == 2:  # torch rounds the products to the 16-bit type
         return into("linalg.vecdot", out, (x * y).sum(dim))
-    made = folded(VDOT, (x, y), dim)
-    target, copy = output("linalg.vecdot", out, made._shape, x, (x, y), False)
-    combine(made, target, None, 1, 1)
+    sums = folded(VDOT, (x, y), dim)
+    target, copy = output("linalg.vecdot", out, sums._shape, x, (x, y), False)
+    combine(sums, target, None, 1, 1)
     return finish(target, out, copy)

@@ -20,11 +20,11 @@ from ...rows.copies import COPY
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
-def matrices(op: str, *names: str, square: bool = False, **given: Any) -> None:
+def matrices(op: str, *names: str, square: bool = False, **operands: Any) -> None:
     """TypeError for what is no tensor; RuntimeError for fewer than 2 dims, matrices that are not
     square, and dtypes that are not computed in, or are several. `names` may be vectors.
     """
-    for name, x in given.items():
+    for name, x in operands.items():
         if type(x) is not Tensor:
             raise errors.not_a_tensor(op, name, x)
         if x.ndim < 2 and name not in names:
@@ -35,7 +35,7 @@ def matrices(op: str, *names: str, square: bool = False, **given: Any) -> None:
             if x._dtype.bare and x._dtype.kind in "fc":
                 raise errors.not_implemented_for(op, x._dtype)
             raise errors_factor.dtype(op, name, x._dtype)
-    tensors = list(given.values())
+    tensors = list(operands.values())
     if any(x._dtype is not tensors[0]._dtype for x in tensors):
         raise errors_factor.dtypes_differ(op, *[x._dtype for x in tensors])
     if any(x._storage.device is not tensors[0]._storage.device for x in tensors):
@@ -71,13 +71,13 @@ def on_host(op: str, function: Callable[..., Any], *inputs: Tensor, columns: Int
     column after column. LinAlgError where its iteration does not end."""
 
     def run(*arrays: Any) -> tuple[Any, ...]:
-        made = function(*arrays)
-        made = made if isinstance(made, tuple) else (made,)
-        return tuple([a.swapaxes(-1, -2) if k in columns else a for k, a in enumerate(made)])
+        results = function(*arrays)
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple([a.swapaxes(-1, -2) if k in columns else a for k, a in enumerate(results)])
 
     try:
         with np.errstate(all="ignore"):
-            found = by_numpy(op, run, inputs)
+            results = by_numpy(op, run, inputs)
     except np.linalg.LinAlgError:
         raise errors_factor.no_convergence(op) from None
-    return tuple([t.transpose(-1, -2) if k in columns else t for k, t in enumerate(found)])
+    return tuple([t.transpose(-1, -2) if k in columns else t for k, t in enumerate(results)])

@@ -53,17 +53,17 @@ def _matrix_norm(name: str, A: Tensor, ord: Any, dim: Any, keepdim: bool, of: dt
     elif abs(ord) not in ORDERS:
         raise errors_factor.order(name, ord)
     if ord == "fro":
-        made: Tensor = vector_norm(A, 2, (rows, columns), keepdim, dtype=of)
-        return made
+        norm: Tensor = vector_norm(A, 2, (rows, columns), keepdim, dtype=of)
+        return norm
     if of is not None:
         vector_norm(A.new_zeros(1), 2, dtype=of)  # refuses what is no wider dtype
         A = A.to(of)
     if ord in ("nuc", 2, -2):
         s = svdvals(A.movedim((rows, columns), (-2, -1)))
-        made = s.sum(-1) if ord == "nuc" else _largest(s, -1) if ord > 0 else s.amin(-1)
+        norm = s.sum(-1) if ord == "nuc" else _largest(s, -1) if ord > 0 else s.amin(-1)
         for d in sorted((rows, columns)) if keepdim else ():
-            made = made.unsqueeze(d)
-        return made
+            norm = norm.unsqueeze(d)
+        return norm
     along, other = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = vector_norm(A, 1, along, True)
     if not keepdim:
@@ -108,8 +108,8 @@ def linalg_norm(
     if ord is not None and len(dims) == 2:
         return _matrix_norm(name, input, ord, dims, keepdim, dtype)
     order = 2 if ord is None else ord
-    made: Tensor = vector_norm(input, order, dims, keepdim, dtype=dtype)
-    return made
+    norm: Tensor = vector_norm(input, order, dims, keepdim, dtype=dtype)
+    return norm
 
 
 @composed(method=False)
@@ -118,8 +118,8 @@ def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = Fals
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) > 2:
         raise errors_factor.two_dims("frobenius_norm", dims)
-    made: Tensor = vector_norm(input, 2, dims or None, keepdim)
-    return made
+    norm: Tensor = vector_norm(input, 2, dims or None, keepdim)
+    return norm
 
 
 @composed(method=False)
@@ -134,5 +134,5 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     if dim == -1:
         return norm(v, pow)
     others = [d for d in range(v.ndim) if d != normalize_dim(dim, v.ndim)]
-    made: Tensor = vector_norm(v, pow, others, True)
-    return made
+    result: Tensor = vector_norm(v, pow, others, True)
+    return result

@@ -79,12 +79,12 @@ def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
             raise errors.dtypes_differ(op, [y._dtype for y in all_])
         if x._storage.device is not first._storage.device:
             raise errors.different_devices(op, [y.device for y in all_])
-    found: dtype = first._dtype
+    common: dtype = first._dtype
     # As in torch, products of matrices that have nothing to multiply are of any dtype.
     empty = op in ("bmm", "mm", "mv") and any(not x.numel() for x in all_)
-    if (found.kind == "b" and not empty) or found.bare:
-        raise errors.not_implemented_for(dispatch or op, found)
-    return found
+    if (common.kind == "b" and not empty) or common.bare:
+        raise errors.not_implemented_for(dispatch or op, common)
+    return common
 
 
 def need_ndim(op: str, ndim: int, **tensors: Tensor) -> None:
@@ -105,13 +105,13 @@ def factors(op: str, of: dtype, beta: Any, alpha: Any) -> tuple[Any, Any]:
 
 def added_to(op: str, input: Tensor, shape: Ints) -> Tensor:
     """`input` expanded to the product's shape."""
-    given = input._shape
-    if given == shape:
+    input_shape = input._shape
+    if input_shape == shape:
         return input
-    lead = len(shape) - len(given)
-    if lead < 0 or any(n not in (1, s) for n, s in zip(given, shape[lead:])):
-        raise errors_matmul.added_shape(op, given, shape)
-    return input._view(shape, broadcast_strides(given, input._strides, shape), input._offset)
+    lead = len(shape) - len(input_shape)
+    if lead < 0 or any(n not in (1, s) for n, s in zip(input_shape, shape[lead:])):
+        raise errors_matmul.added_shape(op, input_shape, shape)
+    return input._view(shape, broadcast_strides(input_shape, input._strides, shape), input._offset)
 
 
 def output(
@@ -154,7 +154,7 @@ def product(
     The operands have been checked; their contracted dims fit. `beta` 0 leaves `added` unread,
     and `alpha` 0 the product.
     """
-    given = (a, b, a if added is None else added)
+    operands = (a, b, a if added is None else added)
     shape: Ints = (a._shape[-2], b._shape[-1])
     if len(a._shape) > 2 or len(b._shape) > 2:
         batch = broadcast_shapes(a._shape[:-2], b._shape[:-2])
@@ -179,7 +179,7 @@ def product(
     else:
         gemm(target, a, b, added, alpha, beta)
         if out is None and plain:
-            let_know(op, given, target, target, a, b, added)
+            let_know(op, operands, target, target, a, b, added)
     return finish(target, out, copy)
 
 
@@ -195,15 +195,15 @@ def _by_rows(a: Tensor, b: Tensor, target: Tensor, added: Tensor | None, beta: A
     """The product as sums along rows."""
     shape = target._shape
     if shape[-2] == 1:
-        made = folded(DOT, (_transposed(a), b), -2)
+        sums = folded(DOT, (_transposed(a), b), -2)
     elif shape[-1] == 1:
-        made = folded(DOT, (a, _transposed(b)), -1)
+        sums = folded(DOT, (a, _transposed(b)), -1)
     else:
         (m, depth), n = a._shape, b._shape[1]
         left = a._view((m, 1, depth), (a._strides[0], 0, a._strides[1]), a._offset)
         right = b._view((1, n, depth), (0, b._strides[1], b._strides[0]), b._offset)
-        made = folded(DOT, (left, right), -1)
-    combine(made._view(shape, memory.contiguous_strides(shape), 0), target, added, beta, alpha)
+        sums = folded(DOT, (left, right), -1)
+    combine(sums._view(shape, memory.contiguous_strides(shape), 0), target, added, beta, alpha)
 
 
 _one_kernel = fused(_by_rows)
@@ -212,18 +212,18 @@ _one_kernel = fused(_by_rows)
 def folded(red: Reduce, inputs: Sequence[Tensor], dim: int | None) -> Tensor:
     """The sums of products along a dim, in the dtype that they were computed in; contiguous."""
     compute = inputs[0]._dtype.compute
-    (made,) = fold(red, inputs, dim, False, compute, (compute,))
-    return copy.contiguous(made)
+    (sums,) = fold(red, inputs, dim, False, compute, (compute,))
+    return copy.contiguous(sums)
 
 
-def combine(made: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:
+def combine(sums: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:
     """Write `beta * added + alpha * made` to `target`; the sums keep their precision until then."""
     if added is not None:
-        pointwise(MIXED, (added, made), (beta, alpha), target, True)
+        pointwise(MIXED, (added, sums), (beta, alpha), target, True)
     elif alpha.__class__ is int and alpha == 1:
-        pointwise(COPY, (made,), (), target, True)
+        pointwise(COPY, (sums,), (), target, True)
     else:
-        pointwise(SCALED, (made,), (alpha,), target, True)
+        pointwise(SCALED, (sums,), (alpha,), target, True)
 
 
 def _transposed(t: Tensor) -> Tensor:

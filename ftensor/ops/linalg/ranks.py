@@ -39,8 +39,8 @@ def _with_tolerances(name: str, A: Tensor, atol: Any, rtol: Any, function: Any) 
         if b._dtype.is_complex:
             raise errors_factor.value(name, "a tolerance", b._dtype, "real")
 
-    def run(a: Any, *given: Any) -> Any:
-        rest = iter(given)
+    def run(a: Any, *tolerances: Any) -> Any:
+        rest = iter(tolerances)
         real = np.finfo(a.dtype).dtype
         both = [next(rest) if isinstance(b, Tensor) else b for b in bounds]
         return function(a, *[np.asarray(b, real)[..., None] for b in both])
@@ -118,8 +118,8 @@ def cond(input: Tensor, p: Any = None) -> Tensor:
         if 0 in input._shape:
             return input.new_zeros(input._shape[:-2], dtype=input._dtype.to_real())
         s = svdvals(input)
-        made: Tensor = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
-        return made
+        ratio: Tensor = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        return ratio
     matrices(name, square=True, input=input)
     if 0 in input._shape:
         return input.new_zeros(input._shape[:-2], dtype=input._dtype.to_real())

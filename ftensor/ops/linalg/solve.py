@@ -20,13 +20,13 @@ PLAIN, TRANSPOSED, ADJOINT = range(3)
 
 def triangular(A: Tensor, B: Tensor, upper: bool, turned: int = PLAIN, unit: bool = False) -> Tensor:
     """X of A @ X = B in a new tensor, for triangular A, A.mT or A.mH; one batch of both."""
-    made = in_columns(B)
+    solution = in_columns(B)
     *batch, n, k = B._shape
-    if made.numel():
+    if solution.numel():
         A = A if A.transpose(-1, -2).is_contiguous() else in_columns(A)
         numbers = (numel(tuple(batch)) * k, n, k, n, n, n * n, n * k, int(upper), turned, int(unit))
-        dense("solve", B._dtype, (A, made), numbers, n * n // 2 + 1)
-    return made
+        dense("solve", B._dtype, (A, solution), numbers, n * n // 2 + 1)
+    return solution
 
 
 def _fit(name: str, A: Tensor, B: Tensor, left: bool = True) -> None:
@@ -68,8 +68,8 @@ def triangular_solve(
     _fit(name, A, input)
     A, B = one_batch(A, input)
     turned = TRANSPOSED if transpose else PLAIN
-    made = triangular(A, B, upper, turned, unitriangular)
-    return return_types.triangular_solve((made, in_columns(A)))
+    solution = triangular(A, B, upper, turned, unitriangular)
+    return return_types.triangular_solve((solution, in_columns(A)))
 
 
 # General matrices
@@ -207,15 +207,15 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
 def _swapped(pivots: Tensor) -> Tensor:
     """Whether the rows changed places an odd number of times."""
     places = arange(1, pivots._shape[-1] + 1, device=pivots.device)
-    made: Tensor = (pivots != places).sum(-1) % 2 == 1
-    return made
+    odd: Tensor = (pivots != places).sum(-1) % 2 == 1
+    return odd
 
 
 def _det(name: str, A: Tensor) -> Tensor:
     matrices(name, square=True, A=A)
     LU, pivots, _ = lu_of(A)
-    made = LU.diagonal(0, -2, -1).prod(-1)
-    return where(_swapped(pivots), -made, made)
+    det = LU.diagonal(0, -2, -1).prod(-1)
+    return where(_swapped(pivots), -det, det)
 
 
 def _slogdet(name: str, A: Tensor) -> tuple[Tensor, Tensor]:

@@ -60,9 +60,9 @@ def _eigen(name: str, A: Tensor, function: Any, columns: tuple[int, ...]) -> tup
     def run(a: Any) -> Any:
         if not np.isfinite(a).all():
             raise errors_factor.not_finite(name)
-        made = function(a)
-        made = tuple(made) if isinstance(made, tuple) else (made,)
-        return tuple([m.astype(np.result_type(m, np.complex64)) for m in made])
+        results = function(a)
+        results = tuple(results) if isinstance(results, tuple) else (results,)
+        return tuple([m.astype(np.result_type(m, np.complex64)) for m in results])
 
     return on_host(name, run, A, columns=columns)
 

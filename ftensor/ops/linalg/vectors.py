@@ -98,8 +98,8 @@ def cov(
     norm = norm.clamp(min=0) if isinstance(norm, Tensor) else max(0, norm)
     centred = x - mean.unsqueeze(1)
     weighted = centred if w is None else centred * w
-    made = (centred @ weighted.conj().transpose(0, 1)) / norm
-    return made.squeeze() if input.ndim < 2 or x._shape[0] == 1 else made
+    covariance = (centred @ weighted.conj().transpose(0, 1)) / norm
+    return covariance.squeeze() if input.ndim < 2 or x._shape[0] == 1 else covariance
 
 
 def _exactly(w: Tensor) -> Tensor:
@@ -120,10 +120,10 @@ def corrcoef(input: Tensor) -> Tensor:
         return c / c
     d = c.diagonal()
     deviation = (d.real if d._dtype.is_complex else d).sqrt()
-    made = c / deviation.unsqueeze(1) / deviation.unsqueeze(0)
-    if made._dtype.is_complex:
-        return complex_(made.real.clamp(-1, 1), made.imag.clamp(-1, 1))
-    return made.clamp(-1, 1)
+    correlation = c / deviation.unsqueeze(1) / deviation.unsqueeze(0)
+    if correlation._dtype.is_complex:
+        return complex_(correlation.real.clamp(-1, 1), correlation.imag.clamp(-1, 1))
+    return correlation.clamp(-1, 1)
 
 
 @composed(inplace=True)
@@ -158,8 +158,8 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     of = result_type(input, 0.5)
     input._storage.backend.pool.ask((max(numel(input._shape), 1) + 1) * p * of.itemsize)
     steps = arange(0.5 * (1 - p), 0.25, 0.5, dtype=of, device=input.device)
-    made: Tensor = (input.unsqueeze(-1) + steps).lgamma().sum(-1)
-    return made + 0.25 * p * (p - 1) * 1.1447298858494002
+    total: Tensor = (input.unsqueeze(-1) + steps).lgamma().sum(-1)
+    return total + 0.25 * p * (p - 1) * 1.1447298858494002
 
 
 @op(namespace="linalg", name="vander", method=False)
@@ -195,8 +195,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         raise errors_linalg.one_dim("vander", x._shape)
     if N is not None and N < 0:
         raise errors_linalg.columns(N)
-    made = _powers(x, x._shape[0] if N is None else N)
-    return made if increasing else made.flip(1)
+    powers = _powers(x, x._shape[0] if N is None else N)
+    return powers if increasing else powers.flip(1)
 
 
 also_in("special", multigammaln="mvlgamma")

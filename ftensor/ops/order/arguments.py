@@ -24,12 +24,12 @@ def along(name: str, input: Any, dim: Any) -> tuple[Tensor, int]:
     return (input if input.ndim else input.reshape(1)), at
 
 
-def returned(name: str, made: tuple[Tensor, ...], out: Any) -> Any:
+def returned(name: str, results: tuple[Tensor, ...], out: Any) -> Any:
     """Results under their names, or the tensors of `out` with them in."""
     if out is None:
-        return getattr(return_types, name)(made)
-    given = deliver(name, tuple(made), several(name, out, len(made)), exact=True)
-    return getattr(return_types, name + "_out", tuple)(given)
+        return getattr(return_types, name)(results)
+    outputs = deliver(name, tuple(results), several(name, out, len(results)), exact=True)
+    return getattr(return_types, name + "_out", tuple)(outputs)
 
 
 def changes(ordered: Tensor, dim: int) -> Tensor:

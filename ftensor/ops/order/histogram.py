@@ -24,10 +24,10 @@ from .search import searchsorted
 
 def _totals(places: Tensor, weight: Tensor | None, size: int, of: Any) -> Tensor:
     """How often each place below `size` is there, or the sums of its weights."""
-    made = zeros(size, dtype=of, device=places.device)
+    totals = zeros(size, dtype=of, device=places.device)
     if weight is None:
         weight = ones_like(places, dtype=of)
-    return made.index_add_(0, places, weight) if places.numel() else made
+    return totals.index_add_(0, places, weight) if places.numel() else totals
 
 
 @composed(exact=True)
@@ -59,10 +59,10 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     return _totals(input.to(dtypes.int64), weights, max(high + 1, minlength), of)
 
 
-def _limits(name: str, x: Tensor, low: float, high: float, given: bool, more: float = 0.5) -> tuple[float, float]:
+def _limits(name: str, x: Tensor, low: float, high: float, explicit: bool, more: float = 0.5) -> tuple[float, float]:
     """The range that is given, or that of the elements; `more` on each side of a single number."""
     memory.ask(x, x.numel(), x._dtype)  # of the places that are worked out
-    if not given:
+    if not explicit:
         low, high = (float(v) for v in x.aminmax()) if x.numel() else (0.0, 1.0)
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
         raise errors_order.value_range(name, low, high)
@@ -94,8 +94,8 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
 
 def _whole_histc(x: Tensor, bins: int, min: Any, max: Any) -> Tensor:
     """histc of integers, which torch has for CUDA alone: ends and places are whole numbers."""
-    given = int(min) != int(max)
-    first, last = (int(v) for v in _limits("histc", x, int(min), int(max), given, 1))
+    explicit = int(min) != int(max)
+    first, last = (int(v) for v in _limits("histc", x, int(min), int(max), explicit, 1))
     wide = x.to(dtypes.int64)
     inside = wide[(wide >= first) & (wide <= last)]
     place = (inside - first).mul(bins).div(last - first, rounding_mode="floor").clamp(max=bins - 1)
@@ -125,13 +125,13 @@ def _counted(name: str, x: Tensor, edges: Sequence[Tensor], weight: Tensor | Non
         place = place * size + at.clamp(0, max(size - 1, 0))
     if weight is not None:
         weight = weight.reshape(-1)[inside]
-    made = _totals(place[inside], weight, numel(sizes), x._dtype).reshape(sizes)
+    counts = _totals(place[inside], weight, numel(sizes), x._dtype).reshape(sizes)
     if density:
-        made = made / made.sum()
+        counts = counts / counts.sum()
         for k, edge in enumerate(edges):
             shape = [-1 if d == k else 1 for d in range(len(sizes))]
-            made = made / edge.diff().reshape(shape)
-    return made
+            counts = counts / edge.diff().reshape(shape)
+    return counts
 
 
 def _check_weight(name: str, input: Tensor, weight: Tensor | None, wanted: Any) -> None:
@@ -171,8 +171,8 @@ def histogram(
         low, high = (0.0, 0.0) if range is None else (float(r) for r in range)
         low, high = _limits("histogram", x, low, high, range is not None)
     edges = _edges("histogram", x, bins, low, high)
-    made = _counted("histogram", x.reshape(-1, 1), (edges,), weight, density)
-    return returned("histogram", (made, edges), out)
+    counts = _counted("histogram", x.reshape(-1, 1), (edges,), weight, density)
+    return returned("histogram", (counts, edges), out)
 
 
 @op()
@@ -206,7 +206,7 @@ def histogramdd(
                 low, high = float(range[2 * k]), float(range[2 * k + 1])
             low, high = _limits(name, x.select(1, k), low, high, range is not None)
         edges.append(_edges(name, x, own, low, high))
-    made = _counted(name, x, edges, weight, density)
-    results: Any = (made, tuple(edges))
-    found: Any = return_types.histogramdd(results)
-    return found
+    counts = _counted(name, x, edges, weight, density)
+    results: Any = (counts, tuple(edges))
+    result: Any = return_types.histogramdd(results)
+    return result

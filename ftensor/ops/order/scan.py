@@ -14,7 +14,7 @@ from .arguments import along, returned
 
 
 def _run(name: str, x: Tensor, dim: int, shape: Any) -> tuple[Tensor, ...]:
-    return tuple([made.reshape(shape) for made in scan(name, x, dim)])
+    return tuple([result.reshape(shape) for result in scan(name, x, dim)])
 
 
 def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
@@ -31,10 +31,10 @@ def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
         raise errors.not_implemented_for(name, of)
     # Whole numbers wrap around: the low bits of a sum are those of the wide one.
     wide = of if of.kind in "fc" else dtypes.int64
-    made = _run(name, x.to(of).to(wide), at, input._shape)[0].to(of)
+    result = _run(name, x.to(of).to(wide), at, input._shape)[0].to(of)
     if out is None:
-        return made
-    to: Tensor = deliver(name, made, out, exact=True, fixed=out is input)
+        return result
+    to: Tensor = deliver(name, result, out, exact=True, fixed=out is input)
     return to
 
 
@@ -62,10 +62,10 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     x, at = along("logcumsumexp", input, dim)
     if x._dtype.kind not in "fc":
         raise errors.not_implemented_for("logcumsumexp", x._dtype)
-    made = _run("logcumsumexp", x, at, input._shape)[0]
+    result = _run("logcumsumexp", x, at, input._shape)[0]
     if out is None:
-        return made
-    to: Tensor = deliver("logcumsumexp", made, out, exact=True)
+        return result
+    to: Tensor = deliver("logcumsumexp", result, out, exact=True)
     return to
 
 
@@ -81,8 +81,8 @@ def cummax(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]
     """The largest element up to each along `dim`, and the last place where it was found; NaN is
     the largest. NotImplementedError for complex numbers.
     """
-    found: tuple[Tensor, Tensor] = _extreme("cummax", input, dim, out)
-    return found
+    result: tuple[Tensor, Tensor] = _extreme("cummax", input, dim, out)
+    return result
 
 
 @op(bare="h")
@@ -90,5 +90,5 @@ def cummin(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]
     """The smallest element up to each along `dim`, and the last place where it was found; NaN is
     the smallest. NotImplementedError for complex numbers.
     """
-    found: tuple[Tensor, Tensor] = _extreme("cummin", input, dim, out)
-    return found
+    result: tuple[Tensor, Tensor] = _extreme("cummin", input, dim, out)
+    return result

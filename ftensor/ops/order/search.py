@@ -45,8 +45,8 @@ def _placed(name: str, row: Any, values: Any, out_int32: bool, right: bool, side
             if int(low) < 0 or int(high) >= row._shape[-1]:
                 raise errors_order.sorter_range(row._shape[-1])
         sorter = sorter.contiguous()
-    made = search(row.contiguous(), values.contiguous(), sorter, right)
-    return made.to(dtypes.int32) if out_int32 else made
+    places = search(row.contiguous(), values.contiguous(), sorter, right)
+    return places.to(dtypes.int32) if out_int32 else places
 
 
 @composed(exact=True, method=False, bare="h")

@@ -28,10 +28,10 @@ from .sort import ordered, values
 
 def _picked(input: Tensor, pair: tuple[Tensor, ...], dim: int, at: Tensor, keepdim: bool) -> tuple[Tensor, ...]:
     """The sorted values and places at ranks `at`, which has size 1 along `dim`."""
-    made = tuple([t.gather(dim, at) for t in pair])
+    results = tuple([t.gather(dim, at) for t in pair])
     if not input.ndim:
-        return tuple([t.reshape(()) for t in made])
-    return made if keepdim else tuple([t.squeeze(dim) for t in made])
+        return tuple([t.reshape(()) for t in results])
+    return results if keepdim else tuple([t.squeeze(dim) for t in results])
 
 
 def _some(name: str, x: Tensor, dim: int) -> None:
@@ -56,16 +56,16 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out
     for one in () if out is None else several("kthvalue", out, 2):
         check_overlap("kthvalue", one, (input,))
     if selects(x):
-        made = select(x, at, RANK, k)
+        results = select(x, at, RANK, k)
     else:
         pair = first(x, at, k, False) or ordered("kthvalue", x, at)
-        made = tuple([t.narrow(at, k - 1, 1) for t in pair])
+        results = tuple([t.narrow(at, k - 1, 1) for t in pair])
     if not input.ndim:
-        made = tuple([t.reshape(()) for t in made])
+        results = tuple([t.reshape(()) for t in results])
     elif not keepdim:
-        made = tuple([t.squeeze(at) for t in made])
-    made = tuple([t.clone(memory_format=contiguous_format) for t in made])
-    return returned("kthvalue", made, out)
+        results = tuple([t.squeeze(at) for t in results])
+    results = tuple([t.clone(memory_format=contiguous_format) for t in results])
+    return returned("kthvalue", results, out)
 
 
 def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
@@ -93,22 +93,22 @@ def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
         raise errors.not_implemented_for(name, x._dtype)
     if keepdim is not MISSING and not isinstance(keepdim, bool):
         raise errors.argument_type(name, "keepdim", "a bool", keepdim)
-    made = _of_rows(x, at, skips, keepdim is True)
+    results = _of_rows(x, at, skips, keepdim is True)
     if not input.ndim:
-        made = tuple([t.reshape(()) for t in made])
-    return returned(name, made, out)
+        results = tuple([t.reshape(()) for t in results])
+    return returned(name, results, out)
 
 
 def _of_rows(x: Tensor, dim: int, skips: bool, keepdim: bool) -> tuple[Tensor, ...]:
     if selects(x):
-        made = select(x, dim, RANK, NANMEDIAN if skips else MEDIAN)
-        return made if keepdim else tuple([t.squeeze(dim) for t in made])
+        results = select(x, dim, RANK, NANMEDIAN if skips else MEDIAN)
+        return results if keepdim else tuple([t.squeeze(dim) for t in results])
     pair = ordered("median", x, dim)
     n = x._shape[dim]
     if x._dtype.kind != "f":
-        made = tuple([t.narrow(dim, (n - 1) // 2, 1) for t in pair])
-        made = made if keepdim else tuple([t.squeeze(dim) for t in made])
-        return tuple([t.clone(memory_format=contiguous_format) for t in made])
+        results = tuple([t.narrow(dim, (n - 1) // 2, 1) for t in pair])
+        results = results if keepdim else tuple([t.squeeze(dim) for t in results])
+        return tuple([t.clone(memory_format=contiguous_format) for t in results])
     nans = x.isnan().sum(dim, keepdim=True)
     if skips:
         at = ((n - 1 - nans).clamp(min=0) / 2).to(dtypes.int64)
@@ -153,8 +153,8 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None
     begins = where(with_edge(differs, at, True), place, 0)
     length = place + 1 - begins.cummax(at)[0]
     length = where(with_edge(differs, at, False), length, 0)
-    made = _picked(input, pair, at, length.argmax(at, True), keepdim)
-    return returned("mode", made, out)
+    results = _picked(input, pair, at, length.argmax(at, True), keepdim)
+    return returned("mode", results, out)
 
 
 def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str) -> Tensor:
@@ -193,20 +193,20 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     nearer = {"lower": Tensor.floor, "higher": Tensor.ceil, "nearest": Tensor.round}.get(interpolation)
     place = nearer(place) if nearer is not None else place
     below = place.to(dtypes.int64)
-    made: Tensor = rows.gather(-1, below)
+    quantiles: Tensor = rows.gather(-1, below)
     if interpolation in ("linear", "midpoint"):
         above = rows.gather(-1, place.ceil().to(dtypes.int64))
         weight = full_like(place, 0.5) if interpolation == "midpoint" else place - below
-        made = made.lerp(above, weight)
-    made = made.movedim(-1, 0)  # the ranks first
+        quantiles = quantiles.lerp(above, weight)
+    quantiles = quantiles.movedim(-1, 0)  # the ranks first
     if keepdim:
         sizes = [1] * input.ndim if dim is None else list(input._shape)
         if dim is not None and input.ndim:
             sizes[at] = 1
-        made = made.reshape([ranks.numel(), *sizes])
+        quantiles = quantiles.reshape([ranks.numel(), *sizes])
     elif not input.ndim:
-        made = made.reshape(ranks.numel())
-    return made if isinstance(q, Tensor) and q.ndim else made.squeeze(0)
+        quantiles = quantiles.reshape(ranks.numel())
+    return quantiles if isinstance(q, Tensor) and q.ndim else quantiles.squeeze(0)
 
 
 @composed(exact=True)

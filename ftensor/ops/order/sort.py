@@ -23,8 +23,8 @@ def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[T
         raise errors_order.no_order(name, x._dtype)
     if not isinstance(descending, bool):
         raise errors.argument_type(name, "descending", "a bool", descending)
-    made = run(x, at, descending)
-    return made if input.ndim else tuple([t.reshape(()) for t in made])
+    results = run(x, at, descending)
+    return results if input.ndim else tuple([t.reshape(()) for t in results])
 
 
 def values(name: str, input: Any, dim: Any) -> Tensor:
@@ -74,16 +74,16 @@ def topk(
     if not 0 <= k <= x._shape[at]:
         raise errors_order.selected("topk", k, x._shape[at], 0)
     k = k if input.ndim else 1  # a number is its own largest, however few are asked for
-    made = first(x, at, k, largest) if isinstance(largest, bool) else None
-    if made is not None:
+    results = first(x, at, k, largest) if isinstance(largest, bool) else None
+    if results is not None:
         pass
     elif 0 < k <= x._shape[at] // 8 and isinstance(largest, bool) and selects(x):
-        found, places = select(x, at, FIRST, k, largest)
-        values, order = ordered("topk", found, at, largest)
-        made = (values, places.gather(at, order))
+        picked, places = select(x, at, FIRST, k, largest)
+        values, order = ordered("topk", picked, at, largest)
+        results = (values, places.gather(at, order))
     else:
         pair = ordered("topk", x, at, largest)
-        made = tuple([t.narrow(at, 0, k).contiguous() for t in pair])
+        results = tuple([t.narrow(at, 0, k).contiguous() for t in pair])
     if not input.ndim:
-        made = tuple([t.reshape(()) for t in made])
-    return returned("topk", made, out)
+        results = tuple([t.reshape(()) for t in results])
+    return returned("topk", results, out)

@@ -54,8 +54,8 @@ def _unique(name: str, input: Any, sorts: bool, return_inverse: bool, return_cou
     else:
         first = zeros(0, dtype=dtypes.bool, device=input.device)
     starts = first.nonzero().reshape(-1)
-    made = rows[starts] if dim is None else rows.index_select(0, starts).movedim(0, dim)
-    results = [made]
+    distinct = rows[starts] if dim is None else rows.index_select(0, starts).movedim(0, dim)
+    results = [distinct]
     if return_inverse:
         inverse = first.cumsum(0) - 1
         if order is not None:

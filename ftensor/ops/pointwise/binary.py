@@ -34,18 +34,18 @@ def check_factor(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None
 
 
 def _check_subtraction(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
-    found = _dtypes(inputs)
-    if dtypes.bool in found:
-        raise errors_arith.bool_subtraction(op.name, found)
+    operand_dtypes = _dtypes(inputs)
+    if dtypes.bool in operand_dtypes:
+        raise errors_arith.bool_subtraction(op.name, operand_dtypes)
     check_factor(op, inputs, params, common)
 
 
 def _check_same(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
-    found = _dtypes(inputs)
+    operand_dtypes = _dtypes(inputs)
     if common.is_complex:
         raise errors.dtype_not_supported(op.name, common)
-    if found[0] is not found[1]:
-        raise errors.dtypes_differ(op.name, found)
+    if operand_dtypes[0] is not operand_dtypes[1]:
+        raise errors.dtypes_differ(op.name, operand_dtypes)
 
 
 ADD = Op(

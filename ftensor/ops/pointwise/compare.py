@@ -163,19 +163,19 @@ def isin(
     """
     if type(elements) is not Tensor and type(test_elements) is not Tensor:
         raise errors.needs_a_tensor("isin", (elements, test_elements))
-    tests, found = test_elements, elements
-    if type(tests) is Tensor and type(found) is Tensor and tests.numel() > FEW_TESTS:
-        return _searched(found, tests, invert, out)
+    tests, values = test_elements, elements
+    if type(tests) is Tensor and type(values) is Tensor and tests.numel() > FEW_TESTS:
+        return _searched(values, tests, invert, out)
     if type(tests) is Tensor:
         _ordered(tests)
         tests = tests.reshape(-1)
-        if type(found) is Tensor:
-            found = found.unsqueeze(-1)
-    if type(found) is Tensor:
-        _ordered(found)
-        same = pointwise(ROWS[0], (found, tests))
+        if type(values) is Tensor:
+            values = values.unsqueeze(-1)
+    if type(values) is Tensor:
+        _ordered(values)
+        same = pointwise(ROWS[0], (values, tests))
     else:
-        same = pointwise(ROWS[0], (tests, found))
+        same = pointwise(ROWS[0], (tests, values))
     if type(tests) is Tensor:
         same = same.any(-1)
     if invert:
@@ -183,14 +183,14 @@ def isin(
     return same if out is None else pointwise(ROWS[1], (same, False), (), out)
 
 
-def _searched(found: Tensor, tests: Tensor, invert: bool, out: Tensor | None) -> Tensor:
-    _ordered(found)
+def _searched(elements: Tensor, tests: Tensor, invert: bool, out: Tensor | None) -> Tensor:
+    _ordered(elements)
     _ordered(tests)
-    if found.device != tests.device:
-        raise errors.different_devices("isin", (found.device, tests.device))
-    of = result_type(found, tests)
+    if elements.device != tests.device:
+        raise errors.different_devices("isin", (elements.device, tests.device))
+    of = result_type(elements, tests)
     row = tests.reshape(-1).to(of).sort()[0]
-    values = found.to(of)
+    values = elements.to(of)
     at = searchsorted(row, values).clamp(max=row._shape[0] - 1)
     return pointwise(ROWS[int(invert)], (row[at], values), (), out)
 

@@ -30,20 +30,20 @@ def _bessel(name: str, doc: str, body: str, of: str = "input") -> Op:
 
 def _polynomials() -> Iterator[Op]:
     """Orthogonal polynomials of x whose degree is the second input."""
-    found = {}
+    polynomials = {}
     for kind, word in zip("tuvw", ("first", "second", "third", "fourth")):
         doc = f"Chebyshev's polynomial of the {word} kind of degree n"
         call = f"fto_chebyshev_{kind}({{}}, b)"
-        found[f"chebyshev_polynomial_{kind}"] = (f"{doc}.", call.format("a"))
+        polynomials[f"chebyshev_polynomial_{kind}"] = (f"{doc}.", call.format("a"))
         shifted = f"{doc} of 2 x - 1."
-        found[f"shifted_chebyshev_polynomial_{kind}"] = (shifted, call.format("a + a - K(1)"))
-    found |= {
+        polynomials[f"shifted_chebyshev_polynomial_{kind}"] = (shifted, call.format("a + a - K(1)"))
+    polynomials |= {
         "hermite_polynomial_h": ("Hermite's polynomial H of degree n.", "fto_hermite_h(a, b)"),
         "hermite_polynomial_he": ("Hermite's polynomial He of degree n.", "fto_hermite_he(a, b)"),
         "laguerre_polynomial_l": ("Laguerre's polynomial of degree n.", "fto_laguerre(a, b)"),
         "legendre_polynomial_p": ("Legendre's polynomial of degree n.", "fto_legendre(a, b)"),
     }
-    for name, (doc, body) in found.items():
+    for name, (doc, body) in polynomials.items():
         signature = f"{name}(x, n, *, out=None) -> Tensor"
         doc += " A fraction of n is dropped; of a negative degree all are 0."
         yield Op(
@@ -149,10 +149,10 @@ def frexp(input: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """
     if not tensor_argument("frexp", input)._dtype.is_floating_point:
         raise errors.floating_only("frexp", input._dtype)
-    made = pointwise(MANTISSA, (input,)), pointwise(EXPONENT, (input,)).to(int32)
+    results = pointwise(MANTISSA, (input,)), pointwise(EXPONENT, (input,)).to(int32)
     if out is not None:
-        made = into("frexp", out[0], made[0]), into("frexp", out[1], made[1])
-    return return_types.frexp(made)
+        results = into("frexp", out[0], results[0]), into("frexp", out[1], results[1])
+    return return_types.frexp(results)
 
 
 describe(_inplace, register(Entry("polygamma_", _inplace, function=False)).forms)

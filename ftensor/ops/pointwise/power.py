@@ -63,8 +63,8 @@ def _of_number(base: Any, exponent: Tensor, out: Tensor | None) -> Tensor:
     both, shape = (base, exponent), exponent._shape
     if exponent.is_contiguous() or (out is not None and out._shape == shape):
         return pointwise(POW, both, (), out)
-    made = pointwise(POW, both, (), new_like(exponent, shape, common_dtype(POW, both)))
-    return into("pow", out, made, cast=True)
+    result = pointwise(POW, both, (), new_like(exponent, shape, common_dtype(POW, both)))
+    return into("pow", out, result, cast=True)
 
 
 @op(inplace=True)

@@ -14,19 +14,19 @@ from ...limits import iinfo
 INTEGERS = (uint8, int8, int16)
 
 
-def a_tensor(op: str, name: str, given: Any) -> Tensor:
-    """`given`; TypeError unless it is a tensor."""
-    if type(given) is not Tensor:
-        raise errors.not_a_tensor(op, name, given)
-    return given
+def a_tensor(op: str, name: str, value: Any) -> Tensor:
+    """`value`; TypeError unless it is a tensor."""
+    if type(value) is not Tensor:
+        raise errors.not_a_tensor(op, name, value)
+    return value
 
 
 def integers(op: str, of: Any) -> dtype:
     """`of`; ValueError unless quantized tensors have that dtype."""
     if of not in INTEGERS:
         raise errors_quantized.not_integers(op, of)
-    found: dtype = of
-    return found
+    integer: dtype = of
+    return integer
 
 
 def bounds(op: str, low: Any, high: Any, of: dtype) -> None:
@@ -36,25 +36,25 @@ def bounds(op: str, low: Any, high: Any, of: dtype) -> None:
         raise errors_quantized.bounds(op, low, high, least, most, of)
 
 
-def scale(op: str, name: str, given: Any) -> float:
+def scale(op: str, name: str, value: Any) -> float:
     """A scale as a number; ValueError unless it is positive and finite."""
-    if not isinstance(given, (int, float)) or not (isfinite(given) and given > 0):
-        raise errors_quantized.scale(op, name, given)
-    return float(given)
+    if not isinstance(value, (int, float)) or not (isfinite(value) and value > 0):
+        raise errors_quantized.scale(op, name, value)
+    return float(value)
 
 
-def zero_point(op: str, name: str, given: Any, of: dtype) -> int:
+def zero_point(op: str, name: str, value: Any, of: dtype) -> int:
     """A zero point; ValueError unless it is an integer that the dtype holds."""
     least, most = iinfo(of).min, iinfo(of).max
-    if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
-        raise errors_quantized.zero_point(op, name, given, least, most, of)
-    return given
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise errors_quantized.zero_point(op, name, value, least, most, of)
+    return value
 
 
-def along(op: str, name: str, given: Any, of: Tensor, axis: int) -> Tensor:
+def along(op: str, name: str, values: Any, of: Tensor, axis: int) -> Tensor:
     """One value for each channel, as it broadcasts along `axis`; RuntimeError for another shape."""
-    given = a_tensor(op, name, given)
+    values = a_tensor(op, name, values)
     size = of._shape[axis]
-    if given._shape != (size,):
-        raise errors_quantized.scales(op, name, size, given._shape)
-    return given.reshape(size, *(1,) * (of.ndim - 1 - axis))
+    if values._shape != (size,):
+        raise errors_quantized.scales(op, name, size, values._shape)
+    return values.reshape(size, *(1,) * (of.ndim - 1 - axis))

@@ -64,7 +64,7 @@ SAMPLES = Op(
 )
 
 
-def made(row: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], shape: Ints, of: dtype) -> Tensor:
+def computed(row: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], shape: Ints, of: dtype) -> Tensor:
     """What a row gives, stored as `of`."""
     out = new(shape, of, inputs[0]._storage.device)
     return pointwise(row, inputs, params, out, True)
@@ -98,7 +98,7 @@ def quantize_per_tensor(
     input, of = _real(name, input), integers(name, dtype)
     bounds(name, quant_min, quant_max, of)
     numbers = (1 / _scale(name, "scale", scale), _zero_point(name, "zero_point", zero_point, of))
-    return made(QUANTIZE, (input,), (*numbers, quant_min, quant_max), input._shape, of)
+    return computed(QUANTIZE, (input,), (*numbers, quant_min, quant_max), input._shape, of)
 
 
 @op(namespace=SPACE, method=False, rows=(QUANTIZE_CHANNEL,))
@@ -113,7 +113,7 @@ def quantize_per_channel(
     bounds(name, quant_min, quant_max, of)
     at = normalize_dim(axis, input.ndim)
     inputs = (input, along(name, "scales", scales, input, at), along(name, "zero_points", zero_points, input, at))
-    return made(QUANTIZE_CHANNEL, inputs, (quant_min, quant_max), input._shape, of)
+    return computed(QUANTIZE_CHANNEL, inputs, (quant_min, quant_max), input._shape, of)
 
 
 @op(namespace=SPACE, method=False, rows=(DEQUANTIZE,))
@@ -127,7 +127,7 @@ def dequantize_per_tensor(
     name = "dequantize_per_tensor"
     input = _quantized(name, input, dtype)
     numbers = (_scale(name, "scale", scale), _zero_point(name, "zero_point", zero_point, dtype))
-    return made(DEQUANTIZE, (input,), numbers, input._shape, float32)
+    return computed(DEQUANTIZE, (input,), numbers, input._shape, float32)
 
 
 @op(namespace=SPACE, method=False, rows=(DEQUANTIZE_CHANNEL,))
@@ -143,7 +143,7 @@ def dequantize_per_channel(
     at = normalize_dim(axis, input.ndim)
     zeros = 0 if zero_points is None else along(name, "zero_points", zero_points, input, at)
     inputs = (input, along(name, "scales", scales, input, at), zeros)
-    return made(DEQUANTIZE_CHANNEL, inputs, (), input._shape, float32)
+    return computed(DEQUANTIZE_CHANNEL, inputs, (), input._shape, float32)
 
 
 @op(namespace=SPACE, method=False, rows=(SAMPLES,))

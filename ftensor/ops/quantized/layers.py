@@ -18,7 +18,7 @@ from ..nn.spatial.conv import CONV
 from .arguments import a_tensor, along, integers
 from .arguments import scale as _scale
 from .arguments import zero_point as _zero_point
-from .convert import CLAMPED, SPACE, made
+from .convert import CLAMPED, SPACE, computed
 
 # Exact: differences of small integers, computed in float32.
 CENTERED = Op(
@@ -51,8 +51,8 @@ ADD = Op(
 
 
 def _operands(name: str, input: Any, weight: Any, bias: Any) -> None:
-    for word, given in (("input", input), ("weight", weight)):
-        a_tensor(name, word, given)
+    for word, operand in (("input", input), ("weight", weight)):
+        a_tensor(name, word, operand)
     if input._dtype not in (uint8, int8) or weight._dtype is not int8:
         raise errors.operands(name, input._dtype, weight._dtype)
     if bias is not None:
@@ -62,7 +62,7 @@ def _operands(name: str, input: Any, weight: Any, bias: Any) -> None:
 
 
 def _centered(x: Tensor, zero: int) -> Tensor:
-    return made(CENTERED, (x,), (zero,), x._shape, int32)
+    return computed(CENTERED, (x,), (zero,), x._shape, int32)
 
 
 def _requantized(
@@ -94,7 +94,7 @@ def _requantized(
     if bias is not None:
         added = along(name, "bias", bias, sums, channel) / each
     low = zero if relu else iinfo(of).min
-    return made(REQUANTIZE, (sums, added, factor), (zero, low, iinfo(of).max), sums._shape, of)
+    return computed(REQUANTIZE, (sums, added, factor), (zero, low, iinfo(of).max), sums._shape, of)
 
 
 def _linear(
@@ -245,4 +245,4 @@ def add(
         iinfo(of).min,
         iinfo(of).max,
     )
-    return made(ADD, (input, other), numbers, input._shape, of)
+    return computed(ADD, (input, other), numbers, input._shape, of)

@@ -15,7 +15,7 @@ from ...iterator.shape import broadcast_shapes, numel
 from ...limits import finfo, iinfo
 from ...rows.catalogue import op
 from ..compose import composed
-from ..create.factory import Told, factory
+from ..create.factory import Options, factory
 from ..create.like import empty_like
 from ..order.search import searchsorted
 from ..view.arguments import as_int, layout
@@ -24,7 +24,7 @@ from .fill import chance, exponential_, probability
 
 
 @factory(method=False)
-def randperm(told: Told, n: int, *, generator: Any = None, out: Tensor | None = None) -> Tensor:
+def randperm(options: Options, n: int, *, generator: Any = None, out: Tensor | None = None) -> Tensor:
     """The integers below `n` in a random order, each of equal probability; int64 unless another
     dtype is given. RuntimeError for a dtype that cannot tell them apart.
 
@@ -33,16 +33,16 @@ def randperm(told: Told, n: int, *, generator: Any = None, out: Tensor | None = 
     count = as_int(n, "randperm", "n")
     if count < 0:
         raise errors_creation.negative_dimension((count,))
-    made = told.destination((count,), out, dtypes.int64)
-    of = made._dtype
+    result = options.destination((count,), out, dtypes.int64)
+    of = result._dtype
     if of.kind not in "uif" or of.bare:
         raise errors.not_implemented_for("randperm", of)
     most = round(2 / finfo(of).eps) + 1 if of.kind == "f" else iinfo(of).max + 1
     if count > most:
         raise errors_random.permutation_dtype(count, of)
-    keys = new((count,), dtypes.int64, made._storage.device)
+    keys = new((count,), dtypes.int64, result._storage.device)
     drawn("randperm", INTEGERS, (0, 0), keys, generator)
-    return made.copy_(keys.argsort(stable=True))
+    return result.copy_(keys.argsort(stable=True))
 
 
 @op(
@@ -62,8 +62,8 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, o
         return chance(empty_like(input), probability("bernoulli", p), generator)
     if input._dtype.kind != "f":
         raise errors.not_implemented_for("bernoulli", input._dtype)
-    made = empty_like(input) if out is None else sized(out, input._shape)
-    return drawn("bernoulli", CHANCES, (), made, generator, (input,))
+    target = empty_like(input) if out is None else sized(out, input._shape)
+    return drawn("bernoulli", CHANCES, (), target, generator, (input,))
 
 
 @composed(exact=True)
@@ -129,13 +129,13 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None, *, out: Tensor 
     ValueError for tensors that are not floating-point. A count is rounded down, and one below 0
     counts as 0; a probability below 0 as 0, one above 1 as 1. NaN gives NaN.
     """
-    for name, given in (("count", count), ("prob", prob)):
-        layout(given, "binomial", name)
-        if given._dtype.kind != "f" or given._dtype.bare:
-            raise errors_random.binomial_dtype(name, given._dtype)
+    for name, tensor in (("count", count), ("prob", prob)):
+        layout(tensor, "binomial", name)
+        if tensor._dtype.kind != "f" or tensor._dtype.bare:
+            raise errors_random.binomial_dtype(name, tensor._dtype)
     if prob._dtype is not count._dtype:
         raise errors_random.binomial_dtypes(count._dtype, prob._dtype)
     shape = broadcast_shapes(count._shape, prob._shape)
-    made = empty_like(count) if shape == count._shape else new(shape, count._dtype, count._storage.device)
+    target = empty_like(count) if shape == count._shape else new(shape, count._dtype, count._storage.device)
     both = (count.expand(shape), prob.expand(shape))
-    return into("binomial", out, drawn("binomial", BINOMIAL, (), made, generator, both))
+    return into("binomial", out, drawn("binomial", BINOMIAL, (), target, generator, both))

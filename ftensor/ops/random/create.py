@@ -14,23 +14,23 @@ from ...formats import preserve_format
 from ...iterator.shape import broadcast_shapes
 from ...rows.catalogue import op
 from ..create.arguments import sizes
-from ..create.factory import Told, factory
+from ..create.factory import Options, factory
 from ..view.arguments import as_int, int_list
 from .fill import integers, normal_, uniform_
 
 
 @factory(method=False, ways=("*size",))
-def rand(told: Told, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None) -> Tensor:
+def rand(options: Options, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None) -> Tensor:
     """Numbers of equal probability from 0 up to, but without, 1."""
-    made = told.destination(sizes("rand", args, size), out)
-    return uniform_(made, generator=generator)
+    target = options.destination(sizes("rand", args, size), out)
+    return uniform_(target, generator=generator)
 
 
 @factory(method=False, ways=("*size",))
-def randn(told: Told, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None) -> Tensor:
+def randn(options: Options, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None) -> Tensor:
     """Numbers of the normal distribution of mean 0 and variance 1."""
-    made = told.destination(sizes("randn", args, size), out)
-    return normal_(made, generator=generator)
+    target = options.destination(sizes("randn", args, size), out)
+    return normal_(target, generator=generator)
 
 
 def _low_and_high(function: str, args: tuple[Any, ...], low: Any, high: Any) -> tuple[int, int]:
@@ -42,8 +42,8 @@ def _low_and_high(function: str, args: tuple[Any, ...], low: Any, high: Any) -> 
     free = [name for name in names if name not in named]
     if len(args) != len(free):
         raise errors.missing_argument(function, "high")
-    found = dict(zip(free, args)) | named
-    first, last = found.get("low", 0), found["high"]
+    bounds = dict(zip(free, args)) | named
+    first, last = bounds.get("low", 0), bounds["high"]
     return tuple(_bound(function, n, v) for n, v in (("low", first), ("high", last)))  # type: ignore[return-value]
 
 
@@ -55,7 +55,7 @@ def _bound(function: str, name: str, value: Any) -> int:
 
 @factory(method=False, ways=("high, size", "low, high, size"))
 def randint(
-    told: Told,
+    options: Options,
     *args: Any,
     low: Any = None,
     high: Any = None,
@@ -73,29 +73,33 @@ def randint(
         args = tuple(rest)
     first, last = _low_and_high("randint", args, low, high)
     shape = sizes("randint", (int_list(size, "randint", "size"),))
-    made = told.destination(shape, out, dtypes.int64)
-    return integers("randint", made, first, last, generator)
+    target = options.destination(shape, out, dtypes.int64)
+    return integers("randint", target, first, last, generator)
 
 
-def _like(told: Told, input: Tensor, memory_format: Any) -> Tensor:
-    return told.new(input._shape, layout_strides(input, memory_format))
+def _like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
+    return options.new(input._shape, layout_strides(input, memory_format))
 
 
 @factory(method=False)
-def rand_like(told: Told, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format) -> Tensor:
+def rand_like(
+    options: Options, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format
+) -> Tensor:
     """`rand` in `input`'s shape, dtype, device and memory order."""
-    return uniform_(_like(told, input, memory_format), generator=generator)
+    return uniform_(_like(options, input, memory_format), generator=generator)
 
 
 @factory(method=False)
-def randn_like(told: Told, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format) -> Tensor:
+def randn_like(
+    options: Options, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format
+) -> Tensor:
     """`randn` in `input`'s shape, dtype, device and memory order."""
-    return normal_(_like(told, input, memory_format), generator=generator)
+    return normal_(_like(options, input, memory_format), generator=generator)
 
 
 @factory(method=False, ways=("input, high", "input, low, high"))
 def randint_like(
-    told: Told,
+    options: Options,
     input: Tensor,
     *args: Any,
     low: Any = None,
@@ -105,8 +109,8 @@ def randint_like(
 ) -> Tensor:
     """`randint` in `input`'s shape, dtype, device and memory order."""
     first, last = _low_and_high("randint_like", args, low, high)
-    made = _like(told, input, memory_format)
-    return integers("randint_like", made, first, last, generator)
+    target = _like(options, input, memory_format)
+    return integers("randint_like", target, first, last, generator)
 
 
 @op(
@@ -129,9 +133,8 @@ def normal(
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         if size is None:
             raise errors.missing_argument("normal", "size")
-        told = Told("normal", **options)
-        made = told.destination(sizes("normal", (int_list(size, "normal", "size"),)), out)
-        return normal_(made, mean, std, generator=generator)
+        target = Options("normal", **options).destination(sizes("normal", (int_list(size, "normal", "size"),)), out)
+        return normal_(target, mean, std, generator=generator)
     return _normal_of(mean, std, out, generator)
 
 
@@ -146,7 +149,7 @@ def _normal_of(mean: Any, std: Any, out: Tensor | None, generator: Any) -> Tenso
             shape = broadcast_shapes(mean._shape, shape if mean is std else std._shape)
         if std.numel() and bool((std < 0).any()):
             raise errors_random.negative_std()
-    made = new(shape, like._dtype, like._storage.device) if out is None else sized(out, shape)
+    target = new(shape, like._dtype, like._storage.device) if out is None else sized(out, shape)
     if not isinstance(std, Tensor):
-        return normal_(made, 0.0, std, generator=generator).add_(mean)
-    return normal_(made, generator=generator).mul_(std).add_(mean)
+        return normal_(target, 0.0, std, generator=generator).add_(mean)
+    return normal_(target, generator=generator).mul_(std).add_(mean)

@@ -21,8 +21,8 @@ _FLOATING: tuple[str, ...] = ("float16", "bfloat16", "float32", "float64")
 
 
 def _row(name: str, body: str, params: tuple[str, ...] = (), inputs: str = "", **more: Any) -> Op:
-    told: dict[str, Any] = {"promote": Promote.FLOATING, "only": _FLOATING} | more
-    return Op(f"random_{name}", f"random_{name}({inputs})", body, params=STREAM + params, **told)
+    fields: dict[str, Any] = {"promote": Promote.FLOATING, "only": _FLOATING} | more
+    return Op(f"random_{name}", f"random_{name}({inputs})", body, params=STREAM + params, **fields)
 
 
 UNIFORM = _row("uniform", f"ft_min(low + span * ftr_uniform({_WORD}), last)", ("low", "span", "last"))
@@ -84,6 +84,6 @@ def drawn(
     who = recorder(out._storage.backend)
     stream = words(*source._call()) if who is None else who.drawn(source, words)
     plain = out.is_contiguous() and not out._offset
-    made = out if plain else new(out._shape, out._dtype, where)
-    pointwise(row, tuple([x.contiguous() for x in inputs]), stream + values, made, True)
-    return out if plain else pointwise(COPY, (made,), (), out, True)
+    target = out if plain else new(out._shape, out._dtype, where)
+    pointwise(row, tuple([x.contiguous() for x in inputs]), stream + values, target, True)
+    return out if plain else pointwise(COPY, (target,), (), out, True)

@@ -12,7 +12,7 @@ from ...errors import creation as errors_creation
 from ...errors import random as errors_random
 from ...limits import finfo, iinfo
 from ...rows.catalogue import op
-from ..create.arguments import given_number
+from ..create.arguments import number_argument
 from ..view.arguments import as_int, layout
 from ..view.complex import view_as_real
 from .draw import CAUCHY, CHANCE, CHANCES, EXPONENTIAL, GEOMETRIC, INTEGERS, LOG_NORMAL, NORMAL, UNIFORM, drawn
@@ -20,20 +20,20 @@ from .draw import CAUCHY, CHANCE, CHANCES, EXPONENTIAL, GEOMETRIC, INTEGERS, LOG
 
 def _bounds(function: str, args: tuple[Any, ...], named: dict[str, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
     """`from` and `to`, by place or by name (`from` is no name that a Python function can have)."""
-    given = dict(zip(("from", "to"), args))
+    bounds = dict(zip(("from", "to"), args))
     if len(args) > 2:
         raise errors_creation.surplus_arguments(function, 2, len(args))
     for name, value in named.items():
         if name not in ("from", "to"):
             raise errors_random.unknown_argument(function, name)
-        if name in given:
+        if name in bounds:
             raise errors_creation.given_twice(function, name)
-        given[name] = value
-    return given.get("from", defaults[0]), given.get("to", defaults[1])
+        bounds[name] = value
+    return bounds.get("from", defaults[0]), bounds.get("to", defaults[1])
 
 
 def _real(function: str, name: str, value: Any) -> float:
-    return float(given_number(function, name, value))
+    return float(number_argument(function, name, value))
 
 
 def _continuous(input: Tensor, function: str) -> Tensor:
@@ -90,7 +90,7 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
     """Fill with numbers of the normal distribution. Both parts of a complex number have half the
     variance. RuntimeError for a negative `std`.
     """
-    centre, spread = given_number("normal_", "mean", mean), _real("normal_", "std", std)
+    centre, spread = number_argument("normal_", "mean", mean), _real("normal_", "std", std)
     if not spread >= 0:
         raise errors_random.bad_parameter("normal_", "std", "0 or more", spread)
     parts = _continuous(input, "normal_")

@@ -58,7 +58,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
             raise errors_shape.cat_scalar(k)
         if t._storage.device is not first._storage.device:
             raise errors.different_devices("cat", [p.device for p in parts])
-    given, dim = dim, normalize_dim(dim, first.ndim)
+    original_dim, dim = dim, normalize_dim(dim, first.ndim)
     full = [t for t in parts if t._shape != (0,) or first._shape == (0,)]
     for k, t in enumerate(parts):
         if t._shape != (0,):
@@ -67,22 +67,22 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
     shape = (*first._shape[:dim], total, *first._shape[dim + 1 :])
     if out is None:
         strides = suggested_strides(shape, full)
-        made = memory.new(shape, of, first._storage.device, strides)
+        result = memory.new(shape, of, first._storage.device, strides)
     else:
         if not can_cast(of, out._dtype):
             raise errors_shape.cat_out(of, out._dtype)
         check_written("cat", out, parts)
         if out._shape != shape:
             sized(out, shape)
-        made = out
+        result = out
     at, pieces = 0, []
     for t in full:
-        piece = made._view(t._shape, made._strides, made._offset + at * made._strides[dim])
+        piece = result._view(t._shape, result._strides, result._offset + at * result._strides[dim])
         pieces.append(copy.copy_(piece, t))
         at += t._shape[dim]
     if out is None and len(full) == len(parts):
-        know_copies(("cat", given), parts, made, pieces)
-    return made
+        know_copies(("cat", original_dim), parts, result, pieces)
+    return result
 
 
 def _check_fits(first: Tensor, t: Tensor, dim: int, k: int) -> None:
@@ -106,12 +106,12 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
             raise errors_shape.stack_shape(shape, t._shape, k)
     if out is None and dim < len(shape):
         # As torch does, the memory order is that of the tensors put together without a new dim.
-        made = cat(parts, dim)
-        sizes, steps = made._shape, made._strides
+        result = cat(parts, dim)
+        sizes, steps = result._shape, result._strides
         step = shape[dim] * steps[dim] if 0 not in sizes else None
         if step is not None:
             new = (*sizes[:dim], len(parts), shape[dim], *sizes[dim + 1 :])
-            return made._view(new, (*steps[:dim], step, *steps[dim:]), made._offset)
+            return result._view(new, (*steps[:dim], step, *steps[dim:]), result._offset)
     return cat([t.unsqueeze(dim) for t in parts], dim, out=out)
 
 
@@ -165,12 +165,12 @@ def block_diag(*tensors: Tensor) -> Tensor:
         blocks.append(t if t.ndim == 2 else t.reshape(1, t.numel()))
     of = result_dtype([(t._dtype, 0) for t in blocks])
     sizes = (sum(t._shape[0] for t in blocks), sum(t._shape[1] for t in blocks))
-    made = copy.zero_(memory.new(sizes, of, blocks[0]._storage.device))
+    result = copy.zero_(memory.new(sizes, of, blocks[0]._storage.device))
     row = column = 0
     for t in blocks:
-        copy.copy_(made._view(t._shape, made._strides, row * sizes[1] + column), t)
+        copy.copy_(result._view(t._shape, result._strides, row * sizes[1] + column), t)
         row, column = row + t._shape[0], column + t._shape[1]
-    return made
+    return result
 
 
 @op(method=False)

@@ -21,7 +21,7 @@ def _flipped(op: str, input: Tensor, dims: Any) -> Tensor:
     dims = normalize_dims(dims, input.ndim) if dims else ()
     if input._dtype.bare and input.ndim - 1 in dims and input.numel():
         raise errors.not_implemented_for(op, input._dtype)  # as torch: whole rows are copied
-    made = memory.new(
+    result = memory.new(
         input._shape, input._dtype, input._storage.device, memory.layout_strides(input, memory.preserve_format)
     )
     strides, offset = list(input._strides), input._offset
@@ -31,20 +31,20 @@ def _flipped(op: str, input: Tensor, dims: Any) -> Tensor:
                 offset += (input._shape[d] - 1) * strides[d]
                 strides[d] = -strides[d]
         # A view that no user gets to see: elsewhere strides are never negative.
-        copy.copy_(made, input._view(input._shape, tuple(strides), offset))
-    return made
+        copy.copy_(result, input._view(input._shape, tuple(strides), offset))
+    return result
 
 
 @op()
 def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """A copy with the order along these dims reversed."""
     check_tensors("flip", input=input)
-    given = named.pop("dims", None)
-    if named or (given is None and not dims):
+    axes = named.pop("dims", None)
+    if named or (axes is None and not dims):
         raise errors.missing_argument("flip", "dims")
-    if given is None:
-        given = dims[0] if len(dims) == 1 else dims
-    return _flipped("flip", input, ints(given, (), "flip", "dims"))
+    if axes is None:
+        axes = dims[0] if len(dims) == 1 else dims
+    return _flipped("flip", input, ints(axes, (), "flip", "dims"))
 
 
 @op()
@@ -99,20 +99,20 @@ def _rolled(input: Tensor, moves: dict[int, int]) -> Tensor:
     strides = contiguous_strides(shape)
     if len(shape) in (4, 5) and is_channels_last(shape, input._strides):
         strides = channels_last_strides(shape)
-    made = memory.new(shape, input._dtype, input._storage.device, strides)
+    result = memory.new(shape, input._dtype, input._storage.device, strides)
     if not input.numel():
-        return made
+        return result
     cuts = []  # per dim: (from, to, length) of its pieces
     for d, n in enumerate(shape):
         step = moves.get(d, 0) % n
         cuts.append([(0, step, n - step), (n - step, 0, step)] if step else [(0, 0, n)])
     for pieces in product(*cuts):
         sizes = tuple([length for _, _, length in pieces])
-        there = sum(to * s for (_, to, _), s in zip(pieces, made._strides))
+        there = sum(to * s for (_, to, _), s in zip(pieces, result._strides))
         here = sum(at * s for (at, _, _), s in zip(pieces, input._strides))
         source = input._view(sizes, input._strides, input._offset + here)
-        copy.copy_(made._view(sizes, made._strides, there), source)
-    return made
+        copy.copy_(result._view(sizes, result._strides, there), source)
+    return result
 
 
 @op(bare="")

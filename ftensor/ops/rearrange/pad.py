@@ -44,8 +44,8 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     if max(counts) <= 0:  # nothing is added, so the order in memory stays
         return copy.clone(source)
     strides = suggested_strides(shape, (input,))
-    made = memory.new(shape, input._dtype, input._storage.device, strides)
-    copy.fill_(made, value)
-    there = sum(max(b, 0) * s for b, s in zip(before, made._strides))
-    copy.copy_(made._view(kept, made._strides, there), source)
-    return made
+    result = memory.new(shape, input._dtype, input._storage.device, strides)
+    copy.fill_(result, value)
+    there = sum(max(b, 0) * s for b, s in zip(before, result._strides))
+    copy.copy_(result._view(kept, result._strides, there), source)
+    return result

@@ -64,7 +64,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         raise errors_spatial.pad_dims(mode, counts, input._shape)
     if input._dtype.kind == "b" and mode != "circular":
         raise errors.not_implemented_for(mode, input._dtype)
-    made = input
+    result = input
     for d in range(n):
         dim = input.ndim - 1 - d
         before, after = counts[2 * d : 2 * d + 2]
@@ -79,9 +79,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             before = max(before, 0)
         if size <= 0 and (total or before):  # there is nothing to go around
             raise errors_spatial.pad_wraps(mode, counts, input._shape)
-        ask(made, total, int64)
+        ask(result, total, int64)
         listed = [first + MODES[mode](at - before, size) for at in range(total)]
-        made = positions(made, dim, listed)
-    if made is input:
+        result = positions(result, dim, listed)
+    if result is input:
         return input.clone()
-    return made if mode == "circular" else made.contiguous(memory_format=suggested_format(input))
+    return result if mode == "circular" else result.contiguous(memory_format=suggested_format(input))

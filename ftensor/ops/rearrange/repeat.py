@@ -24,12 +24,12 @@ def repeat(input: Tensor, *repeats: Any, **named: Any) -> Tensor:
 
     More counts than dims stand for new dims in front.
     """
-    given = named.pop("repeats", None)
-    if named or (given is None and not repeats):
+    argument = named.pop("repeats", None)
+    if named or (argument is None and not repeats):
         raise errors.missing_argument("repeat", "repeats")
-    if given is None:
-        given = repeats[0] if len(repeats) == 1 else repeats
-    counts = ints(given, (), "repeat", "repeats")
+    if argument is None:
+        argument = repeats[0] if len(repeats) == 1 else repeats
+    counts = ints(argument, (), "repeat", "repeats")
     if len(counts) < input.ndim:
         raise errors_shape.repeat_dims(counts, input._shape)
     return _repeated(input, counts)
@@ -42,27 +42,27 @@ def _repeated(input: Tensor, counts: Ints) -> Tensor:
     shape = tuple([n * c for n, c in zip(sizes, counts)])
     if any(n < 0 for n in counts):
         raise errors.negative_size(min(shape), shape)
-    made = memory.new(shape, input._dtype, input._storage.device)
-    if made.numel():
+    result = memory.new(shape, input._dtype, input._storage.device)
+    if result.numel():
         # Each dim as two: which of the copies, and where in it.
         pairs = tuple([n for pair in zip(counts, sizes) for n in pair])
-        steps = [(n * s, s) for n, s in zip(sizes, made._strides)]
-        target = made._view(pairs, tuple([s for pair in steps for s in pair]), 0)
+        steps = [(n * s, s) for n, s in zip(sizes, result._strides)]
+        target = result._view(pairs, tuple([s for pair in steps for s in pair]), 0)
         source = input._view(pairs, tuple([s for x in strides for s in (0, x)]), input._offset)
         copy.copy_(target, source)
-    return made
+    return result
 
 
 @op()
 def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """As `repeat`; fewer counts than dims are for the last ones."""
     check_tensors("tile", input=input)
-    given = named.pop("dims", None)
-    if named or (given is None and not dims):
+    argument = named.pop("dims", None)
+    if named or (argument is None and not dims):
         raise errors.missing_argument("tile", "dims")
-    if given is None:
-        given = dims[0] if len(dims) == 1 else dims
-    counts = ints(given, (), "tile", "dims")
+    if argument is None:
+        argument = dims[0] if len(dims) == 1 else dims
+    counts = ints(argument, (), "tile", "dims")
     return _repeated(input, (1,) * max(0, input.ndim - len(counts)) + counts)
 
 
@@ -106,13 +106,13 @@ def repeat_interleave(
     sizes = (*input._shape[: dim + 1], count, *input._shape[dim + 1 :])
     strides = (*input._strides[: dim + 1], 0, *input._strides[dim + 1 :])
     shape = (*input._shape[:dim], size * count, *input._shape[dim + 1 :])
-    made = memory.new(shape, input._dtype, input._storage.device)
-    if made.numel():
-        step = made._strides[dim]
-        target = (*made._strides[:dim], count * step, step, *made._strides[dim + 1 :])
+    result = memory.new(shape, input._dtype, input._storage.device)
+    if result.numel():
+        step = result._strides[dim]
+        target = (*result._strides[:dim], count * step, step, *result._strides[dim + 1 :])
         source = input._view(sizes, strides, input._offset)
-        copy.copy_(made._view(sizes, target, 0), source)
-    return made
+        copy.copy_(result._view(sizes, target, 0), source)
+    return result
 
 
 def _listed(repeats: Tensor, output_size: int | None) -> np.ndarray[Any, Any]:

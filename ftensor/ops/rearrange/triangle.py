@@ -57,13 +57,13 @@ def _kept(name: str, input: Tensor, diagonal: Any, lower: bool, out: Tensor | No
     diagonal = as_int(diagonal, name, "diagonal")
     if out is input:
         check_written(name, input, ())
-        made = input
+        result = input
     else:
         strides = contiguous_strides(input._shape)
-        made = out_or_new(name, out, input._shape, input._dtype, input, (input,), strides)
+        result = out_or_new(name, out, input._shape, input._dtype, input, (input,), strides)
     if not input.numel():
-        return made
-    return pointwise(KEEP, (input, _triangle(input, diagonal, lower)), (), made, True)
+        return result
+    return pointwise(KEEP, (input, _triangle(input, diagonal, lower)), (), result, True)
 
 
 @op(inplace=True, bare="h")
@@ -88,8 +88,8 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     if input.ndim != 2:
         raise errors_shape.diag_ndim(input.ndim)
     view = input.diagonal(diagonal)
-    made = out_or_new("diag", out, view._shape, input._dtype, input, (input,))
-    return copy.copy_(made, view)
+    result = out_or_new("diag", out, view._shape, input._dtype, input, (input,))
+    return copy.copy_(result, view)
 
 
 @op()
@@ -104,10 +104,10 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     shape = list(input._shape[:-1])
     for dim in sorted((first, second)):
         shape.insert(dim, size)
-    made = memory.new(tuple(shape), input._dtype, input._storage.device)
-    copy.zero_(made)
-    copy.copy_(made.diagonal(offset, first, second), input)
-    return made
+    result = memory.new(tuple(shape), input._dtype, input._storage.device)
+    copy.zero_(result)
+    copy.copy_(result.diagonal(offset, first, second), input)
+    return result
 
 
 @op()

@@ -61,10 +61,10 @@ def dims_of(name: str, dim: Any, ndim: int, rule: Dims = _SOME) -> Ints:
             dim = tuple([one_dim(name, d) for d in dim])
             if not dim and rule is _SOME:
                 dim = None
-    found = normalize_dims(dim, ndim)
+    dims = normalize_dims(dim, ndim)
     if ndim > MOST_DIMS and dim is not None:
         raise errors_reduce.too_many_dims(name, ndim, MOST_DIMS)
-    return found if ndim else ()
+    return dims if ndim else ()
 
 
 def count(shape: Sequence[int], dims: Ints) -> int:

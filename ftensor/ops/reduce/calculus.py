@@ -39,16 +39,16 @@ def diff(
     if ends and n:
         parts = [x for x in (prepend, input, append) if x is not None]
         input = cat(parts, dim)
-    made = input
+    differences = input
     if not n:
         return input.clone()
     if n >= input._shape[dim]:
         return input.narrow(dim, 0, 0).clone()
     for _ in range(n):
-        size = made._shape[dim] - 1
-        after, before = made.narrow(dim, 1, size), made.narrow(dim, 0, size)
-        made = after.logical_xor(before) if made._dtype.kind == "b" else after - before
-    return made
+        size = differences._shape[dim] - 1
+        after, before = differences.narrow(dim, 1, size), differences.narrow(dim, 0, size)
+        differences = after.logical_xor(before) if differences._dtype.kind == "b" else after - before
+    return differences
 
 
 def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
@@ -181,12 +181,12 @@ def _derivative(y: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
 def _one_sided(at: Any, end: int, p: Tensor, q: Tensor) -> Tensor:
     """The derivative at an end from three samples, the steps away from it being p and q."""
     way = 1 if end == 0 else -1
-    made: Tensor = (
+    slope: Tensor = (
         at(end, 1) * (-(2 * p + q) / (p * (p + q)))
         + at(end + way, 1) * ((p + q) / (p * q))
         + at(end + 2 * way, 1) * (-p / (q * (p + q)))
     )
-    return made
+    return slope
 
 
 register(Entry("trapz", trapezoid, method=False))

@@ -151,8 +151,8 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out
     for one in out or ():
         check_dtype("aminmax", one, input._dtype)
     pairs = zip((AMIN, AMAX), out or (None, None), strict=True)
-    made = [reduced(row, input, dims, keepdim, out=one) for row, one in pairs]
-    return return_types.aminmax(made) if out is None else return_types.aminmax_out(made)
+    results = [reduced(row, input, dims, keepdim, out=one) for row, one in pairs]
+    return return_types.aminmax(results) if out is None else return_types.aminmax_out(results)
 
 
 @op(function=False)
@@ -169,5 +169,5 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     dims = tuple([d for d, n in enumerate(shape) if d < lead or (wanted[d - lead] == 1 and n != 1)])
     if wanted and not dims:
         return input
-    made = reduced(SUM, input, dims, True)
-    return made._view(wanted, made._strides[lead:], 0)
+    sums = reduced(SUM, input, dims, True)
+    return sums._view(wanted, sums._strides[lead:], 0)

@@ -61,8 +61,8 @@ def _filled(name: str, input: Tensor, mask: Any, identity: Any) -> Tensor:
     if mask is None:
         return input
     number = identity(name, input._dtype) if callable(identity) else identity
-    made: Tensor = where(_mask(name, input, mask), input, input.new_full((), number))
-    return made
+    filled: Tensor = where(_mask(name, input, mask), input, input.new_full((), number))
+    return filled
 
 
 def _own(input: Tensor, dtype: dtype | None) -> dtype:
@@ -110,17 +110,17 @@ def _folded(row: Reduce) -> Callable[..., Tensor]:
     """The reduction of a row, in the dtype where it takes one, else brought to that."""
 
     def run(filled: Tensor, dims: Any, keepdim: bool, dtype: dtype) -> Tensor:
-        made: Tensor = called(row, filled, dims, keepdim, dtype if row.converts else None, None)
-        return made if row.converts else made.to(dtype)
+        result: Tensor = called(row, filled, dims, keepdim, dtype if row.converts else None, None)
+        return result if row.converts else result.to(dtype)
 
     return run
 
 
 def _prod(filled: Tensor, dims: Ints, keepdim: bool, dtype: dtype) -> Tensor:
-    made = filled.to(dtype)
+    product = filled.to(dtype)
     for d in sorted(dims, reverse=True):
-        made = made.prod(dim=d, keepdim=keepdim)
-    return made
+        product = product.prod(dim=d, keepdim=keepdim)
+    return product
 
 
 _sum = _masked("sum", OVER, 0, _folded(SUM), """
@@ -151,8 +151,8 @@ def _count(name: str, input: Tensor, dim: int | Sequence[int] | None, keepdim: A
         let = ones((), dtype=int64, device=input.device).expand(input._shape)
     else:
         let = _mask(name, input, mask)
-    made: Tensor = called(SUM, let, dims_of(name, dim, input.ndim), bool(keepdim), None, None)
-    return made
+    counts: Tensor = called(SUM, let, dims_of(name, dim, input.ndim), bool(keepdim), None, None)
+    return counts
 
 
 @op(name="mean", namespace="masked", method=False)
@@ -181,12 +181,12 @@ def _median(
     checked("masked.median", input)
     at, of = normalize_dim(dim, input.ndim), input._dtype
     values = input if of.kind == "f" else input.to(float32)
-    made: Tensor = nanmedian(_filled("masked.median", values, mask, math.nan), at, keepdim)[0]
+    median: Tensor = nanmedian(_filled("masked.median", values, mask, math.nan), at, keepdim)[0]
     if of.kind == "f":
-        return made
-    if made.isnan().any():
+        return median
+    if median.isnan().any():
         raise errors_reduce.nothing_let_through("masked.median", of)
-    return made.to(of if dtype is None else dtype)
+    return median.to(of if dtype is None else dtype)
 
 
 @op(name="logsumexp", namespace="masked", method=False)
@@ -197,8 +197,8 @@ def _logsumexp(
     """log of the sum over `dim` of exp of the elements that `mask` lets through."""
     name = "masked.logsumexp"
     filled = _filled("logsumexp", input, mask, _least)
-    made: Tensor = logsumexp(filled, dims_of(name, dim, input.ndim), keepdim)
-    return made.to(input._dtype if dtype is None else dtype)
+    result: Tensor = logsumexp(filled, dims_of(name, dim, input.ndim), keepdim)
+    return result.to(input._dtype if dtype is None else dtype)
 
 
 @op(name="logaddexp", namespace="masked", method=False)
@@ -221,14 +221,14 @@ def _norm(
     """The vector norm of order `ord` over `dim` of the elements that `mask` lets through."""
     name = "masked.norm"
     filled = _filled(name, input, mask, _most if ord == -math.inf else 0)
-    made: Tensor = vector_norm(
+    norm: Tensor = vector_norm(
         filled,
         2.0 if ord is None else ord,
         dims_of(name, dim, input.ndim),
         bool(keepdim),
         dtype=input._dtype if dtype is None else dtype,
     )
-    return made
+    return norm
 
 
 def _spread(

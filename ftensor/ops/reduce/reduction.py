@@ -85,16 +85,16 @@ def called(row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any) -
     if refused:
         raise _refusal(row, of or input._dtype)
     if out is None:
-        made = outputs(row, input, dims, keepdim, of)
+        results = outputs(row, input, dims, keepdim, of)
     else:
         into = (out,) if single else several(row.name, out, len(row.finish))
         if of is None and row.converts and row.serves(into[0]._dtype.kind):
             of = into[0]._dtype
         _check_out(row, input._dtype, of, into)
-        made = outputs(row, input, dims, keepdim, of, into)
+        results = outputs(row, input, dims, keepdim, of, into)
     if single:
-        return made[0]
-    return getattr(return_types, row.name if out is None else row.name + "_out", tuple)(made)
+        return results[0]
+    return getattr(return_types, row.name if out is None else row.name + "_out", tuple)(results)
 
 
 def _check_out(row: Reduce, own: dtype, of: dtype | None, into: Sequence[Tensor]) -> None:

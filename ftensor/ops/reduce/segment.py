@@ -64,37 +64,37 @@ def segment_reduce(
     which = which.reshape((*which._shape, *[1] * (data.ndim - axis - 1))).expand(data._shape)
     shape = (*data._shape[:axis], count + 1, *data._shape[axis + 1 :])
     wide = data.to(data._dtype.compute)
-    made = wide.new_full(shape, begin if initial is None else initial)
-    made = made.scatter_reduce_(axis, which, wide, join).narrow(axis, 0, count)
+    result = wide.new_full(shape, begin if initial is None else initial)
+    result = result.scatter_reduce_(axis, which, wide, join).narrow(axis, 0, count)
     if reduce == "mean":
         long = ends.diff(dim=-1)
         long = long.reshape((*long._shape, *[1] * (data.ndim - axis - 1)))
-        made = made / long.clamp(min=1)
+        result = result / long.clamp(min=1)
         if initial is None:
-            made = made.masked_fill_(long == 0, math.nan)
-    return made.to(data._dtype).contiguous()
+            result = result.masked_fill_(long == 0, math.nan)
+    return result.to(data._dtype).contiguous()
 
 
 def _offsets(data: Tensor, axis: int, lengths: Tensor | None, offsets: Tensor | None, unsafe: bool) -> Tensor:
     """Where the segments begin and the last ends, as int64."""
-    given = lengths if offsets is None else offsets
+    segments = lengths if offsets is None else offsets
     word = "lengths" if offsets is None else "offsets"
-    check_tensors("segment_reduce", **{word: given})
-    assert given is not None
-    if given._dtype not in (dtypes.int32, dtypes.int64):
-        raise errors.not_implemented_for("segment_reduce", given._dtype)
-    if given.ndim != axis + 1 or given._shape[:-1] != data._shape[:axis]:
+    check_tensors("segment_reduce", **{word: segments})
+    assert segments is not None
+    if segments._dtype not in (dtypes.int32, dtypes.int64):
+        raise errors.not_implemented_for("segment_reduce", segments._dtype)
+    if segments.ndim != axis + 1 or segments._shape[:-1] != data._shape[:axis]:
         raise errors_index.segments(
-            f"`{word}` must have the shape {list(data._shape[:axis])} and one dim more, not {list(given._shape)}"
+            f"`{word}` must have the shape {list(data._shape[:axis])} and one dim more, not {list(segments._shape)}"
         )
-    given = given.to(dtypes.int64)
+    segments = segments.to(dtypes.int64)
     if offsets is not None:
-        return given
-    if not unsafe and given.numel():
-        least, sums = int(given.min()), given.sum(-1)
+        return segments
+    if not unsafe and segments.numel():
+        least, sums = int(segments.min()), segments.sum(-1)
         if least < 0:
             raise errors_index.segments(f"a length must not be negative, but is {least}")
         if not bool((sums == data._shape[axis]).all()):
             raise errors_index.segments(f"lengths must make up the dim's {data._shape[axis]}")
-    nothing = given.new_zeros((*given._shape[:-1], 1))
-    return cat([nothing, given.cumsum(-1)], -1)
+    nothing = segments.new_zeros((*segments._shape[:-1], 1))
+    return cat([nothing, segments.cumsum(-1)], -1)

@@ -89,10 +89,10 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | N
         largest = largest._view(total._shape, total._strides, 0)
     else:
         largest = largest._view((), (), 0)
-    made = pointwise(UNCENTER, (total, largest), (), total, True)
+    result = pointwise(UNCENTER, (total, largest), (), total, True)
     if of is not compute and out is None:
-        made = made.to(of)
-    return into("logsumexp", out, made, cast=True)
+        result = result.to(of)
+    return into("logsumexp", out, result, cast=True)
 
 
 SHIFTED_EXP = Reduce(
@@ -139,20 +139,20 @@ def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:
         one = whole_softmax(row.name, source)
         if one is not None:
             return one
-    made = new_like(input, input._shape, of)
+    result = new_like(input, input._shape, of)
     if numel(input._shape):
         dims = (dim,) if input.ndim else ()
         largest = reduced(AMAX, source, dims, True, of.compute)
         if row is SOFTMAX and _keeps_terms(source, dim):
             terms = (source.to(of.compute) - largest).exp()
-            return made.copy_(terms / terms.sum(dims, keepdim=True))
+            return result.copy_(terms / terms.sum(dims, keepdim=True))
         red = SHIFTED_EXP if row is SOFTMAX or narrow else LOG_EXP
         held = of if narrow else of.compute
         total = fold(red, (source, largest), dims, True, of.compute, (held,))[0]
         if narrow:
             total = pointwise(LOG, (total,))
-        pointwise(row, (source, largest, total), (), made)
-    return made
+        pointwise(row, (source, largest, total), (), result)
+    return result
 
 
 def _keeps_terms(source: Tensor, dim: int) -> bool:

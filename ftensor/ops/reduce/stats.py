@@ -83,8 +83,8 @@ def _spread(
     compute = _summed_in(input)
     mean = reduced(MEAN, input, dims, True, compute)
     n = max(0, count(input._shape, dims) - correction)
-    made = fold(red, (input, mean), dims, keepdim, compute, (d.to_real(),), (n,), (out,))[0]
-    return made, mean
+    spread = fold(red, (input, mean), dims, keepdim, compute, (d.to_real(),), (n,), (out,))[0]
+    return spread, mean
 
 
 def _one(red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any, out: Any) -> Tensor:
@@ -97,9 +97,9 @@ def _one(red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, corr
 
 def _both(red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any) -> tuple[Tensor, Tensor]:
     name = red.name + "_mean"
-    made, mean = _spread(red, name, input, dim, unbiased, keepdim, correction)
+    spread, mean = _spread(red, name, input, dim, unbiased, keepdim, correction)
     mean = converted(mean, input._dtype, mean._storage.device)
-    return made, mean._view(made._shape, made._strides, 0)
+    return spread, mean._view(spread._shape, spread._strides, 0)
 
 
 @op()

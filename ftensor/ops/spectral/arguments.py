@@ -71,19 +71,19 @@ def along_one(op: str, x: Tensor, n: Any, dim: Any, real_output: bool = False) -
 
 def along_several(op: str, x: Tensor, s: Any, dim: Any, real_output: bool = False) -> tuple[Ints, Ints]:
     """(dims, points) of a transform along several dims."""
-    given = None if s is None else int_list([s] if isinstance(s, int) else s, op, "s")
+    lengths = None if s is None else int_list([s] if isinstance(s, int) else s, op, "s")
     if dim is not None:
         dims = int_list([dim] if isinstance(dim, int) else dim, op, "dim")
         dims = tuple([dim_of(op, x, d) for d in dims])
-        if given is not None and len(given) != len(dims):
-            raise errors_spectral.lengths(op, given, dims)
+        if lengths is not None and len(lengths) != len(dims):
+            raise errors_spectral.lengths(op, lengths, dims)
     else:
-        if given is not None and len(given) > x.ndim:
-            raise errors_spectral.too_many(op, given, x.ndim)
-        dims = tuple(range(x.ndim - (x.ndim if given is None else len(given)), x.ndim))
+        if lengths is not None and len(lengths) > x.ndim:
+            raise errors_spectral.too_many(op, lengths, x.ndim)
+        dims = tuple(range(x.ndim - (x.ndim if lengths is None else len(lengths)), x.ndim))
     if len(set(dims)) < len(dims):
         raise errors_spectral.repeated(op, dims)
-    points = [x._shape[d] if given is None or given[i] == -1 else given[i] for i, d in enumerate(dims)]
-    if real_output and dims and (given is None or given[-1] == -1):
+    points = [x._shape[d] if lengths is None or lengths[i] == -1 else lengths[i] for i, d in enumerate(dims)]
+    if real_output and dims and (lengths is None or lengths[-1] == -1):
         points[-1] = 2 * (points[-1] - 1)
     return dims, tuple([points_of(op, n) for n in points])

@@ -23,11 +23,11 @@ _NAMED: dict[str, Callable[..., Array]] = {
 }
 
 
-def window(op: str, given: Any, n: int, periodic: bool) -> Array:
+def window(op: str, name_or_values: Any, n: int, periodic: bool) -> Array:
     """A window by name, ("kaiser", beta), or its values. ValueError for an unknown name."""
-    if not isinstance(given, (str, tuple)):
-        return values(given)
-    name, *more = (given,) if isinstance(given, str) else given
+    if not isinstance(name_or_values, (str, tuple)):
+        return values(name_or_values)
+    name, *more = (name_or_values,) if isinstance(name_or_values, str) else name_or_values
     if name not in _NAMED:
         raise errors_spectral.filter_argument(
             op, f"window={name!r} is none of {', '.join(_NAMED)}; its values can be given, too"
@@ -37,11 +37,11 @@ def window(op: str, given: Any, n: int, periodic: bool) -> Array:
     return _NAMED[name](n + periodic, *more)[:n]
 
 
-def values(given: Any) -> Array:
+def values(coefficients: Any) -> Array:
     """Coefficients given as numbers, an array or a tensor."""
-    if isinstance(given, Tensor):
-        memory.ask(given, given.numel(), float64)
-    array = given.numpy() if isinstance(given, Tensor) else np.asarray(given)
+    if isinstance(coefficients, Tensor):
+        memory.ask(coefficients, coefficients.numel(), float64)
+    array = coefficients.numpy() if isinstance(coefficients, Tensor) else np.asarray(coefficients)
     return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64).reshape(-1)
 
 

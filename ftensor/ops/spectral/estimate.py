@@ -50,10 +50,10 @@ def _power(
         rows = rows - (rows * place).sum(-1, True) * place / float(line @ line)
     weights = tensor(shape).to(device=x.device, dtype=x._dtype)
     half = onesided and not x._dtype.is_complex
-    made = (rfft if half else fft)(rows * weights, points)
+    spectrum = (rfft if half else fft)(rows * weights, points)
     total = fs * (shape**2).sum() if scaling == "density" else shape.sum() ** 2
     factor = 1 / float(total) if total else math.nan  # SciPy's, for a window without power
-    power = (real(made).square() + imag(made).square()) * factor
+    power = (real(spectrum).square() + imag(spectrum).square()) * factor
     if half:  # the frequencies that were left out have as much power
         power.narrow(-1, 1, (points - 1) // 2).mul_(2)
     power = power.mean(-2) if average == "mean" else _median(power)
@@ -69,8 +69,8 @@ def _median(power: Tensor) -> Tensor:
     order = power.sort(-2)[0]
     middle = (order.select(-2, (n - 1) // 2) + order.select(-2, n // 2)) * 0.5
     k = 2 * np.arange(1.0, (n - 1) // 2 + 1)
-    found: Tensor = middle * (1 / float(1 + (1 / (k + 1) - 1 / k).sum()))
-    return found
+    median: Tensor = middle * (1 / float(1 + (1 / (k + 1) - 1 / k).sum()))
+    return median
 
 
 @op(namespace="signal", method=False)
@@ -117,7 +117,7 @@ def welch(
     if average not in ("mean", "median"):
         raise errors_spectral.filter_argument("welch", f"average={average!r} is neither mean nor median")
     axis = normalize_dim(axis, x.ndim)
-    given = None if isinstance(window, (str, tuple)) else len(design.values(window))
-    each = min(256 if nperseg is None else nperseg, x._shape[axis]) if given is None else given
+    length = None if isinstance(window, (str, tuple)) else len(design.values(window))
+    each = min(256 if nperseg is None else nperseg, x._shape[axis]) if length is None else length
     overlap = each // 2 if noverlap is None else noverlap
     return _power("welch", x, fs, window, each, overlap, nfft, detrend, return_onesided, scaling, axis, average)

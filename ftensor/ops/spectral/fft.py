@@ -45,9 +45,9 @@ class Transform:
         name, inverse = self.name, self.inverse
 
         def run(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-            key, made = _seen(name, input, n, dim, norm)
-            if made is not None:
-                return made
+            key, result = _seen(name, input, n, dim, norm)
+            if result is not None:
+                return result
             x = self._operand(input)
             axis, points = along_one(name, x, n, dim, self.kind is REAL)
             if self.kind is COMPLEX:  # whose kernels cut the input, and put zeros behind it

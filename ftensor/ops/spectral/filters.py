@@ -55,8 +55,8 @@ def _convolved(name: str, in1: Any, in2: Any, mode: str, axes: Any, blocks: bool
         raise errors_spectral.filter_argument(name, f"{x.ndim} dims and {y.ndim} don't fit")
     if mode not in ("full", "same", "valid"):
         raise errors_spectral.filter_argument(name, f"mode={mode!r} is none of full, same, valid")
-    given = range(x.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
-    dims = [normalize_dim(d, x.ndim) for d in given]
+    chosen_axes = range(x.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
+    dims = [normalize_dim(d, x.ndim) for d in chosen_axes]
     for d, (m, n) in enumerate(zip(x._shape, y._shape)):
         if d not in dims and m != n and 1 not in (m, n):
             raise errors_spectral.filter_argument(name, f"dim {d} has {m} elements and {n}")
@@ -69,21 +69,21 @@ def _convolved(name: str, in1: Any, in2: Any, mode: str, axes: Any, blocks: bool
             x, y = y, x
     sizes = [x._shape[d] + y._shape[d] - 1 for d in dims]
     if not dims or not x.numel() or not y.numel():
-        made = x * y
+        result = x * y
     elif blocks and len(dims) == 1:
-        made = _in_blocks(x, y, dims[0])
+        result = _in_blocks(x, y, dims[0])
     else:
         real = not x._dtype.is_complex
         points = [smooth(n) for n in sizes]
         there, back = (rfftn, irfftn) if real else (fftn, ifftn)
-        made = back(there(x, points, dims) * there(y, points, dims), points, dims)
+        result = back(there(x, points, dims) * there(y, points, dims), points, dims)
         for d, n in zip(dims, sizes):
-            made = made.narrow(d, 0, n)
+            result = result.narrow(d, 0, n)
     if mode == "same":
-        made = _cut(made, dims, [in1._shape[d] for d in dims])
+        result = _cut(result, dims, [in1._shape[d] for d in dims])
     elif mode == "valid":
-        made = _cut(made, dims, [x._shape[d] - y._shape[d] + 1 for d in dims])
-    return made.contiguous()
+        result = _cut(result, dims, [x._shape[d] - y._shape[d] + 1 for d in dims])
+    return result.contiguous()
 
 
 def _in_blocks(x: Tensor, y: Tensor, dim: int) -> Tensor:
@@ -97,10 +97,10 @@ def _in_blocks(x: Tensor, y: Tensor, dim: int) -> Tensor:
     count = -(-n // step)
     pieces = pad(x, (0, count * step - n)).reshape(*x._shape[:-1], count, step)
     there, back = (fft, ifft) if x._dtype.is_complex else (rfft, irfft)
-    made = back(there(pieces, points) * there(y, points).unsqueeze(-2), points)
-    batch = made._shape[:-2]
-    made = overlapped(made.reshape(-1, count, points), step).narrow(1, 0, n + taps - 1)
-    return made.reshape(*batch, n + taps - 1).movedim(-1, dim)
+    result = back(there(pieces, points) * there(y, points).unsqueeze(-2), points)
+    batch = result._shape[:-2]
+    result = overlapped(result.reshape(-1, count, points), step).narrow(1, 0, n + taps - 1)
+    return result.reshape(*batch, n + taps - 1).movedim(-1, dim)
 
 
 @op(namespace="signal", method=False)
@@ -135,9 +135,9 @@ def lfilter(b: Any, a: Any, x: Tensor, axis: int = -1, zi: Tensor | None = None)
     axis = normalize_dim(axis, x.ndim)
     rows = x.movedim(axis, -1)
     state = None if zi is None else zi.movedim(axis, -1)
-    made, end = filtered(top, bottom, rows, state)
-    made = made.movedim(-1, axis)
-    return made if zi is None else (made, end.movedim(-1, axis))
+    result, end = filtered(top, bottom, rows, state)
+    result = result.movedim(-1, axis)
+    return result if zi is None else (result, end.movedim(-1, axis))
 
 
 def filtered(b: Any, a: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -205,15 +205,15 @@ def _finite(taps: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
     rows = x.to(wide).reshape(-1, n)
     if order < DIRECT_TAPS and not wide.is_complex:
         padded = pad(rows.unsqueeze(1), (order, order))
-        made = CONV[1](padded, kernel.to(wide).flip(0).reshape(1, 1, -1))
+        result = CONV[1](padded, kernel.to(wide).flip(0).reshape(1, 1, -1))
     else:
-        made = _in_blocks(rows, kernel.to(wide).unsqueeze(0), 1)
-    made = made.reshape(*batch, n + order)
+        result = _in_blocks(rows, kernel.to(wide).unsqueeze(0), 1)
+    result = result.reshape(*batch, n + order)
     if zi is not None:
-        made.narrow(-1, 0, order).add_(zi.to(wide))
+        result.narrow(-1, 0, order).add_(zi.to(wide))
     if not wide.is_complex or x._dtype.is_complex:
-        made = made.to(x._dtype)
-    return made.narrow(-1, 0, n).contiguous(), made.narrow(-1, n, order).contiguous()
+        result = result.to(x._dtype)
+    return result.narrow(-1, 0, n).contiguous(), result.narrow(-1, n, order).contiguous()
 
 
 def summed_in(x: Tensor) -> dtype:

@@ -70,10 +70,10 @@ def resample_poly(
     right = (groups - 1) * down + last + 1 - n
     padded = pad(rows.reshape(-1, 1, n), (-first, right))
     kernel = tensor(phases).to(device=x.device, dtype=x._dtype).unsqueeze(1)
-    made = CONV[1](padded, kernel, None, down).transpose(1, 2)
-    made = made.reshape(-1, groups * up).narrow(-1, 0, count)
-    made = made.reshape(*rows._shape[:-1], count) + ends
-    return made.movedim(-1, axis).contiguous()
+    result = CONV[1](padded, kernel, None, down).transpose(1, 2)
+    result = result.reshape(-1, groups * up).narrow(-1, 0, count)
+    result = result.reshape(*rows._shape[:-1], count) + ends
+    return result.movedim(-1, axis).contiguous()
 
 
 @op(namespace="signal", method=False)
@@ -91,8 +91,8 @@ def decimate(
     if ftype == "fir":
         taps = design.lowpass("decimate", (20 * q if n is None else n) + 1, 1 / q, "hamming")
         if zero_phase:
-            made: Tensor = resample_poly(x, 1, q, axis, taps)
-            return made
+            result: Tensor = resample_poly(x, 1, q, axis, taps)
+            return result
         rows, _ = filtered(taps, np.ones(1), x.movedim(axis, -1), None)
     elif ftype == "iir":
         sections = design.chebyshev(8 if n is None else n, 0.05, 0.8 / q)

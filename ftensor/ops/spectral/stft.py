@@ -93,11 +93,11 @@ def stft(
     if padded is not None:
         frames = frames * padded
     norm = "ortho" if normalized else None
-    made = (rfft if onesided else fft)(frames, None, -1, norm).transpose(1, 2)
-    made = made.squeeze(0) if signals == 1 else made
+    spectrum = (rfft if onesided else fft)(frames, None, -1, norm).transpose(1, 2)
+    spectrum = spectrum.squeeze(0) if signals == 1 else spectrum
     if return_complex:
-        return made
-    return view_as_real(made)
+        return spectrum
+    return view_as_real(spectrum)
 
 
 @op()
@@ -172,8 +172,8 @@ def overlapped(x: Tensor, hop: int) -> Tensor:
     batch, frames, n = x._shape
     parts = -(-n // hop)
     shape = (batch, frames + parts - 1, hop)
-    made = zeros(shape, dtype=x._dtype, device=x.device)
+    sums = zeros(shape, dtype=x._dtype, device=x.device)
     for k in range(parts):
         size = min(hop, n - k * hop)
-        made.narrow(1, k, frames).narrow(2, 0, size).add_(x.narrow(2, k * hop, size))
-    return made.reshape(batch, -1).narrow(1, 0, n + hop * (frames - 1))
+        sums.narrow(1, k, frames).narrow(2, 0, size).add_(x.narrow(2, k * hop, size))
+    return sums.reshape(batch, -1).narrow(1, 0, n + hop * (frames - 1))

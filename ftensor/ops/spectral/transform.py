@@ -91,8 +91,8 @@ def complex_to_real(x: Tensor, dims: Ints, n: int, scale: float, inverse: bool =
 
 def _laid(x: Tensor, order: Any) -> Tensor:
     """The same, its dims in memory in this order without gaps."""
-    made = x.permute(order).clone(memory_format=contiguous_format)
-    return made.permute([order.index(d) for d in range(len(order))])
+    laid = x.permute(order).clone(memory_format=contiguous_format)
+    return laid.permute([order.index(d) for d in range(len(order))])
 
 
 def _chirped(x: Tensor, dim: int, inverse: bool, scale: float, order: Any) -> Tensor:
@@ -105,9 +105,9 @@ def _chirped(x: Tensor, dim: int, inverse: bool, scale: float, order: Any) -> Te
     wave, spectrum = (view_as_complex(kept_table(x, name, make)) for name, make in tables)
     if inverse:
         wave, spectrum = wave.conj_physical(), spectrum.conj_physical()
-    made = one_dim(x * wave, x.ndim - 1, size, inverse, 1.0) * spectrum
-    made = one_dim(made, x.ndim - 1, size, not inverse, scale).narrow(-1, 0, n) * wave
-    return _laid(made.movedim(-1, dim), order)
+    result = one_dim(x * wave, x.ndim - 1, size, inverse, 1.0) * spectrum
+    result = one_dim(result, x.ndim - 1, size, not inverse, scale).narrow(-1, 0, n) * wave
+    return _laid(result.movedim(-1, dim), order)
 
 
 def _parts(make: Any, *sizes: int) -> Any:
@@ -123,10 +123,10 @@ def resized(x: Tensor, dims: Ints, sizes: Ints) -> Tensor:
     if any(x._shape[d] < n for d, n in zip(dims, sizes)):
         wanted = dict(zip(dims, sizes))
         shape = [wanted.get(d, n) for d, n in enumerate(x._shape)]
-        made = zeros(shape, dtype=x._dtype, device=x.device)
-        inside = made
+        result = zeros(shape, dtype=x._dtype, device=x.device)
+        inside = result
         for d in dims:
             inside = inside.narrow(d, 0, x._shape[d])
         inside.copy_(x)
-        return made
+        return result
     return x

@@ -12,41 +12,41 @@ from ...dtypes import get_default_dtype
 from ...errors import spectral as errors_spectral
 from ...rows.spelling import written
 from ..create.data import tensor
-from ..create.factory import Told, factory
+from ..create.factory import Options, factory
 from ..create.ranges import arange, linspace
 from ..types.copy import fill_
 from ..view.arguments import as_int
 
 
-def _filled(told: Told, n: int, value: float = 1.0) -> Tensor:
-    return fill_(told.new((n,)), value)
+def _filled(options: Options, n: int, value: float = 1.0) -> Tensor:
+    return fill_(options.new((n,)), value)
 
 
 def _older(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Enter one of torch's older windows: `values(0, 1, ... as a tensor, its length)`, of one more
     where it is periodic; each step is rounded to the dtype. What else `values` takes, follows."""
 
-    def window(told: Told, window_length: Any, periodic: bool, *more: Any) -> Tensor:
-        op, n = told.function, as_int(window_length, told.function, "window_length")
-        if told.dtype is not None and not told.dtype.is_floating_point:
-            raise errors_spectral.window_dtype(op, told.dtype, RuntimeError)
+    def window(options: Options, window_length: Any, periodic: bool, *more: Any) -> Tensor:
+        op, n = options.function, as_int(window_length, options.function, "window_length")
+        if options.dtype is not None and not options.dtype.is_floating_point:
+            raise errors_spectral.window_dtype(op, options.dtype, RuntimeError)
         if n < 0:
             raise errors_spectral.window_length(op, n, RuntimeError)
         if n < 2:
-            return _filled(told, n)
-        of = told.dtype or get_default_dtype()
-        places = arange(n + periodic, dtype=of, device=told.device)
-        made = values(places, n + periodic, *more)
-        return made.narrow(0, 0, n) if periodic else made
+            return _filled(options, n)
+        of = options.dtype or get_default_dtype()
+        places = arange(n + periodic, dtype=of, device=options.device)
+        factors = values(places, n + periodic, *more)
+        return factors.narrow(0, 0, n) if periodic else factors
 
     _, _, *more = signature(values).parameters.values()
     listed = "".join([f", {x.name}: {x.annotation} = {x.default}" for x in more])
-    given = "".join([f", {x.name}" for x in more])
+    extras = "".join([f", {x.name}" for x in more])
     return factory(method=False)(
         written(
             values.__name__,
-            f"told: Told, window_length: int, periodic: bool = True{listed}",
-            f"return window(told, window_length, periodic{given})",
+            f"options: Options, window_length: int, periodic: bool = True{listed}",
+            f"return window(options, window_length, periodic{extras})",
             values.__doc__,
             window=window,
         )
@@ -96,29 +96,29 @@ def kaiser_window(i: Tensor, n: int, beta: float = 12.0) -> Tensor:
     return ((arc * beta).i0() / arc.new_full((), beta).i0()).to(i._dtype)
 
 
-def _length(told: Told, M: Any) -> int:
+def _length(options: Options, M: Any) -> int:
     """The length of a window of `signal.windows`; ValueError for a negative one, and for a dtype
     that is neither float32 nor float64."""
-    n = as_int(M, told.function, "M")
+    n = as_int(M, options.function, "M")
     if n < 0:
-        raise errors_spectral.window_length(told.function, n, ValueError)
-    of = told.dtype or get_default_dtype()
+        raise errors_spectral.window_length(options.function, n, ValueError)
+    of = options.dtype or get_default_dtype()
     if of.name not in ("float32", "float64"):
-        raise errors_spectral.window_dtype(told.function, of, ValueError)
+        raise errors_spectral.window_dtype(options.function, of, ValueError)
     return n
 
 
-def _line(told: Told, start: float, step: float, n: int) -> Tensor:
+def _line(options: Options, start: float, step: float, n: int) -> Tensor:
     """`n` numbers from `start` in steps."""
-    of = told.dtype or get_default_dtype()
-    return linspace(start, start + (n - 1) * step, n, dtype=of, device=told.device)
+    of = options.dtype or get_default_dtype()
+    return linspace(start, start + (n - 1) * step, n, dtype=of, device=options.device)
 
 
-def _cosines(told: Told, M: Any, a: Sequence[float], sym: bool) -> Tensor:
-    n = _length(told, M)
+def _cosines(options: Options, M: Any, a: Sequence[float], sym: bool) -> Tensor:
+    n = _length(options, M)
     if n < 2:
-        return _filled(told, n)
-    angle = _line(told, 0.0, 2 * math.pi / (n - sym), n)
+        return _filled(options, n)
+    angle = _line(options, 0.0, 2 * math.pi / (n - sym), n)
     of: dict[str, Any] = {"dtype": angle._dtype, "device": angle.device}
     factors = tensor([(-1) ** i * w for i, w in enumerate(a)], **of)
     terms = arange(len(a), **of)
@@ -134,31 +134,31 @@ _window: dict[str, Any] = {
 
 
 @factory(**_window)
-def general_cosine(told: Told, M: int, *, a: Any, sym: bool = True) -> Tensor:
+def general_cosine(options: Options, M: int, *, a: Any, sym: bool = True) -> Tensor:
     """The sum of a[k] (-1)^k cos(2 pi k i / N), where N is M - 1, or M where not `sym`. ValueError
     for a negative M, no `a` and dtypes other than float32 and float64, TypeError for an `a` that is
     no list.
     """
-    if _length(told, M) < 2:
-        return _cosines(told, M, (), sym)
+    if _length(options, M) < 2:
+        return _cosines(options, M, (), sym)
     if not isinstance(a, (list, tuple)):
         raise errors_spectral.coefficients(a)
     if not a:
         raise errors_spectral.no_coefficients()
-    return _cosines(told, M, a, sym)
+    return _cosines(options, M, a, sym)
 
 
 @factory(**_window)
-def general_hamming(told: Told, M: int, *, alpha: float = 0.54, sym: bool = True) -> Tensor:
+def general_hamming(options: Options, M: int, *, alpha: float = 0.54, sym: bool = True) -> Tensor:
     """alpha - (1 - alpha) cos(2 pi i / N), with N as in `general_cosine`."""
-    return _cosines(told, M, (alpha, 1.0 - alpha), sym)
+    return _cosines(options, M, (alpha, 1.0 - alpha), sym)
 
 
 def _cosine_sum(name: str, factors: tuple[float, ...], doc: str) -> None:
     """Enter a window of so many cosines."""
 
-    def call(told: Told, M: int, *, sym: bool = True) -> Tensor:
-        return _cosines(told, M, factors, sym)
+    def call(options: Options, M: int, *, sym: bool = True) -> Tensor:
+        return _cosines(options, M, factors, sym)
 
     call.__name__, call.__doc__ = name, doc
     factory(**_window)(call)
@@ -177,66 +177,66 @@ _cosine_sum(
 
 
 @factory(**_window)
-def bartlett(told: Told, M: int, *, sym: bool = True) -> Tensor:
+def bartlett(options: Options, M: int, *, sym: bool = True) -> Tensor:
     """1 - |2 i / N - 1|, with N as in `general_cosine`."""
-    n = _length(told, M)
-    return 1 - _line(told, -1.0, 2 / (n - sym), n).abs() if n > 1 else _filled(told, n)
+    n = _length(options, M)
+    return 1 - _line(options, -1.0, 2 / (n - sym), n).abs() if n > 1 else _filled(options, n)
 
 
 @factory(**_window)
-def cosine(told: Told, M: int, *, sym: bool = True) -> Tensor:
+def cosine(options: Options, M: int, *, sym: bool = True) -> Tensor:
     """sin(pi (i + 0.5) / N), where N is M, or M + 1 where not `sym`."""
-    n = _length(told, M)
+    n = _length(options, M)
     if not n:
-        return _filled(told, n)
+        return _filled(options, n)
     step = math.pi / (n + (not sym and n > 1))
-    return _line(told, 0.5 * step, step, n).sin()
+    return _line(options, 0.5 * step, step, n).sin()
 
 
 @factory(**_window)
-def exponential(told: Told, M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True) -> Tensor:
+def exponential(options: Options, M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True) -> Tensor:
     """exp(-|i - center| / tau). ValueError for a `tau` that is not positive, and for a `center`
     of a symmetric window, which has its own.
     """
-    n = _length(told, M)
+    n = _length(options, M)
     if tau <= 0:
         raise errors_spectral.positive("exponential", "tau", tau)
     if sym and center is not None:
         raise errors_spectral.center(center)
     if not n:
-        return _filled(told, n)
+        return _filled(options, n)
     if center is None:
         center = (n - 1 + (not sym and n > 1)) / 2.0
-    return _line(told, -center / tau, 1 / tau, n).abs().neg().exp()
+    return _line(options, -center / tau, 1 / tau, n).abs().neg().exp()
 
 
 @factory(**_window)
-def gaussian(told: Told, M: int, *, std: float = 1.0, sym: bool = True) -> Tensor:
+def gaussian(options: Options, M: int, *, std: float = 1.0, sym: bool = True) -> Tensor:
     """exp(-(i - c)^2 / (2 std^2)) around the middle c. ValueError for an `std` that is not
     positive.
     """
-    n = _length(told, M)
+    n = _length(options, M)
     if std <= 0:
         raise errors_spectral.positive("gaussian", "std", std)
     if not n:
-        return _filled(told, n)
+        return _filled(options, n)
     step, start = 1 / (std * math.sqrt(2)), -(n - 1 + (not sym and n > 1)) / 2.0
-    return _line(told, start * step, step, n).square().neg().exp()
+    return _line(options, start * step, step, n).square().neg().exp()
 
 
 @factory(**_window)
-def kaiser(told: Told, M: int, *, beta: float = 12.0, sym: bool = True) -> Tensor:
+def kaiser(options: Options, M: int, *, beta: float = 12.0, sym: bool = True) -> Tensor:
     """i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `general_cosine`. ValueError for
     a negative `beta`.
     """
-    n = _length(told, M)
+    n = _length(options, M)
     if beta < 0:
         raise errors_spectral.not_negative("kaiser", "beta", beta)
     if n < 2:
-        return _filled(told, n)
+        return _filled(options, n)
     step = 2.0 * beta / (n - sym)
     end = min(beta, -beta + (n - 1) * step)
-    of: dict[str, Any] = {"dtype": told.dtype or get_default_dtype(), "device": told.device}
+    of: dict[str, Any] = {"dtype": options.dtype or get_default_dtype(), "device": options.device}
     k = linspace(-beta, end, n, **of)
     # Rounded, the ends may lie beyond beta.
     return (beta * beta - k.square()).clamp(min=0).sqrt().i0() / tensor(beta, **of).i0()

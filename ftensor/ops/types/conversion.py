@@ -41,28 +41,28 @@ def to(
     The tensor itself when nothing changes, unless `copy`. Strides are kept unless `memory_format`
     says otherwise. `non_blocking` is accepted; copies to the host wait.
     """
-    given = list(args)
-    if given:
-        first = given.pop(0)
+    positional = list(args)
+    if positional:
+        first = positional.pop(0)
         if isinstance(first, Tensor):
-            found: tuple[Any, Any] = (first._dtype, first._storage.device)
+            target: tuple[Any, Any] = (first._dtype, first._storage.device)
         elif isinstance(first, (dtypes.dtype, type, np.dtype)):
-            found = (first, None)
+            target = (first, None)
         elif first is None or _names_device(first):
-            found = (_dtype_in(given), first)
+            target = (_dtype_in(positional), first)
         else:
             raise errors.bad_to_argument(first)
-        dtype, device = _one_of("dtype", found[0], dtype), _one_of("device", found[1], device)
-    for flag in given:
+        dtype, device = _one_of("dtype", target[0], dtype), _one_of("device", target[1], device)
+    for flag in positional:
         if not isinstance(flag, bool):
             raise errors.bad_to_argument(flag)
-    if len(given) > 2:
+    if len(positional) > 2:
         raise errors_creation.surplus_arguments("to", 4, len(args))
     return converted(
         input,
         dtypes.as_dtype("to", dtype) or input._dtype,
         input._storage.device if device is None else resolve(device),
-        given[1] if len(given) > 1 else copy,
+        positional[1] if len(positional) > 1 else copy,
         memory_format or preserve_format,
     )
 
@@ -71,10 +71,10 @@ def _names_device(value: Any) -> bool:
     return isinstance(value, (str, Device)) or type(value) is int
 
 
-def _dtype_in(given: list[Any]) -> Any:
+def _dtype_in(positional: list[Any]) -> Any:
     """Take the dtype off the arguments that follow a device, if there is one."""
-    if given and (given[0] is None or isinstance(given[0], (dtypes.dtype, type))):
-        return given.pop(0)
+    if positional and (positional[0] is None or isinstance(positional[0], (dtypes.dtype, type))):
+        return positional.pop(0)
     return None
 
 

@@ -25,10 +25,10 @@ def copy_(input: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     tensor.
     """
     if not isinstance(other, Tensor):
-        found = number(other)
-        if found is None:
+        scalar = number(other)
+        if scalar is None:
             raise errors.not_a_tensor_or_number("copy_", other)
-        return fill_(input, found)
+        return fill_(input, scalar)
     if other is input:
         return input
     if other._dtype.is_complex and not input._dtype.is_complex:
@@ -66,23 +66,23 @@ def fill_(input: Tensor, value: Any) -> Tensor:
 
 
 def _stored(op: str, value: Any, of: dtype, alone: bool = False) -> Any:
-    found = number(value)
-    if found is None:
+    scalar = number(value)
+    if scalar is None:
         raise errors.not_a_tensor_or_number(op, value)
-    return storable(op, found, of, alone)
+    return storable(op, scalar, of, alone)
 
 
 def number_like(op: str, input: Tensor, value: Any) -> Tensor:
     """A Python number as a 0-d tensor of `input`'s dtype; RuntimeError where it does not fit."""
-    made = new((), input._dtype, input._storage.device)
-    return fill_with(made, _stored(op, value, input._dtype))
+    result = new((), input._dtype, input._storage.device)
+    return fill_with(result, _stored(op, value, input._dtype))
 
 
 @op()
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor like `input` with every element `value`."""
-    made = new(input._shape, input._dtype, input._storage.device, layout_strides(input, preserve_format))
-    return fill_(made, value)
+    result = new(input._shape, input._dtype, input._storage.device, layout_strides(input, preserve_format))
+    return fill_(result, value)
 
 
 @op()
@@ -111,9 +111,9 @@ def resize_(input: Tensor, *size: Any, memory_format: memory_format = contiguous
     need = (input._offset + count) * input._dtype.itemsize if count else 0
     storage = input._storage
     if need > storage.nbytes:
-        made = new((need // input._dtype.itemsize,), input._dtype, storage.device)
+        grown = new((need // input._dtype.itemsize,), input._dtype, storage.device)
         old = storage.nbytes // input._dtype.itemsize
         if old:
-            copy(Tensor._make(storage, input._dtype, (old,), (1,)), made._view((old,), (1,), 0))
-        storage = made._storage
+            copy(Tensor._make(storage, input._dtype, (old,), (1,)), grown._view((old,), (1,), 0))
+        storage = grown._storage
     return input._become(Tensor._make(storage, input._dtype, shape, strides, input._offset))

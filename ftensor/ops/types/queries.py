@@ -35,8 +35,8 @@ _DTYPES = {f"{name}Tensor": d for d, name in _NAMES.items()}
 def _checked(input: Any, function: str) -> Tensor:
     """The tensor; TypeError for anything else."""
     layout(input, function)
-    found: Tensor = input
-    return found
+    tensor: Tensor = input
+    return tensor
 
 
 @op(method=False)

@@ -50,15 +50,15 @@ def ints(first: Any, more: tuple[Any, ...], function: str, argument: str) -> Int
     return int_list((first, *more), function, argument)
 
 
-def with_layout(input: Tensor, found: Layout) -> Tensor:
+def with_layout(input: Tensor, geometry: Layout) -> Tensor:
     """A view of the tensor's storage with another layout.
 
-    As a function, so that `found` is computed, and what is no tensor refused, before `input` is
+    As a function, so that `geometry` is computed, and what is no tensor refused, before `input` is
     asked for anything.
     """
-    return input._view(*found)
+    return input._view(*geometry)
 
 
-def set_layout(input: Tensor, found: Layout) -> Tensor:
+def set_layout(input: Tensor, geometry: Layout) -> Tensor:
     """Give the tensor itself another layout over its storage, as in-place view ops do."""
-    return input._become(input._view(*found))
+    return input._become(input._view(*geometry))

@@ -28,17 +28,17 @@ def view_as_complex(input: Tensor) -> Tensor:
     """A complex view of a float16, float32 or float64 tensor whose last dim holds (real, imag),
     with stride 1; all other strides and the offset must be even.
     """
-    found = layout(input, "view_as_complex")
+    geometry = layout(input, "view_as_complex")
     if input.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
         raise errors_view.complex_view_of(input.dtype)
     complex_type = input.dtype.to_complex()
-    return Tensor._make(input._storage, complex_type, *view_math.as_complex(*found))
+    return Tensor._make(input._storage, complex_type, *view_math.as_complex(*geometry))
 
 
 def _component(input: Tensor, index: int) -> Tensor:
     shape, strides, offset = _pairs(input)
-    found = (shape[:-1], strides[:-1], offset + index)
-    return Tensor._make(input._storage, input.dtype.to_real(), *found)
+    geometry = (shape[:-1], strides[:-1], offset + index)
+    return Tensor._make(input._storage, input.dtype.to_real(), *geometry)
 
 
 @op(method=False, prop=True)

@@ -136,12 +136,12 @@ def adjoint(input: Tensor) -> Tensor:
 
 
 def _squeezed(input: Tensor, dim: Any, more: tuple[Any, ...], function: str) -> Layout:
-    found = layout(input, function)
+    geometry = layout(input, function)
     if dim is None:
-        return view_math.squeeze(*found, None)
+        return view_math.squeeze(*geometry, None)
     if more or isinstance(dim, (tuple, list)):
-        return view_math.squeeze(*found, ints(dim, more, function, "dim"))
-    return view_math.squeeze(*found, as_int(dim, function, "dim"))
+        return view_math.squeeze(*geometry, ints(dim, more, function, "dim"))
+    return view_math.squeeze(*geometry, as_int(dim, function, "dim"))
 
 
 @op()
@@ -172,10 +172,10 @@ def unsqueeze_(input: Tensor, dim: int) -> Tensor:
 
 def _atleast(tensors: tuple[Any, ...], ndim: int, function: str) -> Any:
     if len(tensors) == 1 and not isinstance(tensors[0], (tuple, list)):
-        found = layout(tensors[0], function)
-        if len(found[0]) >= ndim:
+        geometry = layout(tensors[0], function)
+        if len(geometry[0]) >= ndim:
             return tensors[0]
-        return tensors[0]._view(*_RAISE[ndim](*found))
+        return tensors[0]._view(*_RAISE[ndim](*geometry))
     if len(tensors) == 1:
         tensors = tuple(tensors[0])
     for i, tensor in enumerate(tensors):

@@ -20,10 +20,10 @@ Layout = tuple[Ints, Ints, int]
 def view(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
     """The same elements in row-major order under another shape, one size of which may be -1."""
     size = infer_shape(size, numel(shape))
-    found = view_strides(shape, strides, size)
-    if found is None:
+    new_strides = view_strides(shape, strides, size)
+    if new_strides is None:
         raise errors_view.view_needs_copy(shape, strides, size)
-    return size, found, offset
+    return size, new_strides, offset
 
 
 def reinterpret(shape: Ints, strides: Ints, offset: int, old: int, new: int) -> Layout:

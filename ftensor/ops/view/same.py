@@ -46,7 +46,7 @@ def set_(
     layout(input, "set_")
     if source is None:
         return input._become(new((0,), input._dtype, input._storage.device))
-    found = layout(source, "set_", "source")
+    geometry = layout(source, "set_", "source")
     if source._dtype is not input._dtype:
         raise errors_view.set_dtype(input._dtype, source._dtype)
     if size is not None:
@@ -54,8 +54,8 @@ def set_(
         strides = contiguous_strides(shape) if stride is None else int_list(stride, "set_", "stride")
         start = as_int(storage_offset, "set_", "storage_offset")
         itemsize, nbytes = source._dtype.itemsize, source._storage.nbytes
-        found = view_math.as_strided(shape, strides, start, itemsize, nbytes)
-    return input._become(source._view(*found))
+        geometry = view_math.as_strided(shape, strides, start, itemsize, nbytes)
+    return input._become(source._view(*geometry))
 
 
 _ORDERS = {contiguous_format: None, channels_last: 4, channels_last_3d: 5}
@@ -97,15 +97,15 @@ def slice_copy(
     """A copy of `start:end:step` of a dim, or the same in `out`. RuntimeError for a step that is
     not positive.
     """
-    found = layout(input, "slice_copy")
-    if not found[0]:
+    geometry = layout(input, "slice_copy")
+    if not geometry[0]:
         raise errors_view.scalar_has_no_dims("slice_copy", IndexError)
-    dim = normalize_dim(as_int(dim, "slice_copy", "dim"), len(found[0]))
+    dim = normalize_dim(as_int(dim, "slice_copy", "dim"), len(geometry[0]))
     if as_int(step, "slice_copy", "step") < 1:
         raise errors_view.slice_step(step, RuntimeError)
     first = 0 if start is None else as_int(start, "slice_copy", "start")
-    last = found[0][dim] if end is None else as_int(end, "slice_copy", "end")
-    seen = input._view(*view_math.slice_dim(*found, dim, first, last, step))
+    last = geometry[0][dim] if end is None else as_int(end, "slice_copy", "end")
+    seen = input._view(*view_math.slice_dim(*geometry, dim, first, last, step))
     return clone(seen, contiguous_format) if out is None else into("slice_copy", out, seen)
 
 

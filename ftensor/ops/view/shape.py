@@ -28,8 +28,8 @@ def view(input: Tensor, size: Any = MISSING, *more: int, dtype: Any = MISSING) -
     if more or isinstance(size, (tuple, list)):
         if dtype is not MISSING:
             raise errors_view.reinterpret_as_what(dtype)
-        found = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
-        return with_layout(input, found)
+        geometry = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
+        return with_layout(input, geometry)
     if dtype is not MISSING or size is MISSING:
         raise errors_view.reinterpret_as_what((size, dtype) if dtype is not MISSING else ())
     if isinstance(size, str):
@@ -37,11 +37,11 @@ def view(input: Tensor, size: Any = MISSING, *more: int, dtype: Any = MISSING) -
     if isinstance(size, type) or dtypes.meant_by(size) is not None:
         size = dtypes.as_dtype("view", size)
     if not isinstance(size, dtypes.dtype):
-        found = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
-        return with_layout(input, found)
+        geometry = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
+        return with_layout(input, geometry)
     old = input.dtype.itemsize
-    found = view_math.reinterpret(*layout(input, "view"), old, size.itemsize)
-    return Tensor._make(input._storage, size, *found)
+    geometry = view_math.reinterpret(*layout(input, "view"), old, size.itemsize)
+    return Tensor._make(input._storage, size, *geometry)
 
 
 @op(function=False)
@@ -54,11 +54,11 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
 def _reshape(input: Tensor, size: tuple[int, ...], function: str) -> Tensor:
     shape, strides, offset = layout(input, function)
     size = infer_shape(size, numel(shape))
-    found = view_strides(shape, strides, size)
-    if found is None:
+    new_strides = view_strides(shape, strides, size)
+    if new_strides is None:
         copy = contiguous(input)
         return copy._view(size, contiguous_strides(size), copy._offset)
-    return input._view(size, found, offset)
+    return input._view(size, new_strides, offset)
 
 
 @op()
@@ -136,8 +136,8 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     size = common_shape(*[shape for shape, _, _ in layouts])
     return tuple(
         [
-            t if found[0] == size else t._view(*view_math.expand(*found, size))
-            for t, found in zip(tensors, layouts, strict=True)
+            t if geometry[0] == size else t._view(*view_math.expand(*geometry, size))
+            for t, geometry in zip(tensors, layouts, strict=True)
         ]
     )
 
@@ -208,11 +208,11 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
     negative from the end).
     """
-    found = layout(input, "narrow")
+    geometry = layout(input, "narrow")
     if isinstance(start, Tensor) and (start.ndim or start.dtype.kind not in "iu"):
         raise errors_view.narrow_start_tensor(start.dtype, start.ndim)
     args = (("dim", dim), ("start", start), ("length", length))
-    return with_layout(input, view_math.narrow(*found, *[as_int(v, "narrow", n) for n, v in args]))
+    return with_layout(input, view_math.narrow(*geometry, *[as_int(v, "narrow", n) for n, v in args]))
 
 
 @op()

@@ -32,8 +32,8 @@ def _ask(input: Tensor, views: int) -> None:
 
 
 def _pieces(input: Tensor, dim: int, cuts: split_math.Cuts) -> tuple[Tensor, ...]:
-    found = layout(input, "split")
-    return tuple([with_layout(input, slice_dim(*found, dim, start, stop)) for start, stop in cuts])
+    geometry = layout(input, "split")
+    return tuple([with_layout(input, slice_dim(*geometry, dim, start, stop)) for start, stop in cuts])
 
 
 @op()
@@ -97,8 +97,8 @@ def tensor_split(
     """That many views of a dim, with sizes that differ by at most 1, or the views between the
     indices in a tuple. An int64 tensor of 0 or 1 dims stands for the one or the other.
     """
-    given = (indices_or_sections, sections, indices, tensor_indices_or_sections)
-    where = next((value for value in given if value is not None), None)
+    arguments = (indices_or_sections, sections, indices, tensor_indices_or_sections)
+    where = next((value for value in arguments if value is not None), None)
     if isinstance(where, Tensor):
         if where.dtype is not dtypes.int64 or where.ndim > 1:
             raise errors_view.split_tensor(where.dtype, where.ndim)

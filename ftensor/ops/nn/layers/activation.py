@@ -37,17 +37,17 @@ def row(name: str, params: str, body: str, **more: Any) -> Op:
 
 
 def activation(
-    row: Op, given: str, numbers: Numbers | None, doc: str, ending: str = INPLACE, name: str = "", **entry: Any
+    row: Op, parameters: str, numbers: Numbers | None, doc: str, ending: str = INPLACE, name: str = "", **entry: Any
 ) -> Callable[..., Tensor]:
     """Put the function of a row, or another one of it that has a `name`, into the catalogue.
 
-    Its parameters are the input, those `given`, as in a definition, and the `ending`. `numbers`
-    makes the row's numbers of the name, the input and what is given; `entry` is what `op` takes.
+    Its parameters are the input, the `parameters`, as in a definition, and the `ending`. `numbers`
+    makes the row's numbers of the name, the input and these; `entry` is what `op` takes.
     """
     entry = {"namespace": SPACE, "rows": () if name else (row,), **entry}
     name = name or row.name
-    declared = ", ".join(filter(None, ("input: Tensor", given, ending)))
-    handed = ["NAME", "input", *(word.partition(":")[0] for word in given.split(", ") if word)]
+    declared = ", ".join(filter(None, ("input: Tensor", parameters, ending)))
+    handed = ["NAME", "input", *(word.partition(":")[0] for word in parameters.split(", ") if word)]
     params = f"numbers({', '.join(handed)})" if numbers else "()"
     body = f"return pointwise(row, (input,), {params}{_RESULT[ending]})"
     scope: dict[str, Any] = {"__name__": __name__, "row": row, "numbers": numbers, "pointwise": pointwise}

@@ -85,15 +85,15 @@ def largest(weight: Tensor, index: Tensor, of: Tensor, most: Tensor, pad: int) -
     """int64 of (bags, d): the rows whose elements are the largest of bags, `most`; of equal ones
     the first in the bag. 0 for empty bags."""
     n, (bags, width) = index.numel(), most._shape
-    found = full((bags, width), n, dtype=int64, device=weight.device)
+    first = full((bags, width), n, dtype=int64, device=weight.device)
     if n:
         parts = weight.index_select(0, index)
         is_it = (parts == most.index_select(0, of)) | parts.isnan()
         is_it = is_it & (index != pad).unsqueeze(1)
         places = arange(n, device=weight.device).unsqueeze(1)
-        found = found.scatter_reduce(0, _spread(of, width), where(is_it, places, n), "amin")
+        first = first.scatter_reduce(0, _spread(of, width), where(is_it, places, n), "amin")
     rows = cat([index.to(int64), zeros(1, dtype=int64, device=weight.device)])
-    return rows[found]
+    return rows[first]
 
 
 @op(namespace=SPACE)
@@ -129,8 +129,8 @@ def embedding_bag(
     if per_sample_weights is not None and mode != "sum":
         raise errors_nn.bag_weights_mode(mode)
     if mode == "max":
-        for word, given in (("scale_grad_by_freq", scale_grad_by_freq), ("sparse", sparse)):
-            if given:
+        for word, flag in (("scale_grad_by_freq", scale_grad_by_freq), ("sparse", sparse)):
+            if flag:
                 raise errors_nn.bag_of_gradients(word)
     if per_sample_weights is not None and per_sample_weights._dtype is not weight._dtype:
         raise errors_nn.same_dtype(NAME, "per_sample_weights", weight._dtype, per_sample_weights._dtype)

@@ -57,15 +57,15 @@ def _alpha_numbers(p: float) -> tuple[float, float, float]:
 
 def _dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
     _fractions(input)
-    made = empty_like(input) if out is None else out
-    return drawn("dropout", DROPOUT, _numbers(p), made, None, (input,))
+    target = empty_like(input) if out is None else out
+    return drawn("dropout", DROPOUT, _numbers(p), target, None, (input,))
 
 
 def _alpha_dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
     _fractions(input)
-    made = empty_like(input) if out is None else out
+    target = empty_like(input) if out is None else out
     gain, up, down = _alpha_numbers(p)
-    return drawn("alpha_dropout", ALPHA_DROPOUT, (1 - p, gain, up, down), made, None, (input,))
+    return drawn("alpha_dropout", ALPHA_DROPOUT, (1 - p, gain, up, down), target, None, (input,))
 
 
 def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Tensor:
@@ -77,10 +77,10 @@ def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Ten
     stays = chance(empty(shape, dtype=input._dtype, device=input._storage.device), 1 - p)
     if alpha:
         gain, up, down = _alpha_numbers(p)
-        made = input * (stays * gain) + (stays * (up - down) + down)
+        result = input * (stays * gain) + (stays * (up - down) + down)
     else:
-        made = input * (stays * _numbers(p)[1])
-    return into("dropout", out, made)
+        result = input * (stays * _numbers(p)[1])
+    return into("dropout", out, result)
 
 
 def _feature(input: Tensor, p: float, out: Tensor | None) -> Tensor:
@@ -226,8 +226,8 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def _of_channels(input: Tensor, p: float, training: Any, inplace: Any, alone: bool = False) -> Tensor:
     """Dropout of the channels; those of an input `alone` have no batch before them."""
     batch = input.unsqueeze(0) if alone else input
-    made = _trained(_feature, batch, p, training, batch if inplace else None, ValueError)
-    return input if inplace or made is batch else made.squeeze(0) if alone else made
+    result = _trained(_feature, batch, p, training, batch if inplace else None, ValueError)
+    return input if inplace or result is batch else result.squeeze(0) if alone else result
 
 
 def _random_slopes(input: Tensor, lower: Any, upper: Any, training: Any, generator: Any, out: Tensor | None) -> Tensor:
@@ -238,9 +238,9 @@ def _random_slopes(input: Tensor, lower: Any, upper: Any, training: Any, generat
         raise errors.not_implemented_for("rrelu", input._dtype)
     if not training:
         return into("rrelu", out, leaky_relu(input, (lower + upper) / 2))
-    made = new_like(input, input._shape) if out is None else out
+    target = new_like(input, input._shape) if out is None else out
     numbers = (float(lower), float(upper - lower))
-    return drawn("rrelu", RRELU, numbers, made, generator, (input,))
+    return drawn("rrelu", RRELU, numbers, target, generator, (input,))
 
 
 _LOWER, _UPPER = 1 / 8, 1 / 3

@@ -40,8 +40,8 @@ def _native_batch_norm_legit(
     """`native_batch_norm`, also without running statistics."""
     if len(more) + len(named) == 3:
         more = (None, None, *more)
-    made: tuple[Tensor, Tensor, Tensor] = native_batch_norm(input, weight, bias, *more, **named)
-    return made if out is None else deliver("_native_batch_norm_legit", made, out)
+    results: tuple[Tensor, Tensor, Tensor] = native_batch_norm(input, weight, bias, *more, **named)
+    return results if out is None else deliver("_native_batch_norm_legit", results, out)
 
 
 @op(method=False)
@@ -61,8 +61,8 @@ def _native_batch_norm_legit_no_training(
 @op(method=False)
 def _safe_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """`softmax` whose rows are 0 where all of their elements are -inf."""
-    made = softmax(input, dim, dtype)
-    return made.masked_fill((input == float("-inf")).all(dim, keepdim=True), 0.0)
+    probabilities = softmax(input, dim, dtype)
+    return probabilities.masked_fill((input == float("-inf")).all(dim, keepdim=True), 0.0)
 
 
 def _clamped(input: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any, ...]:
@@ -119,8 +119,8 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     """
     if input.ndim != 3 or weight.ndim != 3:
         raise errors_nn.few_dims("conv_tbc", 3, min(input._shape, weight._shape, key=len))
-    made = CONV[1](input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
-    return made.permute(2, 0, 1).contiguous()
+    result = CONV[1](input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    return result.permute(2, 0, 1).contiguous()
 
 
 @op(namespace=SPACE)

@@ -87,8 +87,8 @@ def _normalized(input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None
     mean, rstd = mean.to(input._dtype.compute), rstd.to(input._dtype.compute)
     factor = rstd if weight is None else rstd * weight
     summand = -mean * factor if bias is None else bias - mean * factor
-    made: Tensor = summand.addcmul(input.to(mean._dtype), factor)
-    return made.to(input._dtype)
+    result: Tensor = summand.addcmul(input.to(mean._dtype), factor)
+    return result.to(input._dtype)
 
 
 def _saved(statistic: Tensor, input: Tensor, weight: Tensor | None) -> Tensor:
@@ -112,14 +112,14 @@ def native_layer_norm(
     narrow = input._dtype.compute is not input._dtype
     centered, scaled, shifted = NARROW if narrow else (CENTERED, SCALED, SHIFTED)
     if weight is None:
-        made = pointwise(centered, (input, mean, rstd))
-        made = made if bias is None else made + bias
+        result = pointwise(centered, (input, mean, rstd))
+        result = result if bias is None else result + bias
     elif bias is None:
-        made = pointwise(scaled, (input, mean, rstd, weight))
+        result = pointwise(scaled, (input, mean, rstd, weight))
     else:
-        made = pointwise(shifted, (input, mean, rstd, weight, bias))
-    made = made.to(input._dtype).contiguous()
-    return made, _saved(mean, input, weight), _saved(rstd, input, weight)
+        result = pointwise(shifted, (input, mean, rstd, weight, bias))
+    result = result.to(input._dtype).contiguous()
+    return result, _saved(mean, input, weight), _saved(rstd, input, weight)
 
 
 @op(namespace=SPACE)
@@ -149,8 +149,8 @@ def rms_norm(
     x = input.to(input._dtype.compute)
     dims = tuple(range(input.ndim - ndim, input.ndim))
     small = finfo(x._dtype.to_real()).eps if eps is None else eps
-    made = x * ((x * x).mean(dims, keepdim=True) + small).rsqrt()
-    return (made if weight is None else made * weight).to(input._dtype).contiguous()
+    result = x * ((x * x).mean(dims, keepdim=True) + small).rsqrt()
+    return (result if weight is None else result * weight).to(input._dtype).contiguous()
 
 
 @op(method=False)
@@ -175,9 +175,9 @@ def native_group_norm(
     each: list[Any] = [mean.unsqueeze(-1), rstd.unsqueeze(-1), *factors]
     if specializes(input):  # one kernel has them for each element
         each = [None if x is None else x.expand(apart._shape) for x in each]
-    made = _normalized(apart, *each)
+    result = _normalized(apart, *each)
     saved = [_saved(x, input, weight).reshape(N, group) for x in (mean, rstd)]
-    return laid_out(made.reshape(input._shape), input), saved[0], saved[1]
+    return laid_out(result.reshape(input._shape), input), saved[0], saved[1]
 
 
 @op(namespace=SPACE)
@@ -226,12 +226,12 @@ def native_batch_norm(
         rstd = (running_var.to(running_var._dtype.compute) + eps).rsqrt().reshape(across)
         saved = [_saved(empty(0, device=input.device), input, weight) for _ in range(2)]
     factors = [None if x is None else x.reshape(across) for x in (weight, bias)]
-    made = _normalized(input, mean, rstd, factors[0], factors[1])
+    result = _normalized(input, mean, rstd, factors[0], factors[1])
     # Only what lies channels-last without gaps stays so, as in torch.
     kept = is_channels_last(input._shape, input._strides) and not input.is_contiguous()
     last = channels_last if input.ndim == 4 else channels_last_3d
-    made = formed(made, last if kept else contiguous_format)
-    return made, saved[0], saved[1]
+    result = formed(result, last if kept else contiguous_format)
+    return result, saved[0], saved[1]
 
 
 def _of_batch(input: Tensor, dims: Sequence[int], eps: float, weight: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -292,11 +292,11 @@ def instance_norm(
     repeated = [None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)]
     flat = formed(input, contiguous_format).reshape(1, n * channels, *rest)
     means, variances, weights, biases = repeated
-    made = native_batch_norm(flat, weights, biases, means, variances, True, momentum, eps)[0]
+    result = native_batch_norm(flat, weights, biases, means, variances, True, momentum, eps)[0]
     for running, many in ((running_mean, means), (running_var, variances)):
         if running is not None and many is not None:
             running.copy_(many.reshape(n, channels).mean(0))
-    return made.reshape(input._shape)
+    return result.reshape(input._shape)
 
 
 @op(namespace=SPACE)

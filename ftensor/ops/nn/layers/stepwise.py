@@ -39,5 +39,5 @@ def in_steps(terms: Tensor) -> Tensor:
             rests.append(sums[-1:])
             sums = sums[:-1]
         terms = cat([first, sums])
-    made: Tensor = (in_order([*rests, terms]) + 0).reshape(())  # -0 becomes 0, as in a sum
-    return made
+    total: Tensor = (in_order([*rests, terms]) + 0).reshape(())  # -0 becomes 0, as in a sum
+    return total

@@ -57,9 +57,9 @@ def nll_loss(
     if input.ndim == 1:
         target = target.reshape(())
     if not narrow(input._dtype):  # else sums are rounded in steps
-        made = nll(input, target.to(int64), weight, word, ignore_index)
-        if made is not None:
-            return made[0]
+        results = nll(input, target.to(int64), weight, word, ignore_index)
+        if results is not None:
+            return results[0]
     dim = 0 if input._shape[1:] == () else 1
     used = target != ignore_index
     index = target.where(used, zeros_like(target)).to(int64)

@@ -38,16 +38,16 @@ enter(__name__, STEP)
 BEFORE = 2
 
 
-def _lengths(name: str, word: str, given: Any, batch: int) -> list[int]:
+def _lengths(name: str, word: str, lengths: Any, batch: int) -> list[int]:
     """Lengths as numbers. RuntimeError for those of another batch, and for no integers."""
-    if isinstance(given, Tensor):
-        if given._dtype.kind not in "ui":
-            raise errors_sequence.lengths(name, word, f"not {given._dtype}", batch)
-        given = given.tolist()
-        given = [given] if isinstance(given, int) else given
-    if len(given) != batch:
-        raise errors_sequence.lengths(name, word, f"there are {len(given)}", batch)
-    return [int(n) for n in given]
+    if isinstance(lengths, Tensor):
+        if lengths._dtype.kind not in "ui":
+            raise errors_sequence.lengths(name, word, f"not {lengths._dtype}", batch)
+        lengths = lengths.tolist()
+        lengths = [lengths] if isinstance(lengths, int) else lengths
+    if len(lengths) != batch:
+        raise errors_sequence.lengths(name, word, f"there are {len(lengths)}", batch)
+    return [int(n) for n in lengths]
 
 
 def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blank: int) -> Tensor:
@@ -57,17 +57,17 @@ def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blan
     if targets.ndim == 2:
         if targets._shape[0] != batch or targets._shape[1] < longest:
             raise errors_sequence.labels(name, (batch, longest), targets._shape)
-        found = targets.narrow(1, 0, longest)
+        labels = targets.narrow(1, 0, longest)
     elif targets.ndim == 1:
         if targets._shape[0] != sum(lengths):
             raise errors_sequence.labels(name, (sum(lengths),), targets._shape)
         starts = [sum(lengths[:k]) for k in range(batch)]
         at = tensor(starts, device=targets.device).unsqueeze(1) + places
-        found = targets[at.clamp(max=max(0, len(targets) - 1))] if len(targets) else at
+        labels = targets[at.clamp(max=max(0, len(targets) - 1))] if len(targets) else at
     else:
         raise errors_sequence.labels(name, (batch, longest), targets._shape)
     there = places < tensor(lengths, device=targets.device).unsqueeze(1)
-    return found.to(int64).masked_fill(~there, blank)
+    return labels.to(int64).masked_fill(~there, blank)
 
 
 def states_of(
@@ -139,8 +139,8 @@ def _paths(
     rows = [((end - 1) * batch + n) * width for n, end in enumerate(ends)]
     last = [at + BEFORE + 2 * c if end else n * width for n, (at, c, end) in enumerate(zip(rows, counts, ends))]
     places = tensor([last, [max(0, p - 1) if end else p for p, end in zip(last, ends)]], device=where)
-    found = alpha.reshape(-1)[places]
-    loss = -found[0].logaddexp(found[1])
+    final = alpha.reshape(-1)[places]
+    loss = -final[0].logaddexp(final[1])
     if 0 in ends:
         nothing = [end == 0 and count == 0 for end, count in zip(ends, counts)]
         loss = loss.masked_fill(tensor(nothing, device=where), 0.0)

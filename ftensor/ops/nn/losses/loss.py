@@ -106,8 +106,8 @@ def binary_cross_entropy(input: Tensor, target: Tensor, word: str, weight: Tenso
 
 @fused
 def _binary_cross_entropy(input: Tensor, target: Tensor, word: str, weight: Tensor | None) -> Tensor:
-    made = pointwise(BCE, (input, target))
-    return reduced(made if weight is None else made.mul_(weight), word)
+    losses = pointwise(BCE, (input, target))
+    return reduced(losses if weight is None else losses.mul_(weight), word)
 
 
 @loss("input target weight size_average reduce reduction pos_weight", shapes=Shapes.EQUAL)
@@ -121,8 +121,8 @@ def binary_cross_entropy_with_logits(
     if pos_weight is not None:
         log_true.mul_((pos_weight - 1) * target + 1)
     # In place as in torch, where the loss has the target's dtype and refuses what that can't hold.
-    made: Tensor = (1 - target).mul_(input).sub_(log_true)
-    return made if weight is None else made.mul_(weight)
+    losses: Tensor = (1 - target).mul_(input).sub_(log_true)
+    return losses if weight is None else losses.mul_(weight)
 
 
 @loss()
@@ -154,12 +154,12 @@ def kl_div(input: Tensor, target: Tensor, word: str, log_target: bool = False) -
         if not x._dtype.is_floating_point:
             raise errors_nn.floating_inputs("kl_div", x._dtype)
     if log_target:
-        made = target.exp() * (target - input)
+        losses = target.exp() * (target - input)
     else:
-        made = target.xlogy(target) - target * input
+        losses = target.xlogy(target) - target * input
     if word == "batchmean":
-        return made.sum() / input._shape[0] if input._shape else made.sum()
-    return reduced(made, word)
+        return losses.sum() / input._shape[0] if input._shape else losses.sum()
+    return reduced(losses, word)
 
 
 @loss("input target log_input full size_average eps reduce reduction", first=True)
@@ -169,11 +169,11 @@ def poisson_nll_loss(
     """exp(input) - target * input, or input - target * log(input + eps) unless `log_input`; `full`
     adds Stirling's approximation of log(target!).
     """
-    made = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        made += stirling.masked_fill(target <= 1, 0)
-    return made
+        losses += stirling.masked_fill(target <= 1, 0)
+    return losses
 
 
 @loss("input target var full eps reduction", whole=False)
@@ -198,5 +198,5 @@ def gaussian_nll_loss(
 @fused
 def _gaussian(input: Tensor, target: Tensor, var: Tensor, full: bool, eps: float, word: str) -> Tensor:
     var = var.clone().clamp_(min=eps)
-    made: Tensor = (var.log() + (input - target) ** 2 / var) * 0.5
-    return reduced(made + 0.5 * math.log(2 * math.pi) if full else made, word)
+    losses: Tensor = (var.log() + (input - target) ** 2 / var) * 0.5
+    return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, word)

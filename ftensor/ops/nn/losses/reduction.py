@@ -43,8 +43,8 @@ def reduced(loss: Tensor, word: str, weight: Tensor | None = None) -> Tensor:
         loss = loss * weight
         if word == "mean":
             return loss.sum() / weight.expand(loss._shape).sum()
-    made: Tensor = loss if word == "none" else getattr(loss, word)()
-    return made
+    result: Tensor = loss if word == "none" else getattr(loss, word)()
+    return result
 
 
 def word_of(name: str, size_average: Any, reduce: Any, reduction: str) -> str:
@@ -59,8 +59,8 @@ def word_of(name: str, size_average: Any, reduce: Any, reduction: str) -> str:
     return "sum" if size_average is False else "mean"
 
 
-def tensors(name: str, **given: Any) -> None:
-    for argument, x in given.items():
+def tensors(name: str, **arguments: Any) -> None:
+    for argument, x in arguments.items():
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor(name, argument, x)
 
@@ -87,7 +87,7 @@ def loss(
         computed = _computed(name, elements, "word" in own)
         computed = fused(computed) if whole else computed
         order = parameters.split() or [*own, "size_average", "reduce", "reduction"]
-        made = written(
+        function = written(
             name,
             ", ".join([declared([own[p]]) if p in own else _OWN[p] for p in order]),
             _statements(own, order, shapes, first),
@@ -100,7 +100,7 @@ def loss(
             warn=errors_nn.warn_target_size,
             level=levels_to_user,
         )
-        return op(namespace=SPACE, rows=rows)(made)
+        return op(namespace=SPACE, rows=rows)(function)
 
     return add
 
@@ -110,11 +110,11 @@ def _computed(name: str, elements: Callable[..., Tensor], reduces: bool) -> Call
     which `reduces` by itself or not."""
 
     @wraps(elements)
-    def call(word: Any, weight: Tensor | None, *given: Any) -> Tensor:
-        made = elements(*given)
+    def call(word: Any, weight: Tensor | None, *args: Any) -> Tensor:
+        losses = elements(*args)
         if reduces:
-            return made
-        return reduced(made, word_of(name, *word) if isinstance(word, tuple) else word, weight)
+            return losses
+        return reduced(losses, word_of(name, *word) if isinstance(word, tuple) else word, weight)
 
     return call
 
@@ -129,10 +129,10 @@ def _statements(own: Mapping[str, Parameter], order: Sequence[str], shapes: Shap
         lines.insert(0 if first else 1, f"word = word_of(NAME, *{word})")
         word = "word"
     if shapes is not Shapes.ANY:
-        told = "NAME, input._shape, target._shape"
+        arguments = "NAME, input._shape, target._shape"
         lines.append("if input._shape != target._shape:")
         equal = shapes is Shapes.EQUAL
-        lines.append(f"    raise refused({told})" if equal else f"    warn({told}, level())")
+        lines.append(f"    raise refused({arguments})" if equal else f"    warn({arguments}, level())")
     weight = "weight" if "weight" in order and "weight" not in own else "None"
     lines.append(f"return computed({word}, {weight}, {', '.join(own)})")
     return "\n".join(lines)

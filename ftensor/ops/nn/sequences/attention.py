@@ -65,7 +65,7 @@ def scaled_dot_product_attention(
         value = value.repeat_interleave(heads // max(1, value._shape[-3]), -3)
     if attn_mask is not None and attn_mask._dtype not in (bool_, query._dtype):
         raise errors_nn.attention_mask(attn_mask._dtype, query._dtype)
-    given, compute = query._dtype, query._dtype.compute
+    dtype, compute = query._dtype, query._dtype.compute
     query, key, value = query.to(compute), key.to(compute), value.to(compute)
     factor = 1 / math.sqrt(query._shape[-1] or 1) if scale is None else scale
     added = attn_mask
@@ -81,7 +81,7 @@ def scaled_dot_product_attention(
         weights = where(attn_mask.any(-1, keepdim=True), weights, 0.0)
     if dropout_p > 0:
         weights = nn_dropout(weights, dropout_p)
-    return (weights @ value).to(given)
+    return (weights @ value).to(dtype)
 
 
 def scores(query: Tensor, keys: Tensor, factor: float, added: Tensor | None) -> Tensor:
@@ -92,8 +92,8 @@ def scores(query: Tensor, keys: Tensor, factor: float, added: Tensor | None) -> 
     batch = broadcast_shapes(query._shape[:-2], keys._shape[:-2])
     shape = (*batch, query._shape[-2], keys._shape[-1])
     if added is None or broadcast_shapes(added._shape, shape) != shape:
-        made = product("matmul", query, keys, None, None, 1, factor)
-        return made if added is None else made + added
+        result = product("matmul", query, keys, None, None, 1, factor)
+        return result if added is None else result + added
     return product("matmul", query, keys, None, added.to(of), 1, factor)
 
 
@@ -109,8 +109,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         raise errors_nn.factor_shape("bilinear", "bias", (k,), bias._shape)
     first, second = input1.reshape(-1, m), input2.reshape(-1, n)
     left = (first @ weight.transpose(0, 1).reshape(m, k * n)).reshape(-1, k, n)
-    made = (left @ second.unsqueeze(-1)).reshape(*input1._shape[:-1], k)
-    return made if bias is None else made + bias
+    result = (left @ second.unsqueeze(-1)).reshape(*input1._shape[:-1], k)
+    return result if bias is None else result + bias
 
 
 @composed(namespace=SPACE)

@@ -73,7 +73,7 @@ class Kind:
     step: Step
     apart: bool = False
 
-    def given(self, input: Tensor, w: Weights) -> Tensor:
+    def input_gates(self, input: Tensor, w: Weights) -> Tensor:
         """The input's share of the gates, for all rows of an input of any number of dims."""
         bias = w.b_ih
         if w.b_hh is not None and not self.apart:
@@ -81,34 +81,34 @@ class Kind:
         return linear(input, w.ih, bias)
 
 
-def _gates(given: Tensor, hx: Tensor, w: Weights) -> tuple[Tensor, Tensor | None]:
+def _gates(input_gates: Tensor, hx: Tensor, w: Weights) -> tuple[Tensor, Tensor | None]:
     """The input's share of the gates and the state's, `beside` each other; else their sum, and
     None. A sum of what was not rounded has the same bits wherever it is taken."""
-    alike = given._dtype is hx._dtype is w.hh._dtype and given._dtype.compute is given._dtype
+    alike = input_gates._dtype is hx._dtype is w.hh._dtype and input_gates._dtype.compute is input_gates._dtype
     if w.beside and alike:
-        return given, hx.mm(w.hh.t())
-    return given.addmm(hx, w.hh.t()), None
+        return input_gates, hx.mm(w.hh.t())
+    return input_gates.addmm(hx, w.hh.t()), None
 
 
-def _tanh(given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
-    return (_plain(*_gates(given, state[0], w), w.late, out, "tanh"),)
+def _tanh(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
+    return (_plain(*_gates(input_gates, state[0], w), w.late, out, "tanh"),)
 
 
-def _relu(given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
-    return (_plain(*_gates(given, state[0], w), w.late, out, "relu"),)
+def _relu(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
+    return (_plain(*_gates(input_gates, state[0], w), w.late, out, "relu"),)
 
 
 @fused
 def _plain(gates: Tensor, own: Tensor | None, late: Tensor | None, out: Tensor | None, word: str) -> Tensor:
     gates = gates if own is None else gates + own
     gates = gates if late is None else gates + late
-    made: Tensor = gates.tanh(out=out) if word == "tanh" else gates.clamp_min(0, out=out)
-    return made
+    hidden: Tensor = gates.tanh(out=out) if word == "tanh" else gates.clamp_min(0, out=out)
+    return hidden
 
 
-def _lstm(given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
+def _lstm(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
     hx, cx = state
-    gates, own = _gates(given, hx, w)
+    gates, own = _gates(input_gates, hx, w)
     hidden, cy = _lstm_states(gates, own, w.late, cx, out if w.hr is None else None)
     return hidden if w.hr is None else hidden.mm(w.hr.t(), out=out), cy
 
@@ -126,10 +126,10 @@ def _lstm_states(
     return pointwise(LSTM_HIDDEN, (leave, cy), (), out), cy
 
 
-def _gru(given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
+def _gru(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
     (hx,) = state
     own = linear(hx, w.hh, w.b_hh)
-    reset, update, fresh = zip(given.chunk(3, -1), own.chunk(3, -1))
+    reset, update, fresh = zip(input_gates.chunk(3, -1), own.chunk(3, -1))
     return (pointwise(GRU_CELL, (*reset, *update, *fresh, hx), (), out),)
 
 
@@ -183,7 +183,7 @@ def _stepped(
         w = replace(w, beside=True)
         if not kind.apart and b_ih is not None:
             w = replace(w, b_hh=None, late=b_hh)
-    return kind.step(kind.given(input, w), states, w, None)
+    return kind.step(kind.input_gates(input, w), states, w, None)
 
 
 @op(method=False)

@@ -57,14 +57,14 @@ def _projected(
             return tuple(linear(query, weight, bias).chunk(3, -1))
         parts = weight.chunk(3)
     size = query._shape[-1]
-    given = []
+    projections = []
     for word, x, w, b in zip("qkv", (query, key, value), parts, biases):
         _need(w is not None, f"{word}_proj_weight is there where each has its own weight")
         needed = size, x._shape[-1]
         _need(w is not None and w._shape == needed, f"{word}'s weight has shape {needed}")
         assert w is not None
-        given.append((x, w, b))
-    return tuple([linear(*one) for one in given])
+        projections.append((x, w, b))
+    return tuple([linear(*one) for one in projections])
 
 
 def _longer(mask: Tensor | None) -> Tensor | None:
@@ -140,8 +140,8 @@ def multi_head_attention_forward(
         v = cat((v, bias_v.expand(1, batch, size)))
         attn_mask, padding = _longer(attn_mask), _longer(padding)
     q, k, v = (
-        x.reshape(x._shape[0], heads, each).transpose(0, 1) if given is None else given
-        for x, given in ((q, None), (k, static_k), (v, static_v))
+        x.reshape(x._shape[0], heads, each).transpose(0, 1) if static is None else static
+        for x, static in ((q, None), (k, static_k), (v, static_v))
     )
     for x in (k, v):
         _need(x._shape[::2] == (heads, each), f"static keys have shape ({heads}, S, {each})")
@@ -166,20 +166,20 @@ def multi_head_attention_forward(
         weights = scores.softmax(-1)
         if dropout > 0:
             weights = nn_dropout(weights, dropout)
-        made = weights.bmm(v)
+        attn_output = weights.bmm(v)
     else:
         weights = None
         shape = (batch, num_heads, -1, each)
         if attn_mask is not None and attn_mask._shape[0] > 1:
             attn_mask = attn_mask.reshape(batch, num_heads, -1, keys)
-        made = scaled_dot_product_attention(
+        attn_output = scaled_dot_product_attention(
             q.reshape(shape), k.reshape(shape), v.reshape(shape), attn_mask, dropout, is_causal
         ).reshape(heads, queries, each)
-    made = made.transpose(0, 1).reshape(queries * batch, size)
-    made = linear(made, out_proj_weight, out_proj_bias)
-    made = made.reshape(queries, batch, made._shape[-1])
+    attn_output = attn_output.transpose(0, 1).reshape(queries * batch, size)
+    attn_output = linear(attn_output, out_proj_weight, out_proj_bias)
+    attn_output = attn_output.reshape(queries, batch, attn_output._shape[-1])
     if weights is not None:
         weights = weights.reshape(batch, num_heads, queries, keys)
         weights = weights.mean(1) if average_attn_weights else weights
         weights = weights if batched else weights.squeeze(0)
-    return made if batched else made.squeeze(1), weights
+    return attn_output if batched else attn_output.squeeze(1), weights

@@ -22,11 +22,11 @@ from .cells import KINDS, Kind, Weights
 
 
 def _direction(
-    kind: Kind, given: Tensor, sizes: Sequence[int], state: Sequence[Tensor], w: Weights, out: Tensor, reverse: bool
+    kind: Kind, gates: Tensor, sizes: Sequence[int], state: Sequence[Tensor], w: Weights, out: Tensor, reverse: bool
 ) -> list[Tensor]:
     """Walk all steps and write the hidden states to the rows of `out`; the last states.
 
-    Step t has the next sizes[t] rows of `given` (the input's share of the gates) and of `out`.
+    Step t has the next sizes[t] rows of `gates` (the input's share of them) and of `out`.
     Sizes never rise: forward, the sequences at the end stop first; in reverse, they join last.
     """
     starts = list(accumulate(sizes, initial=0))
@@ -41,7 +41,7 @@ def _direction(
         elif n > before:
             now = [cat((s, x.narrow(0, before, n - before))) for s, x in zip(now, state)]
         rows = starts[t], n
-        now = list(kind.step(given.narrow(0, *rows), now, w, out.narrow(0, *rows)))
+        now = list(kind.step(gates.narrow(0, *rows), now, w, out.narrow(0, *rows)))
     if not ended:
         return now
     return [cat((s, *parts)) for s, *parts in zip(now, *ended[::-1])]
@@ -52,13 +52,13 @@ def _listed(name: str, params: Sequence[Tensor], layers: int, biases: bool, proj
     each = 2 + 2 * biases + projected
     if len(params) != each * layers:
         raise errors_sequence.weight_count(name, each * layers, len(params))
-    found = []
+    weights = []
     for k in range(0, len(params), each):
-        given: list[Tensor | None] = list(params[k : k + each])
+        tensors: list[Tensor | None] = list(params[k : k + each])
         if not biases:
-            given[2:2] = [None, None]
-        found.append(Weights(*given))  # type: ignore[arg-type]
-    return found
+            tensors[2:2] = [None, None]
+        weights.append(Weights(*tensors))  # type: ignore[arg-type]
+    return weights
 
 
 def _walk(
@@ -95,7 +95,7 @@ def _walk(
                 raise errors_sequence.sizes(kind.name, "hx", states[0]._shape, w.hh._shape)
             part = out.narrow(1, d * hidden, hidden)
             own = [s[at] for s in states]
-            finals.append(_direction(kind, kind.given(x, w), sizes, own, w, part, d == 1))
+            finals.append(_direction(kind, kind.input_gates(x, w), sizes, own, w, part, d == 1))
         x = out
         if dropout and train and layer < num_layers - 1:
             x = nn_dropout(x, dropout)

@@ -37,8 +37,8 @@ def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
             raise errors_spatial.adaptive_dims(name, len(output_size) + 1, input._shape)
         if len(output_size) != n:
             raise errors_spatial.count(name, "output_size", n, output_size)
-        given = zip(output_size, input._shape[-n:])
-        output_size = [m if size is None else size for size, m in given]
+        pairs = zip(output_size, input._shape[-n:])
+        output_size = [m if size is None else size for size, m in pairs]
     sizes = each(name, "output_size", output_size, n)
     if min(sizes) < 0:
         raise errors_spatial.negative(name, "output_size", sizes)
@@ -81,11 +81,11 @@ def _stepwise(seen: Tensor, spans: list[list[tuple[int, int]]]) -> Tensor:
     """The means of windows, rounded to their dtype after each sum and quotient, as torch does."""
     n = len(spans)
     places = itertools.product(*[range(k) for k in seen._shape[-n:]])
-    made = in_order([seen[(..., *place)] for place in places])
+    result = in_order([seen[(..., *place)] for place in places])
     for d, one in enumerate(spans):
-        counts = tensor([e - b for b, e in one], dtype=made._dtype, device=made.device)
-        made = made / counts.reshape(-1, *(1,) * (n - 1 - d))
-    return made
+        counts = tensor([e - b for b, e in one], dtype=result._dtype, device=result.device)
+        result = result / counts.reshape(-1, *(1,) * (n - 1 - d))
+    return result
 
 
 def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Tensor:
@@ -97,45 +97,45 @@ def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Te
     few = numel(seen._shape[-n:]) <= STEPS and numel(sizes) > 1
     if n == 3 and few and narrow(input._dtype):
         return _stepwise(seen, spans).contiguous()
-    made = summed(seen, n)
+    result = summed(seen, n)
     counts: Any = None
     if all(len({e - b for b, e in one}) == 1 for one in spans):
         counts = numel(tuple([one[0][1] - one[0][0] for one in spans]))
     else:
         for one in spans:
-            along = tensor([e - b for b, e in one], dtype=made._dtype, device=made.device)
+            along = tensor([e - b for b, e in one], dtype=result._dtype, device=result.device)
             counts = along if counts is None else counts.unsqueeze(-1) * along
-    made = (made / counts).to(input._dtype)
+    result = (result / counts).to(input._dtype)
     if n == 3 and numel(sizes) > 1:  # a single one is a mean, which keeps the layout
-        return made.contiguous()
-    return laid_out(made, input, n)
+        return result.contiguous()
+    return laid_out(result, input, n)
 
 
-def _positions(found: Tensor, begins: Sequence[Any], kernel: Ints, sizes: Ints) -> Tensor:
+def _positions(offsets: Tensor, begins: Sequence[Any], kernel: Ints, sizes: Ints) -> Tensor:
     """Places in windows that begin at `begins` (a tensor for each dim, which broadcasts) as
     positions in the spatial dims, flattened.
     """
-    made: Any = None
+    flat: Any = None
     for d, begin in enumerate(begins):
         step = numel(kernel[d + 1 :])
-        inside = found.floor_divide(step) if step > 1 else found
+        inside = offsets.floor_divide(step) if step > 1 else offsets
         at = begin + (inside.remainder(kernel[d]) if d else inside)
-        made = at if made is None else made * sizes[d] + at
-    return made
+        flat = at if flat is None else flat * sizes[d] + at
+    return flat
 
 
 def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indices: bool) -> Any:
     sizes = _sizes(name, n, input, output_size)
     seen, spans = _seen(input, sizes, lowest(input._dtype))
     if not indices:
-        made = maxima(seen, n)
-        return made.contiguous() if n == 3 else laid_out(made, input, n)
-    values, found = located(seen, n)
+        result = maxima(seen, n)
+        return result.contiguous() if n == 3 else laid_out(result, input, n)
+    values, offsets = located(seen, n)
     begins = [
-        tensor([b for b, _ in one], dtype=found._dtype, device=found.device).reshape(-1, *(1,) * (n - 1 - d))
+        tensor([b for b, _ in one], dtype=offsets._dtype, device=offsets.device).reshape(-1, *(1,) * (n - 1 - d))
         for d, one in enumerate(spans)
     ]
-    places = _positions(found, begins, seen._shape[-n:], input._shape[-n:])
+    places = _positions(offsets, begins, seen._shape[-n:], input._shape[-n:])
     if n == 3:
         return values.contiguous(), places.contiguous()
     return laid_out(values, input, n), laid_out(places, input, n)
@@ -200,8 +200,8 @@ def _fractional(
         index = index.reshape(*index._shape[:2], *(1,) * d, -1, *(1,) * (n - 1 - d))
         at = at.gather(2 + d, index.expand(*at._shape[: 2 + d], -1, *at._shape[3 + d :]))
     seen = windows(at, counts, kernel, kernel, (1,) * n)
-    values, found = located(seen, n)
-    places = _positions(found, begins, kernel, size)
+    values, offsets = located(seen, n)
+    places = _positions(offsets, begins, kernel, size)
     if x is not input:
         values, places = values.squeeze(0), places.squeeze(0)
     return (values, places) if indices else values
@@ -231,17 +231,22 @@ for too few dims, RuntimeError for other sizes.
     )
     if _n == 1:
         register(Entry(_name, ADAPTIVE_AVG_POOL[1], method=False))
-    _name, _given = f"adaptive_max_pool{_n}d", "output_size: Any, return_indices: bool = False"
+    _name, _parameters = f"adaptive_max_pool{_n}d", "output_size: Any, return_indices: bool = False"
     pooling(
         _adaptive_max_pool,
         _n,
         _name,
-        _given,
+        _parameters,
         f"The maxima, with `return_indices` also their positions, of {_windows}",
         EITHER,
     )
     pooling(
-        _adaptive_max_pool, _n, f"{_name}_with_indices", _given, f"The maxima, and their positions, of {_windows}", PAIR
+        _adaptive_max_pool,
+        _n,
+        f"{_name}_with_indices",
+        _parameters,
+        f"The maxima, and their positions, of {_windows}",
+        PAIR,
     )
 
 

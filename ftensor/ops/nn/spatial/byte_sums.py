@@ -30,9 +30,9 @@ def byte_sums(
     x = input if input.ndim == n + 2 else input.unsqueeze(0)
     if not numel(shape) or not numel(weight._shape):
         return None
-    made = memory.new(shape, int32, x._storage.device)
-    convolve_bytes(made, x, grouped, of, zero)
-    return made if x is input else made.squeeze(0)
+    sums = memory.new(shape, int32, x._storage.device)
+    convolve_bytes(sums, x, grouped, of, zero)
+    return sums if x is input else sums.squeeze(0)
 
 
 def byte_products(input: Tensor, weight: Tensor, zero: int) -> Tensor | None:
@@ -44,6 +44,6 @@ def byte_products(input: Tensor, weight: Tensor, zero: int) -> Tensor | None:
     x = input._view((1, k, m), (0, *input._strides[::-1]), input._offset)
     own = weight._strides
     filters = weight._view((1, n, k, 1), (0, *own, 1), weight._offset)
-    made = memory.new((m, n), int32, x._storage.device)
-    convolve_bytes(made._view((1, n, m), (0, 1, n), 0), x, filters, PLAIN, zero)
-    return made
+    products = memory.new((m, n), int32, x._storage.device)
+    convolve_bytes(products._view((1, n, m), (0, 1, n), 0), x, filters, PLAIN, zero)
+    return products

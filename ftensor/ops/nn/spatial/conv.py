@@ -46,11 +46,11 @@ def _checked(
         raise not_implemented_for(name, input._dtype)
     if groups < 1:
         raise errors.not_positive(name, "groups", (groups,))
-    for word, given in sizes.items():
-        if word in ("stride", "dilation") and min(given) < 1:
-            raise errors.not_positive(name, word, given)
-        if word in ("padding", "output_padding") and min(given) < 0:
-            raise errors.negative(name, word, given)
+    for word, numbers in sizes.items():
+        if word in ("stride", "dilation") and min(numbers) < 1:
+            raise errors.not_positive(name, word, numbers)
+        if word in ("padding", "output_padding") and min(numbers) < 0:
+            raise errors.negative(name, word, numbers)
     if weight.ndim != n + 2:
         raise errors.weight_dims(name, n, weight._shape)
     if input.ndim not in (n + 1, n + 2):
@@ -79,7 +79,7 @@ def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) 
     n = len(kernel)
     batch, rows = shape[0], shape[2]
     depth, row, plane = channels * numel(tuple(kernel)), numel(shape[3:]), numel(shape[2:])
-    made = memory.new(shape, seen._dtype, seen._storage.device)
+    result = memory.new(shape, seen._dtype, seen._storage.device)
     matrices = weight.reshape(1, groups, filters, depth)
     samples = max(1, BLOCK // (groups * depth * plane))
     some = max(1, min(rows, BLOCK // (groups * depth * row)))
@@ -92,7 +92,7 @@ def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) 
         )
         columns = under.permute(order).contiguous().reshape(many, groups, depth, high * row)
         size = (many, groups, filters, high * row)
-        out = made._view(
+        out = result._view(
             size, (groups * filters * plane, filters * plane, plane, 1), s * groups * filters * plane + r * row
         )
         summand = None
@@ -100,7 +100,7 @@ def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) 
             own = bias._strides[0]
             summand = bias._view(size, (0, own * filters, own, 0), bias._offset)
         gemm(out, matrices, columns, summand)
-    return made
+    return result
 
 
 def _sums(x: Tensor) -> dtype:
@@ -135,11 +135,11 @@ def _contracted(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, st
     )
     compute, kept = _sums(x), x._dtype.compute
     dims = tuple(range(3 + n, 4 + 2 * n))
-    (made,) = fold(DOT, (apart, filled), dims, False, compute, (kept,))
-    made = made.reshape(shape)
+    (result,) = fold(DOT, (apart, filled), dims, False, compute, (kept,))
+    result = result.reshape(shape)
     if bias is not None:
-        made = made + bias.reshape(-1, *(1,) * n)
-    return made.to(x._dtype)
+        result = result + bias.reshape(-1, *(1,) * n)
+    return result.to(x._dtype)
 
 
 def _by_kernel(
@@ -157,8 +157,8 @@ def _by_kernel(
     formats = [memory.suggested_format(t) for t in (x, _joined(weight))]
     wanted = next((one for one in formats if one is not contiguous_format), contiguous_format)
     strides = memory.format_strides(shape, wanted)
-    made = memory.new(shape, x._dtype, x._storage.device, strides)
-    return convolve(made, x, weight, bias, of, call)
+    result = memory.new(shape, x._dtype, x._storage.device, strides)
+    return convolve(result, x, weight, bias, of, call)
 
 
 def _joined(weight: Tensor) -> Tensor:
@@ -173,17 +173,17 @@ def _call(
     """What tells a call's launch from others', but None where that is not all there is to do."""
     if input.ndim != n + 2:
         return None
-    told: list[Any] = [name, input._key, weight._key, None if bias is None else bias._key]
-    for given in numbers:
-        if type(given) is list or type(given) is tuple:
-            told.append(tuple(given))
-            if any(type(k) is not int for k in given):
+    key: list[Any] = [name, input._key, weight._key, None if bias is None else bias._key]
+    for value in numbers:
+        if type(value) is list or type(value) is tuple:
+            key.append(tuple(value))
+            if any(type(k) is not int for k in value):
                 return None
-        elif type(given) is int or type(given) is str:
-            told.append(given)
+        elif type(value) is int or type(value) is str:
+            key.append(value)
         else:
             return None
-    return tuple(told)
+    return tuple(key)
 
 
 def checked(
@@ -227,17 +227,17 @@ def _convolution(
     padding: Any, dilation: Any, groups: int,
 ) -> Tensor:  # fmt: skip
     call = _call(name, n, input, weight, bias, stride, padding, dilation, groups)
-    made = again(call, input, weight, bias)
-    if made is not None:
-        return made
+    result = again(call, input, weight, bias)
+    if result is not None:
+        return result
     batched, grouped, counts, of, before, after = checked(
         name, n, input, weight, bias, stride, padding, dilation, groups
     )
-    made = _by_kernel(batched, grouped, bias, counts, of, call)
-    if made is None:
+    result = _by_kernel(batched, grouped, bias, counts, of, call)
+    if result is None:
         x = padded(batched, before, after)
-        made = laid_out(_contracted(x, grouped, bias, counts, of.stride, of.dilation), batched)
-    return made if batched is input else made.squeeze(0)
+        result = laid_out(_contracted(x, grouped, bias, counts, of.stride, of.dilation), batched)
+    return result if batched is input else result.squeeze(0)
 
 
 def _transposed(
@@ -245,9 +245,9 @@ def _transposed(
     padding: Any, output_padding: Any, groups: int, dilation: Any,
 ) -> Tensor:  # fmt: skip
     call = _call(name, n, input, weight, bias, stride, padding, dilation, groups, output_padding)
-    made = again(call, input, weight, bias)
-    if made is not None:
-        return made
+    result = again(call, input, weight, bias)
+    if result is not None:
+        return result
     stride, dilation = each(name, "stride", stride, n), each(name, "dilation", dilation, n)
     padding = each(name, "padding", padding, n)
     more = each(name, "output_padding", output_padding, n)
@@ -267,13 +267,13 @@ def _transposed(
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
     of = ConvWindows(groups, stride, padding, dilation, transposed=True)
     of = of.near(weight._shape[2:], input._shape[-n:])
-    made = _by_kernel(batched, _exchanged(weight, groups), bias, results, of, call)
-    if made is None:
+    result = _by_kernel(batched, _exchanged(weight, groups), bias, results, of, call)
+    if result is None:
         x = padded(batched, before, after, steps=of.stride)
         turned = weight.flip(tuple(range(2, n + 2)))
-        made = _contracted(x, _exchanged(turned, groups), bias, results, (1,) * n, of.dilation)
-        made = laid_out(made, batched)
-    return made if batched is input else made.squeeze(0)
+        result = _contracted(x, _exchanged(turned, groups), bias, results, (1,) * n, of.dilation)
+        result = laid_out(result, batched)
+    return result if batched is input else result.squeeze(0)
 
 
 def _exchanged(weight: Tensor, groups: int) -> Tensor:

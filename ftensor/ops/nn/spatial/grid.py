@@ -99,9 +99,9 @@ class Reader:
     def at(self, coordinates: Sequence[Tensor], weight: Tensor | None = None) -> Tensor:
         """(N, C, points): the elements at `places`, times weights; 0 outside, whatever these."""
         there, index = self.places(coordinates)
-        found = self.flat.gather(2, index)
-        found = found if weight is None else found * weight.unsqueeze(1)
-        return where(there, found, 0)
+        values = self.flat.gather(2, index)
+        values = values if weight is None else values * weight.unsqueeze(1)
+        return where(there, values, 0)
 
 
 def _linear(image: Reader, points: list[Tensor]) -> Tensor:
@@ -116,10 +116,10 @@ def _linear(image: Reader, points: list[Tensor]) -> Tensor:
             weight = part if weight is None else weight * part
         at_corner = [low + up for low, up in zip(lows, corner)]
         if flat:
-            found = image.at(at_corner) * weight.unsqueeze(1)
+            share = image.at(at_corner) * weight.unsqueeze(1)
         else:
-            found = image.at(at_corner, weight)
-        total = found if total is None else total + found
+            share = image.at(at_corner, weight)
+        total = share if total is None else total + share
     return total
 
 
@@ -145,8 +145,8 @@ def _cubic(image: Reader, points: list[Tensor], padding: str, corners: bool) -> 
         row: Any = None
         for x in range(4):
             at = [within(low + k - 1, size, padding, corners, True) for low, k, size in zip(lows, (y, x), image.sizes)]
-            found = image.at(at) * weights[1][x].unsqueeze(1)
-            row = found if row is None else row + found
+            share = image.at(at) * weights[1][x].unsqueeze(1)
+            row = share if row is None else row + share
         row = row * weights[0][y].unsqueeze(1)
         total = row if total is None else total + row
     return total
@@ -173,7 +173,7 @@ def _check(name: str, n: int, input: Tensor, grid: Tensor) -> None:
 
 def places(grid: Tensor, sizes: Sequence[int], corners: bool) -> list[Tensor]:
     """The points of a grid as places in an image, (N, points) for each of its dims, unpadded."""
-    n, found = len(sizes), []
+    n, points = len(sizes), []
     flat = grid.reshape(grid._shape[0], -1, n)
     for d, size in enumerate(sizes):
         at = flat[..., n - 1 - d]  # x, the last dim's coordinate, comes first
@@ -181,8 +181,8 @@ def places(grid: Tensor, sizes: Sequence[int], corners: bool) -> list[Tensor]:
             at = (at + 1) * ((size - 1) / 2) if corners else _between_edges(at, size)
         else:
             at = (at + 1) / 2 * (size - 1) if corners else ((at + 1) * size - 1) / 2
-        found.append(at)
-    return found
+        points.append(at)
+    return points
 
 
 def _sampled(name: str, n: int, input: Tensor, grid: Tensor, mode: str, padding: str, corners: bool) -> Tensor:
@@ -197,12 +197,12 @@ def _sampled(name: str, n: int, input: Tensor, grid: Tensor, mode: str, padding:
     if mode != "bicubic":
         points = [within(at, k, padding, corners, n == 2) for at, k in zip(points, image.sizes)]
     if mode == "nearest":
-        found = image.at([at.round() for at in points])
+        result = image.at([at.round() for at in points])
     elif mode == "bilinear":
-        found = _linear(image, points)
+        result = _linear(image, points)
     else:
-        found = _cubic(image, points, padding, corners)
-    return found.reshape(shape).contiguous()
+        result = _cubic(image, points, padding, corners)
+    return result.reshape(shape).contiguous()
 
 
 @op(namespace=SPACE)
@@ -215,9 +215,9 @@ def grid_sample(
     'zeros', the 'border', or a 'reflection'. ValueError for other modes, RuntimeError for shapes
     and dtypes that don't fit.
     """
-    for word, given, known in (("mode", mode, MODES), ("padding_mode", padding_mode, PADDINGS)):
-        if given not in known:
-            raise errors_spatial.mode(f"grid_sample(): {word}", given, known)
+    for word, value, known in (("mode", mode, MODES), ("padding_mode", padding_mode, PADDINGS)):
+        if value not in known:
+            raise errors_spatial.mode(f"grid_sample(): {word}", value, known)
     n = input.ndim - 2
     return _sampled("grid_sample", n, input, grid, mode, padding_mode, bool(align_corners))
 
@@ -257,8 +257,8 @@ def _ends(count: int, corners: bool) -> Any:
     """The coordinates of a dim's elements, whose ends are -1 and 1."""
     if count == 1:
         return np.zeros(1)
-    found = np.linspace(-1, 1, count)
-    return found if corners else found * (count - 1) / count
+    points = np.linspace(-1, 1, count)
+    return points if corners else points * (count - 1) / count
 
 
 @op(method=False)
@@ -271,8 +271,8 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Tens
     axes = np.meshgrid(*[_ends(m, align_corners) for m in spatial], indexing="ij")
     base = np.stack([*reversed(axes), np.ones(spatial)], -1).reshape(1, -1, n + 1)
     points = tensor(base, dtype=theta._dtype, device=theta.device)
-    made: Tensor = points.matmul(theta.transpose(1, 2))
-    return made.reshape(theta._shape[0], *spatial, n)
+    grid: Tensor = points.matmul(theta.transpose(1, 2))
+    return grid.reshape(theta._shape[0], *spatial, n)
 
 
 @op(namespace=SPACE)

@@ -73,8 +73,8 @@ def _scale(size: int, count: int, corners: bool, factor: float | None, real: Any
 
 def _nearest(size: int, count: int, factor: float | None, exact: bool, real: Any) -> list[int]:
     at = np.arange(count).astype(real) + (real(0.5) if exact else real(0))
-    found = np.floor(at * _scale(size, count, False, factor, real)).astype(np.int64)
-    return np.minimum(found, size - 1).tolist()
+    indices = np.floor(at * _scale(size, count, False, factor, real)).astype(np.int64)
+    return np.minimum(indices, size - 1).tolist()
 
 
 def _source(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
@@ -148,8 +148,8 @@ def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
     shape = (*x._shape[:dim], count, many, *x._shape[dim + 1 :])
     apart = apart.reshape(shape)
     factors = constant_of(weights, x).reshape(count, many, *(1,) * (x.ndim - dim - 1))
-    (made,) = fold(DOT, (apart, factors), dim + 1, False, compute, (compute,))
-    return made
+    (sums,) = fold(DOT, (apart, factors), dim + 1, False, compute, (compute,))
+    return sums
 
 
 def _of_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
@@ -194,19 +194,19 @@ def _resized(
     of = input._dtype
     if of.kind != "f" and of is not uint8:
         raise errors.not_implemented_for(name, of)
-    given = input._shape[2:]
+    extents = input._shape[2:]
     if min(sizes) < 1 or 0 in input._shape[1:]:
         raise errors_spatial.empty_result(name, sizes)
     real: Any = np.float64 if of.itemsize == 8 or of is uint8 else np.float32
     tables = sum(sizes) * (TAP if mode.startswith("nearest") else 4 * TAP)
     input._storage.backend.pool.ask(numel((*input._shape[:2], *sizes)) * of.itemsize + tables)
-    made = input
+    result = input
     for d in reversed(range(len(sizes))):
-        dim, size, count, factor = d + 2, given[d], sizes[d], factors[d]
+        dim, size, count, factor = d + 2, extents[d], sizes[d], factors[d]
         if mode.startswith("nearest"):
             exact = mode == "nearest-exact"
             own = np.float64 if of.itemsize == 8 else np.float32
-            made = positions(made, dim, _nearest(size, count, factor, exact, own))
+            result = positions(result, dim, _nearest(size, count, factor, exact, own))
             continue
         if antialias:
             taps = _smoothed(size, count, corners, factor, real, mode)
@@ -215,15 +215,15 @@ def _resized(
         else:
             taps = _linear(size, count, corners, factor, real)
         if of is uint8:
-            made = _of_bytes(made, dim, taps)
+            result = _of_bytes(result, dim, taps)
         else:
             if of.compute is not of and not antialias and mode != "bilinear":
                 taps = taps[0], _kept(taps[1], of, mode)
-            made = _weighted(made.to(of.compute), dim, taps, of.compute)
-    if not numel(made._shape):
+            result = _weighted(result.to(of.compute), dim, taps, of.compute)
+    if not numel(result._shape):
         return empty((*input._shape[:2], *sizes), dtype=of, device=input.device)
-    made = made.to(of)
-    return laid_out(made.clone() if made is input else made, input)
+    result = result.to(of)
+    return laid_out(result.clone() if result is input else result, input)
 
 
 # The modes, and the dims of the input that each is for.

@@ -43,11 +43,11 @@ def weighted(x: Tensor, dim: int, where: Any, weights: Any) -> Tensor:
     first = where[:, 0]
     table = constant_of(np.stack([*weights.T, first >= most]).astype(weights.dtype), x)
     index = constant_of(np.minimum(first, most - 1), x)
-    found, along = put_at(x._strides, dim, 0), put_at((0,) * x.ndim, dim, 1)
+    strides, along = put_at(x._strides, dim, 0), put_at((0,) * x.ndim, dim, 1)
     views = [x._view(put_at(x._shape, dim, most), x._strides, x._offset + k * step) for k in (0, size - most)]
     shape = put_at(x._shape, dim, len(first))
-    made = contiguous_like(shape, x._dtype, x)
-    inputs = [Operand(view, found, True) for view in views]
+    target = contiguous_like(shape, x._dtype, x)
+    inputs = [Operand(view, strides, True) for view in views]
     inputs += [Operand(row, along) for row in table.unbind(0)]
-    locate(LERP_AT, shape, made, inputs, [Index(index, along, most, step, dim, checked=True)])
-    return made.tensor
+    locate(LERP_AT, shape, target, inputs, [Index(index, along, most, step, dim, checked=True)])
+    return target.tensor

@@ -84,21 +84,21 @@ def located(seen: Tensor, n: int) -> tuple[Tensor, Tensor]:
     return values, places
 
 
-def _places(pool: Pool, found: Tensor) -> Tensor:
+def _places(pool: Pool, offsets: Tensor) -> Tensor:
     """Places in windows as positions in the input's spatial dims, flattened."""
-    n, made = pool.n, None
+    n, flat = pool.n, None
     for d in range(n):
         step = numel(pool.kernel[d + 1 :])
-        inside = found.floor_divide(step) if step > 1 else found
+        inside = offsets.floor_divide(step) if step > 1 else offsets
         if d:
             inside = inside.remainder(pool.kernel[d])
-        starts = arange(pool.counts[d], device=found.device) * pool.stride[d] - pool.padding[d]
+        starts = arange(pool.counts[d], device=offsets.device) * pool.stride[d] - pool.padding[d]
         at = inside * pool.dilation[d] + starts.reshape(-1, *(1,) * (n - 1 - d))
         if pool.padding[d]:  # a window of nothing above -inf: the first element that is there
             at = where(at < 0, at.remainder(pool.dilation[d]), at)
-        made = at if made is None else made * pool.sizes[d] + at
-    assert made is not None
-    return made
+        flat = at if flat is None else flat * pool.sizes[d] + at
+    assert flat is not None
+    return flat
 
 
 def _max_pool(
@@ -117,22 +117,22 @@ def _max_pool(
         raise errors.not_implemented_for(name, input._dtype)
     if pool.small(input):
         if pool.beside is not None and is_contiguous(input._shape, input._strides):
-            values, found = max_of_windows(input, pool.beside, pool.shape)
-            know_bounds(found, 0, numel(pool.sizes) - 1)
-            return (values, found) if return_indices else values
+            values, indices = max_of_windows(input, pool.beside, pool.shape)
+            know_bounds(indices, 0, numel(pool.sizes) - 1)
+            return (values, indices) if return_indices else values
         views, places = pool.elements(input)
         if not return_indices:
             values = new(views[0]._shape, input._dtype, input._storage.device)
             return laid_out(pointwise(LARGEST[len(views)], views, (), values), input)
-        values, found = _placed(views, pool.firsts(input), places)
-        know_bounds(found, 0, numel(pool.sizes) - 1)
-        return laid_out(values, input, n), laid_out(found, input, n)
+        values, indices = _placed(views, pool.firsts(input), places)
+        know_bounds(indices, 0, numel(pool.sizes) - 1)
+        return laid_out(values, input, n), laid_out(indices, input, n)
     if pool.banded is not None:
-        made = pooled(input, pool.banded, pool.shape, return_indices)
-        if made is not None:
+        results = pooled(input, pool.banded, pool.shape, return_indices)
+        if results is not None:
             if return_indices:
-                know_bounds(made[1], 0, numel(pool.sizes) - 1)
-            return (made[0], made[1]) if return_indices else made[0]
+                know_bounds(results[1], 0, numel(pool.sizes) - 1)
+            return (results[0], results[1]) if return_indices else results[0]
     if pool.few(input) and not return_indices:  # an image may have a kernel for it
         views, _ = pool.elements(input)
         if built_ahead(LARGEST[len(views)], input, len(views)):
@@ -141,8 +141,8 @@ def _max_pool(
     seen = pool.windows(input, lowest(input._dtype))
     if not return_indices:
         return laid_out(maxima(seen, n), input)
-    values, found = located(seen, n)
-    return laid_out(values, input, n), laid_out(_places(pool, found), input, n)
+    values, indices = located(seen, n)
+    return laid_out(values, input, n), laid_out(_places(pool, indices), input, n)
 
 
 def _counted(pool: Pool, padded_too: bool, device: Any, of: dtype) -> Any:
@@ -156,11 +156,11 @@ def _counted(pool: Pool, padded_too: bool, device: Any, of: dtype) -> Any:
         lists.append([e - b for b, e in zip(begins, ends)])
     if all(len(set(one)) == 1 for one in lists):
         return numel(tuple(one[0] for one in lists))
-    made = None
+    counts = None
     for one in lists:
         each_ = tensor(one, dtype=of, device=device)
-        made = each_ if made is None else made.unsqueeze(-1) * each_
-    return made
+        counts = each_ if counts is None else counts.unsqueeze(-1) * each_
+    return counts
 
 
 def _avg_pool(
@@ -183,15 +183,15 @@ def _avg_pool(
     if not numel(input._shape):
         return new((*input._shape[:-n], *pool.counts), of, input._storage.device)
     if pool.banded is not None and of.kind == "f" and type(divisor_override) in (int, type(None)):
-        told = divisor_override or 0, bool(count_include_pad)
-        one = pooled(input, pool.banded, pool.shape, False, True, *told)
+        options = divisor_override or 0, bool(count_include_pad)
+        one = pooled(input, pool.banded, pool.shape, False, True, *options)
         if one is not None:
             return one[0]
     total = summed(pool.windows(input, 0), n)
     if divisor_override is None:
         divisor_override = _counted(pool, count_include_pad, input.device, total._dtype)
-    made = total.div(divisor_override, rounding_mode=None if of.kind == "f" else "trunc")
-    return made.to(of).contiguous() if n == 3 else laid_out(made.to(of), input, n)
+    mean = total.div(divisor_override, rounding_mode=None if of.kind == "f" else "trunc")
+    return mean.to(of).contiguous() if n == 3 else laid_out(mean.to(of), input, n)
 
 
 def summed(seen: Tensor, n: int) -> Tensor:
@@ -206,9 +206,9 @@ def _lp_pool(
     kernel = each(name, "kernel_size", kernel_size, n)
     if norm_type in (inf, -inf):
         sign = 1 if norm_type > 0 else -1
-        made = _max_pool(f"max_pool{n}d", n, input.abs() * sign, kernel, stride, 0, 1, ceil_mode, False)
-        assert isinstance(made, Tensor)
-        return made * sign
+        largest = _max_pool(f"max_pool{n}d", n, input.abs() * sign, kernel, stride, 0, 1, ceil_mode, False)
+        assert isinstance(largest, Tensor)
+        return largest * sign
     powers = input.pow(norm_type)
     means = _avg_pool(name, n, powers, kernel, stride, 0, ceil_mode, True, None)
     return (means.sign() * relu(means.abs())).mul(numel(kernel)).pow(1.0 / norm_type)
@@ -233,8 +233,8 @@ def pooling(
     A function that returns a pair asks for it by `return_indices`, whatever is given as that.
     """
     words = [word.partition(":")[0] for word in parameters.split(", ")]
-    given = ["True" if returns == PAIR and word == "return_indices" else word for word in words]
-    body = f"return run(BASE, N, input, {', '.join(given)})"
+    arguments = ["True" if returns == PAIR and word == "return_indices" else word for word in words]
+    body = f"return run(BASE, N, input, {', '.join(arguments)})"
     scope: dict[str, Any] = {"BASE": name.removesuffix("_with_indices"), "N": n, "run": run}
     parameters = f"input: Tensor, {parameters}"
     return enter(written(name, parameters, body, doc, returns, __name__=__name__, **scope))
@@ -251,15 +251,15 @@ Windows lie `stride` apart (`kernel_size` where it is not given), their elements
 half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
 beyond the input. """
     _end = f"in the last {_n} dims, flattened. RuntimeError for sizes that make no windows.\n"
-    _made = pooling(
+    _function = pooling(
         _max_pool, _n, f"max_pool{_n}d", _MAX, f"{_about}With `return_indices` also their positions\n{_end}", EITHER
     )
-    register(Entry(f"max_pool{_n}d", _made, method=False))
-    _made = pooling(
+    register(Entry(f"max_pool{_n}d", _function, method=False))
+    _function = pooling(
         _max_pool, _n, f"max_pool{_n}d_with_indices", _MAX, f"{_about}A pair: they, and their\npositions {_end}", PAIR
     )
     if _n == 1:
-        register(Entry("max_pool1d_with_indices", _made, method=False))
+        register(Entry("max_pool1d_with_indices", _function, method=False))
     pooling(
         _lp_pool,
         _n,
@@ -271,7 +271,7 @@ that make no windows.
 """,
     )
 
-_made = pooling(
+_function = pooling(
     _avg_pool,
     1,
     "avg_pool1d",
@@ -283,7 +283,7 @@ The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` ap
 """,
     enter=op(method=False),
 )
-register(Entry("avg_pool1d", _made, method=False, namespace=SPACE))
+register(Entry("avg_pool1d", _function, method=False, namespace=SPACE))
 
 for _n, _dims in ((2, "H, W"), (3, "D, H, W")):  # to which torch gives an `out`
     pooling(

@@ -27,12 +27,12 @@ def pool_of(
     name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Pool:
     """The windows of a call on an input, known from the call before; as `Pool`."""
-    shape, given = input._shape, (kernel_size, stride, padding, dilation)
-    sizes = [tuple(x) if type(x) is list else x for x in given]
+    shape, arguments = input._shape, (kernel_size, stride, padding, dilation)
+    sizes = [tuple(x) if type(x) is list else x for x in arguments]
     flat = [k for x in sizes for k in (x if type(x) is tuple else (x,))]
     if all(type(k) is int or k is None for k in flat):
         return _pool(name, n, shape, *sizes, ceil_mode)
-    return Pool(name, n, shape, *given, ceil_mode)
+    return Pool(name, n, shape, *arguments, ceil_mode)
 
 
 class Pool:
@@ -53,8 +53,8 @@ class Pool:
         self.n = n
         self._known: dict[Any, Elements] = {}
         self.kernel = each(name, "kernel_size", kernel_size, n)
-        given = self.kernel if stride is None or stride in ((), []) else stride
-        self.stride = each(name, "stride", given, n)
+        steps = self.kernel if stride is None or stride in ((), []) else stride
+        self.stride = each(name, "stride", steps, n)
         self.padding = each(name, "padding", padding, n)
         self.dilation = each(name, "dilation", dilation, n)
         for word in ("kernel", "stride", "dilation"):
@@ -138,10 +138,10 @@ class Pool:
         view, offset = input._view, input._offset
         return tuple([view(shape, strides, offset + b) for b in beside]), places
 
-    def _elements(self, given: Ints, own: Ints) -> Elements:
-        lead = len(given) - self.n
+    def _elements(self, sizes: Ints, own: Ints) -> Elements:
+        lead = len(sizes) - self.n
         steps = own[lead:]
-        shape = (*given[:lead], *self.counts)
+        shape = (*sizes[:lead], *self.counts)
         strides = (*own[:lead], *(a * s for a, s in zip(steps, self.stride)))
         rows = [numel(self.sizes[d + 1 :]) for d in range(self.n)]
         beside, places = [], []

@@ -10,10 +10,10 @@ from ..layers.activation import SPACE
 from .windows import laid_out
 
 
-def _apart(made: Tensor, input: Tensor) -> Tensor:
+def _apart(result: Tensor, input: Tensor) -> Tensor:
     """A result in memory of its own, also where nothing changes places."""
-    shared = made._storage is input._storage
-    return made.clone(memory_format=suggested_format(input)) if shared else made
+    shared = result._storage is input._storage
+    return result.clone(memory_format=suggested_format(input)) if shared else result
 
 
 @op(method=False, bare="")

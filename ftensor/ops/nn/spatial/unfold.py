@@ -21,14 +21,14 @@ from .windows import covered, each, laid_out, padded, windows
 def _sizes(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Ints, Ints, Ints, Ints]:
     """(kernel, dilation, padding, stride). RuntimeError for sizes that cannot be."""
     kernel = each(name, "kernel_size", kernel_size, 2)
-    found = [each(name, w, g, 2) for w, g in (("dilation", dilation), ("stride", stride))]
-    for word, given in zip(("kernel_size", "dilation", "stride"), (kernel, *found)):
-        if min(given) < 1:
-            raise errors_spatial.not_positive(name, word, given)
+    spacings = [each(name, w, g, 2) for w, g in (("dilation", dilation), ("stride", stride))]
+    for word, numbers in zip(("kernel_size", "dilation", "stride"), (kernel, *spacings)):
+        if min(numbers) < 1:
+            raise errors_spatial.not_positive(name, word, numbers)
     pad = each(name, "padding", padding, 2)
     if min(pad) < 0:
         raise errors_spatial.negative(name, "padding", pad)
-    return kernel, found[0], pad, found[1]
+    return kernel, spacings[0], pad, spacings[1]
 
 
 def _counts(size: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Ints:
@@ -102,14 +102,14 @@ def _unpooled(
     pad = each(name, "padding", padding, n)
     size = tuple([(m - 1) * s + k - 2 * p for m, s, k, p in zip(input._shape[-n:], steps, kernel, pad)])
     if output_size is not None:
-        given = tuple(output_size)
-        if len(given) == n + 2:
-            given = given[2:]
-        if len(given) != n:
-            raise errors_spatial.unpool_size(name, given, f"must have {n} or {n + 2} numbers")
-        if not all(m - s < g < m + s for m, s, g in zip(size, steps, given)):
-            raise errors_spatial.unpool_size(name, given, f"must be {size}, or less than stride {steps} away")
-        size = given
+        wanted = tuple(output_size)
+        if len(wanted) == n + 2:
+            wanted = wanted[2:]
+        if len(wanted) != n:
+            raise errors_spatial.unpool_size(name, wanted, f"must have {n} or {n + 2} numbers")
+        if not all(m - s < g < m + s for m, s, g in zip(size, steps, wanted)):
+            raise errors_spatial.unpool_size(name, wanted, f"must be {size}, or less than stride {steps} away")
+        size = wanted
     if min(size) < 0:
         raise errors_spatial.unpool_size(name, size, "must not be negative")
     if indices._dtype is not int64:
@@ -123,14 +123,14 @@ def _unpooled(
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)
     lead = input._shape[:-n]
-    made = zeros((*lead, numel(size)), dtype=input._dtype, device=input.device)
+    planes = zeros((*lead, numel(size)), dtype=input._dtype, device=input.device)
     if input.numel():
         low, high = (int(x.item()) for x in indices.aminmax())
         if low < 0 or high >= numel(size):
             raise errors_spatial.unpool_bounds(name, low, high, numel(size))
         flat = (*lead, numel(input._shape[-n:]))
-        made = made.scatter(-1, indices.reshape(flat), input.reshape(flat))
-    result: Tensor = made.reshape(*lead, *size)
+        planes = planes.scatter(-1, indices.reshape(flat), input.reshape(flat))
+    result: Tensor = planes.reshape(*lead, *size)
     return laid_out(result, input) if n == 2 else result
 
 

@@ -14,17 +14,17 @@ from ...rearrange.pad_modes import positions
 from ...types import copy
 
 
-def each(op: str, word: str, given: Any, n: int) -> Ints:
+def each(op: str, word: str, value: Any, n: int) -> Ints:
     """One int for each of n dims. RuntimeError for another number of them, TypeError for others."""
-    if isinstance(given, int) and not isinstance(given, bool):
-        return (given,) * n
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (value,) * n
     try:
-        found = tuple([x.__index__() for x in given])
+        numbers = tuple([x.__index__() for x in value])
     except (TypeError, AttributeError):
-        raise errors.not_a_size(op, word, given) from None
-    if len(found) not in (1, n):
-        raise errors.count(op, word, n, given)
-    return found * n if len(found) < n else found
+        raise errors.not_a_size(op, word, value) from None
+    if len(numbers) not in (1, n):
+        raise errors.count(op, word, n, value)
+    return numbers * n if len(numbers) < n else numbers
 
 
 def covered(kernel: Sequence[int], dilation: Sequence[int]) -> Ints:
@@ -42,23 +42,23 @@ def padded(x: Tensor, before: Sequence[int], after: Sequence[int], value: Any = 
         return x
     sizes = [max(0, (m - 1) * s + 1) for m, s in zip(x._shape[-n:], steps)]
     shape = (*x._shape[:-n], *[m + b + a for m, b, a in zip(sizes, before, after)])
-    made = memory.new(shape, x._dtype, x._storage.device)
-    copy.fill_(made, value)
+    result = memory.new(shape, x._dtype, x._storage.device)
+    copy.fill_(result, value)
     # What is cut off before the first element kept: whole steps, and where that one then lies.
     skip = [-(min(b, 0) // s) for b, s in zip(before, steps)]
     first = [b + k * s for b, k, s in zip(before, skip, steps)]
     room = shape[-n:]
     kept = [max(0, min(m - k, -((at - r) // s))) for m, k, at, r, s in zip(x._shape[-n:], skip, first, room, steps)]
     if not all(kept) or not numel(shape):
-        return made
+        return result
     block = (*x._shape[:-n], *kept)
     source = x._view(block, x._strides, x._offset + sum(k * s for k, s in zip(skip, x._strides[-n:])))
-    own = made._strides[-n:]
-    target = made._view(
-        block, (*made._strides[:-n], *[s * t for s, t in zip(own, steps)]), sum(at * s for at, s in zip(first, own))
+    own = result._strides[-n:]
+    target = result._view(
+        block, (*result._strides[:-n], *[s * t for s, t in zip(own, steps)]), sum(at * s for at, s in zip(first, own))
     )
     copy.copy_(target, source)
-    return made
+    return result
 
 
 def windows(
@@ -81,18 +81,18 @@ def at_positions(x: Tensor, lists: Sequence[list[int]]) -> Tensor:
     return x
 
 
-def laid_out(made: Tensor, like: Tensor, n: int = 2) -> Tensor:
+def laid_out(values: Tensor, like: Tensor, n: int = 2) -> Tensor:
     """A result in the memory format of the input: channels last, where that one is; so are those of
     `n` = 1 spatial dim, which torch computes as images of one row."""
-    if n == 1 and made.ndim == like.ndim == 3:
-        result: Tensor = laid_out(made.unsqueeze(2), like.unsqueeze(2)).squeeze(2)
+    if n == 1 and values.ndim == like.ndim == 3:
+        result: Tensor = laid_out(values.unsqueeze(2), like.unsqueeze(2)).squeeze(2)
         return result
     wanted = memory.suggested_format(like)
-    return formed(made, wanted if made.ndim == like.ndim else contiguous_format)
+    return formed(values, wanted if values.ndim == like.ndim else contiguous_format)
 
 
-def formed(made: Tensor, wanted: memory.memory_format) -> Tensor:
+def formed(values: Tensor, wanted: memory.memory_format) -> Tensor:
     """A result in a memory format."""
-    found = copy.contiguous(made, wanted)
-    strides = memory.layout_strides(found, wanted)  # those of dims of size 1, too
-    return found if strides == found._strides else found._view(found._shape, strides, found._offset)
+    laid = copy.contiguous(values, wanted)
+    strides = memory.layout_strides(laid, wanted)  # those of dims of size 1, too
+    return laid if strides == laid._strides else laid._view(laid._shape, strides, laid._offset)
