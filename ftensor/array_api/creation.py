@@ -19,9 +19,9 @@ from .dtypes import NUMBERS, own_dtype
 Shape = int | tuple[int, ...]
 
 
-def _made(name: str, *values: Any, **options: Any) -> Tensor:
-    made: Tensor = ENTRIES[name].call(*values, **options)
-    return made
+def _created(name: str, *values: Any, **options: Any) -> Tensor:
+    tensor: Tensor = ENTRIES[name].call(*values, **options)
+    return tensor
 
 
 def asarray(
@@ -41,7 +41,7 @@ def asarray(
         dtype = uint64
     if isinstance(obj, np.ndarray) and min(obj.strides, default=0) < 0 and copy is not False:
         obj = obj.copy()
-    return _made("asarray", obj, dtype=dtype, device=device, copy=copy)
+    return _created("asarray", obj, dtype=dtype, device=device, copy=copy)
 
 
 def arange(
@@ -65,22 +65,22 @@ def arange(
     if (high - low) * step < 0:
         high = low
     kind = int64 if unsigned.is_wide(d) else d
-    return _made("arange", low, high, step, dtype=kind, device=device).to(d)
+    return _created("arange", low, high, step, dtype=kind, device=device).to(d)
 
 
 def empty(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
     """A tensor of this shape with any elements, of the default floating point dtype."""
-    return _made("empty", shape, dtype=dtype, device=device)
+    return _created("empty", shape, dtype=dtype, device=device)
 
 
 def zeros(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
     """A tensor of zeros, of the default floating point dtype."""
-    return _made("zeros", shape, dtype=dtype, device=device)
+    return _created("zeros", shape, dtype=dtype, device=device)
 
 
 def ones(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
     """A tensor of ones, of the default floating point dtype."""
-    return _made("ones", shape, dtype=dtype, device=device)
+    return _created("ones", shape, dtype=dtype, device=device)
 
 
 def full(shape: Shape, fill_value: complex, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
@@ -94,26 +94,26 @@ def full(shape: Shape, fill_value: complex, *, dtype: dtype | None = None, devic
 
 def _filled(name: str, of: Any, value: Any, dtype: dtype | None, device: Any) -> Tensor:
     if isinstance(value, Tensor) and not value.ndim:
-        made = _made(name, of, 0, dtype=dtype or value.dtype, device=device or value.device)
-        return made.fill_(value)
+        tensor = _created(name, of, 0, dtype=dtype or value.dtype, device=device or value.device)
+        return tensor.fill_(value)
     if not isinstance(value, NUMBERS):
         raise messages.not_python_number(name, value)
-    return _made(name, of, value, dtype=dtype, device=device)
+    return _created(name, of, value, dtype=dtype, device=device)
 
 
 def empty_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
     """As `empty`, with the shape, and unless given, dtype and device of `x`."""
-    return _made("empty_like", x, dtype=dtype, device=device)
+    return _created("empty_like", x, dtype=dtype, device=device)
 
 
 def zeros_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
     """As `zeros`, with the shape, and unless given, dtype and device of `x`."""
-    return _made("zeros_like", x, dtype=dtype, device=device)
+    return _created("zeros_like", x, dtype=dtype, device=device)
 
 
 def ones_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
     """As `ones`, with the shape, and unless given, dtype and device of `x`."""
-    return _made("ones_like", x, dtype=dtype, device=device)
+    return _created("ones_like", x, dtype=dtype, device=device)
 
 
 def full_like(
@@ -134,9 +134,9 @@ def eye(
 ) -> Tensor:
     """(n_rows, n_cols): ones on the `k`-th diagonal, above the main one if positive; else zeros."""
     n_cols = n_rows if n_cols is None else n_cols
-    rows = _made("arange", n_rows, device=device).unsqueeze(1)
-    found = rows.add(k).eq(_made("arange", n_cols, device=device))
-    return found.to(dtype or get_default_dtype())
+    rows = _created("arange", n_rows, device=device).unsqueeze(1)
+    mask = rows.add(k).eq(_created("arange", n_cols, device=device))
+    return mask.to(dtype or get_default_dtype())
 
 
 def linspace(
@@ -160,9 +160,9 @@ def linspace(
         if any(isinstance(end, complex) for end in ends):
             d = d.to_complex()
     if not endpoint:
-        return _made("linspace", start, stop, num + 1, dtype=d, device=device)[:num]
+        return _created("linspace", start, stop, num + 1, dtype=d, device=device)[:num]
     kind = int64 if unsigned.is_wide(d) else d
-    return _made("linspace", start, stop, num, dtype=kind, device=device).to(d)
+    return _created("linspace", start, stop, num, dtype=kind, device=device).to(d)
 
 
 def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
@@ -192,8 +192,8 @@ def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
 def _triangle(name: str, x: Tensor, k: int) -> Tensor:
     if x.ndim < 2:
         raise messages.too_few_dims(name, 2, x.ndim)
-    made: Tensor = unsigned.moved(ENTRIES[name].call, x, diagonal=k)
-    return made
+    triangle: Tensor = unsigned.moved(ENTRIES[name].call, x, diagonal=k)
+    return triangle
 
 
 def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> Tensor:
@@ -211,8 +211,8 @@ def astype(x: Tensor, dtype: dtype, /, *, copy: builtins.bool = True, device: De
     if x.dtype.kind == "c" and dtype.kind != "c":
         raise messages.no_common_dtype(x.dtype, dtype)
     moved = x if device is None else x.to(device)
-    found = moved.to(dtype)
-    return found.clone() if copy and found is x else found
+    converted = moved.to(dtype)
+    return converted.clone() if copy and converted is x else converted
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:

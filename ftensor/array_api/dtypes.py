@@ -116,23 +116,23 @@ def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
     Shapes and values don't count: an array without dims promotes as any other. TypeError where the
     standard's tables have no common dtype, ValueError where only numbers are given.
     """
-    given = [x.dtype if isinstance(x, Tensor) else x for x in arrays_and_dtypes]
-    types = [x for x in given if isinstance(x, dtype)]
+    operands = [x.dtype if isinstance(x, Tensor) else x for x in arrays_and_dtypes]
+    types = [x for x in operands if isinstance(x, dtype)]
     if not types:
         raise messages.no_dtype_among()
-    found = reduce(common, types)
-    for x in given:
+    promoted = reduce(common, types)
+    for x in operands:
         if not isinstance(x, dtype):
-            found = with_number(found, x, "result_type")
-    return found
+            promoted = with_number(promoted, x, "result_type")
+    return promoted
 
 
 def can_cast(from_: dtype | Tensor, to: dtype, /) -> builtins.bool:
     """Whether promotion leads from one dtype (or an array's) to another."""
     of = from_.dtype if isinstance(from_, Tensor) else from_
-    for name, given in (("from_", of), ("to", to)):
-        if not isinstance(given, dtype):
-            raise errors.not_a_dtype("can_cast", name, given, None)
+    for name, argument in (("from_", of), ("to", to)):
+        if not isinstance(argument, dtype):
+            raise errors.not_a_dtype("can_cast", name, argument, None)
     try:
         return common(of, to) is to
     except TypeError:
@@ -193,8 +193,8 @@ class iinfo_object:
 
 
 def _of(type: Any) -> dtype:
-    found: dtype = type.dtype if isinstance(type, Tensor) else type
-    return found
+    result: dtype = type.dtype if isinstance(type, Tensor) else type
+    return result
 
 
 def finfo(type: dtype | Tensor, /) -> finfo_object:

@@ -83,8 +83,8 @@ _BY_HOST: dict[str, Callable[..., Any]] = {
 
 def as_array(value: Any, d: dtype, device: Any) -> Tensor:
     """A Python number as a tensor without dims."""
-    made: Tensor = ENTRIES["full"].call((), value, dtype=d, device=device)
-    return made
+    tensor: Tensor = ENTRIES["full"].call((), value, dtype=d, device=device)
+    return tensor
 
 
 def two_arrays(name: str, category: str, x1: Any, x2: Any) -> tuple[dtype, Any, Any]:
@@ -109,16 +109,16 @@ def two_arrays(name: str, category: str, x1: Any, x2: Any) -> tuple[dtype, Any, 
 def _wide(op: str, of: dtype, call: Callable[..., Any], *xs: Tensor) -> Tensor:
     """An op on uint16, uint32 or uint64."""
     if op in _SERVE_UNSIGNED:
-        found = call(*xs)
+        output = call(*xs)
     elif op in _BY_ORDER:
-        found = call(*map(unsigned.ordered, xs))
-        found = found if found.dtype.kind == "b" else unsigned.unordered(found, of)
+        output = call(*map(unsigned.ordered, xs))
+        output = output if output.dtype.kind == "b" else unsigned.unordered(output, of)
     elif of is uint64 and op in _BY_HOST:
         values = _BY_HOST[op](*(x.numpy() for x in xs))
-        found = ENTRIES["asarray"].call(values, device=xs[0].device)
+        output = ENTRIES["asarray"].call(values, device=xs[0].device)
     else:
-        found = unsigned.lowered(call(*map(unsigned.lifted, xs)), of)
-    result: Tensor = found
+        output = unsigned.lowered(call(*map(unsigned.lifted, xs)), of)
+    result: Tensor = output
     return result
 
 
@@ -132,8 +132,8 @@ def _unary(name: str, op: str, category: str) -> Callable[..., Tensor]:
             return x.clone()
         if unsigned.is_wide(x.dtype):
             return _wide(op, x.dtype, call, x)
-        found: Tensor = call(x)
-        return found
+        result: Tensor = call(x)
+        return result
 
     return _named(function, name, op, category)
 
@@ -149,11 +149,11 @@ def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
             a = as_array(a, d, b.device)
         elif isinstance(b, NUMBERS) and (wide or not numbers):
             b = as_array(b, d, a.device)
-        found: Tensor = _wide(op, d, call, a, b) if wide else call(a, b)
+        result: Tensor = _wide(op, d, call, a, b) if wide else call(a, b)
         if op == "remainder" and d.kind == "f":  # whose zeros have the divisor's sign
-            divisor = as_array(b, d, found.device) if isinstance(b, NUMBERS) else b
-            found = found.copysign(divisor).where(found.eq(0), found)
-        return found
+            divisor = as_array(b, d, result.device) if isinstance(b, NUMBERS) else b
+            result = result.copysign(divisor).where(result.eq(0), result)
+        return result
 
     return _named(function, name, op, category)
 
@@ -180,8 +180,8 @@ def sign(x: Tensor, /) -> Tensor:
         return x.ne(0).to(x.dtype)
     if x.dtype.kind == "c":
         return x.sgn()
-    found = x.sign()
-    return found if x.dtype.kind != "f" else x.where(x.isnan(), found)
+    signs = x.sign()
+    return signs if x.dtype.kind != "f" else x.where(x.isnan(), signs)
 
 
 def round(x: Tensor, /) -> Tensor:
@@ -193,25 +193,25 @@ def round(x: Tensor, /) -> Tensor:
     if x.dtype.kind in "ui":
         return x.clone()
     if x.dtype.kind == "c":
-        made: Tensor = ENTRIES["complex"].call(x.real.round(), x.imag.round())
-        return made
+        rounded: Tensor = ENTRIES["complex"].call(x.real.round(), x.imag.round())
+        return rounded
     return x.round()
 
 
-def _bound(x: Tensor, given: Any) -> Tensor:
+def _bound(x: Tensor, bound: Any) -> Tensor:
     """A bound of `clip` as a tensor in the dtype of `x`, a number as the nearest that it has."""
     d = x.dtype
-    if isinstance(given, NUMBERS):
-        with_number(d, given, "clip")
-        number: Any = given
+    if isinstance(bound, NUMBERS):
+        with_number(d, bound, "clip")
+        number: Any = bound
         if d.kind in "ui":
             limits = integer_limits(d)
             number = builtins.min(builtins.max(number, limits.min), limits.max)
         return as_array(number, d, x.device)
-    check("clip", "real numeric", given)
-    if (given.dtype.kind == "f") != (d.kind == "f"):
-        raise messages.no_common_dtype(d, given.dtype)
-    converted: Tensor = given.to(d)
+    check("clip", "real numeric", bound)
+    if (bound.dtype.kind == "f") != (d.kind == "f"):
+        raise messages.no_common_dtype(d, bound.dtype)
+    converted: Tensor = bound.to(d)
     return converted
 
 

@@ -43,8 +43,8 @@ def _one(name: str, category: str) -> Callable[..., Tensor]:
     def function(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
         check(name, category, x)
         _norm(name, norm)
-        made: Tensor = call(x, n, axis, norm)
-        return made
+        transform: Tensor = call(x, n, axis, norm)
+        return transform
 
     return _named(function, name, category)
 
@@ -57,8 +57,8 @@ def _many(name: str, category: str) -> Callable[..., Tensor]:
     ) -> Tensor:
         check(name, category, x)
         _norm(name, norm)
-        made: Tensor = call(x, s, axes, norm)
-        return made
+        transform: Tensor = call(x, s, axes, norm)
+        return transform
 
     return _named(function, name, category)
 
@@ -73,8 +73,8 @@ def _shift(name: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
     def function(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-        made: Tensor = unsigned.moved(call, x, axes)
-        return made
+        shifted: Tensor = unsigned.moved(call, x, axes)
+        return shifted
 
     return _named(function, name, "all")
 
@@ -83,8 +83,8 @@ def _frequencies(name: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
     def function(n: int, /, *, d: float = 1.0, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-        made: Tensor = call(n, d, dtype=dtype, device=device)
-        return made
+        frequencies: Tensor = call(n, d, dtype=dtype, device=device)
+        return frequencies
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`ftensor.fft.{name}` of n places at distance `d`."

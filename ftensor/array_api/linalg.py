@@ -67,8 +67,8 @@ def _of_matrices(name: str, result: Any = None) -> Callable[..., Any]:
 
     def function(x: Tensor, /) -> Any:
         check(name, "floating-point", x)
-        found = call(x)
-        return found if result is None else result(*found)
+        output = call(x)
+        return output if result is None else result(*output)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`ftensor.linalg.{name}` of matrices (..., M, N); TypeError for integers and bool."
@@ -88,8 +88,8 @@ svdvals = _of_matrices("svdvals")
 def cholesky(x: Tensor, /, *, upper: builtins.bool = False) -> Tensor:
     """The lower factor L of x = L L^H, (..., M, M), or the upper one."""
     check("cholesky", "floating-point", x)
-    made: Tensor = ENTRIES["linalg.cholesky"].call(x, upper=upper)
-    return made
+    factor: Tensor = ENTRIES["linalg.cholesky"].call(x, upper=upper)
+    return factor
 
 
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -99,10 +99,10 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise messages.sizes_differ("cross", x1.shape[axis], 3)
     d, a, b = two_arrays("cross", "numeric", x1, x2)
-    made: Tensor = ENTRIES["linalg.cross"].call(
+    product: Tensor = ENTRIES["linalg.cross"].call(
         *ENTRIES["broadcast_tensors"].call(unsigned.lifted(a), unsigned.lifted(b)), dim=axis
     )
-    return made.to(d)
+    return product.to(d)
 
 
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
@@ -122,8 +122,8 @@ def matrix_norm(x: Tensor, /, *, keepdims: builtins.bool = False, ord: float | s
     """The norms of matrices (..., M, N): "fro", "nuc", 1, 2, inf and their negatives; real."""
     check("matrix_norm", "floating-point", x)
     order = "fro" if ord is None else ord
-    made: Tensor = ENTRIES["linalg.matrix_norm"].call(x, order, keepdim=keepdims)
-    return made
+    norm: Tensor = ENTRIES["linalg.matrix_norm"].call(x, order, keepdim=keepdims)
+    return norm
 
 
 def vector_norm(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False, ord: float = 2) -> Tensor:
@@ -132,37 +132,37 @@ def vector_norm(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = Fa
     axes = axes_of("vector_norm", axis, x.ndim)
     if not axes:  # no axes are none here, but all in torch
         return x.abs() if ord else x.ne(0).to(x.dtype.to_real())
-    made: Tensor = ENTRIES["linalg.vector_norm"].call(x, ord, axes, keepdims)
-    return made
+    norm: Tensor = ENTRIES["linalg.vector_norm"].call(x, ord, axes, keepdims)
+    return norm
 
 
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
     """Square matrices (..., M, M) to an integer power."""
     check("matrix_power", "floating-point", x)
-    made: Tensor = ENTRIES["linalg.matrix_power"].call(x, n)
-    return made
+    power: Tensor = ENTRIES["linalg.matrix_power"].call(x, n)
+    return power
 
 
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """How many singular values exceed `rtol` times the greatest, by default max(M, N) * eps."""
     check("matrix_rank", "floating-point", x)
-    made: Tensor = ENTRIES["linalg.matrix_rank"].call(x, rtol=rtol)
-    return made
+    rank: Tensor = ENTRIES["linalg.matrix_rank"].call(x, rtol=rtol)
+    return rank
 
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     """(M,) and (N,) to the (M, N) products."""
     check("outer", "numeric", x1, x2)
     d, a, b = two_arrays("outer", "numeric", x1, x2)
-    made: Tensor = ENTRIES["outer"].call(unsigned.lifted(a), unsigned.lifted(b))
-    return made.to(d)
+    product: Tensor = ENTRIES["outer"].call(unsigned.lifted(a), unsigned.lifted(b))
+    return product.to(d)
 
 
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """The pseudo-inverses; singular values up to `rtol` times the greatest count as 0."""
     check("pinv", "floating-point", x)
-    made: Tensor = ENTRIES["linalg.pinv"].call(x, rtol=rtol)
-    return made
+    inverse: Tensor = ENTRIES["linalg.pinv"].call(x, rtol=rtol)
+    return inverse
 
 
 def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
@@ -178,13 +178,13 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     check("solve", "floating-point", x1, x2)
     _, a, b = two_arrays("solve", "floating-point", x1, x2)
     if b.ndim == 1:
-        found: Tensor = ENTRIES["linalg.solve"].call(a, b.unsqueeze(-1))
-        return found.squeeze(-1)
+        solution: Tensor = ENTRIES["linalg.solve"].call(a, b.unsqueeze(-1))
+        return solution.squeeze(-1)
     # torch takes right sides with a dim less for vectors: with as many dims they are matrices
     b = b[(None,) * (a.ndim - b.ndim)]
     a = a[(None,) * (b.ndim - a.ndim)]
-    found = ENTRIES["linalg.solve"].call(a, b)
-    return found
+    solution = ENTRIES["linalg.solve"].call(a, b)
+    return solution
 
 
 def svd(x: Tensor, /, *, full_matrices: builtins.bool = True) -> SVDResult:

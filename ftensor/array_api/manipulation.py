@@ -38,15 +38,15 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
     # torch lets an array of shape (0,) fit everywhere, the standard does not
     if len({x.ndim for x in arrays}) > 1:
         raise messages.sizes_differ("concat", arrays[0].ndim, [x.ndim for x in arrays])
-    made: Tensor = ENTRIES["cat"].call([x.to(d) for x in arrays], along)
-    return made
+    joined: Tensor = ENTRIES["cat"].call([x.to(d) for x in arrays], along)
+    return joined
 
 
 def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
     """The arrays side by side along a new axis, in their common dtype."""
     d = result_type(*arrays)
-    made: Tensor = ENTRIES["stack"].call([x.to(d) for x in arrays], axis)
-    return made
+    stacked: Tensor = ENTRIES["stack"].call([x.to(d) for x in arrays], axis)
+    return stacked
 
 
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
@@ -65,8 +65,8 @@ def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     for a in axes:
         if x.shape[a] != 1:
             raise messages.not_size_one(a, x.shape[a])
-    found: Tensor = ENTRIES["squeeze"].call(x, axes)
-    return found
+    squeezed: Tensor = ENTRIES["squeeze"].call(x, axes)
+    return squeezed
 
 
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
@@ -81,8 +81,8 @@ def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[
 
 def flip(x: Tensor, /, *, axis: Axis = None) -> Tensor:
     """The elements in the other order along axes, all for None."""
-    made: Tensor = unsigned.moved(ENTRIES["flip"].call, x, axes_of("flip", axis, x.ndim))
-    return made
+    flipped: Tensor = unsigned.moved(ENTRIES["flip"].call, x, axes_of("flip", axis, x.ndim))
+    return flipped
 
 
 def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
@@ -109,8 +109,8 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
             repeats = repeats.reshape(())
     if axis is None:
         x, axis = x.reshape(-1), 0
-    made: Tensor = unsigned.moved(ENTRIES["repeat_interleave"].call, x, repeats, axis)
-    return made
+    repeated: Tensor = unsigned.moved(ENTRIES["repeat_interleave"].call, x, repeats, axis)
+    return repeated
 
 
 def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
@@ -148,8 +148,8 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     along = one_axis("take_along_axis", axis, x.ndim)
     at = indices.to(int64)
     at = at.add(x.shape[along]).where(at.lt(0), at)
-    made: Tensor = unsigned.moved(ENTRIES["take_along_dim"].call, x, at, along)
-    return made
+    taken: Tensor = unsigned.moved(ENTRIES["take_along_dim"].call, x, at, along)
+    return taken
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
@@ -164,8 +164,8 @@ def where(condition: Tensor, x1: Tensor | complex, x2: Tensor | complex, /) -> T
     check("where", "boolean", condition)
     d, a, b = two_arrays("where", "all", x1, x2)
     a, b = (as_array(v, d, condition.device) if isinstance(v, NUMBERS) else v for v in (a, b))
-    made: Tensor = ENTRIES["where"].call(condition, a, b)
-    return made
+    chosen: Tensor = ENTRIES["where"].call(condition, a, b)
+    return chosen
 
 
 def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
@@ -178,8 +178,8 @@ def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tenso
     if a.ndim != 1:
         raise messages.sizes_differ("searchsorted", a.ndim, 1)
     more = {} if sorter is None else {"sorter": sorter.to(int64)}
-    made: Tensor = ENTRIES["searchsorted"].call(unsigned.ordered(a), unsigned.ordered(b), side=side, **more)
-    return made
+    positions: Tensor = ENTRIES["searchsorted"].call(unsigned.ordered(a), unsigned.ordered(b), side=side, **more)
+    return positions
 
 
 def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False) -> Tensor:
@@ -187,8 +187,8 @@ def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False
     d, a, b = two_arrays("isin", "integer", x1, x2)
     device = (a if isinstance(a, Tensor) else b).device
     a, b = (as_array(v, d, device) if isinstance(v, NUMBERS) else v for v in (a, b))
-    made: Tensor = ENTRIES["isin"].call(unsigned.lifted(a), unsigned.lifted(b), invert=invert)
-    return made
+    mask: Tensor = ENTRIES["isin"].call(unsigned.lifted(a), unsigned.lifted(b), invert=invert)
+    return mask
 
 
 # Sorting and sets
@@ -234,8 +234,8 @@ class UniqueInverseResult(NamedTuple):
 def _unique(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Values, inverse indices in the shape of `x`, counts."""
     if x.dtype.kind == "c":  # they have no order: NumPy's, on the host
-        found = np.unique(x.numpy().ravel(), return_inverse=True, return_counts=True, equal_nan=False)
-        values, inverse, counts = (ENTRIES["asarray"].call(a, device=x.device) for a in found)
+        unique = np.unique(x.numpy().ravel(), return_inverse=True, return_counts=True, equal_nan=False)
+        values, inverse, counts = (ENTRIES["asarray"].call(a, device=x.device) for a in unique)
         return values, inverse.reshape(x.shape), counts
     values, inverse, counts = ENTRIES["unique"].call(x.reshape(-1), return_inverse=True, return_counts=True)
     return values, inverse.reshape(x.shape), counts

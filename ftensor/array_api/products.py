@@ -23,8 +23,8 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     d, a, b = two_arrays("matmul", "numeric", x1, x2)
     if not a.ndim or not b.ndim:
         raise messages.too_few_dims("matmul", 1, 0)
-    made: Tensor = ENTRIES["matmul"].call(unsigned.lifted(a), unsigned.lifted(b))
-    return made.to(d)
+    product: Tensor = ENTRIES["matmul"].call(unsigned.lifted(a), unsigned.lifted(b))
+    return product.to(d)
 
 
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
@@ -33,8 +33,8 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
     d, a, b = two_arrays("tensordot", "numeric", x1, x2)
     if not isinstance(axes, int):
         axes = (list(axes[0]), list(axes[1]))
-    made: Tensor = ENTRIES["tensordot"].call(unsigned.lifted(a), unsigned.lifted(b), axes)
-    return made.to(d)
+    product: Tensor = ENTRIES["tensordot"].call(unsigned.lifted(a), unsigned.lifted(b), axes)
+    return product.to(d)
 
 
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:

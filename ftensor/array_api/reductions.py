@@ -29,11 +29,11 @@ def axes_of(name: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     """The axes that are meant, each once, in order; all for None."""
     if axis is None:
         return tuple(range(ndim))
-    given = axis if isinstance(axis, tuple) else (axis,)
-    found = sorted(one_axis(name, a, ndim) for a in given)
-    if len(set(found)) < len(found):
+    listed = axis if isinstance(axis, tuple) else (axis,)
+    axes = sorted(one_axis(name, a, ndim) for a in listed)
+    if len(set(axes)) < len(axes):
         raise messages.axis_twice(name, axis)
-    return tuple(found)
+    return tuple(axes)
 
 
 def _flattened(x: Tensor, axes: tuple[int, ...]) -> Tensor:
@@ -46,8 +46,8 @@ def _flattened(x: Tensor, axes: tuple[int, ...]) -> Tensor:
 def folded(op: str, name: str, x: Tensor, axis: Axis, keepdims: builtins.bool, **more: Any) -> Tensor:
     """An op that reduces dims, over the axes that are meant."""
     axes = axes_of(name, axis, x.ndim)
-    found: Tensor = ENTRIES[op].call(_flattened(x, axes), -1, **more)
-    return _with_ones(found, axes) if keepdims else found
+    reduced: Tensor = ENTRIES[op].call(_flattened(x, axes), -1, **more)
+    return _with_ones(reduced, axes) if keepdims else reduced
 
 
 def _with_ones(x: Tensor, axes: tuple[int, ...]) -> Tensor:
@@ -82,8 +82,8 @@ def _extreme(name: str, op: str) -> Callable[..., Tensor]:
         if 0 in (x.shape[a] for a in axes):
             raise messages.no_elements(name)
         if unsigned.is_wide(x.dtype):
-            found = folded(op, name, unsigned.ordered(x), axis, keepdims)
-            result: Tensor = unsigned.unordered(found, x.dtype)
+            extreme = folded(op, name, unsigned.ordered(x), axis, keepdims)
+            result: Tensor = unsigned.unordered(extreme, x.dtype)
             return result
         return folded(op, name, x, axis, keepdims)
 
@@ -145,12 +145,12 @@ def _running(name: str, op: str) -> Callable[..., Tensor]:
         along = one_axis(name, axis or 0, x.ndim)
         of = summed_in(x.dtype, dtype)
         kind = int64 if unsigned.is_wide(of) else of
-        found: Tensor = ENTRIES[op].call(x.to(kind), along, dtype=kind)
+        running: Tensor = ENTRIES[op].call(x.to(kind), along, dtype=kind)
         if include_initial:
             first = (*x.shape[:along], 1, *x.shape[along + 1 :])
             start = ENTRIES["full"].call(first, int(op == "cumprod"), dtype=kind, device=x.device)
-            found = ENTRIES["cat"].call((start, found), along)
-        return found.to(of)
+            running = ENTRIES["cat"].call((start, running), along)
+        return running.to(of)
 
     return function
 
@@ -162,8 +162,8 @@ def diff(
     check("diff", "numeric", *(a for a in (x, prepend, append) if a is not None))
     along = one_axis("diff", axis, x.ndim)
     lifted = [a if a is None else unsigned.lifted(a) for a in (x, prepend, append)]
-    found: Tensor = ENTRIES["diff"].call(lifted[0], n, along, *lifted[1:])
-    return found.to(x.dtype)
+    differences: Tensor = ENTRIES["diff"].call(lifted[0], n, along, *lifted[1:])
+    return differences.to(x.dtype)
 
 
 _DOCS = {
@@ -183,11 +183,11 @@ _DOCS = {
 
 
 def _documented(name: str, make: Any, how: tuple[str, ...], text: str) -> Callable[..., Tensor]:
-    made: Callable[..., Tensor] = make(name, *how)
-    made.__name__ = made.__qualname__ = name
-    made.__module__ = "ftensor.array_api"
-    made.__doc__ = f"{text} TypeError for a dtype that the standard leaves out."
-    return made
+    function: Callable[..., Tensor] = make(name, *how)
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "ftensor.array_api"
+    function.__doc__ = f"{text} TypeError for a dtype that the standard leaves out."
+    return function
 
 
 FUNCTIONS: dict[str, Callable[..., Tensor]] = {name: _documented(name, *row) for name, row in _DOCS.items()} | {

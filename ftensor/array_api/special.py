@@ -55,21 +55,21 @@ def _unboxed(y: Tensor, power: Tensor) -> Tensor:
 
 
 def _kl_div(x: Tensor, y: Tensor) -> Tensor:
-    found = _where((x > 0) & (y > 0), x * (x / y).log() - x + y, builtins.float("inf"))
-    found = _where((x == 0) & (y >= 0), y, found)
-    return _where(x.isnan() | y.isnan(), builtins.float("nan"), found)
+    divergence = _where((x > 0) & (y > 0), x * (x / y).log() - x + y, builtins.float("inf"))
+    divergence = _where((x == 0) & (y >= 0), y, divergence)
+    return _where(x.isnan() | y.isnan(), builtins.float("nan"), divergence)
 
 
 def _huber(delta: Tensor, r: Tensor) -> Tensor:
     size = r.abs()
-    found = _where(size <= delta, r * r / 2, delta * (size - delta / 2))
-    return _where(delta < 0, builtins.float("inf"), found)
+    loss = _where(size <= delta, r * r / 2, delta * (size - delta / 2))
+    return _where(delta < 0, builtins.float("inf"), loss)
 
 
 def _pseudo_huber(delta: Tensor, r: Tensor) -> Tensor:
-    found = delta * delta * (((r / delta).square()).log1p() / 2).expm1()
-    found = _where((delta == 0) | (r == 0), 0.0, found)
-    return _where(delta < 0, builtins.float("inf"), found)
+    loss = delta * delta * (((r / delta).square()).log1p() / 2).expm1()
+    loss = _where((delta == 0) | (r == 0), 0.0, loss)
+    return _where(delta < 0, builtins.float("inf"), loss)
 
 
 def _exprel(x: Tensor) -> Tensor:
@@ -77,8 +77,8 @@ def _exprel(x: Tensor) -> Tensor:
 
 
 def _zeta(x: Tensor, q: Tensor | None = None) -> Tensor:
-    made: Tensor = ENTRIES["special.zeta"].call(x, 1.0 if q is None else q)
-    return made
+    zeta: Tensor = ENTRIES["special.zeta"].call(x, 1.0 if q is None else q)
+    return zeta
 
 
 _COMPOSED: dict[str, Callable[..., Tensor]] = {
@@ -113,15 +113,15 @@ def _function(name: str, compute: Callable[..., Tensor]) -> Callable[..., Tensor
 def polygamma(n: int | Tensor, x: Tensor) -> Tensor:
     """The `n`-th derivative of digamma; ValueError of a tensor of several orders."""
     (x,) = _operands((x,))
-    made: Tensor = ENTRIES["polygamma"].call(builtins.int(n), x)
-    return made
+    derivative: Tensor = ENTRIES["polygamma"].call(builtins.int(n), x)
+    return derivative
 
 
 def multigammaln(a: Tensor, d: int | Tensor) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension `d`."""
     (a,) = _operands((a,))
-    made: Tensor = ENTRIES["special.multigammaln"].call(a, builtins.int(d))
-    return made
+    log_gamma: Tensor = ENTRIES["special.multigammaln"].call(a, builtins.int(d))
+    return log_gamma
 
 
 FUNCTIONS = {

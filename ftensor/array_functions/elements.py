@@ -11,8 +11,8 @@ from .values import both, first_tensor, floating, op, tensor
 
 def _compared(name: str, whole: bool) -> Callable[..., Any]:
     def function(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-        found = op("isclose")(*both(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
-        return bool(found.all().item()) if whole else found
+        close = op("isclose")(*both(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
+        return bool(close.all().item()) if whole else close
 
     return function
 
@@ -42,9 +42,9 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
     at, known, values = [floating(tensor(v, like)) for v in (x, xp, fp)]
     k = op("searchsorted")(known, at, side="right").clamp(1, known.shape[0] - 1)
     x0, x1, y0, y1 = known[k - 1], known[k], values[k - 1], values[k]
-    found = y0 + (y1 - y0) * ((at - x0) / (x1 - x0))
-    found = op("where")(at < known[0], values[0] if left is None else left, found)
-    return op("where")(at > known[-1], values[-1] if right is None else right, found)
+    interpolated = y0 + (y1 - y0) * ((at - x0) / (x1 - x0))
+    interpolated = op("where")(at < known[0], values[0] if left is None else left, interpolated)
+    return op("where")(at > known[-1], values[-1] if right is None else right, interpolated)
 
 
 def _convolved(flip: bool, default: str) -> Callable[..., Any]:
@@ -79,8 +79,8 @@ def _gradient(f: Tensor, *varargs: Any, axis: Any = None, edge_order: int = 1) -
             return NotImplemented
     else:
         options["spacing"] = [float(s) for s in steps]
-    found = op("gradient")(floating(f), **options)
-    return found[0] if len(found) == 1 else tuple(found)
+    gradients = op("gradient")(floating(f), **options)
+    return gradients[0] if len(gradients) == 1 else tuple(gradients)
 
 
 def _clip(a: Tensor, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
@@ -104,29 +104,29 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any =
 
 def _ediff1d(ary: Tensor, to_end: Any = None, to_begin: Any = None) -> Tensor:
     parts = [to_begin, ary.reshape(-1).diff(), to_end]
-    given = [tensor(p, ary).to(ary.dtype).reshape(-1) for p in parts if p is not None]
-    made: Tensor = op("cat")(given)
-    return made
+    tensors = [tensor(p, ary).to(ary.dtype).reshape(-1) for p in parts if p is not None]
+    differences: Tensor = op("cat")(tensors)
+    return differences
 
 
 def _angle(z: Tensor, deg: bool = False) -> Tensor:
-    found: Tensor = floating(z).angle()
-    return found.rad2deg() if deg else found
+    angles: Tensor = floating(z).angle()
+    return angles.rad2deg() if deg else angles
 
 
 def _nan_to_num(x: Tensor, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-    found: Tensor = op("nan_to_num")(x, nan, posinf, neginf)
-    return found if copy else x.copy_(found)
+    filled: Tensor = op("nan_to_num")(x, nan, posinf, neginf)
+    return filled if copy else x.copy_(filled)
 
 
 def _polyval(p: Any, x: Any) -> Any:
     like = first_tensor(p, x)
     assert like is not None, "polyval() of no tensor"
     at = tensor(x, like)
-    found = at * 0
+    value = at * 0
     for factor in p:
-        found = found * at + factor
-    return found
+        value = value * at + factor
+    return value
 
 
 def _trapezoid(y: Tensor, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:

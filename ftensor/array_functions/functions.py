@@ -25,9 +25,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _dtypes(*given: Any) -> list[Any]:
+def _dtypes(*operands: Any) -> list[Any]:
     """What NumPy's functions about dtypes ask for: no elements are read."""
-    return [np.empty(x.shape, x.dtype.numpy) if isinstance(x, Tensor) else x for x in given]
+    return [np.empty(x.shape, x.dtype.numpy) if isinstance(x, Tensor) else x for x in operands]
 
 
 # Answered by shapes and dtypes.
@@ -80,34 +80,34 @@ def name_of(function: Any) -> str:
 def function(of: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tensor | None) -> Any:
     """What `Tensor.__array_function__` gives: tensors, or what else NumPy's function would."""
     name = name_of(of)
-    given = {
+    arguments = {
         key: value
         for key, value in options.items()
         if value is not np._NoValue and not (key in _WITHOUT_EFFECT and value in _WITHOUT_EFFECT[key])
     }
-    out = given.pop("out", None)
-    found = first_tensor(args, given, out)
-    if found is None:  # the one that `like=` named
+    out = arguments.pop("out", None)
+    operand = first_tensor(args, arguments, out)
+    if operand is None:  # the one that `like=` named
         assert like is not None, "a function of no tensor"
         call, first = shapes.CREATION.get(name), [like]
-        found = like
+        operand = like
     else:
         call, first = FUNCTIONS.get(name), []
     if name in _EXPLICIT:
         return of(*each(args, _array), **each(options, _array))
-    made = NotImplemented
+    result = NotImplemented
     if call is not None:
-        made = _on_device(call, [*first, *args], given, found)
-    if made is NotImplemented:
+        result = _on_device(call, [*first, *args], arguments, operand)
+    if result is NotImplemented:
         rest = {key: value for key, value in options.items() if key != "out"}
-        made = on_host(name, of, args, rest, found)
-    return made if out is None else delivered(made, out)
+        result = on_host(name, of, args, rest, operand)
+    return result if out is None else delivered(result, out)
 
 
-def _on_device(call: Callable[..., Any], args: list[Any], given: dict[str, Any], like: Tensor) -> Any:
+def _on_device(call: Callable[..., Any], args: list[Any], arguments: dict[str, Any], like: Tensor) -> Any:
     """The op's result, or NotImplemented for arguments and dtypes that it doesn't take."""
     try:
-        bound = _signature(call).bind(*args, **given)
+        bound = _signature(call).bind(*args, **arguments)
     except TypeError:
         return NotImplemented
     try:

@@ -26,8 +26,8 @@ def _lexsort(keys: Any, axis: int = -1) -> Tensor:
         at = key if order is None else key.take_along_dim(order, axis)
         by = at.sort(axis, stable=True)[1]
         order = by if order is None else order.take_along_dim(by, axis)
-    found: Tensor = order
-    return found
+    indices: Tensor = order
+    return indices
 
 
 def _unique(
@@ -56,13 +56,13 @@ def _set(keep: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Any]:
 
 def _neither(a: Tensor, b: Tensor) -> Tensor:
     parts = [a[op("isin")(a, b, invert=True)], b[op("isin")(b, a, invert=True)]]
-    made: Tensor = op("cat")(parts)
-    return made.sort()[0]
+    joined: Tensor = op("cat")(parts)
+    return joined.sort()[0]
 
 
 def _isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Tensor:
-    made: Tensor = op("isin")(*both(element, test_elements), invert=invert)
-    return made
+    mask: Tensor = op("isin")(*both(element, test_elements), invert=invert)
+    return mask
 
 
 def _digitize(x: Any, bins: Any, right: bool = False) -> Any:

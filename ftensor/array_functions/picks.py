@@ -19,17 +19,17 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
         return tuple(op("nonzero")(like, as_tuple=True))
     mask = tensor(condition, like)
-    given = [v if isinstance(v, (Tensor, int, float, complex)) else tensor(v, like) for v in (x, y)]
-    return op("where")(mask if mask.dtype.kind == "b" else mask.ne(0), *given)
+    choices = [v if isinstance(v, (Tensor, int, float, complex)) else tensor(v, like) for v in (x, y)]
+    return op("where")(mask if mask.dtype.kind == "b" else mask.ne(0), *choices)
 
 
 def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     like = first_tensor(condlist, choicelist)
     assert like is not None, "select() of no tensor"
-    made = tensor(default, like).to(result_type(*choicelist, default))
+    selected = tensor(default, like).to(result_type(*choicelist, default))
     for mask, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        made = _where(mask, choice, made)
-    return made
+        selected = _where(mask, choice, selected)
+    return selected
 
 
 def _counted(indices: Any, size: int, like: Tensor) -> Tensor:
@@ -99,19 +99,19 @@ def _ix(*args: Any) -> tuple[Any, ...]:
     like = first_tensor(args)
     assert like is not None, "ix_() of no tensor"
     sides = len(args)
-    made = []
+    grids = []
     for k, x in enumerate(args):
-        given = tensor(x, like)
-        at = given.nonzero().reshape(-1) if given.dtype.kind == "b" else given
-        made.append(at.reshape([-1 if j == k else 1 for j in range(sides)]))
-    return tuple(made)
+        index = tensor(x, like)
+        at = index.nonzero().reshape(-1) if index.dtype.kind == "b" else index
+        grids.append(at.reshape([-1 if j == k else 1 for j in range(sides)]))
+    return tuple(grids)
 
 
 def _ravel_multi_index(multi_index: Any, dims: Any) -> Tensor:
     sizes = (dims,) if isinstance(dims, int) else tuple(dims)
     parts = [x * prod(sizes[k + 1 :]) for k, x in enumerate(multi_index)]
-    found: Tensor = sum(parts[1:], parts[0])
-    return found
+    flat: Tensor = sum(parts[1:], parts[0])
+    return flat
 
 
 def _triangle(name: str) -> Callable[..., Any]:

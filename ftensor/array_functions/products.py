@@ -73,8 +73,8 @@ def _cov(
 def _qr(a: Tensor, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "complete", "r"):
         return NotImplemented
-    made = op("linalg.qr")(floating(a), mode)
-    return made[1] if mode == "r" else QRResult(*made)
+    factors = op("linalg.qr")(floating(a), mode)
+    return factors[1] if mode == "r" else QRResult(*factors)
 
 
 def _svd(a: Tensor, full_matrices: bool = True, compute_uv: bool = True) -> Any:

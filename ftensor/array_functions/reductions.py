@@ -30,8 +30,8 @@ def _summed(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Callab
     def function(a: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
         if axis == ():
             return NotImplemented
-        given = a if change is None else change(a)
-        return folded(of, of, given, axis, keepdims, dtype=dtype_of(dtype))
+        values = a if change is None else change(a)
+        return folded(of, of, values, axis, keepdims, dtype=dtype_of(dtype))
 
     return function
 
@@ -59,10 +59,10 @@ def _nan_spread(root: bool) -> Callable[..., Any]:
         there = a.isnan().logical_not()
         count = folded("sum", "sum", there, axis, True)
         far = a - folded("nansum", "nansum", a, axis, True) / count
-        found = folded("nansum", "nansum", far * far, axis, keepdims)
+        variance = folded("nansum", "nansum", far * far, axis, keepdims)
         left = (count if keepdims else folded("sum", "sum", there, axis, False)) - ddof
-        found = found / op("where")(left > 0, left, tensor(nan, a).to(a.dtype))
-        return found.sqrt() if root else found
+        variance = variance / op("where")(left > 0, left, tensor(nan, a).to(a.dtype))
+        return variance.sqrt() if root else variance
 
     return function
 
@@ -76,10 +76,10 @@ def _without_nan(a: Tensor, instead: float) -> Tensor:
 
 def _nan_extreme(of: str, instead: float) -> Callable[..., Any]:
     def function(a: Tensor, axis: Any = None, keepdims: bool = False) -> Any:
-        found = folded(of, of, _without_nan(a, instead), axis, keepdims)
+        extreme = folded(of, of, _without_nan(a, instead), axis, keepdims)
         if a.dtype.kind != "f":
-            return found
-        return found.masked_fill(folded("all", "all", a.isnan(), axis, keepdims), nan)
+            return extreme
+        return extreme.masked_fill(folded("all", "all", a.isnan(), axis, keepdims), nan)
 
     return function
 
@@ -97,8 +97,8 @@ def _running(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Calla
     def function(a: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
         x = a if change is None else change(a)
         x, along = (x.reshape(-1), 0) if axis is None else (x, axis)
-        made: Tensor = op(of)(x, along, dtype=dtype_of(dtype))
-        return made
+        running: Tensor = op(of)(x, along, dtype=dtype_of(dtype))
+        return running
 
     return function
 
@@ -139,8 +139,8 @@ def _average(a: Tensor, axis: Any = None, weights: Any = None, returned: bool = 
             return NotImplemented
         w = w.reshape([-1 if k == axis % a.ndim else 1 for k in range(a.ndim)]).expand(a.shape)
     scale = folded("sum", "sum", w, axis, keepdims)
-    found = folded("sum", "sum", x * w, axis, keepdims) / scale
-    return (found, scale.to(found.dtype)) if returned else found
+    mean = folded("sum", "sum", x * w, axis, keepdims) / scale
+    return (mean, scale.to(mean.dtype)) if returned else mean
 
 
 def _histogram(a: Tensor, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:

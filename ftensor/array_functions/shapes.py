@@ -25,8 +25,8 @@ def _concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Tensor
     parts = [x if isinstance(x, Tensor) else tensor(x, like) for x in arrays]
     if axis is None:
         parts, axis = [x.reshape(-1) for x in parts], 0
-    made: Tensor = op("cat")(parts, axis)
-    return made if dtype is None else made.to(dtype_of(dtype))
+    joined: Tensor = op("cat")(parts, axis)
+    return joined if dtype is None else joined.to(dtype_of(dtype))
 
 
 def _expand_dims(a: Tensor, axis: Any) -> Tensor:
@@ -58,8 +58,8 @@ def _even(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> Any:
 
 def _several(name: str) -> Callable[..., Any]:
     def function(*arys: Any) -> Any:
-        made = tuple([op(name)(x) for x in arys])
-        return made[0] if len(made) == 1 else made
+        results = tuple([op(name)(x) for x in arys])
+        return results[0] if len(results) == 1 else results
 
     return function
 
@@ -71,8 +71,8 @@ def _tile(A: Tensor, reps: Any) -> Tensor:
 def _repeat(a: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     count = repeats if isinstance(repeats, int) else tensor(repeats, a)
     x, along = (a.reshape(-1), 0) if axis is None else (a, axis)
-    made: Tensor = op("repeat_interleave")(x, count, along)
-    return made
+    repeated: Tensor = op("repeat_interleave")(x, count, along)
+    return repeated
 
 
 def _pad(array: Tensor, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:
@@ -96,8 +96,8 @@ def _insert(arr: Tensor, obj: Any, values: Any, axis: int | None = None) -> Any:
     flat = arr.reshape(-1)
     new = tensor(values, arr).to(arr.dtype).reshape(-1)
     at = obj % (flat.shape[0] + (obj >= 0))
-    made: Tensor = op("cat")([flat[:at], new, flat[at:]])
-    return made
+    inserted: Tensor = op("cat")([flat[:at], new, flat[at:]])
+    return inserted
 
 
 def _delete(arr: Tensor, obj: Any, axis: int | None = None) -> Any:
@@ -115,8 +115,8 @@ def _broadcast_arrays(*args: Any) -> tuple[Tensor, ...]:
 def _joined(name: str) -> Callable[..., Any]:
     def function(tup: Any, dtype: Any = None) -> Any:
         like = next(x for x in tup if isinstance(x, Tensor))
-        made = op(name)([x if isinstance(x, Tensor) else tensor(x, like) for x in tup])
-        return made if dtype is None else made.to(dtype_of(dtype))
+        joined = op(name)([x if isinstance(x, Tensor) else tensor(x, like) for x in tup])
+        return joined if dtype is None else joined.to(dtype_of(dtype))
 
     return function
 
@@ -128,11 +128,11 @@ def _stack(arrays: Any, axis: int = 0, dtype: Any = None) -> Tensor:
 
 
 def _asarray(like: Tensor, a: Any, dtype: Any = None, copy: Any = None) -> Tensor:
-    made: Tensor = op("asarray")(a, dtype=dtype_of(dtype), device=like.device, copy=copy)
-    return made
+    array: Tensor = op("asarray")(a, dtype=dtype_of(dtype), device=like.device, copy=copy)
+    return array
 
 
-def _made(name: str) -> Callable[..., Any]:
+def _created(name: str) -> Callable[..., Any]:
     def function(like: Tensor, shape: Any, dtype: Any = None) -> Any:
         return op(name)(shape, dtype=dtype_of(dtype), device=like.device)
 
@@ -150,8 +150,8 @@ def _linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     steps = max(num - endpoint, 1)
     at = op("arange")(num, device=first.device, dtype=first.dtype) / steps
     at = at.reshape((num, *[1] * max(first.ndim, last.ndim)))
-    made = first + (last - first) * at
-    return made if dtype is None else made.to(dtype_of(dtype))
+    points = first + (last - first) * at
+    return points if dtype is None else points.to(dtype_of(dtype))
 
 
 # Of the tensor that `like=` names, and the arguments of the function.
@@ -161,17 +161,17 @@ CREATION: dict[str, Callable[..., Any]] = {
     "asanyarray": _asarray,
     "asarray": _asarray,
     "ascontiguousarray": lambda like, a, dtype=None: _asarray(like, a, dtype).contiguous(),
-    "empty": _made("empty"),
+    "empty": _created("empty"),
     "eye": _eye,
     "full": lambda like, shape, fill_value, dtype=None: op("full")(
         shape, fill_value, dtype=dtype_of(dtype), device=like.device
     ),
     "identity": lambda like, n, dtype=None: _eye(like, n, dtype=dtype),
-    "ones": _made("ones"),
+    "ones": _created("ones"),
     "tri": lambda like, N, M=None, k=0, dtype=None: op("ones")(
         (N, N if M is None else M), dtype=dtype_of(None if dtype is float else dtype), device=like.device
     ).tril(k),
-    "zeros": _made("zeros"),
+    "zeros": _created("zeros"),
 }
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

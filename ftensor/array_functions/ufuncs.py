@@ -85,13 +85,13 @@ def _elementwise(name: str, operands: list[Any], like: Tensor, options: dict[str
         return NotImplemented
     if wanted is not None:
         operands = [x.to(wanted) if isinstance(x, Tensor) else x for x in operands]
-    made = _called(name, operands, like)
-    if made is NotImplemented or isinstance(made, tuple):
-        return made if where is True else NotImplemented
+    result = _called(name, operands, like)
+    if result is NotImplemented or isinstance(result, tuple):
+        return result if where is True else NotImplemented
     if where is not True:
-        before = taken(out[0], like) if out else op("zeros_like")(made)
-        made = op("where")(tensor(where, like), made, before.to(made.dtype))
-    return made
+        before = taken(out[0], like) if out else op("zeros_like")(result)
+        result = op("where")(tensor(where, like), result, before.to(result.dtype))
+    return result
 
 
 def _method(name: str, method: str, operands: list[Any], like: Tensor, options: dict[str, Any]) -> Any:
@@ -104,12 +104,12 @@ def _method(name: str, method: str, operands: list[Any], like: Tensor, options: 
         return _called(name, [a.reshape((*a.shape, *[1] * b.ndim)), b], like)
     if method == "reduce" and name in _REDUCED:
         options = {"axis": 0} | options
-        made = FUNCTIONS[_REDUCED[name]]
-        return made(operands[0], *operands[1:], **options) if _accepts(made, options) else NotImplemented
+        reduction = FUNCTIONS[_REDUCED[name]]
+        return reduction(operands[0], *operands[1:], **options) if _accepts(reduction, options) else NotImplemented
     if method == "accumulate" and name in _ACCUMULATED:
         along = options.pop("axis", 0)
-        found = op(_ACCUMULATED[name])(operands[0], along)
-        return NotImplemented if options else found[0] if isinstance(found, tuple) else found
+        running = op(_ACCUMULATED[name])(operands[0], along)
+        return NotImplemented if options else running[0] if isinstance(running, tuple) else running
     if method == "at" and name == "add" and isinstance(operands[0], Tensor):
         x, at, values = operands
         places = tuple([tensor(i, like) for i in (at if isinstance(at, tuple) else (at,))])
@@ -128,22 +128,22 @@ def ufunc(of: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
     out = options.get("out", ())
     like = first_tensor(inputs, out)
     assert like is not None, "a universal function of no tensor"
-    told = {key: value for key, value in options.items() if key not in _WITHOUT_EFFECT}
+    settings = {key: value for key, value in options.items() if key not in _WITHOUT_EFFECT}
     operands = [taken(tensor(x, like) if isinstance(x, list) else x, like) for x in inputs]
-    made = NotImplemented
+    result = NotImplemented
     if all(isinstance(x, (Tensor, bool, int, float, complex, tuple)) for x in operands):
         try:
             if method == "__call__":
-                made = _elementwise(of.__name__, operands, like, told)
+                result = _elementwise(of.__name__, operands, like, settings)
             else:
-                made = _method(of.__name__, method, operands, like, told)
+                result = _method(of.__name__, method, operands, like, settings)
         except NotImplementedError:  # of a dtype that the op is not for
-            made = NotImplemented
-    if made is NotImplemented:
+            result = NotImplemented
+    if result is NotImplemented:
         if method == "at":
             return NotImplemented
         name = of.__name__ + f".{method}" * (method != "__call__")
         call = getattr(of, method)
         rest = {key: value for key, value in options.items() if key != "out"}
-        made = on_host(name, call, inputs, rest, like)
-    return delivered(made, out) if any(x is not None for x in out) else made
+        result = on_host(name, call, inputs, rest, like)
+    return delivered(result, out) if any(x is not None for x in out) else result

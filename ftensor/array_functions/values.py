@@ -47,8 +47,8 @@ def taken(value: Any, like: Tensor) -> Any:
 
 def tensor(value: Any, like: Tensor) -> Tensor:
     """A number, a list or an array as a tensor on the device of `like`."""
-    made: Tensor = op("asarray")(value, device=like.device)
-    return made
+    converted: Tensor = op("asarray")(value, device=like.device)
+    return converted
 
 
 def first_tensor(*values: Any) -> Tensor | None:
@@ -58,8 +58,8 @@ def first_tensor(*values: Any) -> Tensor | None:
             return value
         if isinstance(value, (list, tuple, dict)):
             parts = value.values() if isinstance(value, dict) else value
-            if (found := first_tensor(*parts)) is not None:
-                return found
+            if (first := first_tensor(*parts)) is not None:
+                return first
     return None
 
 
@@ -78,22 +78,22 @@ def floating(x: Tensor) -> Tensor:
     return x if x.dtype.kind in "fc" else x.to(get_default_dtype())
 
 
-def dtype_of(given: Any) -> dtype | None:
+def dtype_of(value: Any) -> dtype | None:
     """A dtype as NumPy's functions take it: ftensor's, NumPy's, a Python type, text."""
-    return given if given is None or isinstance(given, dtype) else from_numpy_dtype(given)
+    return value if value is None or isinstance(value, dtype) else from_numpy_dtype(value)
 
 
-def delivered(made: Any, out: Any) -> Any:
+def delivered(result: Any, out: Any) -> Any:
     """A result in `out`, a tensor or an array; tuples one by one."""
     if isinstance(out, tuple):
-        several = made if isinstance(made, tuple) else (made,)
-        given = tuple([one if to is None else delivered(one, to) for one, to in zip(several, out)])
-        return given if isinstance(made, tuple) else given[0]
+        several = result if isinstance(result, tuple) else (result,)
+        written = tuple([one if to is None else delivered(one, to) for one, to in zip(several, out)])
+        return written if isinstance(result, tuple) else written[0]
     if isinstance(out, Tensor):
-        if out.shape != made.shape:
-            raise messages.out_shape(made.shape, out.shape)
-        return out.copy_(made)
-    np.copyto(out, to_array(made), casting="same_kind")
+        if out.shape != result.shape:
+            raise messages.out_shape(result.shape, out.shape)
+        return out.copy_(result)
+    np.copyto(out, to_array(result), casting="same_kind")
     return out
 
 
@@ -115,12 +115,12 @@ def on_host(name: str, call: Callable[..., Any], args: Any, kwargs: Any, like: T
         back.append(uploaded(np.asarray(value), like.device))
         return back[-1]
 
-    made = each(call(*each(args, _read), **each(kwargs, _read)), returned)
+    result = each(call(*each(args, _read), **each(kwargs, _read)), returned)
     own = not like._storage.backend.host_shared
     moved = [sum(t.nbytes for t in some) * own for some in (sent, back)]
     copies = (len(sent) + len(back)) * own
     fallback.count(f"numpy.{name}", ", ".join(names), "host", copies, *moved)
-    return made
+    return result
 
 
 def _read(value: Any) -> Any:

@@ -68,24 +68,24 @@ def _command(arguments: argparse.Namespace) -> int:
         raise not_a_memory(arguments.banks, MEMORIES)
     groups = _expanded(wanted, chain.joint, arguments.banks)
     board = of_platform(chain.platform) if chain.target in ("hw", "hw_emu") else None
-    told: list[str] = []
+    report: list[str] = []
     if board is not None:
         from .area import fit
 
         if not fit.fit(groups, board).fits and (other := _smaller(arguments.inventory, board, arguments.banks)):
             wanted, groups = other
-            told = [
+            report = [
                 f"{arguments.inventory} does not fit the {board.title}: this is {wanted.name}, its "
                 "form for small boards."
             ]
         if arguments.fit:
             groups = fit.reduced(groups, board).groups
-        told += fit.lines(fit.check(wanted.name, groups, board))
+        report += fit.lines(fit.check(wanted.name, groups, board))
     request = make.Request(wanted.name, groups, wanted.sha256, arguments.out, arguments.jobs, tuple(arguments.only))
     if arguments.dry_run:
-        print("\n".join([*(f"# {line}" for line in told), *make.commands(request, chain)]))
+        print("\n".join([*(f"# {line}" for line in report), *make.commands(request, chain)]))
         return 0
-    print("\n".join([*told, ""]) if told else "", end="", flush=True)
+    print("\n".join([*report, ""]) if report else "", end="", flush=True)
     began = time.monotonic()
     members = sum(len(group.members) for group in request.groups)
     what = f"{counted(len(request.groups), 'kernel')} with {counted(members, 'member')}"
@@ -113,9 +113,9 @@ def _smaller(name: str, board: Board, banks: str | None) -> tuple[Inventory, tup
 
     if f"{name}_small" not in inventory.known():
         return None
-    found = inventory.read(f"{name}_small")
-    groups = _expanded(found, True, banks)
-    return (found, groups) if fit.fit(groups, board).fits else None
+    small = inventory.read(f"{name}_small")
+    groups = _expanded(small, True, banks)
+    return (small, groups) if fit.fit(groups, board).fits else None
 
 
 def toolchain(target: str, platform: str, clock_mhz: float | None, dry: bool, flush: bool = False) -> Toolchain:

@@ -33,8 +33,8 @@ NUMBER, OTHER = "n", "+"
 def legend() -> str:
     """What the letters mean."""
     meanings = [f"{layout.letter} {layout.meaning}" for layout in layouts()]
-    told = [*meanings, f"{NUMBER} also with numbers by value", f"{OTHER} one more layout (--op says which)"]
-    whole = [text.replace(" ", "\N{NO-BREAK SPACE}") for text in told]
+    entries = [*meanings, f"{NUMBER} also with numbers by value", f"{OTHER} one more layout (--op says which)"]
+    whole = [text.replace(" ", "\N{NO-BREAK SPACE}") for text in entries]
     return textwrap.fill("  ".join(whole), 100).replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -219,10 +219,10 @@ def _known() -> str:
 
     rows: list[tuple[object, ...]] = [("inventory", "kernels", "units", "ops' kernels", "holds")]
     for name in inventory.known():
-        found = inventory.read(name)
-        groups = inventory.expand(found)
+        entry = inventory.read(name)
+        groups = inventory.expand(entry)
         count = sum(len(g.members) for g in groups)
-        rows.append((name, len(groups), sum(g.units for g in groups), count, found.description))
+        rows.append((name, len(groups), sum(g.units for g in groups), count, entry.description))
     return table(rows, indent="") + (
         "\n\nftensor kernels NAME shows what one of these holds, ftensor kernels FILE an image or an inventory of yours"
     )
@@ -237,23 +237,23 @@ def _trace(arguments: argparse.Namespace, name: str, kernels: Sequence[KernelRec
     os.environ.pop("FTENSOR_IMAGE", None)
     program, rest = _program(arguments)
     # The program's own words go where they don't mix with the table.
-    found = trace.needs(Path(program), rest, held if name else None, units, sys.stderr)
-    missed = [need for need in found if need.kernel.entry not in held]
+    needs = trace.needs(Path(program), rest, held if name else None, units, sys.stderr)
+    missed = [need for need in needs if need.kernel.entry not in held]
     if arguments.write:
         path = Path(arguments.write)
-        text = trace.inventory_text([n.kernel for n in found], f"what {Path(program).name} needs")
+        text = trace.inventory_text([n.kernel for n in needs], f"what {Path(program).name} needs")
         try:
             path.write_text(text)
-            for key in (n.key for n in found):
+            for key in (n.key for n in needs):
                 if isinstance(key, StagedKey):
                     (path.parent / key.file).write_text(graph_text(key))
         except OSError as error:
             raise unreadable(path, error.strerror or error) from error
         print(f"wrote {path}: build it by ftensor build --inventory {path} --out FOLDER")
     if arguments.json:
-        print(json.dumps(_as_json(found, held), indent=1))
+        print(json.dumps(_as_json(needs, held), indent=1))
     elif name or not arguments.write:
-        print(_report(program, name, found, missed))
+        print(_report(program, name, needs, missed))
     return int(bool(missed and name))
 
 
@@ -274,14 +274,14 @@ def _program(arguments: argparse.Namespace) -> tuple[str, list[str]]:
     return program, rest[1:] if rest[:1] == ["--"] else rest
 
 
-def _report(program: str, name: str, found: Sequence[Need], missed: Sequence[Need]) -> str:
+def _report(program: str, name: str, needs: Sequence[Need], missed: Sequence[Need]) -> str:
     from . import from_program as trace
 
-    launches = sum(need.launches for need in found)
-    shown = missed if name else found
+    launches = sum(need.launches for need in needs)
+    shown = missed if name else needs
     head = ("op", "dtypes", "layout", "launches")
     rows = [(n.kernel.op, n.kernel.signature, n.kernel.layout, n.launches) for n in shown]
-    said = f"{program} asks for {counted(len(found), 'kernel')} at {counted(launches, 'launch')}"
+    said = f"{program} asks for {counted(len(needs), 'kernel')} at {counted(launches, 'launch')}"
     if not name:
         return f"{said}\n\n{table([head, *rows])}"
     if not missed:
@@ -294,7 +294,7 @@ def _report(program: str, name: str, found: Sequence[Need], missed: Sequence[Nee
     )
 
 
-def _as_json(found: Sequence[Need], held: set[str]) -> list[dict[str, Any]]:
+def _as_json(needs: Sequence[Need], held: set[str]) -> list[dict[str, Any]]:
     return [
         {
             "op": n.kernel.op,
@@ -305,5 +305,5 @@ def _as_json(found: Sequence[Need], held: set[str]) -> list[dict[str, Any]]:
             "held": n.kernel.entry in held,
             "lines": list(n.kernel.lines),
         }
-        for n in found
+        for n in needs
     ]

@@ -89,16 +89,16 @@ class CSim:
         from .vitis.joined import sources
         from .vitis.source import VITIS_INCLUDE, standins, vitis_headers
 
-        found = sources(groups)
-        if found and vitis_headers() != standins():
+        texts = sources(groups)
+        if texts and vitis_headers() != standins():
             raise not_joined(VITIS_INCLUDE)
-        made = {}
-        for begins, text in found.items():
+        digests = {}
+        for begins, text in texts.items():
             path = folders.sources / f"{begins}_joined.cpp"
             write_whole(path, text)
             read = included(path, self._include(folders))
-            made[str(path)] = content_key(*map(without_comments, read))
-        return made
+            digests[str(path)] = content_key(*map(without_comments, read))
+        return digests
 
     def compile(self, source: Source, folders: Workspace) -> Job:
         """One object file."""

@@ -69,15 +69,15 @@ class Drawn:
 def of_groups(groups: Sequence[Group], board: Board) -> tuple[Drawn, ...]:
     """The kernels of an inventory, placed and measured for a board."""
     placed = place(groups, board)
-    found = []
+    kernels = []
     for group in groups:
         unit = unit_names(group)[0]
         ports = {}
         for port in bundles(group):
             way = placed.get((unit, port.name))
             ports[port.name] = PLATFORM if way is None else way.memory
-        found.append(Drawn(record(group, ""), ports, takes(group, board)))
-    return tuple(found)
+        kernels.append(Drawn(record(group, ""), ports, takes(group, board)))
+    return tuple(kernels)
 
 
 def takes(group: Group, board: Board) -> dict[str, float]:
@@ -88,7 +88,7 @@ def takes(group: Group, board: Board) -> dict[str, float]:
 def of_image(image: ImageFile, groups: Sequence[Group], board: Board | None) -> tuple[Drawn, ...]:
     """The kernels of an image, as its file has them; areas where the `groups` are known."""
     by_name = {group.name: group for group in groups}
-    found = []
+    kernels = []
     for one in image.manifest.kernels:
         described = image.description.kernel(one.name)
         ports: dict[str, str] = {}
@@ -98,8 +98,8 @@ def of_image(image: ImageFile, groups: Sequence[Group], board: Board | None) -> 
         if not described:  # an image for Intel's tools, whose file names nothing
             ports = {a.name: a.bank or PLATFORM for a in one.arguments if a.what == "*"}
         group = by_name.get(one.name)
-        found.append(Drawn(one, ports, takes(group, board) if group and board else {}))
-    return tuple(found)
+        kernels.append(Drawn(one, ports, takes(group, board) if group and board else {}))
+    return tuple(kernels)
 
 
 def joined(banks: Iterable[str]) -> str:
@@ -116,17 +116,17 @@ def joined(banks: Iterable[str]) -> str:
 def drawn(title: str, kernels: Sequence[Drawn], board: Board | None) -> Figure:
     """The figure: kernels, lines from their ports to memories, areas beside them."""
     rooms = [max(2.4, 0.42 * len(k.ports) + 0.5) for k in kernels]
-    made = figure(12, 1.6 + 0.33 * sum(rooms))
+    drawing = figure(12, 1.6 + 0.33 * sum(rooms))
     whole = {n: sum(k.takes[n] for k in kernels) for n in kernels[0].takes} if kernels else {}
     said = ", ".join(f"{name} {part:.1%}" for name, part in whole.items())
     below = f"All of them: {said} of what the platform leaves." if said else "Areas are not known."
     with styled():
-        made.suptitle(f"{title}\n{below} Areas are a model's estimates." if said else title)
-        left, right = made.subplots(1, 2, width_ratios=(3, 1))
+        drawing.suptitle(f"{title}\n{below} Areas are a model's estimates." if said else title)
+        left, right = drawing.subplots(1, 2, width_ratios=(3, 1))
         tops = [sum(rooms[:k]) for k in range(len(rooms) + 1)]
         _kernels(left, kernels, tops)
         _areas(right, kernels, tops, board)
-    return made
+    return drawing
 
 
 def _kernels(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float]) -> None:

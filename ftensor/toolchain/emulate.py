@@ -145,7 +145,7 @@ class Said:
         self.stream, self.terminal = stream, stream.isatty()
         self.over = False
         self.folder = Path()
-        self.told = False  # that kernels are built, and where
+        self.announced = False  # that kernels are built, and where
         self.kernels, self.seconds = 0, 0.0
         self.asked_for = 0
         self.names = ""
@@ -170,8 +170,8 @@ class Said:
         """Compilers begin."""
         if done == total:
             return
-        if not self.told:
-            self.told = True
+        if not self.announced:
+            self.announced = True
             self.say(f"the kernels that the program asks for are built by g++, in {self.folder}")
             self.spoken = time.monotonic()
         if total - done > self.asked_for:

@@ -45,14 +45,14 @@ def write(of: Streams, name: str) -> Exported:
     texts = [_texts(key, one) for key, one in zip(of.keys, names, strict=True)]
     folder.mkdir(parents=True, exist_ok=True)
     inventory.write_text(_inventory(of, kernel, names))
-    made = []
+    exported = []
     for key, one, contents in zip(of.keys, names, texts, strict=True):
         paths = {kind: folder / f"{one}.{kind}" for kind in contents}
         for kind, content in contents.items():
             paths[kind].write_text(content)
         opencl = paths.get("cl")
-        made.append(Exported(paths["json"], inventory, paths["cpp"], opencl, key.entry))
-    return made[0]._replace(kernels=tuple(made), apart=of.apart)
+        exported.append(Exported(paths["json"], inventory, paths["cpp"], opencl, key.entry))
+    return exported[0]._replace(kernels=tuple(exported), apart=of.apart)
 
 
 def _texts(key: StagedKey, name: str) -> dict[str, str]:
@@ -62,10 +62,10 @@ def _texts(key: StagedKey, name: str) -> dict[str, str]:
     from .vitis import source as vitis
 
     group = Group(name, (key,))
-    found = {"json": text(key), "cpp": vitis.source(group)}
+    texts = {"json": text(key), "cpp": vitis.source(group)}
     with suppress(ValueError):  # what Intel's boards have no stage for
-        found["cl"] = intel.source(group)
-    return found
+        texts["cl"] = intel.source(group)
+    return texts
 
 
 def _inventory(of: Streams, kernel: str, names: Sequence[str]) -> str:

@@ -127,14 +127,14 @@ def slots(group: Group) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
     """The pointers of a group's ports by name, each with the members that use it."""
     outs = max(len(k.outs) for k in group.keys)
     ins = max(len(k.ins) for k in group.keys)
-    found = []
+    pointers = []
     for i in range(outs):
-        found.append((f"out{i}", [(k, k.outs[i]) for k in group.keys if i < len(k.outs)]))
+        pointers.append((f"out{i}", [(k, k.outs[i]) for k in group.keys if i < len(k.outs)]))
     for i in range(ins):
         users = [(k, k.ins[i]) for k in group.keys if i < len(k.ins) and k.ins[i].kind != BY_VALUE]
         if users:
-            found.append((f"in_{NAMES[i]}", users))
-    return found
+            pointers.append((f"in_{NAMES[i]}", users))
+    return pointers
 
 
 def word(port: Port) -> str:
@@ -180,20 +180,20 @@ def _arguments(group: Group) -> tuple[Argument, ...]:
         if group.joint:
             return (*joint.arguments(group.bodies), Argument("opcode", "int", "int"), *units)
         return (*group.kind.arguments(group.members[0]), *units)
-    found, offsets = [], []
+    pointers, offsets = [], []
     for name, users in slots(group):
         const = "" if name.startswith("out") else "const "
         of = slot_word(users)
         wide = f"hls::vector<{of}, {group.lanes}>" if is_wide(group, name) else of
-        found.append(Argument(name, "*", f"{const}{wide} *"))
+        pointers.append(Argument(name, "*", f"{const}{wide} *"))
         offsets.append(Argument(f"{name}_offset", "long", "long"))
     if any(indices(k) for k in group.keys):
-        found.append(Argument("bad", "*", "long *"))
+        pointers.append(Argument("bad", "*", "long *"))
     count = max(len(values(k)) for k in group.keys)
     scalars = [Argument(f"value{i}", "long", "long") for i in range(count)]
     what, c, name = launch_parameters(group.members[0])[-1]
     tail = Argument(name, what, c.strip())
-    return (*found, *offsets, *scalars, Argument("opcode", "int", "int"), tail, *units)
+    return (*pointers, *offsets, *scalars, Argument("opcode", "int", "int"), tail, *units)
 
 
 def is_wide(group: Group, name: str) -> bool:
@@ -216,9 +216,9 @@ def call(group: Group, opcode: int) -> str:
     at = {name: i for i, (_, _, name) in enumerate(mine)}
     if not group.keys:
         own = [a for a in arguments(group)[:-2] if a.name != "opcode"]
-        told = [joint.token(at.get(a.of or a.name), mine, a) for a in own]
+        passed = [joint.token(at.get(a.of or a.name), mine, a) for a in own]
         body = group.bodies.index(joint.hardware(member))
-        return " ".join([*told, *([f"={body}"] if group.joint else [])])
+        return " ".join([*passed, *([f"={body}"] if group.joint else [])])
     scalars = values(group.keys[opcode])
     tokens = []
     for argument in arguments(group)[:-2]:

@@ -51,19 +51,19 @@ def family(key: KernelKey) -> tuple[object, ...]:
 def bundles(keys: Iterable[KernelKey]) -> list[Bundle]:
     """The fewest kernels for these members: one with few inputs joins one that has more."""
     order = {key: k for k, key in enumerate(keys)}
-    found: dict[tuple[object, ...], list[Bundle]] = {}
+    by_family: dict[tuple[object, ...], list[Bundle]] = {}
     # Those with many inputs first, so that the others find a place.
     for key in sorted(order, key=lambda k: (-_ports(k), -len(k.ins), order[k])):
-        widths, mine = widths_of(key), found.setdefault(family(key), [])
+        widths, mine = widths_of(key), by_family.setdefault(family(key), [])
         home = next((b for b in mine if b.fits(widths)), None)
         if home is None:
             home = Bundle(tuple(p.dtype.itemsize for p in key.outs), [None] * len(widths))
             mine.append(home)
         home.add(key, widths)
-    made = [b for mine in found.values() for b in mine]
-    for bundle in made:
+    kernels = [b for mine in by_family.values() for b in mine]
+    for bundle in kernels:
         bundle.members.sort(key=order.__getitem__)
-    return sorted(made, key=lambda b: order[b.members[0]])
+    return sorted(kernels, key=lambda b: order[b.members[0]])
 
 
 def _ports(key: KernelKey) -> int:
@@ -87,8 +87,8 @@ def _usual_lanes(key: KernelKey) -> int:
 
 def free_name(name: str, taken: Sequence[str]) -> str:
     """`name` within what XRT holds, with a number where it is taken."""
-    found, k = name[:LONGEST_NAME], 2
-    while found in taken:
+    free, k = name[:LONGEST_NAME], 2
+    while free in taken:
         tail = f"_{k}"
-        found, k = name[: LONGEST_NAME - len(tail)] + tail, k + 1
-    return found
+        free, k = name[: LONGEST_NAME - len(tail)] + tail, k + 1
+    return free

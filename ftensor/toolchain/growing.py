@@ -162,14 +162,14 @@ def grown(groups: tuple[Group, ...], keys: Sequence[Key]) -> tuple[Group, ...]:
 
 
 def _grouped(keys: Sequence[Key], grouping: str, taken: list[str]) -> tuple[Group, ...]:
-    found: list[Group] = []
+    groups: list[Group] = []
     for part, members in parts(list(keys), grouping):
         if len(members) == 1:
             part = board_skeleton_of(members[0]).suffix(members[0])
-        name = free_name(f"ft_{part}", [*taken, *(group.name for group in found)])
+        name = free_name(f"ft_{part}", [*taken, *(group.name for group in groups)])
         structure = board_skeleton_of(members[0]).structure(members[0].lanes, "dataflow")
-        found.append(Group(name, members, structure))
-    return tuple(found)
+        groups.append(Group(name, members, structure))
+    return tuple(groups)
 
 
 def private(place: Path) -> bool:

@@ -17,25 +17,25 @@ BITS = {"float": "f", "double": "d"}
 
 def hardware(key: Key) -> Key:
     """The key whose HLS C++ stands for this one."""
-    found: Key = board_skeleton_of(key).hardware(key)
-    return found
+    twin: Key = board_skeleton_of(key).hardware(key)
+    return twin
 
 
 def families(keys: Iterable[Key]) -> list[tuple[Key, ...]]:
     """The keys, those that can be one kernel together, in the order of the first ones."""
-    found: list[list[Key]] = []
+    grouped: list[list[Key]] = []
     shapes: list[dict[str, object]] = []
     for key in keys:
         mine = _shapes(key)
-        for members, known in zip(found, shapes):
+        for members, known in zip(grouped, shapes):
             if _fits(members[0], key, known, mine):
                 members.append(key)
                 known.update(mine)
                 break
         else:
-            found.append([key])
+            grouped.append([key])
             shapes.append(mine)
-    return [tuple(members) for members in found]
+    return [tuple(members) for members in grouped]
 
 
 def _fits(first: Key, key: Key, known: dict[str, object], mine: dict[str, object]) -> bool:
@@ -81,11 +81,11 @@ def name(members: Sequence[Key]) -> str:
 def arguments(bodies: Sequence[Key]) -> tuple[Argument, ...]:
     """The arguments of a kernel of several bodies, without opcode and units: a pointer whose
     element is not of one type is one to raw bits, and such a number comes as 64 of them."""
-    found: dict[str, list[Argument]] = {}
+    by_name: dict[str, list[Argument]] = {}
     for key in bodies:
         for one in board_skeleton_of(key).arguments(key):
-            found.setdefault(one.name, []).append(one)
-    merged = [_merged(same) for same in found.values()]
+            by_name.setdefault(one.name, []).append(one)
+    merged = [_merged(same) for same in by_name.values()]
     # Pointers, their offsets, numbers, and the geometry's pointer at last.
     places = {"*": 0, "offset": 1, "number": 2, "geometry": 3}
     return tuple(sorted(merged, key=lambda a: places[_kind(a)]))

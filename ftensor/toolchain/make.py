@@ -86,8 +86,8 @@ def commands(request: Request, toolchain: Toolchain) -> list[str]:
     with jobs.exclusive(request.out):
         steps = prepare(request, toolchain)
     all_jobs = (*steps.kernels, *((steps.link,) if steps.link is not None else ()))
-    made = sorted({str(job.output.parent) for job in all_jobs})
-    lines = [shlex.join(["mkdir", "-p", *made])]
+    folders = sorted({str(job.output.parent) for job in all_jobs})
+    lines = [shlex.join(["mkdir", "-p", *folders])]
     for job in all_jobs:
         settings = [f"{name}={shlex.quote(value)}" for name, value in job.environment]
         lines.append(" ".join([*settings, shlex.join(job.command)]))
@@ -142,12 +142,12 @@ def _finish(built: Built, request: Request, toolchain: Toolchain, linked: Path, 
     # Where nothing changed, the image stays as it is, its date included.
     dates = [before.created] if before is not None else []
     for created in [*dates, datetime.now(timezone.utc).isoformat(timespec="seconds")]:
-        data, made = toolchain.image(linked, built.groups, replace(manifest, created=created))
-        if made == before:
+        data, stamped = toolchain.image(linked, built.groups, replace(manifest, created=created))
+        if stamped == before:
             break
     write_whole(file, data)
-    write_whole(folders.manifest, made.to_json())
-    return replace(built, image=file, manifest=made)
+    write_whole(folders.manifest, stamped.to_json())
+    return replace(built, image=file, manifest=stamped)
 
 
 def _earlier(path: Path) -> Manifest | None:

@@ -39,9 +39,9 @@ def command(source: Path, flags: Sequence[str]) -> list[str]:
 def library(source: Path, flags: Sequence[str]) -> bytes:
     """The shared object of a file of kernels; RuntimeError for what the compiler refuses."""
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
-        made = Path(folder) / "kernels.so"
-        _run(source, [*command(source, flags), "-o", str(made)])
-        return made.read_bytes()
+        output = Path(folder) / "kernels.so"
+        _run(source, [*command(source, flags), "-o", str(output)])
+        return output.read_bytes()
 
 
 def _run(source: Path, words: list[str]) -> bytes:
@@ -53,21 +53,21 @@ def _run(source: Path, words: list[str]) -> bytes:
     return done.stdout
 
 
-def described(made: bytes, origin: object) -> tuple[KernelDescription, ...]:
+def described(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
     """The kernels of a shared object; ImageError where it has no debug information."""
-    found = functions(made)
-    if found is None:
+    kernels = functions(binary)
+    if kernels is None:
         raise errors.no_debug_information(origin)
-    if not found:
+    if not kernels:
         raise errors.no_kernels(origin)
-    return found
+    return kernels
 
 
-def servable(made: bytes, origin: object) -> tuple[KernelDescription, ...]:
+def servable(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
     """The kernels of a shared object that a host can launch; ValueError where there is none."""
-    found = described(made, origin)
-    lacking = {k.name: [a for a in k.arguments if not _passed(a)] for k in found}
-    kernels = tuple(k for k in found if not lacking[k.name])
+    exported = described(binary, origin)
+    lacking = {k.name: [a for a in k.arguments if not _passed(a)] for k in exported}
+    kernels = tuple(k for k in exported if not lacking[k.name])
     if not kernels:
         name, (first, *_) = next(iter(lacking.items()))
         raise errors.bad_parameter(name, first.name, first.c)
@@ -75,8 +75,8 @@ def servable(made: bytes, origin: object) -> tuple[KernelDescription, ...]:
 
 
 def _passed(of: ArgumentDescription) -> bool:
-    made = argument(of.name, of.c, 0)
-    return made is not None and made.kind != "stream"
+    parameter = argument(of.name, of.c, 0)
+    return parameter is not None and parameter.kind != "stream"
 
 
 def image(source: Path, flags: Sequence[str]) -> ImageFile:
@@ -88,8 +88,8 @@ def image(source: Path, flags: Sequence[str]) -> ImageFile:
     key = cache.key("own cpp", seen.decode(errors="replace"), " ".join(flags), version, cpu_name())
     data = cache.get(key)
     if data is None:
-        made = library(source, flags)
-        data = pack(Description(servable(made, source), name=source.stem), made)
+        binary = library(source, flags)
+        data = pack(Description(servable(binary, source), name=source.stem), binary)
         cache.put(key, data)
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         file = Path(folder) / f"{source.stem}.xclbin"

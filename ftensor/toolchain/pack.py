@@ -22,10 +22,10 @@ def command(arguments: argparse.Namespace) -> int:
     """The command; an exit status."""
     try:
         source, output = _files(arguments)
-        made = library(source, ()) if source else _read(Path(arguments.library))
-        description = _description(arguments, made, str(source or arguments.library))
+        binary = library(source, ()) if source else _read(Path(arguments.library))
+        description = _description(arguments, binary, str(source or arguments.library))
         text = None if arguments.manifest is None else _read(Path(arguments.manifest)).decode()
-        data = pack(description, made, text)
+        data = pack(description, binary, text)
         output.write_bytes(data)
     except OSError as e:
         return complain(f"can't write {e.filename!r}: {e.strerror}")
@@ -54,16 +54,16 @@ def _read(path: Path) -> bytes:
         raise unreadable(path, e.strerror) from None
 
 
-def _description(arguments: argparse.Namespace, made: bytes, origin: str) -> Description:
+def _description(arguments: argparse.Namespace, binary: bytes, origin: str) -> Description:
     """What is said of the kernels, which is what the debug information says, where there is any."""
     if arguments.description is None:
-        return Description(servable(made, origin), name=Path(origin).stem)
+        return Description(servable(binary, origin), name=Path(origin).stem)
     said = read(arguments.description)
     for kernel in said.kernels:
         # An exported name stands in the library's table of strings, between two zeros.
-        if b"\0" + kernel.name.encode() + b"\0" not in made:
+        if b"\0" + kernel.name.encode() + b"\0" not in binary:
             raise bad_description(f"{origin} has no function {kernel.name!r}")
-    there = {k.name: k for k in functions(made) or ()}
+    there = {k.name: k for k in functions(binary) or ()}
     return replace(said, kernels=tuple(_agreed(k, there.get(k.name)) for k in said.kernels))
 
 

@@ -54,7 +54,7 @@ def version_text(command: Sequence[str]) -> str:
     return done.stdout
 
 
-def found(program: str) -> str | None:
+def which(program: str) -> str | None:
     """The program's path, or None."""
     return shutil.which(program)
 

@@ -55,7 +55,7 @@ class _Recorder(Observer):
         self.trace = Trace()
         # Each kept once, however often it is in the order.
         self.alike: dict[KernelLaunch, KernelLaunch] = {}
-        self.told: WeakSet[Storage] = WeakSet()
+        self.counted: WeakSet[Storage] = WeakSet()
         self.hidden: WeakSet[Storage] = WeakSet()
 
     def launch(self, launch: execute.Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Any) -> None:
@@ -66,7 +66,7 @@ class _Recorder(Observer):
                 n, geometry = 0, tuple([tensors[k].nbytes for k in step.pointers])
             elif table is None and len(geometry) == 1:  # what its numbers say is one size
                 (n,), geometry = geometry, ()
-            if table is not None and table not in self.told:
+            if table is not None and table not in self.counted:
                 self._setting(table)
             noted = KernelLaunch(step.key, step.units, n or 0, geometry)
             self.trace.launches[noted] += 1
@@ -75,7 +75,7 @@ class _Recorder(Observer):
 
     def _setting(self, table: Storage) -> None:
         """The upload of what was told to a kernel counts as a setting."""
-        self.told.add(table)
+        self.counted.add(table)
         self.trace.uploads[table.nbytes] -= 1
         self.trace.settings[table.nbytes] += 1
 

@@ -78,8 +78,8 @@ _inductor = torch._TorchCompileInductorWrapper.__call__
 @wraps(_inductor)
 def _compiled(self: Any, model_: Any, inputs_: Any, **kwargs: Any) -> Any:
     """torch.compile without a backend: inductor makes no code for the device, ftensor does."""
-    made = [n.meta.get("example_value") for n in model_.graph.nodes]
-    if any(isinstance(t, torch.Tensor) and t.device.type == NAME for t in (*inputs_, *made)):
+    values = [n.meta.get("example_value") for n in model_.graph.nodes]
+    if any(isinstance(t, torch.Tensor) and t.device.type == NAME for t in (*inputs_, *values)):
         from .compile import backend
 
         return backend(model_, inputs_)

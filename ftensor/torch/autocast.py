@@ -156,10 +156,10 @@ def _to(x: Any, dtype: torch.dtype) -> Any:
     weight = x.requires_grad and x.is_leaf and x.dtype is torch.float32
     if not weight or dtype is torch.float32 or not torch.is_autocast_cache_enabled():
         return x.to(dtype)
-    found = _cast.get(id(x))
-    if found is None or found[1].dtype is not dtype:
-        found = _cast[id(x)] = x, x.to(dtype)
-    return found[1]
+    cached = _cast.get(id(x))
+    if cached is None or cached[1].dtype is not dtype:
+        cached = _cast[id(x)] = x, x.to(dtype)
+    return cached[1]
 
 
 def _lower(args: Any, kwargs: Any) -> torch.dtype:
@@ -175,12 +175,12 @@ def _float_unless(args: Any, kwargs: Any) -> torch.dtype | None:
 
 
 def _widest(args: Any, kwargs: Any) -> torch.dtype | None:
-    found = None
+    widest = None
     for x in (*args, *kwargs.values()):
         for y in x if isinstance(x, (list, tuple)) else (x,):
             if _floating(y):
-                found = y.dtype if found is None else torch.promote_types(found, y.dtype)
-    return found
+                widest = y.dtype if widest is None else torch.promote_types(widest, y.dtype)
+    return widest
 
 
 def _register(names: list[str], choose: Callable[[Any, Any], torch.dtype | None]) -> None:

@@ -94,14 +94,14 @@ def numbers(*bounds: Any, dtype: Any = None, **_: Any) -> Tensor:
 
 
 def _index(x: Tensor, indices: Any) -> Tensor:
-    found = _positions(indices)
-    return fresh(x[found[0] if len(found) == 1 else found], x)
+    positions = _positions(indices)
+    return fresh(x[positions[0] if len(positions) == 1 else positions], x)
 
 
 def _index_put(x: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
-    made = x.clone()
-    put(made, _positions(indices), values, accumulate)
-    return made
+    result = x.clone()
+    put(result, _positions(indices), values, accumulate)
+    return result
 
 
 def _positions(indices: Any) -> tuple[Any, ...]:
@@ -122,8 +122,8 @@ def _batch_norm(
 ) -> tuple[Tensor, ...]:
     """Batch normalization that returns the running statistics instead of writing them."""
     mean, var = mean.clone(), var.clone()
-    made = native_batch_norm(input, weight, bias, mean, var, training, momentum, eps)
-    return (*made, mean, var)
+    results = native_batch_norm(input, weight, bias, mean, var, training, momentum, eps)
+    return (*results, mean, var)
 
 
 # What captured graphs have under other names than the device's kernels, on ftensor's tensors.
@@ -139,7 +139,7 @@ DIRECT: dict[str, Callable[..., Any]] = {
     "full_like": _full_like,
     "index.Tensor": _index,
     "index_put": _index_put,
-    "scalar_tensor": lambda value, **given: _full((), value, **given),
+    "scalar_tensor": lambda value, **options: _full((), value, **options),
     "sub.Scalar": lambda x, other, alpha=1: x.sub(other, alpha=alpha),
     "_native_batch_norm_legit_functional": _batch_norm,
     "_native_batch_norm_legit_no_training": lambda x, weight, bias, mean, var, momentum, eps: native_batch_norm(
@@ -156,8 +156,8 @@ def direct(node: Node, op: Any) -> Callable[..., Any] | None:
         return None
     schema = op._schema
     name = qualified(schema)
-    if (found := DIRECT.get(name)) is not None:
-        return found
+    if (function := DIRECT.get(name)) is not None:
+        return function
     if name == "copy_" and _last(node):
         return _copy
     line = derived(schema) if name in WHOLE else bound.get(name)
@@ -181,9 +181,9 @@ def _last(node: Node) -> bool:
 
 def _holds(condition: str, node: Node, schema: Any) -> bool:
     """Whether a line's condition holds for a node's arguments, as far as these are known."""
-    given = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
-    given |= {a.name: v for a, v in zip(schema.arguments, node.args)} | node.kwargs
-    used = {n: v for n, v in given.items() if re.search(rf"\b{n}\b", condition)}
+    arguments = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
+    arguments |= {a.name: v for a, v in zip(schema.arguments, node.args)} | node.kwargs
+    used = {n: v for n, v in arguments.items() if re.search(rf"\b{n}\b", condition)}
     if any(isinstance(v, Node) for v in used.values()):
         return False
     return bool(eval(condition, {}, used))

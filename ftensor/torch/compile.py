@@ -33,7 +33,7 @@ trace_rules.add("ftensor")
 
 def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
     """The backend of `torch.compile`: what computes a captured graph, its gradients included."""
-    made = aot_autograd(
+    compiler = aot_autograd(
         fw_compiler=compile_graph,
         bw_compiler=compile_graph,
         decompositions=_decompositions(),
@@ -41,7 +41,7 @@ def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callab
         keep_inference_input_mutations=True,
     )
     with _without_wrong_parts():
-        compiled: Callable[..., Any] = made(graph, inputs)
+        compiled: Callable[..., Any] = compiler(graph, inputs)
     return compiled
 
 

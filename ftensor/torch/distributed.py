@@ -32,8 +32,8 @@ def _on_host(t: Any) -> Any:
 
 def _apart(t: torch.Tensor) -> bool:
     """Whether a tensor of the device lies in memory that the host can't reach."""
-    found: bool = untyped_storage(t)._ft.ptr is None
-    return found
+    apart: bool = untyped_storage(t)._ft.ptr is None
+    return apart
 
 
 def _arriving(work: Any, pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> Any:
@@ -45,8 +45,8 @@ def _arriving(work: Any, pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> Any:
         try:
             dist.Work.unbox(work).wait()
             with torch.no_grad():
-                for t, found in pairs:
-                    t.copy_(found)
+                for t, twin in pairs:
+                    t.copy_(twin)
         except Exception as error:  # noqa: BLE001  # for whoever waits
             arrived.set_exception(error)
         else:
@@ -58,11 +58,11 @@ def _arriving(work: Any, pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> Any:
 
 def _collective(op: Any, written: bool) -> Any:
     def run(*args: Any) -> Any:
-        given = tree.tree_map(_on_host, args)
-        pairs = list(zip(tree.tree_leaves(args[0]), tree.tree_leaves(given[0]))) * written
+        twins = tree.tree_map(_on_host, args)
+        pairs = list(zip(tree.tree_leaves(args[0]), tree.tree_leaves(twins[0]))) * written
         for t, _ in pairs:
             untyped_storage(t)._ft.expose()  # the host writes there, until the work is done
-        result = op(*given)
+        result = op(*twins)
         work = result[-1] if isinstance(result, tuple) else result
         if copied := [pair for pair in pairs if _apart(pair[0])]:
             work = _arriving(work, copied)

@@ -42,15 +42,15 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if isinstance(ext_tensor, torch.Tensor) and m.is_here(ext_tensor):
         if device is None or torch.device(device).type == m.DEVICE.type:
             return ext_tensor.clone() if copy else ext_tensor.detach()
-    made = _from(ext_tensor, device=device, copy=copy)
-    if not m.is_here(made) or not made.numel():
-        return made
-    weak = _exported.get(made.data_ptr())
+    tensor = _from(ext_tensor, device=device, copy=copy)
+    if not m.is_here(tensor) or not tensor.numel():
+        return tensor
+    weak = _exported.get(tensor.data_ptr())
     storage = None if weak is None else torch.UntypedStorage._new_with_weak_ptr(weak.cdata)
     if storage is None:
-        return made
-    offset = (made.data_ptr() - storage.data_ptr()) // made.dtype.itemsize
-    return m.over(storage, made.dtype, made.shape, made.stride(), offset)
+        return tensor
+    offset = (tensor.data_ptr() - storage.data_ptr()) // tensor.dtype.itemsize
+    return m.over(storage, tensor.dtype, tensor.shape, tensor.stride(), offset)
 
 
 @wraps(_capsule)

@@ -160,13 +160,13 @@ class _Call:
                 self.copied += storage.nbytes()
         return host.on_host(t, twin)
 
-    def lift(self, found: Any) -> Any:
+    def lift(self, result: Any) -> Any:
         """A result on the device."""
-        if isinstance(found, torch.Tensor):
-            return host.adopt(found, self.known)
-        if isinstance(found, (list, tuple)):
-            return type(found)([self.lift(x) for x in found])
-        return found
+        if isinstance(result, torch.Tensor):
+            return host.adopt(result, self.known)
+        if isinstance(result, (list, tuple)):
+            return type(result)([self.lift(x) for x in result])
+        return result
 
     def wrote(self, t: Any) -> int:
         """Bring what the host wrote back; returns the bytes copied."""
@@ -189,11 +189,11 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
         plan = _plans[op] = _plan(op)
     counts = _admit(plan.name)
     call = _Call()
-    given, named = list(args), dict(kwargs) if kwargs else kwargs
+    positional, named = list(args), dict(kwargs) if kwargs else kwargs
     for at in plan.tensors:
-        if at.position < len(given):
-            value = given[at.position]
-            given[at.position] = (
+        if at.position < len(positional):
+            value = positional[at.position]
+            positional[at.position] = (
                 [call.lower(x) for x in value] if isinstance(value, (list, tuple)) else call.lower(value)
             )
         elif (value := named.get(at.name)) is not None:
@@ -205,9 +205,9 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
     fresh = _fresh_outs(plan, named)
     if torch.is_autocast_enabled("cpu"):
         with ExcludeKeys(_AUTOCAST):
-            found = op(*given, **named)
+            result = op(*positional, **named)
     else:
-        found = op(*given, **named)
+        result = op(*positional, **named)
     back = 0
     for at in plan.written:
         back += call.wrote(_of(at, args, kwargs))
@@ -221,26 +221,26 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
     results = plan.results
     if len(results) == 1:
         known = results[0]
-        return call.lift(found) if known is None else _of(known, args, kwargs)
+        return call.lift(result) if known is None else _of(known, args, kwargs)
     if not results:
         return None
-    return tuple([call.lift(r) if k is None else _of(k, args, kwargs) for k, r in zip(results, found)])
+    return tuple([call.lift(r) if k is None else _of(k, args, kwargs) for k, r in zip(results, result)])
 
 
 def _fresh_outs(plan: Plan, named: dict[str, Any]) -> dict[str, torch.Tensor]:
     """Host tensors of no size in the place of outputs: an alias of the device could not grow."""
     fresh = {}
     for at in plan.outs:
-        given = named.get(at.name)
-        if isinstance(given, torch.Tensor):
-            fresh[at.name] = named[at.name] = torch.empty(0, dtype=given.dtype)
+        out = named.get(at.name)
+        if isinstance(out, torch.Tensor):
+            fresh[at.name] = named[at.name] = torch.empty(0, dtype=out.dtype)
     return fresh
 
 
-def _deliver(out: torch.Tensor, made: torch.Tensor) -> None:
-    if out.shape != made.shape:
-        out.resize_(made.shape)
-    out.copy_(made)
+def _deliver(out: torch.Tensor, result: torch.Tensor) -> None:
+    if out.shape != result.shape:
+        out.resize_(result.shape)
+    out.copy_(result)
 
 
 __all__ = ["fallback_report", "run"]

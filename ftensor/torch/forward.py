@@ -23,8 +23,8 @@ def attention_choice(*args: Any, **kwargs: Any) -> int:
 @kernel("index.Tensor")
 def index(self: Any, indices: Any) -> torch.Tensor:
     """self[indices], where a None takes a whole dim."""
-    x, found = lift(self), _positions(indices)
-    return wrap(fresh(x[found[0] if len(found) == 1 else found], x))
+    x, positions = lift(self), _positions(indices)
+    return wrap(fresh(x[positions[0] if len(positions) == 1 else positions], x))
 
 
 def _positions(indices: Any) -> tuple[Any, ...]:
@@ -61,8 +61,8 @@ def transformer_layer(
     def attend(x: torch.Tensor) -> torch.Tensor:
         parts = F.linear(x, qkv_weight, qkv_bias).view(batch, length, 3, num_heads, -1)
         q, k, v = parts.permute(2, 0, 3, 1, 4)
-        made = F.scaled_dot_product_attention(q, k, v).transpose(1, 2)
-        return F.linear(made.reshape(batch, length, embed_dim), proj_weight, proj_bias)
+        context = F.scaled_dot_product_attention(q, k, v).transpose(1, 2)
+        return F.linear(context.reshape(batch, length, embed_dim), proj_weight, proj_bias)
 
     def feed(x: torch.Tensor) -> torch.Tensor:
         inner = F.linear(x, ffn_weight_1, ffn_bias_1)

@@ -29,16 +29,16 @@ def host_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     memory: Storage = storage._ft
     memory.synchronize()
     if memory.ptr is not None:
-        found = storage.__dict__.get("_cpu")
-        if found is None:
-            found = private.storage_at(storage.data_ptr(), CPU, storage.nbytes())
-            found._owner = memory
-            storage._cpu = found
-        return found
-    found = torch.UntypedStorage(storage.nbytes())
+        cpu = storage.__dict__.get("_cpu")
+        if cpu is None:
+            cpu = private.storage_at(storage.data_ptr(), CPU, storage.nbytes())
+            cpu._owner = memory
+            storage._cpu = cpu
+        return cpu
+    cpu = torch.UntypedStorage(storage.nbytes())
     if storage.nbytes():
-        memory.backend.download(memory, 0, array_of(found))
-    return found
+        memory.backend.download(memory, 0, array_of(cpu))
+    return cpu
 
 
 def wrote(storage: torch.UntypedStorage, cpu: torch.UntypedStorage) -> int:
@@ -58,7 +58,7 @@ def array_of(cpu: torch.UntypedStorage) -> np.ndarray:
 
 def on_host(t: torch.Tensor, cpu: torch.UntypedStorage | None = None) -> torch.Tensor:
     """A CPU tensor with a device tensor's geometry over its bytes, shared or copied."""
-    made = m.set_storage(
+    tensor = m.set_storage(
         CPU_KEYS,
         empty_tensor_cpu(t.dtype),
         host_storage(untyped_storage(t)) if cpu is None else cpu,
@@ -67,8 +67,8 @@ def on_host(t: torch.Tensor, cpu: torch.UntypedStorage | None = None) -> torch.T
         t.stride(),
     )
     if t.dtype.is_complex and t.is_conj():
-        made = made.conj()
-    return torch._neg_view(made) if t.is_neg() else made
+        tensor = tensor.conj()
+    return torch._neg_view(tensor) if t.is_neg() else tensor
 
 
 def empty_tensor_cpu(dtype: torch.dtype) -> torch.Tensor:
@@ -98,9 +98,9 @@ def adopt_storage(cpu: torch.UntypedStorage) -> torch.UntypedStorage:
     where, nbytes = m.where(), cpu.nbytes()
     backend = backend_of(where)
     if nbytes and backend.host_shared:
-        found = shared.adopt(backend, where, cpu.data_ptr(), nbytes, 1, cpu, False, True)
-        if found is not None:
-            return m.new_storage(found, nbytes)
+        adopted = shared.adopt(backend, where, cpu.data_ptr(), nbytes, 1, cpu, False, True)
+        if adopted is not None:
+            return m.new_storage(adopted, nbytes)
     memory = m.allocate(nbytes)
     if nbytes:
         backend.upload(memory, 0, array_of(cpu))

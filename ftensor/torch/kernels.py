@@ -93,8 +93,8 @@ def _source(line: str, schema: Any, direct: bool) -> str:
         body += [f"if x_{o}._key != k_{o}: give({o}, x_{o})" for o in outs]
         body.append(f"return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ')'}")
     elif outs:
-        made = f"F({inside})" if len(outs) > 1 else f"(F({inside}),)"
-        body.append(f"return bring(({', '.join(outs)},), {made})")
+        results = f"F({inside})" if len(outs) > 1 else f"(F({inside}),)"
+        body.append(f"return bring(({', '.join(outs)},), {results})")
     elif kinds and schema.arguments and schema.arguments[0].alias_info is not None and sign == "=":
         body += [f"F({inside})", f"return {schema.arguments[0].name}"]
     elif several:
@@ -111,26 +111,26 @@ def _source(line: str, schema: Any, direct: bool) -> str:
     return "\n".join(["def make(F, host, D):", *kernel, "    return kernel"])
 
 
-def _bring(outs: tuple[torch.Tensor, ...], made: Any) -> Any:
+def _bring(outs: tuple[torch.Tensor, ...], results: Any) -> Any:
     """Results brought into the tensors that an overload writes."""
-    for out, f in zip(outs, made):
+    for out, f in zip(outs, results):
         if tuple(out.shape) != f._shape:
             out.resize_(f._shape)
         copy(f, m.unwrap(out))
     return outs[0] if len(outs) == 1 else outs
 
 
-def _all(found: Any, *read: Any) -> Any:
+def _all(results: Any, *read: Any) -> Any:
     """Several results, as `memory.fresh`."""
     used = [x._storage for x in read if type(x) is Tensor]
-    return tuple([x.clone() if type(x) is Tensor and x._storage in used else x for x in found])
+    return tuple([x.clone() if type(x) is Tensor and x._storage in used else x for x in results])
 
 
-def wrap_all(found: Any, *read: Any) -> Any:
+def wrap_all(results: Any, *read: Any) -> Any:
     """The torch tensors of `_all`, in one pass."""
     used = [x._storage for x in read if type(x) is Tensor]
     wrap = m.wrap
-    return tuple([wrap(x.clone() if x._storage in used else x) if type(x) is Tensor else x for x in found])
+    return tuple([wrap(x.clone() if x._storage in used else x) if type(x) is Tensor else x for x in results])
 
 
 _SCOPE: dict[str, Any] = {
@@ -144,8 +144,8 @@ _SCOPE: dict[str, Any] = {
 def _maker(source: str) -> Callable[..., Callable[..., Any]]:
     scope = dict(_SCOPE)
     exec(compile(source, "<ftensor torch kernel>", "exec"), scope)
-    made: Callable[..., Callable[..., Any]] = scope["make"]
-    return made
+    maker: Callable[..., Callable[..., Any]] = scope["make"]
+    return maker
 
 
 @cache
@@ -161,8 +161,8 @@ def make(line: str, direct: bool = False) -> Callable[..., Any]:
 
 
 def _direct_on_host(host: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    found = host(*args, **kwargs)
-    return m.lift(found) if isinstance(found, torch.Tensor) else [m.lift(x) for x in found]
+    result = host(*args, **kwargs)
+    return m.lift(result) if isinstance(result, torch.Tensor) else [m.lift(x) for x in result]
 
 
 def install() -> None:

@@ -40,10 +40,10 @@ def function_of(graph: GraphModule) -> Function:
     for node in ends:
         text.forms[node] = {"t" if isinstance(node.meta.get("val"), torch.Tensor) else "p"}
     text.write(ordered(nodes[len(ends) : -1]), nodes[-1].all_input_nodes, ends)
-    found = "".join(f"{text.said(a, 't')}, " for a in end)
-    names = [f"{form}_{n.name}, " for n in ends for form in "tp" if form in text.given[n]]
+    returned = "".join(f"{text.said(a, 't')}, " for a in end)
+    names = [f"{form}_{n.name}, " for n in ends for form in "tp" if form in text.inputs[n]]
     head = [f"{''.join(names)} = args" * bool(names), "args.clear()", "known = {}"]
-    return text.function("args", [line for line in head if line], f"({found})")
+    return text.function("args", [line for line in head if line], f"({returned})")
 
 
 def tensor(f: Any, known: dict[int, Any]) -> torch.Tensor:
@@ -56,9 +56,9 @@ def tensor(f: Any, known: dict[int, Any]) -> torch.Tensor:
     storage = known.get(number)
     if storage is None:
         if f._storage.nbytes == f.numel() * f._dtype.itemsize:
-            made = m.wrap(f)
-            known[number] = untyped_storage(made)
-            return made
+            whole = m.wrap(f)
+            known[number] = untyped_storage(whole)
+            return whole
         storage = known[number] = m.new_storage(f._storage)  # of all, as other parts may follow
     return m.over(storage, m.FROM_FT[f._dtype], f._shape, f._strides, f._offset)
 
@@ -86,12 +86,12 @@ class _Text:
         self.lines: list[str] = []
         self.at: dict[int, Node] = {}  # the calls on ftensor's tensors, by the line's number
         self.forms: dict[Node, set[str]] = {}  # how a value is there: "t", "f", "p" for no tensor
-        self.given: dict[Node, set[str]] = {}  # as `forms`, when the function begins
+        self.inputs: dict[Node, set[str]] = {}  # as `forms`, when the function begins
 
-    def write(self, items: Sequence[Item], wanted: Sequence[Node], given: Sequence[Node]) -> None:
+    def write(self, items: Sequence[Item], wanted: Sequence[Node], inputs: Sequence[Node]) -> None:
         """The lines of nodes and runs of such; what is neither `wanted` nor used is let go of."""
-        self.given = {n: set(self.forms[n]) for n in given}
-        last: dict[Node, int] = dict.fromkeys(given, -1)
+        self.inputs = {n: set(self.forms[n]) for n in inputs}
+        last: dict[Node, int] = dict.fromkeys(inputs, -1)
         for k, item in enumerate(items):
             for node in (item,) if isinstance(item, Node) else item:
                 last[node] = k
@@ -109,16 +109,16 @@ class _Text:
                 self.run(item, [n for n in item if n in used or n in wanted])
             self.drop(over.get(k, ()))
 
-    def function(self, arguments: str, head: Sequence[str], found: str) -> Function:
-        """The function of what was written; `found` is what it returns."""
+    def function(self, arguments: str, head: Sequence[str], returned: str) -> Function:
+        """The function of what was written; `returned` is what it returns."""
         lines = [f"def call({arguments}):", *(INDENT + line for line in head)]
         self.at = {number + len(lines) + 1: node for number, node in self.at.items()}
-        lines += [INDENT + line for line in [*self.lines, f"return {found}"]]
+        lines += [INDENT + line for line in [*self.lines, f"return {returned}"]]
         text = "\n".join(lines) + "\n"
         exec(compile(text, "<ftensor graph>", "exec"), self.scope)
-        made: Function = self.scope["call"]
-        made.text = text  # type: ignore[attr-defined]
-        return made
+        call: Function = self.scope["call"]
+        call.text = text  # type: ignore[attr-defined]
+        return call
 
     # --- values
 
@@ -191,11 +191,11 @@ class _Text:
 
     def run(self, nodes: Sequence[Node], wanted: Sequence[Node]) -> None:
         """A line that does a run."""
-        given = list(dict.fromkeys(n for n in _inputs(nodes) if n not in nodes))
-        args = [self.value(n, "f") for n in given]
-        of = _Run(nodes, given, wanted, ["p" if "p" in self.forms[n] else "f" for n in given])
-        found = "".join(f"f_{n.name}, " for n in wanted)
-        self.lines.append(f"{found}{'= ' * bool(found)}{self.named(of.made(), 'r')}({', '.join(args)})")
+        inputs = list(dict.fromkeys(n for n in _inputs(nodes) if n not in nodes))
+        args = [self.value(n, "f") for n in inputs]
+        of = _Run(nodes, inputs, wanted, ["p" if "p" in self.forms[n] else "f" for n in inputs])
+        outputs = "".join(f"f_{n.name}, " for n in wanted)
+        self.lines.append(f"{outputs}{'= ' * bool(outputs)}{self.named(of.run(), 'r')}({', '.join(args)})")
         self.forms.update({n: {"f"} for n in wanted})
 
     # --- a graph's kinds of nodes
@@ -203,8 +203,8 @@ class _Text:
     def get_attr(self, node: Node) -> None:
         """A tensor that the graph holds."""
         assert isinstance(node.target, str)
-        found = operator.attrgetter(node.target)(self.graph)
-        self.set(node, self.named(found, "a"), "t" if tensors_in(found) else "p")
+        value = operator.attrgetter(node.target)(self.graph)
+        self.set(node, self.named(value, "a"), "t" if tensors_in(value) else "p")
 
     def call_function(self, node: Node) -> None:
         """A call."""
@@ -224,11 +224,11 @@ class _Run:
     """A run of nodes: what it is given in which forms, and what is wanted of it."""
 
     def __init__(
-        self, nodes: Sequence[Node], given: Sequence[Node], wanted: Sequence[Node], forms: Sequence[str]
+        self, nodes: Sequence[Node], inputs: Sequence[Node], wanted: Sequence[Node], forms: Sequence[str]
     ) -> None:
-        self.nodes, self.given, self.wanted, self.forms = nodes, given, wanted, forms
+        self.nodes, self.inputs, self.wanted, self.forms = nodes, inputs, wanted, forms
 
-    def made(self) -> Run:
+    def run(self) -> Run:
         """What does it."""
         function, text = self._function(self.nodes)
         calls = {number: str(node.target) for number, node in text.at.items()}
@@ -244,11 +244,11 @@ class _Run:
 
     def _function(self, items: Sequence[Item]) -> tuple[Function, _Text]:
         text = _Text(set())
-        text.forms = {n: {form} for n, form in zip(self.given, self.forms)}
-        text.write(items, self.wanted, self.given)
-        found = "".join(f"f_{n.name}, " for n in self.wanted)
-        names = [f"{form}_{n.name}" for n, form in zip(self.given, self.forms)]
-        return text.function(", ".join(names), [], f"({found})"), text
+        text.forms = {n: {form} for n, form in zip(self.inputs, self.forms)}
+        text.write(items, self.wanted, self.inputs)
+        returned = "".join(f"f_{n.name}, " for n in self.wanted)
+        names = [f"{form}_{n.name}" for n, form in zip(self.inputs, self.forms)]
+        return text.function(", ".join(names), [], f"({returned})"), text
 
 
 def _inputs(item: Item) -> list[Node]:
@@ -257,8 +257,8 @@ def _inputs(item: Item) -> list[Node]:
 
 
 def _memory(val: torch.Tensor) -> int:
-    found: int = untyped_storage(val)._cdata
-    return found
+    number: int = untyped_storage(val)._cdata
+    return number
 
 
 def _shared(nodes: Sequence[Node]) -> set[int]:

@@ -42,13 +42,13 @@ def _served(name: str) -> Callable[..., Any]:
     """The kernel of a method, by its name as torch has it: with "_" where it is in place."""
     inplace = name.endswith("_")
 
-    def each(xs: Any, words: tuple[str, ...], *given: Any) -> list[Any] | None:
-        many = len(given) - len(words)
-        made = []
+    def each(xs: Any, words: tuple[str, ...], *values: Any) -> list[Any] | None:
+        many = len(values) - len(words)
+        results = []
         for k, x in enumerate(xs):
-            named = {word: _at(of, k) for word, of in zip(words, given[many:])}
-            made.append(getattr(x, name)(*[_at(of, k) for of in given[:many]], **named))
-        return None if inplace else made
+            named = {word: _at(of, k) for word, of in zip(words, values[many:])}
+            results.append(getattr(x, name)(*[_at(of, k) for of in values[:many]], **named))
+        return None if inplace else results
 
     each.__qualname__ = f"_foreach_{name}"
     together = listed(each)
@@ -56,17 +56,17 @@ def _served(name: str) -> Callable[..., Any]:
     def call(self: Sequence[torch.Tensor], *args: Any, **kwargs: Any) -> Any:
         if name.startswith("addc") and len(args) == 3:
             *args, kwargs["value"] = args  # type: ignore[assignment]
-        given = (*args, *kwargs.values())
-        lists = [x for x in given if isinstance(x, (list, tuple))]
+        values = (*args, *kwargs.values())
+        lists = [x for x in values if isinstance(x, (list, tuple))]
         if not self or any(len(x) != len(self) for x in lists):
             lengths = ", ".join([str(len(x)) for x in (self, *lists)])
             raise errors.list_lengths(op=name, lengths=lengths)
         words = tuple(kwargs)
         if not all(t.dtype in _FLOATS for t in self):
-            return each(self, words, *given)
-        brought = [list(map(lift, x)) if isinstance(x, (list, tuple)) else lift(x) for x in given]
-        made = together(list(map(unwrap, self)), words, *brought)
-        return None if made is None else list(map(wrap, made))
+            return each(self, words, *values)
+        brought = [list(map(lift, x)) if isinstance(x, (list, tuple)) else lift(x) for x in values]
+        results = together(list(map(unwrap, self)), words, *brought)
+        return None if results is None else list(map(wrap, results))
 
     return call
 

@@ -105,20 +105,20 @@ class _Structures:
         """A structure with a geometry."""
         n = len(f._shape)
         full = len(self.by_key) >= _MOST_STRUCTURES
-        made = self.any if full else _structure(2 * n)
-        at = made[1]
+        structure = self.any if full else _structure(2 * n)
+        at = structure[1]
         _PACK[2 * n].pack_into(
-            made[0], 0, 0, _DLPACK_DEVICE, 0, n, _CODES[f._dtype], at + _HEAD,
+            structure[0], 0, 0, _DLPACK_DEVICE, 0, n, _CODES[f._dtype], at + _HEAD,
             at + _HEAD + 8 * n, 0, 0, 0, *f._shape, *f._strides,
         )  # fmt: skip
         if not full:
-            self.by_key[f._key] = made
-        return made
+            self.by_key[f._key] = structure
+        return structure
 
 
 def _structure(words: int) -> Structure:
-    made = ctypes.create_string_buffer(_HEAD + words * 8)
-    return made, ctypes.addressof(made), ctypes.c_uint64.from_buffer(made)
+    buffer = ctypes.create_string_buffer(_HEAD + words * 8)
+    return buffer, ctypes.addressof(buffer), ctypes.c_uint64.from_buffer(buffer)
 
 
 _never_freed: list[_Structures] = []
@@ -150,15 +150,15 @@ _thread = _Thread()
 
 def new_storage(memory: Storage, nbytes: int | None = None) -> torch.UntypedStorage:
     """A torch storage over a buffer that torch does not know yet."""
-    found = storage_at(address_of(memory), DEVICE, memory.nbytes if nbytes is None else nbytes)
-    found._ft = memory
-    return found
+    storage = storage_at(address_of(memory), DEVICE, memory.nbytes if nbytes is None else nbytes)
+    storage._ft = memory
+    return storage
 
 
 def over(storage: torch.UntypedStorage, dtype: torch.dtype, shape: Any, strides: Any, offset: int = 0) -> torch.Tensor:
     """A tensor over a torch storage of the device."""
-    made = empty_tensor((0,), dtype)
-    return set_storage(CPU_KEYS, made, storage, offset, list(shape), list(strides))
+    tensor = empty_tensor((0,), dtype)
+    return set_storage(CPU_KEYS, tensor, storage, offset, list(shape), list(strides))
 
 
 def wrap(f: Tensor) -> torch.Tensor:
@@ -169,9 +169,9 @@ def wrap(f: Tensor) -> torch.Tensor:
     structures = _thread.structures
     _, at, data = structures.by_key.get(f._key) or structures.of(f)
     data.value = memory.ptr or address_of(memory)
-    made = _from_dlpack(_new_capsule(at, _NAME, None))
-    untyped_storage(made)._ft = memory
-    return made
+    tensor = _from_dlpack(_new_capsule(at, _NAME, None))
+    untyped_storage(tensor)._ft = memory
+    return tensor
 
 
 def fresh(f: Tensor, *read: Any) -> Tensor:
@@ -204,9 +204,9 @@ def _geometry(key: Any) -> tuple[Ints, Ints, dtypes.dtype, int]:
     if len(_geometries) >= _MOST_GEOMETRIES:
         _geometries.clear()
     shape, strides, dtype = tuple(key[0]), key[1], TO_FT[key[2]]
-    found = shape, strides, dtype, geometry_key(shape, strides, dtype)
-    _geometries[tuple(key[0]), strides, key[2]] = found
-    return found
+    geometry = shape, strides, dtype, geometry_key(shape, strides, dtype)
+    _geometries[tuple(key[0]), strides, key[2]] = geometry
+    return geometry
 
 
 def _seen(memory: Storage, t: torch.Tensor) -> Tensor:
@@ -260,8 +260,8 @@ def _brought(t: torch.Tensor) -> Tensor:
 
 def is_here(t: torch.Tensor) -> bool:
     """Whether a tensor lies on the device."""
-    found: bool = t.device == DEVICE
-    return found
+    here: bool = t.device == DEVICE
+    return here
 
 
 def give(out: torch.Tensor, f: Tensor) -> torch.Tensor:

@@ -27,11 +27,11 @@ def _check(device: Any) -> None:
     """RuntimeError for a device that is not fpga:0."""
     if device is None or (isinstance(device, int) and device < 0):
         return
-    found = torch.device("fpga", device) if isinstance(device, int) else torch.device(device)
-    if found.type != "fpga":
-        raise _errors.not_the_fpga(found)
-    if found.index:
-        raise _errors.device_index(found.index)
+    resolved = torch.device("fpga", device) if isinstance(device, int) else torch.device(device)
+    if resolved.type != "fpga":
+        raise _errors.not_the_fpga(resolved)
+    if resolved.index:
+        raise _errors.device_index(resolved.index)
 
 
 # --- the device

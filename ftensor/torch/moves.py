@@ -58,10 +58,10 @@ def _moving(self: nn.Module, fn: Any, recurse: bool = True) -> Any:
         return _apply(self, fn, recurse)
     move = _Move(fn)
     before = [(m, n, p) for m in self.modules() for n, p in m._parameters.items()]
-    found = _apply(self, move, recurse)
+    moved = _apply(self, move, recurse)
     if move.held:
         _tie(move, before)
-    return found
+    return moved
 
 
 def _tie(move: _Move, before: list[tuple[nn.Module, str, Any]]) -> None:
@@ -69,8 +69,8 @@ def _tie(move: _Move, before: list[tuple[nn.Module, str, Any]]) -> None:
     new: dict[int, Any] = {}
     for module, name, parameter in before:
         if id(parameter) in move.held:
-            made = new.setdefault(id(parameter), module._parameters[name])
-            module._parameters[name] = made
+            replacement = new.setdefault(id(parameter), module._parameters[name])
+            module._parameters[name] = replacement
     warnings.warn(
         f"{len(new)} Parameters were replaced as their module moved, since a graph still holds "
         f"them: an optimizer made before does not know the new ones; make it after the move, or "

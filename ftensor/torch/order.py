@@ -30,14 +30,14 @@ def is_here(node: Node) -> bool:
         return False
     if node.target is operator.getitem:
         return isinstance(node.args[0], Node) and is_here(node.args[0])
-    found = node.meta.get("val")
-    if not isinstance(node.target, torch._ops.OpOverload) or not tensors_in(found):
+    value = node.meta.get("val")
+    if not isinstance(node.target, torch._ops.OpOverload) or not tensors_in(value):
         return False
-    given = _leaves(found)
+    results = _leaves(value)
     taken = [v for n in node.all_input_nodes for v in _leaves(n.meta.get("val"))]
-    if not all(m.is_here(v) for v in (*given, *[v for v in taken if v.dim()])):
+    if not all(m.is_here(v) for v in (*results, *[v for v in taken if v.dim()])):
         return False
-    if not all(v.dtype in m.TO_FT for v in (*given, *taken)):
+    if not all(v.dtype in m.TO_FT for v in (*results, *taken)):
         return False
     return direct(node, node.target) is not None
 

@@ -24,9 +24,9 @@ def bind(name: str, function: Callable[..., Any]) -> None:
 
     @wraps(function)
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        given = [_lifted(a) for a in args]
+        operands = [_lifted(a) for a in args]
         named = {word: _lifted(a) for word, a in kwargs.items()}
-        return _wrapped(function(*given, **named), [*given, *named.values()])
+        return _wrapped(function(*operands, **named), [*operands, *named.values()])
 
     library.impl(op, kernel, "PrivateUse1")
 
@@ -38,11 +38,11 @@ def _lifted(a: Any) -> Any:
     return m.lift(a) if isinstance(a, torch.Tensor) else a
 
 
-def _wrapped(result: Any, given: list[Any]) -> Any:
+def _wrapped(result: Any, operands: list[Any]) -> Any:
     """Results as torch's tensors, which share no memory with the arguments."""
     if isinstance(result, (list, tuple)):
-        return type(result)(_wrapped(part, given) for part in result)
-    return m.wrap(m.fresh(result, *given)) if type(result) is Tensor else result
+        return type(result)(_wrapped(part, operands) for part in result)
+    return m.wrap(m.fresh(result, *operands)) if type(result) is Tensor else result
 
 
 def install() -> None:

@@ -104,8 +104,8 @@ def _linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: b
     if vector and not left:
         raise errors_factor.shapes("linalg.solve_ex", A._shape, B._shape, "B needs two dims")
     right = B.unsqueeze(-1) if vector else B
-    made = linalg_lu_solve(LU, pivots, right, left=left)
-    return made.squeeze(-1) if vector else made, LU, pivots, info
+    solution = linalg_lu_solve(LU, pivots, right, left=left)
+    return solution.squeeze(-1) if vector else solution, LU, pivots, info
 
 
 # --- distances
@@ -120,16 +120,16 @@ def _cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -
 
 @aten_op()
 def multilabel_margin_loss_forward(x: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
-    made = multilabel_margin_loss(x, target, reduction=reduction)
-    return made, listed_classes(x, target)[2].to(x._dtype).reshape(target._shape)
+    loss = multilabel_margin_loss(x, target, reduction=reduction)
+    return loss, listed_classes(x, target)[2].to(x._dtype).reshape(target._shape)
 
 
 # --- scans and sets
 
 
 def _extremes(scan: Callable[..., Any], x: Tensor, values: Tensor, indices: Tensor, dim: int) -> None:
-    for made, out in zip(scan(x, dim), (values, indices)):
-        copy(made, out)
+    for result, out in zip(scan(x, dim), (values, indices)):
+        copy(result, out)
 
 
 for _scan in (cummax, cummin):
@@ -155,9 +155,9 @@ def unique_consecutive(
     x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> tuple[Tensor, ...]:
     """The elements without repetitions; where each one went and how many there were, if asked."""
-    found, inverse, counts = sets.unique_consecutive(x, True, True, dim)
+    values, inverse, counts = sets.unique_consecutive(x, True, True, dim)
     none = empty(0, dtype=dtypes.int64, device=x.device)
-    return found, inverse if return_inverse else none, counts if return_counts else none
+    return values, inverse if return_inverse else none, counts if return_counts else none
 
 
 # --- activations
@@ -216,7 +216,7 @@ def embedding_bag(
     index = index.narrow(0, 0, used)
     if weights is not None:
         weights = weights.narrow(0, 0, used)
-    made, held = bags.pooled(table, index, of, count, word, weights, padding_idx)
+    pooled, held = bags.pooled(table, index, of, count, word, weights, padding_idx)
     if word == "max":
-        return made, of, held, bags.largest(table, index, of, made, padding_idx)
-    return made, of, held, zeros((0,), dtype=dtypes.int64, device=made.device)
+        return pooled, of, held, bags.largest(table, index, of, pooled, padding_idx)
+    return pooled, of, held, zeros((0,), dtype=dtypes.int64, device=pooled.device)

@@ -53,10 +53,10 @@ PATCHED = (
 )
 
 
-def check_version(found: str = torch.__version__) -> None:
+def check_version(version: str = torch.__version__) -> None:
     """ImportError for a torch whose private interface was not tested."""
-    if ".".join(found.split(".")[:2]) not in TESTED:
-        raise errors.torch_version(found, TESTED)
+    if ".".join(version.split(".")[:2]) not in TESTED:
+        raise errors.torch_version(version, TESTED)
 
 
 check_version()
@@ -128,13 +128,13 @@ def answer_without_python() -> None:
     cpus = (pointer * _METHODS).from_address(cpu.value)
     # With what stands before it: the offset to the top, the class.
     table = (pointer * (2 + _METHODS)).from_address(own.value - 2 * ctypes.sizeof(pointer))
-    made = _for_ever((pointer * (2 + _METHODS))(*table))
+    methods = _for_ever((pointer * (2 + _METHODS))(*table))
     answer = _device_zero(cpus[_GET_STREAM] or 0)
-    made[2 + _EXCHANGE_STREAM] = answer or cpus[_EXCHANGE_STREAM]
+    methods[2 + _EXCHANGE_STREAM] = answer or cpus[_EXCHANGE_STREAM]
     if answer is not None:
         for place in (_EXCHANGE_DEVICE, _GET_DEVICE, _GET_STREAM, _GET_NEW_STREAM):
-            made[2 + place] = answer
-    own.value = ctypes.addressof(made) + 2 * ctypes.sizeof(pointer)
+            methods[2 + place] = answer
+    own.value = ctypes.addressof(methods) + 2 * ctypes.sizeof(pointer)
 
 
 def _device_zero(cpu: int) -> int | None:

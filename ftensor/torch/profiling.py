@@ -67,7 +67,7 @@ def _parse_kineto_results(self: Any, result: Any, timeout_s: float | None = None
             if call.time_range.end >= at:
                 call.append_kernel(e.kernel, 0, (e.done - e.begun) / 1e3)
                 break
-        made = FunctionEvent(
+        event = FunctionEvent(
             id=-1 - number,
             name=e.kernel,
             thread=0,
@@ -79,7 +79,7 @@ def _parse_kineto_results(self: Any, result: Any, timeout_s: float | None = None
             device_index=0,
             device_resource_id=0,
         )
-        events.append(made)
+        events.append(event)
     if self.profile_memory:
         times = [us(ns) for ns, _ in mine.memory.curve]
         held = [mine.memory.before, *[now for _, now in mine.memory.curve]]
@@ -96,7 +96,7 @@ def _outermost_first(event: Any) -> tuple[float, float]:
 
 @wraps(_export)
 def _export_chrome_trace(self: Any, path: Any, *args: Any, **kwargs: Any) -> Any:
-    made = _export(self, path, *args, **kwargs)
+    result = _export(self, path, *args, **kwargs)
     mine = getattr(self, "_ftensor", None)
     if mine is not None:
         with open(path) as file:
@@ -106,7 +106,7 @@ def _export_chrome_trace(self: Any, path: Any, *args: Any, **kwargs: Any) -> Any
         trace["traceEvents"] += [{**e, "pid": NAME} for e in own if e["pid"] == DEVICE and e["ph"] not in "sf"]
         with open(path, "w") as file:
             json.dump(trace, file)
-    return made
+    return result
 
 
 def install() -> None:

@@ -87,22 +87,22 @@ class Run:
         if backend.executor is not None and recorder(backend) is not None:
             return self.function(*args)
         signature = self.jitted.whole(backend, key, tensors)
-        found: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
-        if found is None:
-            found = known(backend.launches, signature)
-        if found is None:
+        lowered: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
+        if lowered is None:
+            lowered = known(backend.launches, signature)
+        if lowered is None:
             plain = self._plain.get(signature)
             if plain is None and self._new(signature):
                 plain = self.function
             if plain is not None:
                 return plain(*args)
-            made = self._made(signature, backend, tensors, args)
-            if not isinstance(made, Lowered):
-                return made(*args)
-            found = made
-        if found.written and any(tensors[k]._storage.readonly for k in found.written):
+            prepared = self._prepared(signature, backend, tensors, args)
+            if not isinstance(prepared, Lowered):
+                return prepared(*args)
+            lowered = prepared
+        if lowered.written and any(tensors[k]._storage.readonly for k in lowered.written):
             return self.function(*args)
-        return found.run(tensors, signature)
+        return lowered.run(tensors, signature)
 
     def _new(self, signature: tuple[Any, ...]) -> bool:
         """Whether a signature is not worth a trace yet."""
@@ -113,14 +113,14 @@ class Run:
         self._once[signature] = None
         return True
 
-    def _made(
+    def _prepared(
         self, signature: tuple[Any, ...], backend: Any, tensors: Sequence[Tensor], args: Any
     ) -> Function | Lowered:
         """The graph of a signature, or what does without."""
         try:
-            made = self.jitted.lower(backend, signature, tensors, args, {})
-            self._note(0 if made.launch is None else len(made.launch.steps), "")
-            return made
+            lowered = self.jitted.lower(backend, signature, tensors, args, {})
+            self._note(0 if lowered.launch is None else len(lowered.launch.steps), "")
+            return lowered
         except GraphError as error:
             at = self._line(error.__traceback__)
             name = "" if at is None else self.calls[at]

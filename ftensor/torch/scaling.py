@@ -20,18 +20,18 @@ def unscale(self: Sequence[Any], found_inf: Any, inv_scale: Any) -> None:
     tensors = [unwrap(t) for t in self if t.numel()]
     if not tensors:
         return
-    found, factor = unwrap(found_inf), lift(inv_scale)
+    flag, factor = unwrap(found_inf), lift(inv_scale)
     largest = stack([_largest(x) for x in tensors])
-    bad = largest.isfinite().all().logical_not().to(found._dtype)
-    copy(found.maximum(bad).reshape(found._shape), found)
+    bad = largest.isfinite().all().logical_not().to(flag._dtype)
+    copy(flag.maximum(bad).reshape(flag._shape), flag)
     for x in tensors:
         x.mul_(factor.reshape(()))
 
 
 def _largest(x: Tensor) -> Tensor:
     """The largest absolute value, NaN where there is one, as float32."""
-    made: Tensor = vector_norm(x, float("inf")) if x.ndim else x.abs()
-    return made.float()
+    largest: Tensor = vector_norm(x, float("inf")) if x.ndim else x.abs()
+    return largest.float()
 
 
 @impl("_amp_update_scale_")

@@ -68,14 +68,14 @@ def function_of(call: str) -> Callable[..., Any]:
 def served() -> dict[str, str]:
     """The entries of the catalogue by the names that aten has for them."""
     ops.load()
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for key, entry in ENTRIES.items():
         prefix = PREFIX.get(entry.namespace)
         if prefix is None or entry.prop:
             continue
         for name in (*entry.aten, *(prefix + n for n in (entry.name, *entry.aliases))):
-            found.setdefault(name, key)
-    return found
+            by_name.setdefault(name, key)
+    return by_name
 
 
 def inplace(schema: Any) -> bool:
@@ -109,9 +109,9 @@ def wanted(schema: Any) -> bool:
 
 def parameters(call: Callable[..., Any]) -> list[inspect.Parameter] | None:
     """A function's parameters without `out`; None where they are as many as one likes."""
-    found = [p for p in inspect.signature(call).parameters.values() if p.name != "out"]
-    kinds = {p.kind for p in found}
-    return None if kinds & {inspect.Parameter.VAR_POSITIONAL} else found
+    known = [p for p in inspect.signature(call).parameters.values() if p.name != "out"]
+    kinds = {p.kind for p in known}
+    return None if kinds & {inspect.Parameter.VAR_POSITIONAL} else known
 
 
 def derived(schema: Any) -> str | None:
@@ -135,8 +135,8 @@ def derived(schema: Any) -> str | None:
     if not own:
         return _writing(schema, key, inside, condition)
     method = isinstance(getattr(Tensor, entry.name + "_", None), Callable)  # type: ignore[arg-type]
-    made = f"= Tensor.{entry.name}_({inside})" if method else f"<- {key}({inside})"
-    return f"{qualified(schema)} {made}" + f" if {condition}" * bool(condition)
+    call = f"= Tensor.{entry.name}_({inside})" if method else f"<- {key}({inside})"
+    return f"{qualified(schema)} {call}" + f" if {condition}" * bool(condition)
 
 
 def _own(schema: Any) -> str | None:
@@ -207,7 +207,7 @@ def table(written: set[str]) -> tuple[list[str], list[str]]:
 
     Those with hand-written kernels are in neither.
     """
-    found, left = [], []
+    lines, left = [], []
     for schema in sorted((s for s in all_schemas() if wanted(s)), key=qualified):
         name = qualified(schema)
         if name in written:
@@ -216,20 +216,20 @@ def table(written: set[str]) -> tuple[list[str], list[str]]:
         if line is None or line.endswith(" = host"):
             left.append(name)
         else:
-            found.append(line)
-    return list(dict.fromkeys(found)), list(dict.fromkeys(left))
+            lines.append(line)
+    return list(dict.fromkeys(lines)), list(dict.fromkeys(left))
 
 
 def text(written: set[str]) -> str:
     """The file."""
-    found, left = table(written)
+    lines, left = table(written)
     head = (
         "# Which op of the catalogue serves which overload of aten, and with which arguments.\n"
         "# Written by `make torch-table`; schema.py tells the form, said.txt has lines by hand.\n"
     )
     host = textwrap.fill(" ".join(left), 98, break_long_words=False, break_on_hyphens=False)
     tail = "\n\n# On the host:\n" + textwrap.indent(host, "# ")
-    return head + "\n".join(found) + tail + "\n"
+    return head + "\n".join(lines) + tail + "\n"
 
 
 def main() -> None:

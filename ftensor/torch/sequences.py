@@ -44,10 +44,10 @@ def _lstm(
         return by_parts(_LSTM, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     x = input.transpose(0, 1) if batch_first else input
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
-        made = _Layers.apply(has_biases, x, *hx, *params)
+        results = _Layers.apply(has_biases, x, *hx, *params)
     else:
-        made = _forward(has_biases, x, *hx, *params)[0]
-    return (made[0].transpose(0, 1) if batch_first else made[0], *made[1:])
+        results = _forward(has_biases, x, *hx, *params)[0]
+    return (results[0].transpose(0, 1) if batch_first else results[0], *results[1:])
 
 
 def _alike(tensors: Sequence[torch.Tensor]) -> bool:
@@ -77,16 +77,16 @@ def _fit(
 
 def _weights(has_biases: bool, params: Sequence[torch.Tensor]) -> list[Weights]:
     each = 4 if has_biases else 2
-    found = [lift(t) for t in params]
-    return [Weights(*found[k : k + each]) for k in range(0, len(found), each)]
+    lifted = [lift(t) for t in params]
+    return [Weights(*lifted[k : k + each]) for k in range(0, len(lifted), each)]
 
 
 def _forward(
     has_biases: bool, x: torch.Tensor, h: torch.Tensor, c: torch.Tensor, *params: torch.Tensor
 ) -> tuple[tuple[torch.Tensor, ...], list[Layer]]:
     """What torch gets, and what the derivative needs."""
-    *made, layers = lstm_layers(lift(x), lift(h), lift(c), _weights(has_biases, params))
-    return tuple(map(wrap, made)), layers
+    *results, layers = lstm_layers(lift(x), lift(h), lift(c), _weights(has_biases, params))
+    return tuple(map(wrap, results)), layers
 
 
 class _Layers(torch.autograd.Function):
@@ -94,12 +94,12 @@ class _Layers(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, has_biases: bool, *args: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        made, layers = _forward(has_biases, *args)
+        results, layers = _forward(has_biases, *args)
         # The result is the last layer's hidden states; a program may write there.
-        ctx.save_for_backward(*args, made[0])
+        ctx.save_for_backward(*args, results[0])
         ctx.has_biases, ctx.layers = has_biases, layers
         ctx.set_materialize_grads(False)
-        return made
+        return results
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
@@ -121,8 +121,8 @@ class _Layers(torch.autograd.Function):
             of_input = k > 0 or needed[0]
             dy, *states, own = lstm_layer_backward(dy, dh[k], dc[k], ctx.layers[k], weights[k], of_input)
             dhs[:0], dcs[:0], dws[:0] = [states[0]], [states[1]], own
-        found = [dy, stack(dhs), stack(dcs), *dws]
-        return None, *[wrap(g) if wanted else None for g, wanted in zip(found, needed)]
+        gradients = [dy, stack(dhs), stack(dcs), *dws]
+        return None, *[wrap(g) if wanted else None for g, wanted in zip(gradients, needed)]
 
 
 def _parts(has_biases: bool, *args: torch.Tensor) -> Any:

@@ -86,8 +86,8 @@ def _sent(storage: Any) -> Any:
     return adopt_storage, (_clone(host_storage(storage)),)
 
 
-def _from_bytes(given: bytearray) -> torch.UntypedStorage:
-    whole = torch.frombuffer(given, dtype=torch.uint8) if given else torch.empty(0)
+def _from_bytes(content: bytearray) -> torch.UntypedStorage:
+    whole = torch.frombuffer(content, dtype=torch.uint8) if content else torch.empty(0)
     return adopt_storage(whole.untyped_storage())
 
 

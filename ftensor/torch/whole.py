@@ -47,10 +47,10 @@ def whole(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
-                made = function(*args, **kwargs)
+                result = function(*args, **kwargs)
             except NotImplementedError:  # of a dtype
-                made = None
-            return by_parts(op, *args, **kwargs) if made is None else made
+                result = None
+            return by_parts(op, *args, **kwargs) if result is None else result
 
         recorded.impl(name, call)
         return function
@@ -82,31 +82,31 @@ def parts_backward(
     themselves; from those of its results."""
     with torch.enable_grad():
         args = [t.view_as(t) for t in args]  # one may be given twice
-        made = parts(*args)
+        results = parts(*args)
     asked = [t for t, wanted in zip(args, needed) if wanted]
-    given = [(y, g) for y, g in zip(made, grads) if g is not None]
-    found = iter(
+    pairs = [(y, g) for y, g in zip(results, grads) if g is not None]
+    gradients = iter(
         torch.autograd.grad(
-            [y for y, _ in given], asked, [g for _, g in given], create_graph=torch.is_grad_enabled(), allow_unused=True
+            [y for y, _ in pairs], asked, [g for _, g in pairs], create_graph=torch.is_grad_enabled(), allow_unused=True
         )
     )
-    return [next(found) if wanted else None for wanted in needed]
+    return [next(gradients) if wanted else None for wanted in needed]
 
 
 @whole("linear")
 def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor | None:
-    given = (input, weight) if bias is None else (input, weight, bias)
-    if not is_plain(given):
+    tensors = (input, weight) if bias is None else (input, weight, bias)
+    if not is_plain(tensors):
         return None
-    x, w, *b = own = list(map(lift, given))
+    x, w, *b = own = list(map(lift, tensors))
     if not (alike(own) and len(w._shape) == 2 and x._shape[-1:] == w._shape[1:]):
         return None
     if b and b[0]._shape != w._shape[:1]:
         return None
-    if not needs_gradient(given):
+    if not needs_gradient(tensors):
         return wrap(ft_linear(*own))
-    found: torch.Tensor = _record_linear(RECORDED_KEYS, input, weight, bias)
-    return found
+    result: torch.Tensor = _record_linear(RECORDED_KEYS, input, weight, bias)
+    return result
 
 
 @impl("linear")
@@ -120,8 +120,8 @@ def linear_backward(
     self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, output_mask: Sequence[bool]
 ) -> Any:
     """aten::linear_backward, unrecorded."""
-    given = lift(self), lift(grad_output), lift(weight)
-    return wrap_all(ft_linear_backward(*given, tuple(output_mask)), *given)
+    tensors = lift(self), lift(grad_output), lift(weight)
+    return wrap_all(ft_linear_backward(*tensors, tuple(output_mask)), *tensors)
 
 
 @kernel("embedding")
@@ -171,8 +171,8 @@ def _layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> torch.Tensor | None:
-    given = [t for t in (input, weight, bias) if t is not None]
-    if not is_plain(given) or needs_gradient(given):
+    tensors = [t for t in (input, weight, bias) if t is not None]
+    if not is_plain(tensors) or needs_gradient(tensors):
         return None
     w, b = (None if t is None else lift(t) for t in (weight, bias))
     return wrap(layer_norm(lift(input), tuple(normalized_shape), w, b, eps))
@@ -190,23 +190,23 @@ def _attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> torch.Tensor | None:
-    given = query, key, value
+    tensors = query, key, value
     if attn_mask is not None or dropout_p or enable_gqa:
         return None
-    if not is_plain(given):
+    if not is_plain(tensors):
         return None
-    q, k, v = own = list(map(lift, given))
+    q, k, v = own = list(map(lift, tensors))
     heads, depth = q._shape[:-2], q._shape[-1:]
     if not alike(own) or (heads, depth) != (k._shape[:-2], k._shape[-1:]):
         return None
     if k._shape[:-1] != v._shape[:-1]:
         return None
-    if not needs_gradient(given):
+    if not needs_gradient(tensors):
         return wrap(scaled_dot_product_attention(q, k, v, is_causal=is_causal, scale=scale))
     if q._dtype not in WIDE:
         return None
-    found: torch.Tensor = _Attention.apply(*given, is_causal, scale)
-    return found
+    result: torch.Tensor = _Attention.apply(*tensors, is_causal, scale)
+    return result
 
 
 class _Attention(torch.autograd.Function):
@@ -218,17 +218,17 @@ class _Attention(torch.autograd.Function):
     ) -> torch.Tensor:
         ctx.causal, ctx.scale = causal, scale
         ctx.factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-        made, weights = attention(lift(query), lift(key), lift(value), ctx.factor, causal)
+        result, weights = attention(lift(query), lift(key), lift(value), ctx.factor, causal)
         ctx.save_for_backward(query, key, value, wrap(weights))
-        return wrap(made)
+        return wrap(result)
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        *given, weights = ctx.saved_tensors
+        *inputs, weights = ctx.saved_tensors
         needed = ctx.needs_input_grad[:3]
         if torch.is_grad_enabled() or is_batched(grad):
             parts = partial(by_parts, _ATTENTION, is_causal=ctx.causal, scale=ctx.scale)
-            return (*parts_backward(lambda *a: (parts(*a),), given, needed, (grad,)), None, None)
-        q, k, v = map(lift, given)
+            return (*parts_backward(lambda *a: (parts(*a),), inputs, needed, (grad,)), None, None)
+        q, k, v = map(lift, inputs)
         own = attention_backward(lift(grad), q, k, v, lift(weights), ctx.factor)
         return (*[wrap(g) if n else None for g, n in zip(own, needed)], None, None)

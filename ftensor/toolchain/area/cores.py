@@ -167,19 +167,19 @@ def core(operator: str, of: str) -> Resources:
     """
     if of in ("float", "double"):
         return FLOATS[operator, of].takes
-    found = _integers(operator, BITS[of])
-    if found is None:
+    entry = _integers(operator, BITS[of])
+    if entry is None:
         raise KeyError((operator, of))
-    return found.takes
+    return entry.takes
 
 
 def library(name: str, of: str) -> Resources:
     """What a function of hls_math.h takes; its tables are twice as large in double."""
     parts, tables = LIBRARY[name]
-    found = Resources(bram=tables * (2 if of == "double" else 1))
+    total = Resources(bram=tables * (2 if of == "double" else 1))
     for operator, times in parts.items():
-        found += core(operator, of) * times
-    return found
+        total += core(operator, of) * times
+    return total
 
 
 # Ports, control and wires. An adapter of 32 bits takes some 880 FF and 1050 LUT in published

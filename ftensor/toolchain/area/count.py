@@ -35,11 +35,11 @@ class Value(NamedTuple):
 
 def takes(counts: Mapping[tuple[str, str], int]) -> Resources:
     """What counted operators take."""
-    found = Resources()
+    total = Resources()
     for (word, of), times in counts.items():
         one = library(word, of) if word in LIBRARY else core(word, of)
-        found += one * times
-    return found
+        total += one * times
+    return total
 
 
 class Counting:
@@ -53,19 +53,19 @@ class Counting:
         aliases: Mapping[str, str] | None = None,
     ) -> None:
         self.functions, self.structs, self.aliases = functions, structs or {}, aliases or {}
-        self.found: dict[str, Counts] = {}
+        self.counted: dict[str, Counts] = {}
 
     def of(self, name: str) -> Counts:
         """The operators of a function. ValueError for one that is not here."""
-        if name not in self.found:
+        if name not in self.counted:
             one = self.functions.get(name)
             if one is None:
                 raise ValueError(f"the area model knows no function {name}")
             counts: Counts = Counter()
             names = {n: Value(self.type(of)) for of, n in one.takes}
             self._statements(one.body, names, counts, self.type(one.result))
-            self.found[name] = counts
-        return self.found[name]
+            self.counted[name] = counts
+        return self.counted[name]
 
     def type(self, of: str) -> str:
         """A type of C in the model's words."""
@@ -84,10 +84,10 @@ class Counting:
         kind = tree[0]
         if kind == "declare":
             _, of, name, value = tree
-            found = Value(self.type(of))
+            declared = Value(self.type(of))
             if value is not None:
-                found = self._cast(self._value(value, names, counts), found.of, counts)
-            names[name] = found
+                declared = self._cast(self._value(value, names, counts), declared.of, counts)
+            names[name] = declared
         elif kind == "assign":
             _, place, sign, value = tree
             if sign:
@@ -236,9 +236,9 @@ class Counting:
         return Value(of)
 
     def _call(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
-        _, name, given = tree
+        _, name, arguments = tree
         name = name.rpartition("::")[2]
-        values = [self._value(one, names, counts) for one in given]
+        values = [self._value(one, names, counts) for one in arguments]
         of = self.type(name)
         if name.startswith("ft_bits<"):
             return Value(self.type(name[8:-1]), values[0].constant)

@@ -82,9 +82,9 @@ def reduced(groups: Sequence[Group], board: Board) -> Fit:
     """As many of the kernels as fit: the dearest are left out first, and those taken in again that
     find room then. Kernels that streams join are left out all together."""
     kept = list(groups)
-    while kept and not (found := fit(kept, board)).fits:
-        worst = max(range(len(NAMES)), key=lambda k: found.shares[NAMES[k]] / MOST[NAMES[k]])
-        if not found.full:
+    while kept and not (usage := fit(kept, board)).fits:
+        worst = max(range(len(NAMES)), key=lambda k: usage.shares[NAMES[k]] / MOST[NAMES[k]])
+        if not usage.full:
             dearest = max(kept, key=lambda g: g.units * len(bundles(g)))
         else:
             dearest = max(kept, key=lambda g: area(g).whole.values()[worst])
@@ -99,17 +99,17 @@ def reduced(groups: Sequence[Group], board: Board) -> Fit:
 
 def check(name: str, groups: Sequence[Group], board: Board) -> Fit:
     """The image on a board. BuildError, with the numbers and what fits, where it does not fit."""
-    found = fit(groups, board)
-    if found.fits:
-        return found
+    usage = fit(groups, board)
+    if usage.fits:
+        return usage
     most = int(board.masters.value)
-    parts = found.shares
-    problems = [f"{TITLES[n]} {parts[n]:.0%} of at most {MOST[n]:.0%}" for n in found.full]
-    if found.crowded:
-        where = max(found.crowded, key=lambda name: found.crowded[name])
-        others = len(found.crowded) - 1
+    parts = usage.shares
+    problems = [f"{TITLES[n]} {parts[n]:.0%} of at most {MOST[n]:.0%}" for n in usage.full]
+    if usage.crowded:
+        where = max(usage.crowded, key=lambda name: usage.crowded[name])
+        others = len(usage.crowded) - 1
         more = f" and more than {most} at {others} others" if others else ""
-        problems.append(f"{found.crowded[where]} ports at {where}, of at most {most}{more}")
+        problems.append(f"{usage.crowded[where]} ports at {where}, of at most {most}{more}")
     free = [replace(group, banks="") for group in groups]
     if free != list(groups) and (other := fit(free, board)).fits:
         raise errors.crowded(name, board.title, problems, _spread(other))
@@ -125,8 +125,8 @@ def check(name: str, groups: Sequence[Group], board: Board) -> Fit:
     )
 
 
-def _spread(found: Fit) -> str:
-    counts = Counter(found.charged.values())
+def _spread(usage: Fit) -> str:
+    counts = Counter(usage.charged.values())
     return ", ".join(f"{counted(n, 'memory')} with {k} ports" for k, n in sorted(counts.items()))
 
 
@@ -136,29 +136,29 @@ def _dear(group: Group) -> str:
     return ", ".join(ops[:3]) + (", ..." if len(ops) > 3 else "") if ops else group.skeleton
 
 
-def lines(found: Fit) -> list[str]:
+def lines(usage: Fit) -> list[str]:
     """A table of the kernels' shares of the board, the image's, and what is to be said of them."""
-    board = found.board
+    board = usage.board
     head = ("kernel", "lanes", "units", "ports", *TITLES.values())
     rows: list[tuple[object, ...]] = [head]
-    for group in sorted(found.groups, key=lambda g: -area(g).whole.lut):
+    for group in sorted(usage.groups, key=lambda g: -area(g).whole.lut):
         one = area(group)
         parts = [f"{part:.1%}" for part in share(one.whole, board)]
         rows.append((group.name, one.lanes, one.units, len(bundles(group)), *parts))
-    parts = [f"{part:.1%}" for part in found.shares.values()]
-    units = sum(group.units for group in found.groups)
-    rows.append(("all", "", units, found.ports, *parts))
-    told = [
+    parts = [f"{part:.1%}" for part in usage.shares.values()]
+    units = sum(group.units for group in usage.groups)
+    rows.append(("all", "", units, usage.ports, *parts))
+    report = [
         f"Shares of the {board.title} by the area model, of what its platform leaves to kernels:",
         *table(rows).splitlines(),
-        f"At most {max(found.charged.values(), default=0)} of {board.masters.value:g} ports enter "
+        f"At most {max(usage.charged.values(), default=0)} of {board.masters.value:g} ports enter "
         f"at one of {counted(len(board.memories()), 'memory')}.",
     ]
-    full = [TITLES[n] for n, part in found.shares.items() if part > FULL]
+    full = [TITLES[n] for n, part in usage.shares.items() if part > FULL]
     if full:
-        dear = max(found.groups, key=lambda g: area(g).whole.lut)
-        told.append(
+        dear = max(usage.groups, key=lambda g: area(g).whole.lut)
+        report.append(
             f"Above {FULL:.0%} of {' and '.join(full)} the tools may find no place for all, or "
             f"a lower clock: take ops or lanes from the dearest ({dear.name}: {_dear(dear)})."
         )
-    return told
+    return report

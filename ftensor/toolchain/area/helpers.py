@@ -37,14 +37,14 @@ class Helpers:
 @cache
 def helpers(compute: dtype, dropped: int) -> Helpers:
     """The helpers for what is computed in `compute`, where a narrow result lacks `dropped` bits."""
-    told: dict[str, Word] = {}
+    macros: dict[str, Word] = {}
     for line in [*settings(compute, 1, True, "slab"), f"#define FT_DROPPED_BITS {dropped}"]:
-        told[line.split()[1]] = " ".join(line.split()[2:])
-    kept = [line for name in FILES for line in _kept(_joined(kernel_file(name)), told)]
-    told |= words(compute)
-    text = expand("\n".join(kept), told)
+        macros[line.split()[1]] = " ".join(line.split()[2:])
+    kept = [line for name in FILES for line in _kept(_joined(kernel_file(name)), macros)]
+    macros |= words(compute)
+    text = expand("\n".join(kept), macros)
     aliases = {new: of for of, new in re.findall(r"typedef (\w+) (\w+);", text)}
-    return Helpers(functions(text), told, aliases)
+    return Helpers(functions(text), macros, aliases)
 
 
 def _joined(text: str) -> list[str]:
@@ -54,36 +54,36 @@ def _joined(text: str) -> list[str]:
     return re.sub(r"[ \t]*\\\n[ \t]*", " ", text).split("\n")
 
 
-def _kept(lines: list[str], told: dict[str, Word]) -> list[str]:
+def _kept(lines: list[str], macros: dict[str, Word]) -> list[str]:
     """The lines that the conditions let through; definitions become words."""
     kept: list[str] = []
     open_: list[tuple[bool, bool]] = []  # whether this part holds, and whether one before it did
     for line in lines:
         inner = line.strip()
         holds = all(now for now, _ in open_)
-        if found := re.match(r"#\s*(if|ifdef|ifndef)\b\s*(.*)", inner):
-            now = holds and _asked(found[1], found[2], told)
+        if directive := re.match(r"#\s*(if|ifdef|ifndef)\b\s*(.*)", inner):
+            now = holds and _asked(directive[1], directive[2], macros)
             open_.append((now, now))
-        elif found := re.match(r"#\s*(elif|else)\b\s*(.*)", inner):
+        elif directive := re.match(r"#\s*(elif|else)\b\s*(.*)", inner):
             _, before = open_.pop()
-            now = not before and (found[1] == "else" or _asked("if", found[2], told))
+            now = not before and (directive[1] == "else" or _asked("if", directive[2], macros))
             open_.append((now, before or now))
         elif re.match(r"#\s*endif", inner):
             open_.pop()
         elif not holds:
             continue
-        elif found := _DEFINE.match(inner):
-            told[found[1]] = found[4] if found[2] is None else _macro(found[3], found[4])
+        elif directive := _DEFINE.match(inner):
+            macros[directive[1]] = directive[4] if directive[2] is None else _macro(directive[3], directive[4])
         elif not inner.startswith("#"):
             kept.append(line)
     return kept
 
 
-def _asked(word: str, condition: str, told: Mapping[str, Word]) -> bool:
+def _asked(word: str, condition: str, macros: Mapping[str, Word]) -> bool:
     if word != "if":
-        return (condition.split()[0] in told) == (word == "ifdef")
-    condition = re.sub(r"defined\s*\(?\s*(\w+)\s*\)?", lambda m: str(int(m[1] in told)), condition)
-    condition = re.sub(r"[A-Za-z_]\w*", "0", expand(condition, told))
+        return (condition.split()[0] in macros) == (word == "ifdef")
+    condition = re.sub(r"defined\s*\(?\s*(\w+)\s*\)?", lambda m: str(int(m[1] in macros)), condition)
+    condition = re.sub(r"[A-Za-z_]\w*", "0", expand(condition, macros))
     return bool(constant(Reader(tokens(condition)).expression()))
 
 
@@ -91,8 +91,8 @@ def _macro(takes: str, body: str) -> Word:
     """A macro with parameters."""
     names = [name.strip() for name in takes.split(",")]
 
-    def filled(*given: str) -> str:
-        values = dict(zip(names, given))
+    def filled(*arguments: str) -> str:
+        values = dict(zip(names, arguments))
         text = re.sub(r"[A-Za-z_]\w*", lambda m: values.get(m[0], m[0]), body)
         return re.sub(r"\s*##\s*", "", text)
 

@@ -58,17 +58,17 @@ def area(group: Group) -> Area:
     """What a kernel takes. ValueError for a helper that the model cannot read."""
     ops: dict[str, Resources] = {}
     for name, counts, times in _functions(group):
-        found = _between(takes(counts)) * times
-        ops[name] = ops.get(name, NONE) + found
+        total = _between(takes(counts)) * times
+        ops[name] = ops.get(name, NONE) + total
     key = group.members[0]
     # Members behind an opcode share a skeleton's operators; bodies have each their own.
     each = [(board_skeleton_of(m), m) for m in group.bodies or group.members]
     counted = [Counts(dict(skeleton.operators(m))) for skeleton, m in each]
     own = sum(counted, Counts()) if group.joint else max(counted, key=lambda c: c.total())
     held = [skeleton.memories(m, group.structure) for skeleton, m in each]
-    memories = max(held, key=lambda found: sum(m.words * m.bits * m.copies for m in found))
+    memories = max(held, key=lambda needed: sum(m.words * m.bits * m.copies for m in needed))
     if group.joint:
-        memories = [m for found in held for m in found]
+        memories = [m for needed in held for m in needed]
     memories = [*memories, *(Memory(j.depth, j.bits) for j in group.joins)]
     bundles = interface.bundles(group)
     if interface.structure(group) == "dataflow":
@@ -85,9 +85,9 @@ def area(group: Group) -> Area:
     )
 
 
-def _between(found: Resources) -> Resources:
+def _between(resources: Resources) -> Resources:
     """With what stands between operators."""
-    return Resources(*(x * y for x, y in zip(found.values(), BETWEEN.values())))
+    return Resources(*(x * y for x, y in zip(resources.values(), BETWEEN.values())))
 
 
 def _functions(group: Group) -> Iterator[tuple[str, Counts, int]]:
@@ -163,8 +163,8 @@ def blocks(words: int, bits: int) -> float:
 def _port(bundle: interface.Bundle) -> Resources:
     """An adapter with what it keeps under way (UG1399: bursts x beats x width, for reading
     and for writing), and the way from there to a memory."""
-    found = PORT + PORT_BIT * bundle.bits + PORT_JOINED + PORT_JOINED_BIT * bundle.bits
+    total = PORT + PORT_BIT * bundle.bits + PORT_JOINED + PORT_JOINED_BIT * bundle.bits
     for beats, bursts in (bundle.reads, bundle.writes):
         if beats:
-            found += _memory(Memory(beats * bursts, bundle.bits))
-    return found
+            total += _memory(Memory(beats * bursts, bundle.bits))
+    return total

@@ -27,7 +27,7 @@ class Function:
 
 def functions(text: str) -> dict[str, Function]:
     """The functions in a text, by name; templates and anything else are passed over."""
-    found: dict[str, Function] = {}
+    definitions: dict[str, Function] = {}
     for match in _FUNCTION.finditer(text):
         result, name, parameters = match.groups()
         end = _closing(text, match.end() - 1)
@@ -36,8 +36,8 @@ def functions(text: str) -> dict[str, Function]:
             of, _, of_name = one.replace("const ", "").rpartition(" ")
             takes.append((of.strip(" &*"), of_name.strip(" &*")))
         body = re.sub(r"^\s*#.*$", "", text[match.end() : end], flags=re.M)
-        found[name] = Function(result, tuple(takes), body)
-    return found
+        definitions[name] = Function(result, tuple(takes), body)
+    return definitions
 
 
 def _closing(text: str, at: int) -> int:
@@ -52,10 +52,10 @@ def _closing(text: str, at: int) -> int:
 
 def statements(reader: Reader) -> list[Tree]:
     """All statements up to a closing brace or the end."""
-    found = []
+    trees = []
     while reader.peek() not in ("", "}"):
-        found += _statement(reader)
-    return found
+        trees += _statement(reader)
+    return trees
 
 
 def _statement(reader: Reader) -> list[Tree]:
@@ -87,7 +87,7 @@ def _statement(reader: Reader) -> list[Tree]:
 
 
 def _declared(reader: Reader) -> list[Tree]:
-    of, found = reader.take(), []
+    of, trees = reader.take(), []
     while reader.peek() in TYPES:  # unsigned int
         of = reader.take()
     while True:
@@ -97,10 +97,10 @@ def _declared(reader: Reader) -> list[Tree]:
             reader.take("]")
         if reader.passed("="):
             value = reader.expression()
-        found.append(("declare", of, name, value))
+        trees.append(("declare", of, name, value))
         if not reader.passed(","):
             reader.take(";")
-            return found
+            return trees
 
 
 def _assigned(reader: Reader, end: str) -> Tree:

@@ -39,21 +39,21 @@ TYPES = {
 
 def tokens(text: str) -> list[str]:
     """The words and signs of a text without comments. ValueError for a sign that C has not."""
-    found, at, text = [], 0, text.strip()
+    lexemes, at, text = [], 0, text.strip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise ValueError(f"no C that the area model reads: {text[at : at + 40]!r}")
-        found.append(match.group().strip())
+        lexemes.append(match.group().strip())
         at = match.end()
-    return found
+    return lexemes
 
 
 class Reader:
     """A cursor over tokens."""
 
-    def __init__(self, found: list[str]) -> None:
-        self.tokens, self.at = found, 0
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens, self.at = tokens, 0
 
     def peek(self, ahead: int = 0) -> str:
         """The token at hand; "" at the end."""
@@ -62,11 +62,11 @@ class Reader:
 
     def take(self, wanted: str = "") -> str:
         """The token at hand, which is then passed. ValueError where another was wanted."""
-        found = self.peek()
-        if wanted and found != wanted:
-            raise ValueError(f"{wanted!r} expected, not {found!r}, in {self._near()}")
+        token = self.peek()
+        if wanted and token != wanted:
+            raise ValueError(f"{wanted!r} expected, not {token!r}, in {self._near()}")
         self.at += 1
-        return found
+        return token
 
     def _near(self) -> str:
         return repr(" ".join(self.tokens[max(0, self.at - 5) :][:12]))
@@ -107,9 +107,9 @@ class Reader:
     def _primary(self) -> Tree:
         token = self.take()
         if token == "(":
-            found = self.expression()
+            inner = self.expression()
             self.take(")")
-            return found
+            return inner
         if token == "{":
             return ("call", "", self.listed("}"))
         if token[:1].isdigit() or token[:1] == ".":
@@ -121,25 +121,25 @@ class Reader:
             return ("name", token)
         raise ValueError(f"an expression expected in {self._near()}")
 
-    def _postfix(self, found: Tree) -> Tree:
+    def _postfix(self, tree: Tree) -> Tree:
         while True:
             if self.passed("."):
-                found = ("member", found, self.take())
+                tree = ("member", tree, self.take())
             elif self.passed("["):
-                found = ("index", found, self.expression())
+                tree = ("index", tree, self.expression())
                 self.take("]")
             elif self.peek() in ("++", "--"):
-                found = ("unary", self.take(), found)
+                tree = ("unary", self.take(), tree)
             else:
-                return found
+                return tree
 
     def listed(self, closing: str) -> list[Tree]:
         """Expressions up to the closing bracket."""
-        found: list[Tree] = []
+        expressions: list[Tree] = []
         while not self.passed(closing):
-            found.append(self.expression())
+            expressions.append(self.expression())
             self.passed(",")
-        return found
+        return expressions
 
 
 def number(token: str) -> float:

@@ -50,18 +50,18 @@ def _table(group: Group, what: str, of: Callable[[KernelKey], list[str]]) -> str
     masks = _masks(group, of)
     if len(set(masks)) == 1:
         return ""
-    told = "Inputs that an opcode reads" if what == "READS" else "Inputs that are a single element"
+    comment = "Inputs that an opcode reads" if what == "READS" else "Inputs that are a single element"
     bits = ", ".join(f"bit {k}: {name}" for k, name in enumerate(_inputs(group)))
     rows = ", ".join(f"{mask:#x}" for mask in masks)
-    return f"// {told} ({bits}).\n__constant uchar {group.name}_{what}[] = {{{rows}}};"
+    return f"// {comment} ({bits}).\n__constant uchar {group.name}_{what}[] = {{{rows}}};"
 
 
 def _flag(group: Group, what: str, of: Callable[[KernelKey], list[str]], name: str) -> str | bool:
     """Whether an opcode's mask has an input's bit: a constant where all agree."""
     masks, bit = _masks(group, of), _inputs(group).index(name)
-    found = {mask >> bit & 1 for mask in masks}
-    if len(found) == 1:
-        return bool(found.pop())
+    bits = {mask >> bit & 1 for mask in masks}
+    if len(bits) == 1:
+        return bool(bits.pop())
     return f"({group.name}_{what}[opcode] & {1 << bit:#x})"
 
 
@@ -110,8 +110,8 @@ def _function_unit(group: Group, widths: dict[str, int]) -> str:
         passed = [*inputs_of(key), *(f"value{slot}" for slot in range(len(values(key))))]
         passed += ["i", "out0_offset"] if "position.h" in source.helper_files(key) else []
         calls.append(f"{function_name(opcode, key)}({', '.join(passed)});")
-    told = [("int", "opcode"), *_unit_parameters(group, widths)]
-    takes = ", ".join(f"{c} {name}" for c, name in told)
+    parameters = [("int", "opcode"), *_unit_parameters(group, widths)]
+    takes = ", ".join(f"{c} {name}" for c, name in parameters)
     of = beat(widths["out0"], group.lanes)
     body = textwrap.indent(switch(calls, "return "), "    ")
     return (

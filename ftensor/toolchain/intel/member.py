@@ -64,8 +64,8 @@ def value_line(key: KernelKey, slot: int) -> str:
 
 def value_text(c: str, slot: int) -> str:
     """The scalar of C type `c` that comes as 64 bits in `value<slot>`."""
-    told = {"float": f"as_float((int)value{slot})", "double": f"as_double(value{slot})"}
-    return told.get(c, f"({c})value{slot}")
+    casts = {"float": f"as_float((int)value{slot})", "double": f"as_double(value{slot})"}
+    return casts.get(c, f"({c})value{slot}")
 
 
 def inputs_of(key: KernelKey) -> list[str]:

@@ -220,19 +220,19 @@ class _Text:
         assert isinstance(unit, Transform)
         (into,) = self.stages.into(k)
         of = _type(key.dtypes[into.value])
-        made = OpenCLSteps(unit, course, of, fused.numbers(key, c))
+        steps = OpenCLSteps(unit, course, of, fused.numbers(key, c))
         return fill(
             "intel/staged_transform.cl",
             {
                 **places,
                 "told": f"{unit.name} of rows of {course.points}",
-                "tables": made.tables,
-                "memories": made.memories,
-                "apart": made.apart,
+                "tables": steps.tables,
+                "memories": steps.memories,
+                "apart": steps.apart,
                 "behind": str(course.behind),
                 "beat": self._beat(of),
                 "read": self._read(into),
-                "steps": made.lines,
+                "steps": steps.lines,
                 "writes": [self._write(f, "w") for v in stage.gives for f in self.stages.out_of(k, v)],
             },
         )

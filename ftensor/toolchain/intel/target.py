@@ -18,7 +18,7 @@ from ...runtime.intel import emulator
 from ..group import Group
 from ..jobs.job import Job, content_key
 from ..jobs.workspace import Source, Workspace, lay_out
-from ..target import found, version_text
+from ..target import version_text, which
 
 COMPILER = "ftensor.toolchain.intel.compile"
 
@@ -62,7 +62,7 @@ class Aoc(_Intel):
 
         `platform` is the board's name as `aoc -list-boards` shows it; BuildError without one.
         """
-        if found("aoc") is None and not dry:
+        if which("aoc") is None and not dry:
             raise no_aoc()
         if not platform:
             raise no_board()
@@ -70,7 +70,7 @@ class Aoc(_Intel):
 
     @cached_property
     def _version(self) -> str:
-        return version_text(["aoc"]).strip() if found("aoc") is not None else ""
+        return version_text(["aoc"]).strip() if which("aoc") is not None else ""
 
     def tools(self) -> Mapping[str, str]:
         """aoc's version."""

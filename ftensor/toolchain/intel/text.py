@@ -24,19 +24,19 @@ def _parameter(argument: Argument, widths: dict[str, int]) -> str:
 
 def widths_of(group: Group) -> dict[str, int]:
     """Bytes of an element of each port; ValueError where the members' differ."""
-    found = {}
+    by_port = {}
     for name, users in slots(group):
         widths = {port.dtype.itemsize for _, port in users}
         if len(widths) > 1:
             names = sorted({port.dtype.name for _, port in users})
             raise ValueError(f"one port can't serve elements of several widths: {names}")
-        found[name] = widths.pop()
-    return found
+        by_port[name] = widths.pop()
+    return by_port
 
 
 def _kernel(name: str, parameters: Sequence[str], body: str) -> str:
-    told = textwrap.fill(", ".join(parameters), 96, initial_indent="    ", subsequent_indent="    ")
-    return f"FT_KERNEL void {name}(\n{told})\n{{\n{textwrap.indent(body, '    ')}\n}}"
+    wrapped = textwrap.fill(", ".join(parameters), 96, initial_indent="    ", subsequent_indent="    ")
+    return f"FT_KERNEL void {name}(\n{wrapped})\n{{\n{textwrap.indent(body, '    ')}\n}}"
 
 
 def kernels(group: Group, bodies: Callable[[int], Sequence[str]]) -> str:
@@ -47,8 +47,8 @@ def kernels(group: Group, bodies: Callable[[int], Sequence[str]]) -> str:
         names = [a.name for a in own]
         parts = stages(group.name, group.skeleton, group.structure, names, copy)
         for stage, body in zip(parts, bodies(copy), strict=True):
-            told = [_parameter(a, widths) for a in own if a.name in stage.arguments]
-            texts.append(_kernel(stage.name, told, body))
+            parameters = [_parameter(a, widths) for a in own if a.name in stage.arguments]
+            texts.append(_kernel(stage.name, parameters, body))
     return "\n\n".join(texts)
 
 

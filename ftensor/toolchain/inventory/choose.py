@@ -23,11 +23,11 @@ def chosen(table: Kernels) -> Iterator[Key]:
     InventoryError for an op that it names though no kernel of it fits the dtypes and layouts.
     """
     for name in table.ops:
-        found = False
+        served = False
         for key in _of_name(table, name):
-            found = True
+            served = True
             yield key
-        if not found and name in table.chosen:
+        if not served and name in table.chosen:
             asked = [d.name for d in table.dtypes] + list(table.signatures)
             raise errors.serves_nothing(table.where, name, asked, f"in a layout of {', '.join(table.layouts)}")
 
@@ -51,9 +51,9 @@ def _of_row(table: Kernels, row: Row) -> Iterator[Key]:
         return
     for of in table.dtypes:
         for to in _targets(table, of):
-            made = reduction(row, of, to)
-            if made is not None:
-                yield from fold_keys(row, made, table.layouts, table.shape)
+            reduced = reduction(row, of, to)
+            if reduced is not None:
+                yield from fold_keys(row, reduced, table.layouts, table.shape)
     for text in table.signatures:
         asked = _spelled(table, row, text)
         if takes(row, asked):
@@ -63,9 +63,9 @@ def _of_row(table: Kernels, row: Row) -> Iterator[Key]:
 def _pointwise(table: Kernels, row: Op) -> Iterator[Signature]:
     for of in table.dtypes:
         for to in _targets(table, of):
-            made = pointwise(row, of, to)
-            if made is not None:
-                yield made
+            signature = pointwise(row, of, to)
+            if signature is not None:
+                yield signature
     for text in table.signatures:
         asked = _spelled(table, row, text)
         if len(asked.ins) == row.arity and accepts(row, asked, common_of(asked)):
@@ -78,9 +78,9 @@ def _targets(table: Kernels, of: dtype) -> tuple[dtype | None, ...]:
 
 
 def _spelled(table: Kernels, row: Row, text: str) -> Signature:
-    made = spelled(row, text)
-    if made is None:
+    signature = spelled(row, text)
+    if signature is None:
         raise errors.wrong_value(
             table.table.where("dtypes"), "dtypes", text, 'dtypes, or signatures such as "bool(float32, number)"'
         )
-    return made
+    return signature

@@ -39,8 +39,8 @@ def parse_graph(table: Table, image: Image) -> GraphFile:
     table.check_names(GRAPH)
     if "file" not in table.raw:
         raise errors.missing(table.where(), "file", 'file = "detector.json"')
-    given = table.get("file", "", lambda v: isinstance(v, str) and v != "", "a graph file's name")
-    path, where = table.path.parent / given, table.where("file")
+    filename = table.get("file", "", lambda v: isinstance(v, str) and v != "", "a graph file's name")
+    path, where = table.path.parent / filename, table.where("file")
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -48,9 +48,9 @@ def parse_graph(table: Table, image: Image) -> GraphFile:
         raise errors.unread_graph(where, path, getattr(error, "strerror", "") or error) from None
     fits = lambda v: isinstance(v, str) and bool(_DIGEST.match(v))  # noqa: E731
     wanted = table.get("sha256", "", fits, "64 hexadecimal digits")
-    found = sha256(data).hexdigest()
-    if wanted and wanted != found and len(data) <= MOST_BYTES:
-        raise errors.changed_graph(table.where("sha256"), path, found, wanted)
+    digest = sha256(data).hexdigest()
+    if wanted and wanted != digest and len(data) <= MOST_BYTES:
+        raise errors.changed_graph(table.where("sha256"), path, digest, wanted)
     try:
         key = key_of(data)
     except ValueError as problem:

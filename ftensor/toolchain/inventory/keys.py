@@ -52,15 +52,15 @@ class Shape:
 
 def layout_words() -> tuple[str, ...]:
     """All words for layouts, in the order in which a message names them."""
-    found = [layout.word for layout in layouts()]
-    return (*found[:1], SCALAR, *found[1:])
+    words = [layout.word for layout in layouts()]
+    return (*words[:1], SCALAR, *words[1:])
 
 
 def exact_layout(layout: str) -> tuple[OpSkeleton, str] | None:
     """(skeleton, kinds) of a layout in full such as "map vvs"; None for a word."""
-    found = _EXACT.match(layout)
-    skeleton = named(found[1]) if found else None
-    return (skeleton, found[2]) if found and isinstance(skeleton, OpSkeleton) else None
+    match = _EXACT.match(layout)
+    skeleton = named(match[1]) if match else None
+    return (skeleton, match[2]) if match and isinstance(skeleton, OpSkeleton) else None
 
 
 def ways(layout: str, folds: bool, outs: int, ins: int) -> Iterator[tuple[OpSkeleton, str]]:
@@ -71,11 +71,11 @@ def ways(layout: str, folds: bool, outs: int, ins: int) -> Iterator[tuple[OpSkel
         if skeleton.folds == folds and len(kinds) == outs + ins:
             yield exact
         return
-    for found in skeletons():
-        if isinstance(found, OpSkeleton) and found.folds == folds:
-            meant = found.kinds(layout, outs, ins)
+    for candidate in skeletons():
+        if isinstance(candidate, OpSkeleton) and candidate.folds == folds:
+            meant = candidate.kinds(layout, outs, ins)
             if meant is not None:
-                yield found, meant
+                yield candidate, meant
 
 
 def pointwise_keys(op: Op, signature: Signature, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
@@ -129,14 +129,14 @@ def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: 
             if stage == "second":
                 again, last = second(words, outs)
                 parts = [d for d, _ in fields]
-                made = _folds(layout, parts, last, state, shape)
-                body, given, folded, in_ = red.finish, last, again, parts
+                variants = _folds(layout, parts, last, state, shape)
+                body, stores, folded, in_ = red.finish, last, again, parts
             else:
-                given = fields if stage == "first" else outs
+                stores = fields if stage == "first" else outs
                 body = names if stage == "first" else red.finish
-                made = _folds(layout, ins, given, compute, shape)
+                variants = _folds(layout, ins, stores, compute, shape)
                 folded, in_ = words, ins
-            for skeleton, kinds, lanes, vectors in made:
+            for skeleton, kinds, lanes, vectors in variants:
                 yield fold_key(
                     red,
                     stage,
@@ -144,7 +144,7 @@ def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: 
                     state if stage == "second" else compute,
                     lanes,
                     folded,
-                    given,
+                    stores,
                     body,
                     in_,
                     kinds,

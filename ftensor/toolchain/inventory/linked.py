@@ -26,8 +26,8 @@ def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[Group, ..
     alone: dict[tuple[StageKey, int], int] = {}
     for graph in graphs:
         name = free_name(graph.name[: LONGEST_NAME - _LONGEST_PART], [*taken, *_names(own)])
-        found, seen, units = Linked(graph.key), Counter[StageKey](), list[str]()
-        for part in found.parts:
+        network, seen, units = Linked(graph.key), Counter[StageKey](), list[str]()
+        for part in network.parts:
             if part.serves is not None:
                 units.append(f"{name}_{_word(part)}_1")
                 continue
@@ -36,13 +36,13 @@ def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[Group, ..
             alone[same] = alone.get(same, 0) + 1
             units.append(f"{_name(*same)}_{alone[same]}")
         joins = []
-        for join in found.joins:
+        for join in network.joins:
             if join.depth > MOST_DEPTH:
                 raise errors.too_deep(graph.where, name, join.depth, MOST_DEPTH)
             (a, source), (b, target) = join.source, join.target
-            bits = found.stages.bits(join.value) if join.value >= 0 else _TOLD_BITS
+            bits = network.stages.bits(join.value) if join.value >= 0 else _TOLD_BITS
             joins.append(Stream(f"{units[a]}.{source}", f"{units[b]}.{target}", join.depth, bits))
-        for k, part in enumerate(found.parts):
+        for k, part in enumerate(network.parts):
             if part.serves is not None:
                 joined = () if k else tuple(joins)
                 kernel = f"{name}_{_word(part)}"

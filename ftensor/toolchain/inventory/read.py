@@ -130,9 +130,9 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[Group, ...]:
                 mine[key] = None
     groups: list[Group] = []
     for (prefix, named, form), members in shared.items():
-        found = parts(list(members), form.grouping, joint)
-        for part, same in found:
-            name = prefix if named and len(found) == 1 else f"{prefix}_{part}"
+        kernels = parts(list(members), form.grouping, joint)
+        for part, same in kernels:
+            name = prefix if named and len(kernels) == 1 else f"{prefix}_{part}"
             first = same[0]
             structure = board_skeleton_of(first).structure(first.lanes, form.structure)
             name = free_name(name, [g.name for g in groups])
@@ -162,7 +162,7 @@ def parts(members: list[Key], grouping: str, joint: bool = True) -> list[tuple[s
     joined = [(suffix(b), tuple[Key, ...](b.members)) for b in bundles(shared)]
     if not joint:
         return joined + [_alone(key) for key in own]
-    return joined + [(joints.name(found), found) for found in joints.families(own)]
+    return joined + [(joints.name(family), family) for family in joints.families(own)]
 
 
 def _alone(key: Key) -> tuple[str, tuple[Key, ...]]:

@@ -39,13 +39,13 @@ def spelled(row: Op | Reduce, text: str) -> Signature | None:
     Without "in", the row's own rule says what it computes in. ValueError for a word that is no
     dtype, KeyError naming it.
     """
-    found = _SPELLED.match(text.strip())
-    if found is None:
+    match = _SPELLED.match(text.strip())
+    if match is None:
         return None
-    outs = tuple(BY_NAME[w.strip()] for w in found[1].split(","))
-    words = [w.strip() for w in found[2].split(",") if w.strip()]
+    outs = tuple(BY_NAME[w.strip()] for w in match[1].split(","))
+    words = [w.strip() for w in match[2].split(",") if w.strip()]
     ins = tuple(None if w == NUMBER else BY_NAME[w] for w in words)
-    compute = BY_NAME[found[3]] if found[3] else default_compute(row, outs, ins)
+    compute = BY_NAME[match[3]] if match[3] else default_compute(row, outs, ins)
     return Signature(compute, outs, ins)
 
 
@@ -78,8 +78,8 @@ def pointwise(op: Op, of: dtype, to: dtype | None = None) -> Signature | None:
         return None
     ins = tuple(dtypes.bool if k in op.masks else of for k in range(op.arity))
     compute, result = dtypes_through(op.promote, of)
-    made = Signature(compute, (to or result,), ins)
-    return made if accepts(op, made, of) else None
+    signature = Signature(compute, (to or result,), ins)
+    return signature if accepts(op, signature, of) else None
 
 
 def accepts(op: Op, signature: Signature, common: dtype) -> bool:
@@ -109,14 +109,14 @@ def with_numbers(op: Op, signature: Signature) -> list[Signature]:
     """The same with numbers in place of some tensors, wherever the row takes them."""
     stay = (*op.masks, *op.tensors)
     free = [k for k, d in enumerate(signature.ins) if d is not None and k not in stay]
-    found = []
+    variants = []
     for mask in range(1, 1 << len(free)):
         gone = {k for bit, k in enumerate(free) if mask >> bit & 1}
         if len(gone) < len(signature.ins):
             ins = tuple(None if k in gone else d for k, d in enumerate(signature.ins))
-            made = Signature(signature.compute, signature.outs, ins)
-            found += [made] if accepts(op, made, common_of(signature)) else []
-    return found
+            variant = Signature(signature.compute, signature.outs, ins)
+            variants += [variant] if accepts(op, variant, common_of(signature)) else []
+    return variants
 
 
 def common_of(signature: Signature) -> dtype:
@@ -134,8 +134,8 @@ def reduction(red: Reduce, of: dtype, to: dtype | None = None) -> Signature | No
     compute, result = dtypes_through(red.promote, of)
     beside = () if red.beside is None else (dtypes_through(red.beside, of)[1],)
     outs = red.results(result)
-    made = Signature(compute, outs if to is None else (to, *outs[1:]), (of, *beside))
-    return made if takes(red, made) else None
+    signature = Signature(compute, outs if to is None else (to, *outs[1:]), (of, *beside))
+    return signature if takes(red, signature) else None
 
 
 def takes(red: Reduce, signature: Signature) -> bool:

@@ -59,12 +59,12 @@ class Table:
 
     def tables(self, name: str) -> Iterator[Table]:
         """The tables of an array of them."""
-        found = self.raw.get(name, [])
-        if not isinstance(found, list) or not all(isinstance(t, dict) for t in found):
-            raise errors.wrong_value(str(self.path), name, found, f"tables, each under [[{name}]]")
+        entries = self.raw.get(name, [])
+        if not isinstance(entries, list) or not all(isinstance(t, dict) for t in entries):
+            raise errors.wrong_value(str(self.path), name, entries, f"tables, each under [[{name}]]")
         heads = [k for k, text in enumerate(self.lines) if text.strip().startswith(f"[[{name}]]")]
-        heads += [0] * (len(found) - len(heads))
-        for line, raw in zip(heads, found):
+        heads += [0] * (len(entries) - len(heads))
+        for line, raw in zip(heads, entries):
             yield Table(self.path, self.lines, line, raw)
 
     def where(self, key: str = "") -> str:
@@ -254,29 +254,29 @@ def _option(table: Table, option: Option) -> tuple[Any, ...]:
     """A setting that a skeleton reads."""
     if not option.words:
         return table.numbers(option.name, option.default, option.low, option.high)
-    found = table.words(option.name, option.default)
-    for word in found:
+    words = table.words(option.name, option.default)
+    for word in words:
         if word not in option.words:
             raise errors.wrong_value(table.where(option.name), option.name, word, f"some of {option.words}")
-    return found
+    return words
 
 
 def _ops(table: Table, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """The rows that a list of names and categories means, and those that it names itself."""
-    found: dict[str, bool] = {}
+    names: dict[str, bool] = {}
     for word in table.words(key):
         if word == "*":
-            found = dict.fromkeys(rows(), False) | found
+            names = dict.fromkeys(rows(), False) | names
         elif word.startswith("@"):
             category = categories().get(word[1:])
             if category is None:
                 raise errors.unknown_category(table.where(key), word[1:], list(categories()))
-            found = {row.name: False for row in category} | found
+            names = {row.name: False for row in category} | names
         elif named(word) or word in skeleton_words():
-            found[word] = True
+            names[word] = True
         else:
             raise errors.unknown_op(table.where(key), word, [*rows(), *skeleton_words()])
-    return tuple(found), frozenset(name for name, alone in found.items() if alone)
+    return tuple(names), frozenset(name for name, alone in names.items() if alone)
 
 
 def _results(table: Table) -> tuple[dtype | None, ...]:
@@ -285,9 +285,9 @@ def _results(table: Table) -> tuple[dtype | None, ...]:
     for word in words:
         if word != SAME and word not in KINDS and word not in BY_NAME:
             raise errors.unknown_dtype(table.where("to"), word, [*BY_NAME, SAME])
-    found: list[dtype | None] = [None] if SAME in words else []
-    found += [d for w in words if w != SAME for d in _named(w)]
-    return tuple(dict.fromkeys(found))
+    results: list[dtype | None] = [None] if SAME in words else []
+    results += [d for w in words if w != SAME for d in _named(w)]
+    return tuple(dict.fromkeys(results))
 
 
 def _named(word: str) -> list[dtype]:
@@ -296,11 +296,11 @@ def _named(word: str) -> list[dtype]:
 
 def _dtypes(table: Table, key: str, default: tuple[str, ...]) -> tuple[tuple[dtype, ...], tuple[str, ...]]:
     """The dtypes of a list, and the signatures in it as they are spelled."""
-    found: list[dtype] = []
+    dtypes: list[dtype] = []
     signatures = []
     for word in table.words(key, default):
         if word in KINDS or word in BY_NAME:
-            found += _named(word)
+            dtypes += _named(word)
         elif "(" in word:
             for part in re.findall(r"\w+", word):
                 if part not in BY_NAME and part not in (NUMBER, "in"):
@@ -308,4 +308,4 @@ def _dtypes(table: Table, key: str, default: tuple[str, ...]) -> tuple[tuple[dty
             signatures.append(word)
         else:
             raise errors.unknown_dtype(table.where(key), word, list(BY_NAME))
-    return tuple(dict.fromkeys(found)), tuple(signatures)
+    return tuple(dict.fromkeys(dtypes)), tuple(signatures)

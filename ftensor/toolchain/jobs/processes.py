@@ -33,12 +33,12 @@ def end(process: int, number: signal.Signals) -> None:
 
     They are stopped first, so that none of them starts another one that nobody sees.
     """
-    found: list[int] = []
-    while new := [p for p in (process, *descendants(process)) if p not in found]:
+    stopped: list[int] = []
+    while new := [p for p in (process, *descendants(process)) if p not in stopped]:
         _send(new, signal.SIGSTOP)
-        found += new
-    _send(found, number)
-    _send(found, signal.SIGCONT)
+        stopped += new
+    _send(stopped, number)
+    _send(stopped, signal.SIGCONT)
 
 
 def _send(processes: Sequence[int], number: signal.Signals) -> None:
@@ -54,8 +54,8 @@ def descendants(parent: int) -> list[int]:
         with contextlib.suppress(OSError):
             fields = entry.read_text(errors="replace").rpartition(")")[2].split()
             children.setdefault(int(fields[1]), []).append(int(entry.parent.name))
-    found, new = [], [parent]
+    below, new = [], [parent]
     while new:
         new = [child for process in new for child in children.get(process, [])]
-        found += new
-    return found
+        below += new
+    return below

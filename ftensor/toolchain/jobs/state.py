@@ -36,11 +36,11 @@ class State:
         self.path = path
         self.jobs: dict[str, dict[str, Any]] = {}
         try:
-            found = json.loads(path.read_text())
+            state = json.loads(path.read_text())
         except (OSError, ValueError, RecursionError):
             return
-        jobs = found.get("jobs") if isinstance(found, dict) else None
-        if isinstance(jobs, dict) and found.get("version") == VERSION:
+        jobs = state.get("jobs") if isinstance(state, dict) else None
+        if isinstance(jobs, dict) and state.get("version") == VERSION:
             self.jobs = {name: job for name, job in jobs.items() if _well_formed(job)}
 
     def record(self, job: Job, seconds: float) -> None:

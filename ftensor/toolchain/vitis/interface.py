@@ -78,37 +78,37 @@ def bundles(group: Group) -> tuple[Bundle, ...]:
     A geometry joins the first operand of its width that is only read: it is read once, before the
     loops begin. Not in kernels of stages, where a port has one process (UG1399, M_AXI Channels).
     """
-    found: list[Bundle] = []
+    ports: list[Bundle] = []
     for a in arguments(group):
         if a.what != "*":
             continue
         bits = 8 * width(a.c)
         if a.name == "geometry":
-            twin = next((b for b in found if b.bits == bits and not any(b.writes)), None)
+            twin = next((b for b in ports if b.bits == bits and not any(b.writes)), None)
             if twin is not None and structure(group) != "dataflow":
-                found[found.index(twin)] = twin._replace(pointers=(*twin.pointers, a.name))
+                ports[ports.index(twin)] = twin._replace(pointers=(*twin.pointers, a.name))
                 continue
             under_way = (GEOMETRY_BURST // width(a.c), GEOMETRY_OUTSTANDING)
         else:
             short = group.kind.short_bursts("hls::vector" in a.c, not a.c.startswith("const "))
             under_way = requests(width(a.c), short)
-        one = Bundle(f"gmem{len(found)}", (a.name,), bits, under_way)
-        found.append(one if a.c.startswith("const ") else one._replace(writes=under_way))
-    return tuple(found)
+        one = Bundle(f"gmem{len(ports)}", (a.name,), bits, under_way)
+        ports.append(one if a.c.startswith("const ") else one._replace(writes=under_way))
+    return tuple(ports)
 
 
 def interfaces(group: Group) -> list[str]:
     """Pragmas: for each pointer its memory port, for the rest registers."""
     lines, of = [], {name: bundle for bundle in bundles(group) for name in bundle.pointers}
     for name in [a.name for a in arguments(group) if a.what == "*"]:
-        told = " ".join(
+        limits = " ".join(
             f"max_{way}_burst_length={beats} num_{way}_outstanding={bursts}"
             for way, (beats, bursts) in {"read": of[name].reads, "write": of[name].writes}.items()
             if beats
         )
         lines.append(
             f"#pragma HLS INTERFACE m_axi port={name} bundle={of[name].name} offset=slave"
-            f" latency={LATENCY} {told} max_widen_bitwidth=512"
+            f" latency={LATENCY} {limits} max_widen_bitwidth=512"
         )
     lines += [f"#pragma HLS INTERFACE s_axilite port={a.name}" for a in arguments(group)]
     return [*lines, "#pragma HLS INTERFACE s_axilite port=return"]

@@ -46,11 +46,11 @@ def _source(begin: Group, by_name: dict[str, Group]) -> str:
             call = f"{group.name}({', '.join(f'all.{name}' for name in streams)});"
             alone.append(f"region.process_alone([&] {{ {call} }});")
             continue
-        given = [*(a.name for a in arguments(group)), *(f"at->{name}" for name in streams)]
+        operands = [*(a.name for a in arguments(group)), *(f"at->{name}" for name in streams)]
         wrappers += [
             f'extern "C" void {group.name}{JOINED}(\n    {parameter_list(group)})',
             "{",
-            f"    meeting.start([=] {{ {group.name}({', '.join(given)}); }}, run);",
+            f"    meeting.start([=] {{ {group.name}({', '.join(operands)}); }}, run);",
             "}",
         ]
     fifos = []

@@ -76,14 +76,14 @@ def dies(groups: Sequence[Group], board: Board | None) -> dict[str, str]:
     if board is None or board.memory != "HBM":
         return {}
     room = [board.chip.lut * board.chip.left.value / board.chip.slrs] * board.chip.slrs
-    found = {}
+    die_of = {}
     takes = {unit: area(g).whole.lut / g.units for g in groups for unit in unit_names(g)}
     for unit in sorted(takes, key=lambda unit: -takes[unit]):
         k = max(range(len(room)), key=lambda k: room[k])
         if takes[unit] <= room[k]:
-            found[unit] = f"SLR{k}"
+            die_of[unit] = f"SLR{k}"
             room[k] -= takes[unit]
-    return found
+    return die_of
 
 
 def hertz(mhz: float) -> int:

@@ -31,17 +31,17 @@ def source(group: Group) -> str:
         text, calls = f"{text}\n{_region(key, stages, calls, fifos)}", [_whole(key, stages)]
     if key.part == BEGIN:
         body = [f"told_{k}.write({word});" for k, of in enumerate(key.tells) for word in ["n", *_words(key.of, of)]]
-        told = f"Tells {counted(len(key.tells), 'kernel')} how many rows there are."
+        comment = f"Tells {counted(len(key.tells), 'kernel')} how many rows there are."
     elif key.serves is not None:
-        body, told = [f"if (n > 0) {call};" for call in calls], "Between memory and streams."
+        body, comment = [f"if (n > 0) {call};" for call in calls], "Between memory and streams."
     else:
         body = [*_told(key.of), *(f"{call};" for call in calls)]
-        told = "Runs by itself: waits until it is told of rows, works through them, and waits again."
+        comment = "Runs by itself: waits until it is told of rows, works through them, and waits again."
     return fill(
         "linked.cpp",
         {
             "title": title(group),
-            "told": told,
+            "told": comment,
             "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
             "headers": headers(own),
             "units": "\n\n".join(units(own)),
@@ -61,8 +61,8 @@ def source(group: Group) -> str:
 
 def parameters(group: Group, stages: Text) -> str:
     """Those of the host, then the streams."""
-    given = [parameter_list(group)] if group.started else []
-    return ",\n    ".join([*given, *streams(group, stages)])
+    of_host = [parameter_list(group)] if group.started else []
+    return ",\n    ".join([*of_host, *streams(group, stages)])
 
 
 def streams(group: Group, stages: Text) -> list[str]:
@@ -89,8 +89,8 @@ def _nothing(key: StagedKey) -> StagedKey:
 def _named(key: StagedKey, numbers: Sequence[int]) -> list[tuple[str, str]]:
     """The C types and names of numbers, complex ones in their parts."""
     wanted = {f"n{k}" for k in numbers}
-    found = [(c, name) for what, c, name in fused.parameters(key) if what != "*"]
-    named = [(c.strip(), n) for c, n in found if n.rpartition("_")[0] in wanted]
+    scalars = [(c, name) for what, c, name in fused.parameters(key) if what != "*"]
+    named = [(c.strip(), n) for c, n in scalars if n.rpartition("_")[0] in wanted]
     return sorted(named, key=lambda one: [f"n{k}" for k in numbers].index(one[1].rpartition("_")[0]))
 
 

@@ -111,7 +111,7 @@ class Beats:
     def tables(self) -> list[str]:
         """The masks in which the opcodes differ."""
         lines = []
-        told = ", ".join(f"bit {k}: {n}" for k, n in enumerate(self.beats))
+        legend = ", ".join(f"bit {k}: {n}" for k, n in enumerate(self.beats))
         comments = {
             "READS": "Which inputs each opcode reads",
             "SINGLES": "Which inputs are a single element that all lanes share",
@@ -119,7 +119,7 @@ class Beats:
         for name, masks in self.masks().items():
             if len(set(masks)) > 1:
                 of = f"ap_uint<{len(self.beats)}>"
-                lines.append(f"// {comments[name]} ({told}).")
+                lines.append(f"// {comments[name]} ({legend}).")
                 lines += table(of, name, [f"{m:#x}" for m in masks])
         return lines
 

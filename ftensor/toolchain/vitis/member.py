@@ -34,8 +34,8 @@ class Unit:
     @property
     def text(self) -> list[str]:
         """The whole function, with a comment."""
-        told = describe(self.key) if self.op else "Operands, op and result, each by the opcode."
-        return [f"// {told}", *function(self.head, self.lines)]
+        comment = describe(self.key) if self.op else "Operands, op and result, each by the opcode."
+        return [f"// {comment}", *function(self.head, self.lines)]
 
 
 def result_type(key: KernelKey, k: int) -> str:
@@ -56,15 +56,15 @@ def _operand_types(key: KernelKey) -> list[tuple[str, str]]:
 
 def op_function(key: KernelKey, name: str) -> list[str]:
     """The op itself: its expression on values of the compute type."""
-    told = words(key.compute)
+    macros = words(key.compute)
     takes = _operand_types(key)
     used = identifiers(" ".join([*key.body, *(t for _, t in key.lets)]))
     if "FT_POSITION" in used:
         takes = [*takes, ("long", "position")]
     c = ctype.scalar(key.compute)
-    lets = [f"const {c} {n} = {expand(t, told)};" for n, t in key.lets]
+    lets = [f"const {c} {n} = {expand(t, macros)};" for n, t in key.lets]
     head = f"static inline {result_type(key, 0)} {name}({', '.join(f'{t} {n}' for t, n in takes)})"
-    return function(head, [*lets, f"return {expand(key.body[0], told)};"])
+    return function(head, [*lets, f"return {expand(key.body[0], macros)};"])
 
 
 def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str]) -> Unit:
@@ -72,15 +72,15 @@ def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str
     key = group.keys[opcode]
     if len(key.outs) != 1:
         raise ValueError(f"kernel {group.name}: {key.name} has {len(key.outs)} outputs, not one")
-    told = lane_words(of, key)
+    macros = lane_words(of, key)
     position = "FT_POSITION" in text_of(key)
     call = [name for _, name in _operand_types(key)] + (["position"] if position else [])
     flat = in_line(key)
     *lines, last = output(flat, 0, key.outs[0], f"{op_name}({', '.join(call)})")
     raw = [*inputs(flat), *lines]
     named, value_slots = value_lines(key, " ".join(raw))
-    value = expand(last.split(" = ", 1)[1].removesuffix(";"), told)
-    body = [*named, *(expand(line, told) for line in raw)]
+    value = expand(last.split(" = ", 1)[1].removesuffix(";"), macros)
+    body = [*named, *(expand(line, macros) for line in raw)]
     body.append(f"return {stored(value, key.outs[0], of['out0'])};")
     taken = [f"in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE and p.sees != INDEX]
     takes = [(element(of[name]), name) for name in taken]
@@ -111,7 +111,7 @@ def sections(units: Sequence[Unit], ops: dict[str, dict[str, list[str]]]) -> lis
 def units_of(group: Group) -> tuple[list[Unit], dict[str, dict[str, list[str]]]]:
     """The units of a pointwise group, and the op functions they call, by namespace and name."""
     ops: dict[str, dict[str, list[str]]] = {}
-    found: list[Unit] = []
+    units: list[Unit] = []
     of = port_words(group)
     for opcode, key in enumerate(group.keys):
         mine = ops.setdefault(space_of(key), {})
@@ -122,16 +122,16 @@ def units_of(group: Group) -> tuple[list[Unit], dict[str, dict[str, list[str]]]]
             name = f"{stem}_{turn}"
         unit = pointwise_unit(group, opcode, name, of)
         same = (unit.space, unit.lines, unit.takes)
-        twin = next((u for u in found if (u.space, u.lines, u.takes) == same), None)
-        found.append(unit if twin is None else replace(unit, name=twin.name, shared=True))
-    return together(found, of), ops
+        twin = next((u for u in units if (u.space, u.lines, u.takes) == same), None)
+        units.append(unit if twin is None else replace(unit, name=twin.name, shared=True))
+    return together(units, of), ops
 
 
 def together(units: Sequence[Unit], of: Mapping[str, str]) -> list[Unit]:
     """The units, those of one compute type and result in one function of three steps: operands
     become what is computed in, the op, the result becomes what is stored. Each conversion stands in
     the hardware once, whatever ops need it, and each op once, whatever its operands come as."""
-    found = list(units)
+    merged = list(units)
     alike: dict[tuple[str, str], list[int]] = {}
     for k, u in enumerate(units):
         if _steps(u) is not None:
@@ -142,8 +142,8 @@ def together(units: Sequence[Unit], of: Mapping[str, str]) -> list[Unit]:
             whole = _joined(mine, result, of)
             for k in places:
                 one = replace(whole, opcode=units[k].opcode, key=units[k].key)
-                found[k] = replace(one, shared=k != places[0])
-    return found
+                merged[k] = replace(one, shared=k != places[0])
+    return merged
 
 
 def _steps(unit: Unit) -> tuple[list[str], list[str]] | None:
@@ -171,11 +171,11 @@ def _joined(units: Sequence[Unit], result: str, of: Mapping[str, str]) -> Unit:
     for u in units:
         steps = _steps(u)
         assert steps is not None, u.lines
-        given, after = steps
+        arguments, after = steps
         takes = _operand_types(u.key) + [("long", "position")]
-        for (c, name), text in zip(takes, given):
+        for (c, name), text in zip(takes, arguments):
             operands.setdefault((c, name), {}).setdefault(text, []).append(u.opcode)
-        passed = ", ".join(_slot(c, name) for (c, name), _ in zip(takes, given))
+        passed = ", ".join(_slot(c, name) for (c, name), _ in zip(takes, arguments))
         calls.setdefault(f"r_out0 = {u.op}({passed});", []).append(u.opcode)
         ends.setdefault(" ".join(after), []).append(u.opcode)
     lines = []

@@ -16,7 +16,7 @@ def outer_loops(group: Group) -> list[str]:
     r = group.keys[0].reduction
     assert r is not None
     comment = group.kind.text().split("FT_KERNEL", 1)[0]
-    whole, told = signature(group)
+    whole, declared = signature(group)
 
     def listed(form: str, names: list[str]) -> str:
         return ", ".join(form.format(n) for n in names)
@@ -31,7 +31,7 @@ def outer_loops(group: Group) -> list[str]:
         "operand_count": operand_count(group),
         "beats": [f"typedef hls::vector<{of[n]}, LANES> {n}_beat;" for n in ins],
         "pointers": ", ".join(whole),
-        "scalars": ", ".join(told),
+        "scalars": ", ".join(declared),
         "arguments": ", ".join([*of, *(f"{n}_offset" for n in of), "opcode", *scalars]),
         "in_pointers": ", ".join(taken(ins)),
         "in_offsets": listed("long {}_offset", ins),
@@ -39,7 +39,7 @@ def outer_loops(group: Group) -> list[str]:
         "streams_from": listed("hls::stream<{0}_beat> &{0}_from", ins),
         "fetched": ", ".join([*ins, *(f"{n}_fifo" for n in ins), *(f"{n}_offset" for n in ins)]),
         "out_pointers": ", ".join(taken(outs)),
-        "out_scalars": ", ".join([p for p in told if not p.startswith("long in_")]),
+        "out_scalars": ", ".join([p for p in declared if not p.startswith("long in_")]),
         "folded": ", ".join([*outs, *(f"{n}_fifo" for n in ins), *(f"{n}_offset" for n in outs), "opcode", *scalars]),
         "places": [line for n in ins for line in _place(group, n)],
         "read_whole": [_read(group, n, "LANES") for n in ins],

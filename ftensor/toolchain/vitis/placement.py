@@ -55,7 +55,7 @@ def place(groups: Sequence[Group], board: Board | None = None) -> Placement:
     kernel has one.
     BuildError for a memory that is none.
     """
-    found: dict[tuple[str, str], Way] = {}
+    ways: dict[tuple[str, str], Way] = {}
     charged: Counter[str] = Counter()
     for group in groups:
         ports = bundles(group)
@@ -65,13 +65,13 @@ def place(groups: Sequence[Group], board: Board | None = None) -> Placement:
             here = [entries[k] for k in near(number, len(entries))] if apart else entries
             for port in ports:
                 twin = _twin(group, port, unit, memory)
-                way = found.get(twin) if twin else None
+                way = ways.get(twin) if twin else None
                 if way is None:
                     entry = min(here, key=lambda e: charged[e])
                     way = Way(memory or entry, entry)
-                found[unit, port.name] = way
+                ways[unit, port.name] = way
                 charged[way.entry] += 1
-    return found
+    return ways
 
 
 def _asked(group: Group, ports: int, board: Board | None, charged: Mapping[str, int]) -> tuple[str, Sequence[str]]:

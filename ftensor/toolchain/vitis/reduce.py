@@ -124,15 +124,15 @@ def _parts(group: Group, opcode: int, of: Mapping[str, str]) -> list[Part]:
     """The functions of a member's monoid."""
     key = group.keys[opcode]
     state = state_name(key)
-    told = lane_words(of, key) | {"FT_S": state}
-    made = []
+    macros = lane_words(of, key) | {"FT_S": state}
+    parts = []
 
     def part(what: str, result: str, takes: list[tuple[str, str]], lines: list[str]) -> None:
         name = f"opcode_{opcode}_{key.name}_{what}"
         head = f"({', '.join(f'{t} {n}' for t, n in takes)})"
-        text = tuple(tidy([expand(line, told) for line in lines], result, takes))
+        text = tuple(tidy([expand(line, macros) for line in lines], result, takes))
         outer = tuple(n for _, n in takes)
-        made.append(Part(opcode, space_of(key), what, outer, f"static inline {result} @{head}", text, name))
+        parts.append(Part(opcode, space_of(key), what, outer, f"static inline {result} @{head}", text, name))
 
     part("identity", state, [], ["FT_S r;", *reduction.identity(key), "return r;"])
     both = [(state, "p"), (state, "q")]
@@ -155,7 +155,7 @@ def _parts(group: Group, opcode: int, of: Mapping[str, str]) -> list[Part]:
     takes = [(state, "state"), *((f"{element(of[f'out{k}'])} &", f"out{k}") for k in range(len(key.outs)))]
     takes += [("long", v) for v in slots_]
     part("finish", "void", takes, [*named, *lines])
-    return made
+    return parts
 
 
 def function_text(part: Part) -> list[str]:
@@ -175,13 +175,13 @@ def _sections(parts: list[Part], keys: tuple[KernelKey, ...]) -> list[str]:
     for space in dict.fromkeys(p.space for p in parts):
         mine = [key for key in keys if space_of(key) == space]
         lines += [*namespace(space, mine), ""]
-        told = None
+        last = None
         for p in parts:
             if p.space != space or firsts[p] is not p:
                 continue
-            if p.opcode != told:
+            if p.opcode != last:
                 lines.append(f"// {describe(keys[p.opcode])}")
-                told = p.opcode
+                last = p.opcode
             lines += [*function_text(p), ""]
         lines += ["}", END_OF_SPACE, ""]
     return lines

@@ -92,7 +92,7 @@ def timing(text: str) -> Timing | None:
 
 def utilization(text: str) -> dict[str, dict[str, int]]:
     """The resources of each name in Vivado's table of kernels; empty when there is none."""
-    found: dict[str, dict[str, int]] = {}
+    kernels: dict[str, dict[str, int]] = {}
     titles: list[str] = []
     for line in text.splitlines():
         if not line.lstrip().startswith("|"):
@@ -101,8 +101,8 @@ def utilization(text: str) -> dict[str, dict[str, int]]:
         if cells[0] == "Name" and "LUT" in cells:
             titles = cells
         elif titles and len(cells) == len(titles):
-            found.setdefault(cells[0], _resources(dict(zip(titles, cells))))
-    return found
+            kernels.setdefault(cells[0], _resources(dict(zip(titles, cells))))
+    return kernels
 
 
 def kernel_report(name: str, folders: Iterable[Path]) -> Synthesis | None:
@@ -115,9 +115,9 @@ def kernel_report(name: str, folders: Iterable[Path]) -> Synthesis | None:
 
 def link_timing(folders: Iterable[Path]) -> Timing | None:
     """The timing of the linked design: routed if there is such a report."""
-    found = _newest(folders, "*timing_summary*.rpt")
-    routed = [path for path in found if "rout" in path.name]  # "routed", "postroute_physopted"
-    for path in routed + found:
+    paths = _newest(folders, "*timing_summary*.rpt")
+    routed = [path for path in paths if "rout" in path.name]  # "routed", "postroute_physopted"
+    for path in routed + paths:
         if (report := timing(_read(path))) is not None:
             return report
     return None
@@ -132,8 +132,8 @@ def link_utilization(folders: Iterable[Path]) -> dict[str, dict[str, int]]:
 
 
 def _newest(folders: Iterable[Path], pattern: str) -> list[Path]:
-    found = [path for folder in folders for path in folder.rglob(pattern) if path.is_file()]
-    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    paths = [path for folder in folders for path in folder.rglob(pattern) if path.is_file()]
+    return sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def _read(path: Path) -> str:
@@ -147,14 +147,14 @@ def _texts(root: ElementTree.Element, tag: str) -> Iterator[str]:
 
 
 def _resources(raw: Mapping[str, str]) -> dict[str, int]:
-    found = {}
+    resources = {}
     for column, names in RESOURCES.items():
         for name in names:
             value = _whole(raw.get(name))
             if value is not None:
-                found[column] = value
+                resources[column] = value
                 break
-    return found
+    return resources
 
 
 def _whole(text: str | None) -> int | None:

@@ -145,10 +145,10 @@ def _where(group: Group, name: str, there: str) -> str:
     """An operand's element in this step, counted from its first."""
     slot = list(port_words(group)).index(name)
     base = f"at[{slot}] + i * step[{slot}]"
-    found = {_located(key, name) for key in group.keys}
-    if found == {False}:
+    located = {_located(key, name) for key in group.keys}
+    if located == {False}:
         return base
-    return f"{base} + " + (there if found == {True} else f"(LOCATED[opcode][{slot}] ? {there} : 0)")
+    return f"{base} + " + (there if located == {True} else f"(LOCATED[opcode][{slot}] ? {there} : 0)")
 
 
 def _locate(group: Group) -> list[str]:

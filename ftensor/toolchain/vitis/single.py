@@ -65,8 +65,8 @@ def source(group: Group) -> str:
 def _vectors(group: Group) -> list[str]:
     """What a kernel includes whose ports are vectors by their type, or which has FIFOs."""
     wide = any("hls::vector" in a.c for a in group.arguments)
-    found = ["#include <hls_stream.h>"] if group.kind.staged and not group.kind.template else []
-    return [*found, "#include <hls_vector.h>"] if wide else found
+    includes = ["#include <hls_stream.h>"] if group.kind.staged and not group.kind.template else []
+    return [*includes, "#include <hls_vector.h>"] if wide else includes
 
 
 def _joint(group: Group) -> str:
@@ -113,8 +113,8 @@ def _joint(group: Group) -> str:
 def _text(key: Key) -> str:
     """A skeleton's text, in which pragmas have their numbers: in these no setting has its value."""
     skeleton = board_skeleton_of(key)
-    told = {name: str(value) for name, value in skeleton.defines(key).items()}
-    return re.sub(r"(FT_AGAIN\(\w+, )(\w+)", lambda m: m[1] + told.get(m[2], m[2]), skeleton.text())
+    defines = {name: str(value) for name, value in skeleton.defines(key).items()}
+    return re.sub(r"(FT_AGAIN\(\w+, )(\w+)", lambda m: m[1] + defines.get(m[2], m[2]), skeleton.text())
 
 
 _UNITS = (("int", "int ", "ft_unit"), ("int", "int ", "ft_units"))
@@ -132,16 +132,16 @@ def _parameters(key: Key) -> list[Parameter]:
 
 def _passed(group: Group, key: Key) -> list[str]:
     """What a body is passed: arguments of the kernel as what they are to it."""
-    given = {a.name: a for a in group.arguments}
-    found = []
+    by_name = {a.name: a for a in group.arguments}
+    passed = []
     for what, c, name in _parameters(key):
-        if given[name].c == c.strip():
-            found.append(name)
+        if by_name[name].c == c.strip():
+            passed.append(name)
         elif what == "*":
-            found.append(f"({c.strip()}){name}")
+            passed.append(f"({c.strip()}){name}")
         else:
-            found.append(scalar(name, what))
-    return [*found, "ft_unit", "ft_units"]
+            passed.append(scalar(name, what))
+    return [*passed, "ft_unit", "ft_units"]
 
 
 def _settings(key: Key) -> list[str]:

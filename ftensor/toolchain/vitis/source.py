@@ -22,8 +22,8 @@ INCLUDED = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
 def headers() -> dict[str, Path]:
     """The files that sources include, by the names under which they do."""
     places = ("*.h", "vitis/*.h", "dialect/vitis.h")
-    found = sorted(path for place in places for path in hls_root().glob(place))
-    return {f"ftensor/{path.relative_to(hls_root()).as_posix()}": path for path in found}
+    paths = sorted(path for place in places for path in hls_root().glob(place))
+    return {f"ftensor/{path.relative_to(hls_root()).as_posix()}": path for path in paths}
 
 
 def source(group: Group) -> str:
@@ -42,12 +42,12 @@ def whole(text: str) -> str:
     includes them."""
     seen: set[Path] = set()
 
-    def there(folder: Path, found: re.Match[str]) -> str:
-        name = found[1].removeprefix("ftensor/")
+    def there(folder: Path, match: re.Match[str]) -> str:
+        name = match[1].removeprefix("ftensor/")
         paths = (folder / name, hls_root() / name, standins() / name)
         path = next((p.resolve() for p in paths if p.is_file()), None)
         if path is None:
-            return found[0]  # one of the compiler's own
+            return match[0]  # one of the compiler's own
         content = path.read_text()
         if path in seen and "#pragma once" in content:
             return ""
@@ -55,7 +55,7 @@ def whole(text: str) -> str:
         content = content.replace("#pragma once\n", "")
         return _INCLUDED.sub(lambda inner: there(path.parent, inner), content)
 
-    return _INCLUDED.sub(lambda found: there(hls_root(), found), text)
+    return _INCLUDED.sub(lambda match: there(hls_root(), match), text)
 
 
 def flushing(group: Group) -> str:

@@ -43,9 +43,9 @@ class Text:
     def source(self) -> str:
         """The whole."""
         key, group = self.key, self.group
-        given = [a for a in arguments(group) if a.name not in ("ft_unit", "ft_units")]
-        pointers = [f"{self._pointer(a.c)}{a.name}" for a in given if a.what == "*"]
-        scalars = [f"{a.c} {a.name}" for a in given if a.what != "*"]
+        passed = [a for a in arguments(group) if a.name not in ("ft_unit", "ft_units")]
+        pointers = [f"{self._pointer(a.c)}{a.name}" for a in passed if a.what == "*"]
+        scalars = [f"{a.c} {a.name}" for a in passed if a.what != "*"]
         fifos = [f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");' for f in self.stages.fifos]
         settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
         texts, calls, more = [], [], []
@@ -75,7 +75,7 @@ class Text:
                 "name": group.name,
                 "parameters": parameter_list(group),
                 "interfaces": interfaces(group),
-                "passed": ", ".join(a.name for a in given),
+                "passed": ", ".join(a.name for a in passed),
             },
         )
 
@@ -208,22 +208,22 @@ class Text:
         (into,) = self.stages.into(k)
         out = [f for v in stage.gives for f in self._out(k, v)]
         of = _type(key.dtypes[into.value])
-        made = HlsSteps(unit, course, of, fused.numbers(key, c))
-        told = f"{unit.name} of rows of {course.points}"
+        steps = HlsSteps(unit, course, of, fused.numbers(key, c))
+        comment = f"{unit.name} of rows of {course.points}"
         text = fill(
             "staged_transform.cpp",
             {
-                "told": told,
+                "told": comment,
                 "name": stage.name,
                 "streams": self._streams([into, *out]),
                 "scalars": self._scalars(stage),
-                "tables": made.tables,
-                "memories": made.memories,
+                "tables": steps.tables,
+                "memories": steps.memories,
                 "behind": str(course.behind),
-                "apart": made.apart,
+                "apart": steps.apart,
                 "type": of,
                 "from": into.name,
-                "steps": made.lines,
+                "steps": steps.lines,
                 "writes": [f"{f.name}.write(w);" for f in out],
             },
         )

@@ -17,7 +17,7 @@ from ..group import Group
 from ..jobs.job import Job, content_key
 from ..jobs.state import write_whole
 from ..jobs.workspace import Source, Workspace
-from ..target import found, version_text
+from ..target import version_text, which
 from . import link
 
 NEWEST = (2023, 1)  # what a dry run without Vitis takes for granted
@@ -37,14 +37,14 @@ class Vitis:
         """
         self.target, self.platform, self.clock_mhz = target, platform, clock_mhz
         self.board = of_platform(platform)
-        if found("v++") is None and not dry:
+        if which("v++") is None and not dry:
             raise no_vitis(target)
         if not platform:
             raise no_platform(target)
 
     @cached_property
     def _version_text(self) -> str:
-        return version_text(["v++"]) if found("v++") is not None else ""
+        return version_text(["v++"]) if which("v++") is not None else ""
 
     @property
     def version(self) -> tuple[int, int]:
@@ -122,10 +122,10 @@ class Vitis:
     def image(self, linked: Path, groups: Sequence[Group], manifest: Manifest) -> tuple[bytes, Manifest]:
         """v++'s xclbin with the manifest in it. BuildError when it is no xclbin."""
         try:
-            made = xclbin.read(linked.read_bytes())
+            container = xclbin.read(linked.read_bytes())
         except ImageError as problem:
             raise linked_image_unusable(linked, problem) from None
-        manifest = replace(manifest, uuid=str(made.uuid), platform=made.platform or self.platform)
-        kept = [s for s in made.sections if s.kind != xclbin.Kind.USER_METADATA]
+        manifest = replace(manifest, uuid=str(container.uuid), platform=container.platform or self.platform)
+        kept = [s for s in container.sections if s.kind != xclbin.Kind.USER_METADATA]
         mine = xclbin.Section(xclbin.Kind.USER_METADATA, "ftensor", manifest.to_json().encode())
-        return xclbin.write(made.with_sections([*kept, mine])), manifest
+        return xclbin.write(container.with_sections([*kept, mine])), manifest

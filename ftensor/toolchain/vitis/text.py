@@ -21,9 +21,9 @@ def expand(text: str, words: Mapping[str, Word]) -> str:
     something that holds itself.
     """
     out, at = [], 0
-    while found := _IDENTIFIER.search(text, at):
-        out.append(text[at : found.start()])
-        name, at = found.group(), found.end()
+    while match := _IDENTIFIER.search(text, at):
+        out.append(text[at : match.start()])
+        name, at = match.group(), match.end()
         word = words.get(name)
         if word is None:
             out.append(name)

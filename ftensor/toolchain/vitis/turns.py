@@ -76,9 +76,9 @@ def turned(group: Group) -> list[str]:
     of, _, (first, *_), scalars = operands(group)
     strides = {n: f"G_KEPT_STRIDES(g)[{k}]" for k, n in enumerate(of)}
     strides = {n: f"({_only(group, n, '')} ? {s} : 0)" if _only(group, n, "") else s for n, s in strides.items()}
-    given = [n if n == first else f"{n} + (long)begin * {strides[n]}" for n in of]
-    given += [f"{first}_offset + (long)begin * {strides[first]}", *strides.values()]
-    given += ["opcode", *scalars, "operands", "G_INNER(g)"]
+    passed = [n if n == first else f"{n} + (long)begin * {strides[n]}" for n in of]
+    passed += [f"{first}_offset + (long)begin * {strides[first]}", *strides.values()]
+    passed += ["opcode", *scalars, "operands", "G_INNER(g)"]
     return [
         "// Short rows at one distance from each other take turns.",
         f"const int limit = LANES * {TURNED} / (VECTORS > 1 ? 2 : 1);",
@@ -86,7 +86,7 @@ def turned(group: Group) -> list[str]:
         "if (whole && G_KEPT(g) == 1 && G_REDUCED(g) == 0 && G_INNER(g) > 0) {",
         "    const int begin = ft_slab(G_ITEMS(g), ft_unit, ft_units);",
         "    const int rows = ft_slab(G_ITEMS(g), ft_unit + 1, ft_units) - begin;",
-        f"    run_rows<fold>({', '.join(given)}, rows);",
+        f"    run_rows<fold>({', '.join(passed)}, rows);",
         "    return;",
         "}",
     ]

@@ -63,11 +63,11 @@ def stored(text: str, port: Port, of: str) -> str:
 
 def text_of(key: KernelKey) -> str:
     """All expressions of a kernel."""
-    found = [*key.body, *(t for _, t in key.lets)]
+    expressions = [*key.body, *(t for _, t in key.lets)]
     if key.reduction is not None:
         r = key.reduction
-        found += [r.lift, r.combine, r.identity, r.beats]
-    return " ".join(found)
+        expressions += [r.lift, r.combine, r.identity, r.beats]
+    return " ".join(expressions)
 
 
 def dropped_bits(key: KernelKey) -> int:
@@ -110,8 +110,8 @@ def port_words(group: Group) -> dict[str, str]:
 
     In vectors a complex64 is 64 bits: a port's beat is aggregated from plain numbers.
     """
-    found = {name: slot_word(users) for name, users in slots(group)}
-    return {n: "uint64_t" if c == "ft_cfloat" and is_wide(group, n) else c for n, c in found.items()}
+    types = {name: slot_word(users) for name, users in slots(group)}
+    return {n: "uint64_t" if c == "ft_cfloat" and is_wide(group, n) else c for n, c in types.items()}
 
 
 def lane_words(of: Mapping[str, str], key: KernelKey) -> dict[str, Word]:
