@@ -39,22 +39,22 @@ class device:
 
     def __init__(self, type: DeviceLike, index: int | None = None) -> None:
         if isinstance(type, device):
-            kind, given = type.type, type.index
+            kind, number = type.type, type.index
         elif isinstance(type, int) and not isinstance(type, bool):
-            kind, given = "fpga", _index(type, type)
+            kind, number = "fpga", _index(type, type)
         elif isinstance(type, str):
             match = _FORM.fullmatch(type)
             if match is None or match[1] not in TYPES:
                 raise errors.bad_device(type, meant_by(type))
-            kind, given = match[1], None if match[2] is None else int(match[2])
+            kind, number = match[1], None if match[2] is None else int(match[2])
         else:
             raise errors.bad_device_type(type)
         if index is not None:
-            if given is not None:
+            if number is not None:
                 raise errors.device_index_twice(str(type), index)
-            given = _index(index, f"{kind}:{index}")
+            number = _index(index, f"{kind}:{index}")
         object.__setattr__(self, "type", kind)
-        object.__setattr__(self, "index", given)
+        object.__setattr__(self, "index", number)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a device is immutable; make another one instead of setting {name}")
@@ -110,7 +110,7 @@ class _Thread(threading.local):
 
 
 @cache
-def _label(found: Found, index: int) -> device:
+def _label(entry: Found, index: int) -> device:
     """A device under a number: the same object whenever a mapping gives it that number."""
     return device("fpga", index)
 
@@ -120,11 +120,11 @@ class _Table:
 
     def __init__(self, mapping: str) -> None:
         fallback.get_fallback()  # refuses an environment that makes no sense
-        found = find()
+        devices = find()
         self.mapping = mapping
         # The host needs no device that fits the mapping.
-        self.fpga = policy.select(mapping, found)
-        self.host = policy.host(self.fpga, found)
+        self.fpga = policy.select(mapping, devices)
+        self.host = policy.host(self.fpga, devices)
         self.labels = [_label(one, index) for index, one in enumerate(self.fpga)]
         self.number = next(_numbers) << 16
         images = os.environ.get("FTENSOR_IMAGE", "").strip()
@@ -236,11 +236,11 @@ def found_of(which: device) -> Found:
         if which is STAND_IN:
             return fallback.host(next(iter(table.host), None))
         return (table.host or policy.require("cpu", find()))[0]
-    found = table.fpga or policy.require(table.mapping, find())
+    devices = table.fpga or policy.require(table.mapping, find())
     index = fpga_index() if which.index is None else which.index
-    if index >= len(found):
-        raise errors.device_index("fpga", index, len(found))
-    return found[index]
+    if index >= len(devices):
+        raise errors.device_index("fpga", index, len(devices))
+    return devices[index]
 
 
 def backend_of(which: DeviceLike) -> Backend:

@@ -52,19 +52,19 @@ def set_printoptions(
     or never (False) scientific notation.
     """
     global _options
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "precision": precision,
         "threshold": threshold,
         "edgeitems": edgeitems,
         "linewidth": linewidth,
     }
     for name in ("precision", "edgeitems"):
-        value = given[name]
+        value = options[name]
         if value is not None and (not isinstance(value, Integral) or value < 0):
             raise errors.print_count(name, value)
     if profile is not None and profile not in _PROFILES:
         raise errors.print_profile(profile, tuple(_PROFILES))
-    changed = {name: value for name, value in given.items() if value is not None}
+    changed = {name: value for name, value in options.items() if value is not None}
     basis = _PROFILES[profile] if profile is not None else {}
     _options = replace(_options, **{**basis, **changed, "sci_mode": sci_mode})
 
@@ -155,12 +155,12 @@ def _suffixes(shape: tuple[int, ...], dtype: dtype, device: str | None, options:
     if 0 in shape:
         if len(shape) != 1:
             yield f"size={shape}"
-        told = {default}
+        implied = {default}
     else:
         if options.edgeitems == 0:
             yield f"size={shape}"
-        told = {default, complex128 if default is float64 else complex64, int64, bool_}
-    if dtype not in told:
+        implied = {default, complex128 if default is float64 else complex64, int64, bool_}
+    if dtype not in implied:
         yield f"dtype={dtype}"
 
 

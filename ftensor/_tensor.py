@@ -235,8 +235,8 @@ class Tensor(Methods):
         strides = tuple(s * d.itemsize for s in self._strides)
         shape = self._shape
         if len(shape) > MOST_NUMPY_DIMS:
-            told = [(n, s) for n, s in zip(shape, strides) if n > 1]
-            shape, strides = tuple([n for n, _ in told]), tuple([s for _, s in told])
+            dims = [(n, s) for n, s in zip(shape, strides) if n > 1]
+            shape, strides = tuple([n for n, _ in dims]), tuple([s for _, s in dims])
         return np.lib.stride_tricks.as_strided(flat[-low:], shape, strides, writeable=False)
 
     def _host_values(self) -> np.ndarray[Any, Any]:
@@ -264,12 +264,12 @@ class Tensor(Methods):
 
     def _real_item(self) -> Any:
         """The one element, of which a complex one must be a real number."""
-        found = self._only_item()
-        if not isinstance(found, complex):
-            return found
-        if found.imag:
-            raise errors.complex_to_real_value(found, "a real number")
-        return found.real
+        number = self._only_item()
+        if not isinstance(number, complex):
+            return number
+        if number.imag:
+            raise errors.complex_to_real_value(number, "a real number")
+        return number.real
 
     def __int__(self) -> int:
         return int(self._real_item())

@@ -43,22 +43,22 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """A command refuses what it does not know itself, so that its own options are guessed."""
         self.words = sys.argv[1:] if args is None else args
-        found, rest = super().parse_known_args(args, namespace)
-        if rest[:1] == ["--"] and getattr(found, "trace", None):  # a program's own words follow
-            found.trace, rest = [*found.trace, *rest], []
+        parsed, rest = super().parse_known_args(args, namespace)
+        if rest[:1] == ["--"] and getattr(parsed, "trace", None):  # a program's own words follow
+            parsed.trace, rest = [*parsed.trace, *rest], []
         if rest:
             self.error(f"unrecognized arguments: {' '.join(rest)}")
-        return found, rest
+        return parsed, rest
 
     def error(self, message: str) -> NoReturn:
         known = list(options_of(self))
         if "arguments are required" in message:  # a mistyped one may be why
             mistyped = [w for w in self.words if w[:2] == "--" and w.partition("=")[0] not in known]
             message += f"; unrecognized: {' '.join(mistyped)}" if mistyped else ""
-        if found := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
-            message += guess(found[1], re.findall(r"[\w.-]+", found[2]))
-        elif found := re.search(r"unrecognized(?: arguments)?: (--[\w-]+)", message):
-            message += guess(found[1], known)
+        if match := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            message += guess(match[1], re.findall(r"[\w.-]+", match[2]))
+        elif match := re.search(r"unrecognized(?: arguments)?: (--[\w-]+)", message):
+            message += guess(match[1], known)
         self.print_usage(sys.stderr)
         complain(f"{self.prog}: error", message)
         self.exit(2)

@@ -86,7 +86,7 @@ def cards_without_platform(names: set[str], folder: Path = PCI_FOLDER) -> Iterat
 
 def missing(seen: Report) -> list[Missing]:
     """What would make more devices usable, the most useful first."""
-    names = {found.target.name for found in seen.found}
+    names = {device.target.name for device in seen.found}
     cpu_runtime = bool(names - {"csim", "pocl-rc"})
     lacks = [Missing(f"the package {name}", f"pip install {name}") for name in NEEDED if _version(name) is None]
     if not seen.platforms and os.environ.get("OCL_ICD_VENDORS"):
@@ -118,24 +118,24 @@ def missing(seen: Report) -> list[Missing]:
 
 def device_rows(seen: Report) -> list[tuple[object, ...]]:
     """One row per device that was found: its names, its size, and how to select it."""
-    mapped = {id(found): f"fpga:{index}" for index, found in enumerate(fpga_devices())}
+    mapped = {id(device): f"fpga:{index}" for index, device in enumerate(fpga_devices())}
     host = mapping.host(fpga_devices(), seen.found)
     rows: list[tuple[object, ...]] = [
         ("DEVICE", "TARGET", "NAME", "UNITS", "MEMORY", "FLOAT64", "FLOAT16", "TO SELECT IT")
     ]
-    for found in seen.found:
-        labels = [mapped[id(found)]] if id(found) in mapped else []
-        labels += ["cpu"] if found in host else []
+    for device in seen.found:
+        labels = [mapped[id(device)]] if id(device) in mapped else []
+        labels += ["cpu"] if device in host else []
         rows.append(
             (
                 ", ".join(labels) or "-",
-                found.target.name,
-                found.name,
-                found.compute_units,
-                size(found.total_memory),
-                "yes" if found.has_float64 else "no",
-                "yes" if found.has_float16 else "no",
-                f"FTENSOR_DEVICE={mapping.selector(found, seen.found)}",
+                device.target.name,
+                device.name,
+                device.compute_units,
+                size(device.total_memory),
+                "yes" if device.has_float64 else "no",
+                "yes" if device.has_float16 else "no",
+                f"FTENSOR_DEVICE={mapping.selector(device, seen.found)}",
             )
         )
     return rows
@@ -157,7 +157,7 @@ def devices(arguments: object = None) -> int:
 def _verdict(seen: Report) -> int:
     for note in seen.notes:
         print(f"\nnote: {note}")
-    opencl = any(found.target.kind != "csim" for found in seen.found)
+    opencl = any(device.target.kind != "csim" for device in seen.found)
     if not opencl:
         stands_in = "; the C simulation stands in: right, but slow" if seen.found else ""
         print(f"\nThere is no OpenCL device here{stands_in}. What would help:")
@@ -226,12 +226,12 @@ def _section_checks(seen: Report) -> dict[int, bool]:
         return {}
     _section("A kernel compiled and run on each")
     works = {}
-    for found in seen.found:
-        selector = mapping.selector(found, seen.found)
+    for device in seen.found:
+        selector = mapping.selector(device, seen.found)
         problem = try_device(selector)
-        works[id(found)] = not problem
-        told = painted(problem, "red") if problem else painted("works", "green")
-        print(f"  {selector}: {told}", flush=True)
+        works[id(device)] = not problem
+        outcome = painted(problem, "red") if problem else painted("works", "green")
+        print(f"  {selector}: {outcome}", flush=True)
     return works
 
 

@@ -157,24 +157,24 @@ def _bounds(low: dtype) -> set[dtype]:
 def _promoted() -> dict[tuple[dtype, dtype], dtype]:
     bounds = {d: _bounds(d) for d in ALL}
     # The lowest common bound is the one with the most types above it.
-    found = {
+    lowest = {
         (a, b): max(bounds[a] & bounds[b], key=lambda d: len(bounds[d]))
         for a in ALL
         for b in ALL
         if bounds[a] & bounds[b]
     }
     wide = {uint16, uint32, uint64}
-    return {(a, b): d for (a, b), d in found.items() if not wide & {a, b} or (d in (a, b) and d.kind != "c")}
+    return {(a, b): d for (a, b), d in lowest.items() if not wide & {a, b} or (d in (a, b) and d.kind != "c")}
 
 
 _PROMOTED = _promoted()
 
 
 def _pair(a: dtype, b: dtype) -> dtype:
-    found = _PROMOTED.get((a, b))
-    if found is None:
+    promoted = _PROMOTED.get((a, b))
+    if promoted is None:
         raise errors.no_promotion(a, b)
-    return found
+    return promoted
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
@@ -185,8 +185,8 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     """
     promoted = _PROMOTED.get((type1, type2))
     if promoted is None:
-        given: tuple[tuple[str, Any], ...] = (("type1", type1), ("type2", type2))
-        for name, wrong in given:
+        arguments: tuple[tuple[str, Any], ...] = (("type1", type1), ("type2", type2))
+        for name, wrong in arguments:
             if not isinstance(wrong, dtype):
                 raise errors.not_a_dtype("promote_types", name, wrong, meant_by(wrong))
         raise errors.no_promotion(type1, type2)
@@ -199,9 +199,9 @@ def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     The category may rise (bool, integer, floating point, complex) but not fall; within one
     category every conversion is allowed, also a narrowing one.
     """
-    for name, given in (("from_", from_), ("to", to)):
-        if not isinstance(given, dtype):
-            raise errors.not_a_dtype("can_cast", name, given, meant_by(given))
+    for name, argument in (("from_", from_), ("to", to)):
+        if not isinstance(argument, dtype):
+            raise errors.not_a_dtype("can_cast", name, argument, meant_by(argument))
     return _RANK[from_.kind] <= _RANK[to.kind]
 
 
@@ -234,32 +234,32 @@ def scalar_dtype(scalar: object) -> dtype:
     raise errors.not_a_number(scalar)
 
 
-def from_numpy_dtype(given: Any) -> dtype:
+def from_numpy_dtype(source: Any) -> dtype:
     """The dtype of a tensor that shares a NumPy array's memory."""
-    numpy_dtype = np.dtype(given)
-    found = _OF_NUMPY.get((numpy_dtype.kind, numpy_dtype.itemsize))
-    if found is None:
+    numpy_dtype = np.dtype(source)
+    of = _OF_NUMPY.get((numpy_dtype.kind, numpy_dtype.itemsize))
+    if of is None:
         supported = ", ".join(d.name for d in _OF_NUMPY.values())
         raise errors.numpy_dtype_not_supported(numpy_dtype, supported)
     if not numpy_dtype.isnative:
         raise errors.numpy_byte_order(numpy_dtype)
-    return found
+    return of
 
 
-def meant_by(given: Any) -> dtype | None:
+def meant_by(value: Any) -> dtype | None:
     """The dtype that text ("float32", "f4") or another library's dtype spells, if one is meant.
 
     For messages: none of these is taken for a dtype.
     """
-    if not isinstance(given, (str, np.dtype)) and type(given).__name__ != "dtype":
-        if not (isinstance(given, type) and issubclass(given, np.generic)):
+    if not isinstance(value, (str, np.dtype)) and type(value).__name__ != "dtype":
+        if not (isinstance(value, type) and issubclass(value, np.generic)):
             return None
-        given = np.dtype(given)
-    found = _NAMED.get(str(given).rpartition(".")[2])
-    if found is None and isinstance(given, str):
+        value = np.dtype(value)
+    meant = _NAMED.get(str(value).rpartition(".")[2])
+    if meant is None and isinstance(value, str):
         with contextlib.suppress(TypeError):
-            found = _NAMED.get(np.dtype(given).name)
-    return found
+            meant = _NAMED.get(np.dtype(value).name)
+    return meant
 
 
 _PYTHON_TYPES: dict[Any, dtype] = {
@@ -270,19 +270,19 @@ _PYTHON_TYPES: dict[Any, dtype] = {
 }
 
 
-def as_dtype(function: str, given: Any) -> dtype | None:
+def as_dtype(function: str, value: Any) -> dtype | None:
     """A dtype, also given as Python's bool, int, float or complex, or as NumPy's: "float32".
 
     TypeError for anything else.
     """
-    if given is None or isinstance(given, dtype):
-        return given
-    found = _PYTHON_TYPES.get(given) if isinstance(given, type) else None
-    if isinstance(given, (np.dtype, type)) or (isinstance(given, str) and "." not in given):
-        found = found or meant_by(given)
-    if found is None:
-        raise errors.not_a_dtype(function, "dtype", given, meant_by(given))
-    return found
+    if value is None or isinstance(value, dtype):
+        return value
+    meant = _PYTHON_TYPES.get(value) if isinstance(value, type) else None
+    if isinstance(value, (np.dtype, type)) or (isinstance(value, str) and "." not in value):
+        meant = meant or meant_by(value)
+    if meant is None:
+        raise errors.not_a_dtype(function, "dtype", value, meant_by(value))
+    return meant
 
 
 def result_dtype(operands: Sequence[tuple[dtype, builtins.int]]) -> dtype:
@@ -317,9 +317,9 @@ def result_type(tensor: Any, other: Any, *more: Any) -> dtype:
     """The dtype that arithmetic on these tensors and Python numbers has."""
     operands = []
     for arg in (tensor, other, *more):
-        given = getattr(arg, "dtype", None)
-        if isinstance(given, dtype):
-            operands.append((given, 0 if arg.ndim else 1))
+        of = getattr(arg, "dtype", None)
+        if isinstance(of, dtype):
+            operands.append((of, 0 if arg.ndim else 1))
         else:
             operands.append((scalar_dtype(arg), 2))
     return result_dtype(operands)

@@ -23,8 +23,8 @@ def widened(bits: Array, of: dtype) -> Array:
     if of is complex32:
         parts = np.ascontiguousarray(bits).view(np.float16).astype(np.float32)
         return parts.view(np.complex64).reshape(bits.shape)
-    found: Array = _float8_values(of)[bits]
-    return found
+    values: Array = _float8_values(of)[bits]
+    return values
 
 
 def narrowed(values: Array, of: dtype) -> Array:

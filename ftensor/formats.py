@@ -20,8 +20,8 @@ class Size(tuple[int, ...]):
         return f"ftensor.Size([{', '.join(map(str, self))}])"
 
     def __getitem__(self, item: Any) -> Any:
-        found = tuple.__getitem__(self, item)
-        return Size(found) if isinstance(item, slice) else found
+        sizes = tuple.__getitem__(self, item)
+        return Size(sizes) if isinstance(item, slice) else sizes
 
     def __add__(self, other: Any) -> Size:
         return Size(tuple.__add__(self, tuple(other)))

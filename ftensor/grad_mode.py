@@ -57,8 +57,8 @@ class no_grad(set_grad_enabled):
     """
 
     def __new__(cls, call: Any = None) -> Any:
-        made = object.__new__(cls)
-        return made(call) if callable(call) else made
+        guard = object.__new__(cls)
+        return guard(call) if callable(call) else guard
 
     def __init__(self, mode: Any = True) -> None:
         super().__init__(False)

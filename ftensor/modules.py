@@ -106,8 +106,8 @@ class Module:
         return {}
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
-        return f"{type(self).__name__}({told})"
+        options = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        return f"{type(self).__name__}({options})"
 
 
 def _parameters(name: str, function: str, tensors: int) -> list[Parameter]:
@@ -116,11 +116,11 @@ def _parameters(name: str, function: str, tensors: int) -> list[Parameter]:
     if name in _PARAMETERS:
         words = [word.partition("=") for word in _PARAMETERS[name].split()]
         return [Parameter(n, kind, default=eval(value)) for n, _, value in words]
-    given = list(signature(ENTRIES[f"nn.functional.{function}"].call).parameters.values())
-    return [p.replace(kind=kind, annotation=Parameter.empty) for p in given[tensors:] if p.name not in _OF_FUNCTIONS]
+    takes = list(signature(ENTRIES[f"nn.functional.{function}"].call).parameters.values())
+    return [p.replace(kind=kind, annotation=Parameter.empty) for p in takes[tensors:] if p.name not in _OF_FUNCTIONS]
 
 
-def _made(name: str, function: str, tensors: int) -> type[Module]:
+def _module(name: str, function: str, tensors: int) -> type[Module]:
     doc = f"`ft.nn.functional.{function}` with these options, of {tensors} tensors."
     return type(
         name,
@@ -139,7 +139,7 @@ CLASSES: dict[str, type[Module]] = {}
 for _count, _words in enumerate((_ONE, _TWO, _THREE), 1):
     for _word in _words.split():
         _name, _, _function = _word.partition(":")
-        CLASSES[_name] = _made(_name, _function or _name.lower(), _count)
+        CLASSES[_name] = _module(_name, _function or _name.lower(), _count)
 
 
 def install() -> None:

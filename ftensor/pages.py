@@ -19,8 +19,8 @@ def folder() -> Path:
 
 def pages() -> dict[str, Path]:
     """Each page by its name: "boards", "adr/0002-geometry-in-a-buffer"."""
-    found = sorted(folder().rglob("*.md"), key=lambda page: (page.parent != folder(), page))
-    return {str(page.relative_to(folder()).with_suffix("")): page for page in found}
+    paths = sorted(folder().rglob("*.md"), key=lambda page: (page.parent != folder(), page))
+    return {str(page.relative_to(folder()).with_suffix("")): page for page in paths}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

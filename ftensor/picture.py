@@ -64,23 +64,23 @@ def check(path: str | Path) -> None:
         raise errors.not_written(path, "there is no such folder")
 
 
-def save(made: Figure, path: str | Path) -> None:
+def save(figure: Figure, path: str | Path) -> None:
     """Write a figure, as SVG, PNG or PDF by the ending. PictureError where that cannot be."""
     check(path)
     path = Path(path)
     dated: Mapping[str, Any] = {"Date": None} if path.suffix == ".svg" else {}
     try:
         with styled():
-            made.savefig(path, dpi=120, metadata=dict(dated))
+            figure.savefig(path, dpi=120, metadata=dict(dated))
     except OSError as error:
         raise errors.not_written(path, error.strerror or error) from error
 
 
-def as_svg(made: Figure) -> str:
+def as_svg(figure: Figure) -> str:
     """A figure as the text of an SVG file."""
     text = StringIO()
     with styled():
-        made.savefig(text, format="svg", metadata={"Date": None})
+        figure.savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()
 
 

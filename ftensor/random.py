@@ -86,9 +86,9 @@ class Generator:
         """The seed and the number of calls: 16 bytes as a uint8 tensor on the host."""
         with _lock:
             state = np.array([self._seed, self._calls], _STATE).view(np.uint8)
-        made = new((state.size,), uint8, CPU)
-        backend_of(CPU).upload(made._storage, 0, state)
-        return made
+        tensor = new((state.size,), uint8, CPU)
+        backend_of(CPU).upload(tensor._storage, 0, state)
+        return tensor
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Go on from what `get_state` gave.
@@ -108,9 +108,9 @@ class Generator:
 
     def clone_state(self) -> Generator:
         """Another generator of the same device that goes on as this one does."""
-        made = Generator(self._device)
-        made._seed, made._calls = self._both()
-        return made
+        clone = Generator(self._device)
+        clone._seed, clone._calls = self._both()
+        return clone
 
     def _both(self) -> tuple[int, int]:
         with _lock:
@@ -147,12 +147,12 @@ def default_generator(which: DeviceLike | None = None) -> Generator:
     """The generator of a device's random numbers where no other is given."""
     where = resolve(which)
     name = str(where)
-    found = _defaults.get(name)
-    if found is None:
-        made = Generator(where)
-        made._seed = _seed
-        found = _defaults.setdefault(name, made)
-    return found
+    generator = _defaults.get(name)
+    if generator is None:
+        created = Generator(where)
+        created._seed = _seed
+        generator = _defaults.setdefault(name, created)
+    return generator
 
 
 def manual_seed(seed: int) -> Generator:

@@ -45,8 +45,8 @@ def cases() -> Iterator[Case]:
 def compute() -> None:
     """RuntimeError that names the first op whose result is not NumPy's."""
     for name, ours, right in cases():
-        found = ours().numpy()
-        wrong = int((~np.isclose(found, right, rtol=1e-5, atol=1e-4)).sum())
+        result = ours().numpy()
+        wrong = int((~np.isclose(result, right, rtol=1e-5, atol=1e-4)).sum())
         if wrong:
             raise errors.wrong_results(name, wrong, right.size)
 

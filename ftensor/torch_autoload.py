@@ -17,7 +17,7 @@ def load() -> None:
 
     from .errors.torch_device import torch_version
 
-    if (found := ".".join(torch.__version__.split(".")[:2])) not in TESTED:
-        warnings.warn(f"{torch_version(found, TESTED)}", stacklevel=2)
+    if (version := ".".join(torch.__version__.split(".")[:2])) not in TESTED:
+        warnings.warn(f"{torch_version(version, TESTED)}", stacklevel=2)
         return
     import ftensor.torch  # noqa: F401

@@ -78,7 +78,7 @@ def tune(
 ) -> tuple[Target, list[Found]]:
     """Measure a processor's thresholds one after the other: its family as it is best here, and
     what was found. What is no better than the default by 1 % stays as it is."""
-    target, found = backend.target.untuned(), []
+    target, results = backend.target.untuned(), []
     for one in thresholds:
         say(f"{one.field}: {len(one.tried)} values, by {one.shown}")
         now = getattr(target, one.field)
@@ -89,8 +89,8 @@ def tune(
         if gain < ENOUGH:
             best, gain = now, 1.0
         target = families[best]
-        found.append(Found(one, now, best, gain))
-    return target, found
+        results.append(Found(one, now, best, gain))
+    return target, results
 
 
 def _means(backend: Backend, families: Sequence[Target], calls: Sequence[Call], rounds: int) -> list[float]:
@@ -140,8 +140,8 @@ def command(arguments: argparse.Namespace) -> int:
         tuned.forget(backend.tuned_as)
         print(f"{name} has its family's thresholds from now on")
         return 0
-    target, found = tune(backend, arguments.rounds, partial(print, flush=True), THRESHOLDS)
-    rows = [(f.threshold.field, f.default, f.best, round(f.gain, 2)) for f in found]
+    target, results = tune(backend, arguments.rounds, partial(print, flush=True), THRESHOLDS)
+    rows = [(f.threshold.field, f.default, f.best, round(f.gain, 2)) for f in results]
     print(table([("threshold", "default", "here", "times as fast"), *rows]))
     kept = tuned.keep(target, backend.tuned_as)
     print(f"{'kept' if kept else 'could not be kept'} for {name}; `ftensor tune --forget` drops it")

@@ -23,8 +23,8 @@ _getitem = _shuffle._getitem
 
 def _numpys(self: Array) -> Any:
     """The dtype of the chunks as NumPy has it: Dask compares it, and asks for its `type`."""
-    found = _dtype(self)
-    return found.numpy if isinstance(found, dtypes.dtype) and found.in_numpy else found
+    dtype = _dtype(self)
+    return dtype.numpy if isinstance(dtype, dtypes.dtype) and dtype.in_numpy else dtype
 
 
 def _taken(chunk: Any, index: tuple[Any, Any]) -> Any:

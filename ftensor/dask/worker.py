@@ -44,7 +44,7 @@ class OwnDevice(WorkerPlugin):
         """Take a device, when the worker starts."""
         names = self.devices
         if names is None:
-            names = [selector(found, find()) for found in fpga_devices()]
+            names = [selector(device, find()) for device in fpga_devices()]
         place = self._take(worker, names)
         os.environ["FTENSOR_DEVICE"] = names[place]
         if get_device_mapping() != names[place]:

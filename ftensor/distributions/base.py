@@ -17,17 +17,17 @@ def op(name: str) -> Any:
     return ENTRIES[name].call
 
 
-def tensors(**given: Any) -> dict[str, Tensor]:
+def tensors(**parameters: Any) -> dict[str, Tensor]:
     """Parameters as tensors of one shape; numbers in the dtype and on the device of a tensor
     among them."""
-    first = next((v for v in given.values() if isinstance(v, Tensor)), None)
+    first = next((v for v in parameters.values() if isinstance(v, Tensor)), None)
     of = get_default_dtype() if first is None or not first.is_floating_point() else first.dtype
     where = None if first is None else first.device
-    made = {
+    converted = {
         name: v if isinstance(v, Tensor) else op("full")((), float(v), dtype=of, device=where)
-        for name, v in given.items()
+        for name, v in parameters.items()
     }
-    return dict(zip(made, op("broadcast_tensors")(*made.values())))
+    return dict(zip(converted, op("broadcast_tensors")(*converted.values())))
 
 
 class Distribution:
@@ -42,8 +42,8 @@ class Distribution:
     has_rsample = False
     _positive: tuple[str, ...] = ()
 
-    def __init__(self, validate_args: bool | None = None, event_dims: int = 0, **given: Any):
-        self._parameters = tensors(**given)
+    def __init__(self, validate_args: bool | None = None, event_dims: int = 0, **parameters: Any):
+        self._parameters = tensors(**parameters)
         shape = next(iter(self._parameters.values())).shape
         self._batch, self._event = (shape[: len(shape) - event_dims], shape[len(shape) - event_dims :])
         for name, value in self._parameters.items():
@@ -78,8 +78,8 @@ class Distribution:
 
     def _drawn(self, name: str, shape: Any, *args: float) -> Tensor:
         """New numbers from one of the generator's own distributions."""
-        made = op("empty")(self._extended(shape), dtype=self._first.dtype, device=self._first.device)
-        drawn: Tensor = getattr(made, name)(*args)
+        empty = op("empty")(self._extended(shape), dtype=self._first.dtype, device=self._first.device)
+        drawn: Tensor = getattr(empty, name)(*args)
         return drawn
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
@@ -131,8 +131,8 @@ class Distribution:
         return messages.no_form(type(self).__name__, name)
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{n}: {tuple(p.shape)}" for n, p in self._parameters.items())
-        return f"{type(self).__name__}({told})"
+        shapes = ", ".join(f"{n}: {tuple(p.shape)}" for n, p in self._parameters.items())
+        return f"{type(self).__name__}({shapes})"
 
 
 def joint_shape(*shapes: Any) -> tuple[int, ...]:

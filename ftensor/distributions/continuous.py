@@ -92,8 +92,8 @@ class HalfNormal(Distribution):
         return self.scale * self._drawn("normal_", sample_shape).abs()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        found = log(2) + Normal(0.0, self.scale, False).log_prob(value)
-        return found.masked_fill(value < 0, -inf)
+        density = log(2) + Normal(0.0, self.scale, False).log_prob(value)
+        return density.masked_fill(value < 0, -inf)
 
     def cdf(self, value: Tensor) -> Tensor:
         return 2 * Normal(0.0, self.scale, False).cdf(value) - 1

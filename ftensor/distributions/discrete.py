@@ -23,7 +23,7 @@ class _Chances(Distribution):
     probs: Tensor
     logits: Tensor
 
-    def _told(self, probs: Any, logits: Any, validate_args: bool | None, **more: Any) -> None:
+    def _set_up(self, probs: Any, logits: Any, validate_args: bool | None, **more: Any) -> None:
         if _either(type(self).__name__, probs, logits):
             super().__init__(validate_args, probs=probs, **more)
             self.logits = self.probs.logit(2.0**-52 if self.probs.itemsize == 8 else 2.0**-23)
@@ -36,15 +36,15 @@ class _Chances(Distribution):
     def _surprise(self, value: Tensor) -> Tensor:
         """Minus the logarithm of the probability of each 0 or 1."""
         logits, at = op("broadcast_tensors")(self.logits, value.to(self.logits.dtype))
-        made: Tensor = op("nn.functional.binary_cross_entropy_with_logits")(logits, at, reduction="none")
-        return made
+        surprise: Tensor = op("nn.functional.binary_cross_entropy_with_logits")(logits, at, reduction="none")
+        return surprise
 
 
 class Bernoulli(_Chances):
     """1 with probability `probs`, else 0."""
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
-        self._told(probs, logits, validate_args)
+        self._set_up(probs, logits, validate_args)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         drawn: Tensor = op("bernoulli")(self.probs.expand(self._extended(sample_shape)))
@@ -69,7 +69,7 @@ class Geometric(_Chances):
     """How many trials fail before the first that succeeds with probability `probs`."""
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
-        self._told(probs, logits, validate_args)
+        self._set_up(probs, logits, validate_args)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         u = 1 - self._drawn("uniform_", sample_shape)
@@ -96,7 +96,7 @@ class Binomial(_Chances):
     total_count: Tensor
 
     def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
-        self._told(probs, logits, validate_args, total_count=total_count)
+        self._set_up(probs, logits, validate_args, total_count=total_count)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended(sample_shape)
@@ -133,8 +133,8 @@ class Poisson(Distribution):
         return drawn
 
     def log_prob(self, value: Tensor) -> Tensor:
-        found: Tensor = op("xlogy")(value, self.rate) - self.rate - (value + 1).lgamma()
-        return found
+        density: Tensor = op("xlogy")(value, self.rate) - self.rate - (value + 1).lgamma()
+        return density
 
     @property
     def mean(self) -> Tensor:

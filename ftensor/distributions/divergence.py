@@ -20,8 +20,8 @@ def _normal(p: Normal, q: Normal) -> Tensor:
 
 def _gamma(p: Gamma, q: Gamma) -> Tensor:
     a, b = p.concentration, q.concentration
-    found = b * (p.rate / q.rate).log() + b.lgamma() - a.lgamma()
-    return found + (a - b) * a.digamma() + (q.rate - p.rate) * (a / p.rate)
+    divergence = b * (p.rate / q.rate).log() + b.lgamma() - a.lgamma()
+    return divergence + (a - b) * a.digamma() + (q.rate - p.rate) * (a / p.rate)
 
 
 def _laplace(p: Laplace, q: Laplace) -> Tensor:
@@ -30,15 +30,15 @@ def _laplace(p: Laplace, q: Laplace) -> Tensor:
 
 
 def _uniform(p: Uniform, q: Uniform) -> Tensor:
-    found = ((q.high - q.low) / (p.high - p.low)).log()
-    return found.masked_fill((q.low > p.low) | (q.high < p.high), float("inf"))
+    divergence = ((q.high - q.low) / (p.high - p.low)).log()
+    return divergence.masked_fill((q.low > p.low) | (q.high < p.high), float("inf"))
 
 
 def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
     soft = op("nn.functional.softplus")
     ones = p.probs * (soft(-q.logits) - soft(-p.logits))
-    found: Tensor = ones + (1 - p.probs) * (soft(q.logits) - soft(p.logits))
-    return found
+    divergence: Tensor = ones + (1 - p.probs) * (soft(q.logits) - soft(p.logits))
+    return divergence
 
 
 _FORMULAS: dict[type[Distribution], Callable[[Any, Any], Tensor]] = {

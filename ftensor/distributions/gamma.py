@@ -18,18 +18,18 @@ def standard_gamma(alpha: Tensor) -> Tensor:
     small = alpha < 1
     d = op("where")(small, alpha + 1, alpha) - 1 / 3
     c = 1 / (9 * d).sqrt()
-    found, left = op("zeros_like")(alpha), op("ones_like")(alpha).bool()
+    sample, left = op("zeros_like")(alpha), op("ones_like")(alpha).bool()
     while bool(left.any().item()):
         x = op("randn_like")(alpha)
         v = (1 + c * x).pow(3)
         u = op("rand_like")(alpha)
         fits = (v > 0) & (u.log() < x.square() / 2 + d - d * v + d * v.clamp_min(1e-30).log())
-        found = op("where")(left & fits, d * v, found)
+        sample = op("where")(left & fits, d * v, sample)
         left = left & ~fits
     # of a shape below 1, by one that is greater by 1
-    lowered = found * (1 - op("rand_like")(alpha)).pow(1 / alpha)
-    made: Tensor = op("where")(small, lowered, found)
-    return made
+    lowered = sample * (1 - op("rand_like")(alpha)).pow(1 / alpha)
+    result: Tensor = op("where")(small, lowered, sample)
+    return result
 
 
 class Gamma(Distribution):
@@ -115,8 +115,8 @@ class StudentT(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        found = self.scale.square() * self.df / (self.df - 2)
-        return found.masked_fill(self.df <= 2, inf).masked_fill(self.df <= 1, nan)
+        spread = self.scale.square() * self.df / (self.df - 2)
+        return spread.masked_fill(self.df <= 2, inf).masked_fill(self.df <= 1, nan)
 
 
 class Dirichlet(Distribution):
@@ -142,8 +142,8 @@ class Dirichlet(Distribution):
     def entropy(self) -> Tensor:
         a = self.concentration
         total, count = a.sum(-1), a.shape[-1]
-        found = a.lgamma().sum(-1) - total.lgamma() - (count - total) * total.digamma()
-        return found - ((a - 1) * a.digamma()).sum(-1)
+        terms = a.lgamma().sum(-1) - total.lgamma() - (count - total) * total.digamma()
+        return terms - ((a - 1) * a.digamma()).sum(-1)
 
     @property
     def mean(self) -> Tensor:

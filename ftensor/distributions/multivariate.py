@@ -25,11 +25,11 @@ class MultivariateNormal(Distribution):
         scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ):
-        given = [m for m in (covariance_matrix, precision_matrix, scale_tril) if m is not None]
-        if len(given) != 1:
+        matrices = [m for m in (covariance_matrix, precision_matrix, scale_tril) if m is not None]
+        if len(matrices) != 1:
             raise messages.one_matrix()
         if scale_tril is None:
-            matrix = given[0] if precision_matrix is None else precision_matrix.inverse()
+            matrix = matrices[0] if precision_matrix is None else precision_matrix.inverse()
             scale_tril = op("linalg.cholesky")(matrix)
         shape = joint_shape(loc.shape[:-1], scale_tril.shape[:-2])
         super().__init__(validate_args, 1, loc=loc.expand((*shape, loc.shape[-1])))

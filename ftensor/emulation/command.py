@@ -74,8 +74,8 @@ def _emulate(scratch: Path, program: list[str], images: Sequence[Path], building
             "the program was killed (SIGKILL); the system does that where memory is short, and the "
             "emulated board's memory is the host's: dmesg tells"
         )
-    if status and (told := environment.driver_log(scratch)):
-        _say("the program failed, and XRT had said:\n" + told)
+    if status and (log := environment.driver_log(scratch)):
+        _say("the program failed, and XRT had said:\n" + log)
     if keep:
         _say(f"everything is kept in {scratch}")
     return status or (DEVICE_FAILED if reports else 0)

@@ -82,16 +82,16 @@ class Table:
 
     def running(self) -> list[str]:
         """What ran when the worker ended; only what is at fault where that is known."""
-        found = {}
+        slots = {}
         for at in range(HEAD, HEAD + SLOTS * SLOT, SLOT):
             (size,) = _ENTRY.unpack_from(self._memory, at)
             if size:
                 text = self._memory[at + _ENTRY.size : at + _ENTRY.size + size]
-                found[at] = text.decode(errors="replace")
+                slots[at] = text.decode(errors="replace")
         self._trace.seek(0)
         named = re.search(rb'File "slot (\d+)"', self._trace.read())
-        guilty = found.get(int(named[1])) if named is not None else None
-        return [guilty] if guilty is not None else list(found.values())
+        guilty = slots.get(int(named[1])) if named is not None else None
+        return [guilty] if guilty is not None else list(slots.values())
 
 
 class _SigAction(ctypes.Structure):

@@ -90,14 +90,14 @@ class Device:
         if not xml:  # the host wants the memory alone
             return {1: True}
         try:
-            found = kernels.describe(Path(xml).read_bytes())
+            descriptions = kernels.describe(Path(xml).read_bytes())
             copy = self._new_file("kernels").with_suffix(".so")
             shutil.copyfile(library, copy)
-            self._library = kernels.Library(copy, found)
+            self._library = kernels.Library(copy, descriptions)
         except (ImageProblem, OSError) as problem:
             self._warn(f"this image cannot be loaded: {problem}")
             return {1: False}
-        for kernel in found.values():
+        for kernel in descriptions.values():
             for name, base in kernel.units.items():
                 self._units[base] = ComputeUnit(kernel, name, self._completions, self._slot())
         return {1: True}

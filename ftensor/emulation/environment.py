@@ -291,8 +291,8 @@ def driver_log(scratch: Path) -> str:
         lines = (scratch / DRIVER_LOG).read_text(errors="replace").splitlines()
     except FileNotFoundError:
         return ""
-    told = [line for line in lines if line.startswith("[XRT]") and not line.endswith(UNKNOWN)]
-    return "\n".join(dict.fromkeys(told[-LOG_LINES:]))
+    messages = [line for line in lines if line.startswith("[XRT]") and not line.endswith(UNKNOWN)]
+    return "\n".join(dict.fromkeys(messages[-LOG_LINES:]))
 
 
 def reports(scratch: Path) -> list[str]:

@@ -44,8 +44,8 @@ def run(program: Sequence[str], folder: Path | None = None, images: Sequence[str
 def install(folder: Path | None = None) -> int:
     """Install the emulator by pip into a folder of its own; an exit status."""
     folder = (folder or default_folder()).absolute()
-    if (found := driver(folder)) is not None:
-        print(f"Intel's FPGA emulator is there already: {found}")
+    if (path := driver(folder)) is not None:
+        print(f"Intel's FPGA emulator is there already: {path}")
         return 0
     if folder.exists() and any(folder.iterdir()):
         return _complain(errors.emulator_folder_taken(folder))

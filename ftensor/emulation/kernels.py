@@ -130,9 +130,9 @@ def scalar_type(c: str, size: int) -> Any:
         words = ["unsigned", *(w for w in words if w != "unsigned")]
     if "signed" in words and words != ["signed"] and "char" not in words:
         words.remove("signed")
-    found = _SCALARS.get(" ".join(words))
+    scalar = _SCALARS.get(" ".join(words))
     # The host fills as many bytes as the metadata says; reading more would read its padding.
-    return found if found is not None and ctypes.sizeof(found) <= max(size, 4) else None
+    return scalar if scalar is not None and ctypes.sizeof(scalar) <= max(size, 4) else None
 
 
 def _not_served(name: str, kernel: str) -> ImageProblem:
@@ -155,13 +155,13 @@ def _argument(kernel: str, element: ET.Element) -> Argument:
         return Argument(name, offset, True, ctypes.c_void_p, c)
     if qualifier != _SCALAR:
         raise _not_served(name, kernel)
-    found = scalar_type(c, size)
-    if found is None:
+    scalar = scalar_type(c, size)
+    if scalar is None:
         raise ImageProblem(
             f"{where} has the type {c!r} and {size} bytes; a scalar must be one of C's own types, "
             "such as int, uint64_t or float"
         )
-    return Argument(name, offset, False, found, c)
+    return Argument(name, offset, False, scalar, c)
 
 
 def describe(metadata: bytes) -> dict[str, KernelFunction]:

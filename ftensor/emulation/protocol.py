@@ -59,8 +59,8 @@ class Fields:
 
     def messages(self, field: int) -> list[Fields]:
         """A repeated field of messages."""
-        found = self._values.get(field, [])
-        return [decode(value) for value in found if isinstance(value, memoryview)]
+        values = self._values.get(field, [])
+        return [decode(value) for value in values if isinstance(value, memoryview)]
 
     def text(self, field: int) -> str:
         """A bytes field that holds a path or a name."""

@@ -91,19 +91,19 @@ def no_attribute(owner: object, path: str, name: str, way: str = "") -> Attribut
     """
     method = path == "Tensor"
     module = ".".join(filter(None, ("ftensor", path)))
-    told = f"{'Tensor' if method else f'module {module!r}'} has no attribute {name!r}"
+    text = f"{'Tensor' if method else f'module {module!r}'} has no attribute {name!r}"
     full = ".".join(filter(None, (path, name)))
     names: frozenset[str] = frozenset() if name.startswith("_") else torch_names()
     known = full in names or f"{full}()" in names
     way = way or _CODE.get(full, "")
     if name in _OF_GRADIENTS:
-        told += "; gradients are torch's alone (ftensor docs differences)"
+        text += "; gradients are torch's alone (ftensor docs differences)"
     elif name in _OF_MODELS and path in ("", "nn"):
-        told += f"; {_MODEL}"
+        text += f"; {_MODEL}"
     elif full in _ADVICE:
-        told += f"; {_ADVICE[full]}"
+        text += f"; {_ADVICE[full]}"
     elif way:
-        told += f"; {'torch has it, and ' * known}{way} is the nearest way"
+        text += f"; {'torch has it, and ' * known}{way} is the nearest way"
     elif known:
-        told += "; torch has it, ftensor does not (ftensor docs differences)"
-    return AttributeError(told, name=name, obj=owner)
+        text += "; torch has it, ftensor does not (ftensor docs differences)"
+    return AttributeError(text, name=name, obj=owner)

@@ -11,9 +11,9 @@ number_does_not_fit = Message(RuntimeError, "{op}(): value {number} cannot be co
 
 def bool_subtraction(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """A difference with a bool operand."""
-    given = " and ".join(str(d) for d in dtypes)
+    listed = " and ".join(str(d) for d in dtypes)
     return RuntimeError(
-        f"{op}(): subtraction, the `-` operator, is not supported with a bool operand ({given}); "
+        f"{op}(): subtraction, the `-` operator, is not supported with a bool operand ({listed}); "
         "use `~` or logical_not() to invert a mask, `^` or logical_xor() for its difference"
     )
 
@@ -35,8 +35,8 @@ negative_integer_power = Message(
 
 def needs_real_floats(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Parts of a complex number that are no real floating-point numbers."""
-    given = " and ".join(str(d) for d in dtypes)
-    return RuntimeError(f"{op}(): expected float16, float32 or float64 tensors, but got {given}")
+    listed = " and ".join(str(d) for d in dtypes)
+    return RuntimeError(f"{op}(): expected float16, float32 or float64 tensors, but got {listed}")
 
 
 not_a_condition = Message(

@@ -28,8 +28,8 @@ def needs_a_tensor(op: str, inputs: Sequence[object]) -> TypeError:
 def _maker(value: object) -> str:
     """The function that makes a tensor of a value."""
     makers = {"numpy": "from_numpy", "torch": "from_torch"}
-    found = makers.get(type(value).__module__.partition(".")[0], "as_tensor")
-    return "from_dlpack" if found == "as_tensor" and hasattr(value, "__dlpack__") else found
+    maker = makers.get(type(value).__module__.partition(".")[0], "as_tensor")
+    return "from_dlpack" if maker == "as_tensor" and hasattr(value, "__dlpack__") else maker
 
 
 def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
@@ -52,14 +52,14 @@ def not_a_tensor_or_number(op: str, value: object) -> TypeError:
 
 argument_type = Message(TypeError, "{op}(): `{argument}` must be {wanted}, not {value!r}")
 missing_argument = Message(TypeError, "{op}() needs the argument `{argument}`")
-out_dtype = Message(RuntimeError, "{op}(): expected out to have dtype {needed}, but got {given}")
+out_dtype = Message(RuntimeError, "{op}(): expected out to have dtype {needed}, but got {dtype}")
 
 
 def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:
     """Operands of one op on more than one device."""
-    found = ", ".join(sorted({str(d) for d in devices}))
+    listed = ", ".join(sorted({str(d) for d in devices}))
     return RuntimeError(
-        f"{op}(): all tensors must be on the same device, but they are on {found}; move them with .to(device)"
+        f"{op}(): all tensors must be on the same device, but they are on {listed}; move them with .to(device)"
     )
 
 
@@ -73,9 +73,9 @@ floating_only = Message(
 
 def dtypes_differ(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Operands that are not promoted and must have one dtype."""
-    given = " and ".join(str(d) for d in dtypes)
+    listed = " and ".join(str(d) for d in dtypes)
     return RuntimeError(
-        f"{op}(): expected all operands to have the same dtype, but got {given}; convert them with .to(dtype)"
+        f"{op}(): expected all operands to have the same dtype, but got {listed}; convert them with .to(dtype)"
     )
 
 

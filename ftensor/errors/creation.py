@@ -10,7 +10,7 @@ from .message import Message
 
 # --- arguments ---
 
-surplus_arguments = Message(TypeError, "{function}() takes {most} positional argument(s), but {given} were given")
+surplus_arguments = Message(TypeError, "{function}() takes {most} positional argument(s), but {count} were given")
 given_twice = Message(TypeError, "{function}() was given `{argument}` twice")
 not_a_layout = Message(TypeError, "{function}(): layout must be ftensor.strided, not {value!r}")
 
@@ -73,8 +73,8 @@ def not_unsigned(value: object) -> OverflowError:
 
 ragged = Message(
     ValueError,
-    "expected a sequence of length {expected} at dim {dim}, but one has {found} elements",
-    "expected found dim",
+    "expected a sequence of length {expected} at dim {dim}, but one has {count} elements",
+    "expected count dim",
 )
 too_deep = Message(
     ValueError,
@@ -86,8 +86,8 @@ table_in_data = Message(ValueError, "a {value!k} is no sequence of numbers; give
 
 def lying_length(value: object, said: int, held: int, kind: type[Exception] = IndexError) -> Exception:
     """A sequence whose length is not the number of what it holds."""
-    found = f"{held}" if held < said else "more"
-    return kind(f"a {type(value).__name__} says that it has {said} elements, but gives {found}")
+    count = f"{held}" if held < said else "more"
+    return kind(f"a {type(value).__name__} says that it has {said} elements, but gives {count}")
 
 
 holds_itself = Message(TypeError, "a {value!k} in the data goes deeper than {most} levels; does it hold itself?")

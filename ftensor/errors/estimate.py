@@ -29,7 +29,7 @@ not_sliced = Message(
 not_positive = Message(EstimateError, "{option} must be more than 0, not {value:g}")
 bad_banks = Message(
     EstimateError,
-    "--banks {given!r} is no place on this board: '*' for each operand its own bank, "
+    "--banks {banks!r} is no place on this board: '*' for each operand its own bank, "
     "'{memory}[0]' for one bank, '{memory}[0:3]' for one after another",
 )
 nothing_launched = Message(EstimateError, "{program} launched no kernel, so there is nothing to estimate")

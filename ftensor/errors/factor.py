@@ -13,20 +13,20 @@ needs_matrices = Message(RuntimeError, "{op}(): {name} needs at least 2 dims, bu
 not_square = Message(RuntimeError, "{op}(): {name} needs square matrices, but has shape {shape!t}")
 dtype = Message(
     RuntimeError,
-    "{op}(): {name} must be float32, float64, complex64 or complex128, not {given}; convert with .to(dtype)",
+    "{op}(): {name} must be float32, float64, complex64 or complex128, not {dtype}; convert with .to(dtype)",
 )
 
 
-def dtypes_differ(op: str, *given: object) -> RuntimeError:
+def dtypes_differ(op: str, *dtypes: object) -> RuntimeError:
     """Operands of several dtypes."""
-    return RuntimeError(f"{op}(): all operands need one dtype, not {', '.join(map(str, given))}")
+    return RuntimeError(f"{op}(): all operands need one dtype, not {', '.join(map(str, dtypes))}")
 
 
 shapes = Message(RuntimeError, "{op}(): shapes {first!t} and {second!t} don't fit: {why}")
-value = Message(RuntimeError, "{op}(): {name} must be {allowed}, but is {given!r}", "op name given allowed")
-number = Message(ValueError, "{op}(): {name} must be {allowed}, but is {given}", "op name given allowed")
+value = Message(RuntimeError, "{op}(): {name} must be {allowed}, but is {value!r}", "op name value allowed")
+number = Message(ValueError, "{op}(): {name} must be {allowed}, but is {value}", "op name value allowed")
 order = Message(
-    RuntimeError, "{op}(): ord={given!r} is no norm of matrices; there are 'fro', 'nuc', inf, -inf, 1, -1, 2 and -2"
+    RuntimeError, "{op}(): ord={ord!r} is no norm of matrices; there are 'fro', 'nuc', inf, -inf, 1, -1, 2 and -2"
 )
 two_dims = Message(RuntimeError, "{op}(): dim must be two different dims, but is {dims}")
 empty = Message(RuntimeError, "{op}(): this norm has no value for matrices of shape {shape!t}")

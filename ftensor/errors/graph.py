@@ -43,7 +43,7 @@ other_stream = Message(
     "{op} uses another stream inside {function} ({line}); a graph runs on the stream that is "
     "current where it is called",
 )
-not_a_function = Message(TypeError, "ft.jit takes a function, not {given!k}; write @ft.jit above a def")
+not_a_function = Message(TypeError, "ft.jit takes a function, not {value!k}; write @ft.jit above a def")
 no_such_function = Message(
     TypeError,
     "ft.jit can't trace {name}: it is {kind}, whose body does not run when it is called; write a "
@@ -51,12 +51,12 @@ no_such_function = Message(
 )
 unhashable = Message(
     TypeError,
-    "{function} got {given!k} {value!r} for {name}, which a graph can't tell from others: pass "
+    "{function} got {value!k} {value!r} for {name}, which a graph can't tell from others: pass "
     "tensors, numbers, strings, or lists, tuples and dicts of these",
 )
 not_a_result = Message(
     TypeError,
-    "{function} returned {given!k} with tensors in it that a graph can't find; return tensors, or "
+    "{function} returned {result!k} with tensors in it that a graph can't find; return tensors, or "
     "lists, tuples and dicts of them",
 )
 

@@ -46,7 +46,7 @@ changed_manifest = Message(
 )
 manifest_version = Message(
     ImageError,
-    "its manifest is of version {found!r}, this ftensor reads version {known}: build the image "
+    "its manifest is of version {version!r}, this ftensor reads version {known}: build the image "
     "again, or use the ftensor that built it",
 )
 in_file = Message(ImageError, "{path}: {error}")

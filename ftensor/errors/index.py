@@ -55,7 +55,7 @@ put_dtypes = Message(
     "Index put requires the source and destination dtypes to match, got {dtype} for the "
     "destination and {values} for the source; use values.to({dtype})",
 )
-mask_dtype = Message(RuntimeError, "{name}(): expected the mask to be a bool Tensor, but got {given}")
+mask_dtype = Message(RuntimeError, "{name}(): expected the mask to be a bool Tensor, but got {dtype}")
 fill_dims = Message(
     RuntimeError, "{name}(): the value to fill with must be a number or a 0-d tensor, but its shape is {shape!t}"
 )
@@ -63,14 +63,14 @@ put_indices = Message(TypeError, "index_put_(): indices must be a tuple of Tenso
 static_size = Message(RuntimeError, "nonzero_static(): size must be a non-negative integer, not {size}")
 same_dtypes = Message(
     RuntimeError,
-    "{name}(): the source's dtype must be that of the tensor, {wanted}, but it is {given}; use source.to({wanted})",
+    "{name}(): the source's dtype must be that of the tensor, {wanted}, but it is {dtype}; use source.to({wanted})",
 )
 too_few_to_scatter = Message(
     RuntimeError, "masked_scatter_(): the mask has {need} true elements, but source only {have} elements", "have need"
 )
-index_dtype_of = Message(RuntimeError, "{name}(): expected an index of {wanted}, but got {given}")
+index_dtype_of = Message(RuntimeError, "{name}(): expected an index of {wanted}, but got {dtype}")
 # index_fill's index, which torch answers with another class
-index_fill_dtype = Message(IndexError, "index_fill_(): expected an index of int64, but got {given}")
+index_fill_dtype = Message(IndexError, "index_fill_(): expected an index of int64, but got {dtype}")
 
 
 def index_ndim(index: int, ndim: int, kind: type[Exception] = RuntimeError) -> Exception:
@@ -106,9 +106,9 @@ def scatter_shapes(index: Sequence[int], shape: Sequence[int], dim: int, src: Se
     return RuntimeError(text if src is None else f"{text}, and no larger than src {list(src)}")
 
 
-def scatter_reduce_name(given: object, names: Sequence[str]) -> RuntimeError:
+def scatter_reduce_name(reduce: object, names: Sequence[str]) -> RuntimeError:
     """A reduction that there is not."""
-    return RuntimeError(f"reduce must be one of {', '.join(names)}, not {given!r}")
+    return RuntimeError(f"reduce must be one of {', '.join(names)}, not {reduce!r}")
 
 
 put_counts = Message(IndexError, "put_(): the source has {source} elements, but the index {index}")

@@ -111,7 +111,7 @@ bad_graph = Message(
     "{where}: {path} is no graph file: {problem}; export the graph anew, as such a file is not written by hand",
 )
 changed_graph = Message(
-    InventoryError, "{where}: {path} was changed: its SHA-256 is {found}, not {wanted}; export the graph anew"
+    InventoryError, "{where}: {path} was changed: its SHA-256 is {digest}, not {wanted}; export the graph anew"
 )
 bad_name = Message(
     InventoryError,

@@ -17,13 +17,13 @@ columns = Message(RuntimeError, "vander(): N must be at least 2 (0 for torch's o
 one_dim = Message(RuntimeError, "{op}(): a 1-d tensor is needed, not one of shape {shape!t}")
 at_most_two = Message(RuntimeError, "{op}(): input has at most 2 dims, not shape {shape!t}")
 no_bool = Message(RuntimeError, "{op}(): bool tensors are not supported; convert with .to(dtype)")
-weights = Message(RuntimeError, "cov(): {name} needs shape ({needed},), not {given!t}")
+weights = Message(RuntimeError, "cov(): {name} needs shape ({needed},), not {shape!t}")
 
 
-def weights_dtype(name: str, given: object, whole: bool) -> RuntimeError:
+def weights_dtype(name: str, dtype: object, whole: bool) -> RuntimeError:
     """Weights of the other kind of number."""
     kind = "integers" if whole else "floating-point numbers"
-    return RuntimeError(f"cov(): {name} must be {kind}, not {given}")
+    return RuntimeError(f"cov(): {name} must be {kind}, not {dtype}")
 
 
 negative_weights = Message(RuntimeError, "cov(): {name} must not be negative")

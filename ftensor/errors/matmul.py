@@ -19,8 +19,8 @@ def needs_ndim(op: str, name: str, ndim: int, shape: Sequence[int]) -> RuntimeEr
 
 def no_dims(op: str, shapes: Sequence[Sequence[int]]) -> RuntimeError:
     """A 0-d operand."""
-    given = " and ".join(str(tuple(s)) for s in shapes)
-    return RuntimeError(f"{op}(): both operands need at least 1 dim, but have shapes {given}")
+    listed = " and ".join(str(tuple(s)) for s in shapes)
+    return RuntimeError(f"{op}(): both operands need at least 1 dim, but have shapes {listed}")
 
 
 def shapes_differ(op: str, first: Sequence[int], second: Sequence[int]) -> RuntimeError:
@@ -32,7 +32,7 @@ def shapes_differ(op: str, first: Sequence[int], second: Sequence[int]) -> Runti
 
 
 added_shape = Message(
-    RuntimeError, "{op}(): input of shape {given!t} cannot be expanded to the product's shape {wanted!t}"
+    RuntimeError, "{op}(): input of shape {shape!t} cannot be expanded to the product's shape {wanted!t}"
 )
 inner_sizes = Message(
     RuntimeError, "inner(): the last dims must have the same size, but the shapes are {first!t} and {second!t}"
@@ -43,7 +43,7 @@ tensordot_sizes = Message(
     "tensordot(): contracted dims must match, but dim {dim0} of the first has size {size0} and "
     "dim {dim1} of the second has size {size1}",
 )
-too_few = Message(RuntimeError, "{op}(): expected at least {need} tensors, but got {given}")
+too_few = Message(RuntimeError, "{op}(): expected at least {need} tensors, but got {count}")
 chain_ndim = Message(
     RuntimeError,
     "{op}(): tensor {index} must be a matrix (the first and the last may be vectors), but has shape {shape!t}",

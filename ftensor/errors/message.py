@@ -44,7 +44,7 @@ class Message(Generic[E]):
 
     def __call__(self, *values: object, **named: object) -> E:
         """The error; TypeError where values are missing, or there are more than fields."""
-        told = dict(zip(self.names, values, strict=False)) | named
-        if len(values) + len(named) != len(self.names) or told.keys() != set(self.names):
+        fields = dict(zip(self.names, values, strict=False)) | named
+        if len(values) + len(named) != len(self.names) or fields.keys() != set(self.names):
             raise TypeError(f"this message takes {self.names}, not {len(values)} values, {named}")
-        return self.kind(FILLING.vformat(self.text, (), told))
+        return self.kind(FILLING.vformat(self.text, (), fields))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .message import Message
 
-reduction = Message(ValueError, "{op}(): reduction={given!r} is none of 'mean', 'sum' and 'none'")
+reduction = Message(ValueError, "{op}(): reduction={reduction!r} is none of 'mean', 'sum' and 'none'")
 
 
 def warn_target_size(op: str, input: Sequence[int], target: Sequence[int], level: int) -> None:
@@ -36,7 +36,7 @@ variance_shape = Message(
 )
 negative_variance = Message(ValueError, "gaussian_nll_loss(): var has negative elements")
 class_dims = Message(ValueError, "{op}(): input of shape {shape!t} has no dim of classes")
-class_dtype = Message(RuntimeError, "{op}(): the target's classes must be int64, not {given}")
+class_dtype = Message(RuntimeError, "{op}(): the target's classes must be int64, not {dtype}")
 
 
 def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> RuntimeError | ValueError:
@@ -49,13 +49,13 @@ def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> Runtime
     return kind(f"{op}(): a target of shape {tuple(target)} does not fit input {tuple(input)}")
 
 
-probabilities = Message(RuntimeError, "cross_entropy(): {word} {given} does not go with probabilities")
+probabilities = Message(RuntimeError, "cross_entropy(): {word} {value} does not go with probabilities")
 
 
-def class_weights(op: str, classes: int, given: Sequence[int], vector: bool = True) -> RuntimeError | ValueError:
+def class_weights(op: str, classes: int, shape: Sequence[int], vector: bool = True) -> RuntimeError | ValueError:
     """Weights that are not one for each class; not `vector`: that are no vector."""
     return (RuntimeError if vector else ValueError)(
-        f"{op}(): weight must have shape ({classes},), one for each class, not {tuple(given)}"
+        f"{op}(): weight must have shape ({classes},), one for each class, not {tuple(shape)}"
     )
 
 
@@ -75,7 +75,7 @@ def same_dims(op: str, *shapes: Sequence[int]) -> RuntimeError:
 
 
 margin_input = Message(RuntimeError, "{op}(): input must have shape (classes,) or (batch, classes), not {shape!t}")
-margin_target = Message(RuntimeError, "{op}(): target must have shape {needed!t}, not {given!t}")
+margin_target = Message(RuntimeError, "{op}(): target must have shape {needed!t}, not {shape!t}")
 power = Message(ValueError, "{op}(): p must be 1 or 2, but is {p}")
 
 
@@ -89,14 +89,14 @@ def cosine_dims(target: Sequence[int], *inputs: Sequence[int]) -> RuntimeError:
 
 
 margin = Message(ValueError, "{op}(): margin must be positive, but is {value}")
-floating_inputs = Message(RuntimeError, "{op}(): the inputs must be of a floating-point dtype, not {given}")
+floating_inputs = Message(RuntimeError, "{op}(): the inputs must be of a floating-point dtype, not {dtype}")
 cdist_dims = Message(RuntimeError, "cdist(): both inputs need at least 2 dims, but have {x1!t} and {x2!t}")
 cdist_columns = Message(RuntimeError, "cdist(): the rows must be of one length, but the shapes are {x1!t} and {x2!t}")
 
 
-def compute_mode(given: object, known: Sequence[str]) -> ValueError:
+def compute_mode(mode: object, known: Sequence[str]) -> ValueError:
     """A way to compute distances that there is not."""
-    return ValueError(f"cdist(): {given!r} is no compute_mode; there are {', '.join(known)}")
+    return ValueError(f"cdist(): {mode!r} is no compute_mode; there are {', '.join(known)}")
 
 
 matrix_needed = Message(RuntimeError, "{op}(): input must have 2 dims, not shape {shape!t}")
@@ -104,7 +104,7 @@ no_normalized_shape = Message(RuntimeError, "{op}(): normalized_shape must name 
 normalized_shape = Message(
     RuntimeError, "{op}(): input of shape {input!t} does not end with {shape!t}", "op shape input"
 )
-factor_shape = Message(RuntimeError, "{op}(): {name} must have shape {needed!t}, not {given!t}")
+factor_shape = Message(RuntimeError, "{op}(): {name} must have shape {needed!t}, not {shape!t}")
 groups = Message(RuntimeError, "{op}(): {channels} channels don't fall into {group} groups of one size")
 few_dims = Message(RuntimeError, "{op}(): input needs at least {needed} dims, but has shape {shape!t}")
 channels_needed = Message(ValueError, "{op}(): input needs at least 3 dims, but has shape {shape!t}")
@@ -112,9 +112,9 @@ one_value = Message(ValueError, "{op}(): statistics need more than one value a c
 no_statistics = Message(RuntimeError, "{op}(): without training, running_mean and running_var are needed")
 
 
-def attention_dtypes(*given: object) -> RuntimeError:
+def attention_dtypes(*dtypes: object) -> RuntimeError:
     """Query, key and value of several dtypes."""
-    listed = ", ".join(str(d) for d in given)
+    listed = ", ".join(str(d) for d in dtypes)
     return RuntimeError(f"scaled_dot_product_attention(): query, key and value must have one dtype, not {listed}")
 
 
@@ -127,8 +127,8 @@ def attention_dims(*shapes: Sequence[int]) -> RuntimeError:
 two_masks = Message(RuntimeError, "{op}(): is_causal makes the mask, so attn_mask must be None")
 attention_mask = Message(
     RuntimeError,
-    "scaled_dot_product_attention(): attn_mask must be bool or {query}, as query, not {given}",
-    "given query",
+    "scaled_dot_product_attention(): attn_mask must be bool or {query}, as query, not {dtype}",
+    "dtype query",
 )
 
 
@@ -142,9 +142,9 @@ def bilinear_shapes(*shapes: Sequence[int]) -> RuntimeError:
 
 odd_size = Message(RuntimeError, "{op}(): dim {dim} must have an even size, but has {size}")
 prelu_weight_dims = Message(RuntimeError, "prelu(): weight must be a scalar or a vector, not of shape {shape!t}")
-prelu_weights = Message(RuntimeError, "prelu(): {channels} channels need 1 or {channels} weights, not {given}")
-same_dtype = Message(RuntimeError, "{op}(): {name} must have the input's dtype {needed}, not {given}")
-index_dtype = Message(RuntimeError, "{op}(): indices must be int64 or int32, not {given}; use .to(ft.int64)")
+prelu_weights = Message(RuntimeError, "prelu(): {channels} channels need 1 or {channels} weights, not {count}")
+same_dtype = Message(RuntimeError, "{op}(): {name} must have the input's dtype {needed}, not {dtype}")
+index_dtype = Message(RuntimeError, "{op}(): indices must be int64 or int32, not {dtype}; use .to(ft.int64)")
 
 
 def table_dims(op: str, shape: Sequence[int]) -> RuntimeError | ValueError:
@@ -153,15 +153,15 @@ def table_dims(op: str, shape: Sequence[int]) -> RuntimeError | ValueError:
     return kind(f"{op}(): weight must have 2 dims, not shape {tuple(shape)}")
 
 
-def padding_index(op: str, given: int, rows: int) -> AssertionError | RuntimeError:
+def padding_index(op: str, index: int, rows: int) -> AssertionError | RuntimeError:
     """A row that pads and is not there."""
     kind = RuntimeError if op == "embedding_bag" else AssertionError  # as torch has them
-    return kind(f"{op}(): padding_idx {given} is not within the {rows} rows of weight")
+    return kind(f"{op}(): padding_idx {index} is not within the {rows} rows of weight")
 
 
 bag_mode = Message(ValueError, "embedding_bag(): mode={mode!r} is none of 'sum', 'mean' and 'max'")
 bag_weights = Message(
-    ValueError, "embedding_bag(): per_sample_weights must have the input's shape {input!t}, not {given!t}"
+    ValueError, "embedding_bag(): per_sample_weights must have the input's shape {input!t}, not {shape!t}"
 )
 bag_weights_mode = Message(NotImplementedError, "embedding_bag(): per_sample_weights go with mode='sum', not {mode!r}")
 bag_offsets = Message(ValueError, "embedding_bag(): {why}")

@@ -15,7 +15,7 @@ quantile_rank_dtype = Message(RuntimeError, "quantile(): q is {dtype}; it must b
 quantile_ranks = Message(RuntimeError, "quantile(): q must be numbers in [0, 1] in at most one dim, not {q}")
 interpolation = Message(
     RuntimeError,
-    "quantile(): interpolation must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest', not {given!r}",
+    "quantile(): interpolation must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest', not {interpolation!r}",
 )
 empty_quantile = Message(RuntimeError, "quantile(): the input has no elements to rank")
 search_dtypes = Message(RuntimeError, "searchsorted(): the sorted values are {row}, those to place {values}")
@@ -36,22 +36,22 @@ search_sorter = Message(
 )
 sorter_range = Message(RuntimeError, "searchsorted(): sorter has places outside of [0, {size})")
 boundaries = Message(RuntimeError, "bucketize(): boundaries must have one dim, not shape {shape!t}")
-bins = Message(RuntimeError, "{name}(): bins must be at least 1, not {given}")
+bins = Message(RuntimeError, "{name}(): bins must be at least 1, not {bins}")
 value_range = Message(RuntimeError, "{name}(): a range from {low} to {high} holds no finite numbers in order")
-range_length = Message(RuntimeError, "{name}(): range must hold {wanted} numbers, not {given}", "name given wanted")
-bins_for_dims = Message(RuntimeError, "histogramdd(): {given} bins for samples of {dims} coordinates")
+range_length = Message(RuntimeError, "{name}(): range must hold {wanted} numbers, not {count}", "name count wanted")
+bins_for_dims = Message(RuntimeError, "histogramdd(): {bins} bins for samples of {dims} coordinates")
 at_least_two_dims = Message(RuntimeError, "histogramdd(): samples need two dims, not shape {shape!t}")
 bin_edges = Message(
     RuntimeError,
     "{name}(): bins must be {wanted} numbers in one dim, not {dtype} of shape {shape!t}",
     "name shape dtype wanted",
 )
-weight_shape = Message(RuntimeError, "{name}(): weights of shape {given!t} for samples of shape {wanted!t}")
-weight_dtype = Message(RuntimeError, "{name}(): weights are {given}; they must be {wanted}, as the input is")
+weight_shape = Message(RuntimeError, "{name}(): weights of shape {shape!t} for samples of shape {wanted!t}")
+weight_dtype = Message(RuntimeError, "{name}(): weights are {dtype}; they must be {wanted}, as the input is")
 counted = Message(
     RuntimeError, "bincount() counts non-negative integers in one dim, not {dtype} of shape {shape!t}", "shape dtype"
 )
-minlength = Message(RuntimeError, "bincount(): minlength must not be negative, not {given}")
+minlength = Message(RuntimeError, "bincount(): minlength must not be negative, not {minlength}")
 negative_counted = Message(RuntimeError, "bincount(): the input has {least}; it counts what is not negative")
 unique_of_scalar = Message(IndexError, "unique(): dim {dim} of a 0-d tensor, which has none; leave dim out")
 unique_empty = Message(RuntimeError, "unique(): the slices of shape {shape!t} along dim {dim} are empty")

@@ -60,7 +60,7 @@ arguments_differ = Message(
 # Calling one
 
 argument_count = Message(
-    TypeError, "{kernel} takes {wanted} arguments, not {given}: {shown}", "kernel wanted given shown"
+    TypeError, "{kernel} takes {wanted} arguments, not {count}: {shown}", "kernel wanted count shown"
 )
 not_a_tensor = Message(TypeError, "{kernel}: argument {name!r} ({c}) takes a tensor, not {value!k}{way}")
 not_a_number = Message(
@@ -73,14 +73,14 @@ number_range = Message(
 )
 wrong_dtype = Message(
     TypeError,
-    "{kernel}: argument {name!r} ({c}) takes a tensor of {wanted}, not of {given}: "
+    "{kernel}: argument {name!r} ({c}) takes a tensor of {wanted}, not of {dtype}: "
     "convert it, {name}.to({wanted}), or see its bytes otherwise, {name}.view({wanted})",
-    "kernel name c wanted given",
+    "kernel name c wanted dtype",
 )
 wrong_device = Message(
     RuntimeError,
-    "{kernel} is on {wanted}, and argument {name!r} on {given}: pass {name}.to({wanted!r})",
-    "kernel wanted name given",
+    "{kernel} is on {wanted}, and argument {name!r} on {device}: pass {name}.to({wanted!r})",
+    "kernel wanted name device",
 )
 not_contiguous = Message(
     ValueError,
@@ -109,7 +109,7 @@ read_only = Message(
 needs_units = Message(
     TypeError, "the text of {kernel} asks for work-items, so say how many there are: {kernel}.run(..., units=n)"
 )
-bad_sizes = Message(ValueError, "{kernel}: {name}={given!r} is not a positive number, or a tuple of up to three")
+bad_sizes = Message(ValueError, "{kernel}: {name}={sizes!r} is not a positive number, or a tuple of up to three")
 no_units = Message(
     ValueError,
     "{kernel} does not end with the parameters int ft_unit, int ft_units, so units={units!t} can't "

@@ -6,19 +6,19 @@ from .message import Message
 
 # AssertionError and ValueError are what torch's `quantized_decomposed` ops raise.
 not_float32 = Message(
-    AssertionError, "{op}(): input must be ftensor.float32, float16 or bfloat16, not {given}: convert with .float()"
+    AssertionError, "{op}(): input must be ftensor.float32, float16 or bfloat16, not {dtype}: convert with .float()"
 )
-not_integers = Message(ValueError, "{op}(): dtype must be ftensor.uint8, int8 or int16, not {given}")
-other_dtype = Message(AssertionError, "{op}(): input is {given}, but dtype says {wanted}")
+not_integers = Message(ValueError, "{op}(): dtype must be ftensor.uint8, int8 or int16, not {dtype}")
+other_dtype = Message(AssertionError, "{op}(): input is {dtype}, but dtype says {wanted}")
 bounds = Message(
     AssertionError, "{op}(): quant_min={low} and quant_max={high} must lie in [{least}, {most}], which {dtype} holds"
 )
 scales = Message(
-    RuntimeError, "{op}(): {name} must be 1-d with {wanted} elements, one for each channel, but its shape is {given!t}"
+    RuntimeError, "{op}(): {name} must be 1-d with {wanted} elements, one for each channel, but its shape is {shape!t}"
 )
-scale = Message(ValueError, "{op}(): {name} must be a positive finite number, not {given!r}")
+scale = Message(ValueError, "{op}(): {name} must be a positive finite number, not {value!r}")
 zero_point = Message(
-    ValueError, "{op}(): {name}={given!r} must be an integer in [{least}, {most}], which {dtype} holds"
+    ValueError, "{op}(): {name}={value!r} must be an integer in [{least}, {most}], which {dtype} holds"
 )
 operands = Message(
     RuntimeError,
@@ -27,12 +27,12 @@ operands = Message(
 )
 bias = Message(
     RuntimeError,
-    "{op}(): bias must be ftensor.float32 of shape ({wanted},), not {dtype} of {given!t}",
-    "op wanted dtype given",
+    "{op}(): bias must be ftensor.float32 of shape ({wanted},), not {dtype} of {shape!t}",
+    "op wanted dtype shape",
 )
 pairs = Message(
     RuntimeError,
-    "{op}(): input must be ftensor.int16 with a last dim of 2, (real, imag), not {dtype} of shape {given!t}",
+    "{op}(): input must be ftensor.int16 with a last dim of 2, (real, imag), not {dtype} of shape {shape!t}",
 )
 terms = Message(
     RuntimeError,

@@ -29,9 +29,9 @@ class KernelNotBuilt(RuntimeError):
 
     def again(self) -> KernelNotBuilt:
         """The same to be raised once more, without the frames that this one has passed."""
-        made = KernelNotBuilt(*self.args)
-        made.__dict__.update(self.__dict__)
-        return made
+        copy = KernelNotBuilt(*self.args)
+        copy.__dict__.update(self.__dict__)
+        return copy
 
 
 def kernel_not_built(

@@ -14,18 +14,18 @@ no_tensors_to_cat = Message(ValueError, "cat(): expected at least one Tensor, bu
 no_tensors = Message(RuntimeError, "{name}(): expected at least one Tensor, but the list is empty")
 cat_scalar = Message(RuntimeError, "cat(): tensor {at} has no dims; stack() puts 0-d tensors together")
 cat_ndim = Message(
-    RuntimeError, "cat(): tensor {at} has {given} dims, but the ones before have {wanted}", "wanted given at"
+    RuntimeError, "cat(): tensor {at} has {ndim} dims, but the ones before have {wanted}", "wanted ndim at"
 )
 cat_size = Message(
     RuntimeError,
-    "cat(): sizes must match but in dim {dim}: tensor {at} has shape {given!l}, the ones before {wanted!l}",
-    "wanted given dim at",
+    "cat(): sizes must match but in dim {dim}: tensor {at} has shape {shape!l}, the ones before {wanted!l}",
+    "wanted shape dim at",
 )
 cat_out = Message(TypeError, "cat(): a result of {result} can't be cast to out's dtype, {out}")
 stack_shape = Message(
     RuntimeError,
-    "stack(): all tensors must have one shape, but the first has {wanted!l} and number {at} has {given!l}",
-    "wanted given at",
+    "stack(): all tensors must have one shape, but the first has {wanted!l} and number {at} has {shape!l}",
+    "wanted shape at",
 )
 block_ndim = Message(RuntimeError, "block_diag(): tensor {at} has {ndim} dims; at most 2 make a block")
 
@@ -35,7 +35,7 @@ def warn_meshgrid() -> None:
     warnings.warn("meshgrid(): say indexing='ij' or 'xy'; 'ij' is taken", UserWarning, stacklevel=3)
 
 
-meshgrid_indexing = Message(RuntimeError, "meshgrid(): indexing must be 'ij' or 'xy', not {given!r}")
+meshgrid_indexing = Message(RuntimeError, "meshgrid(): indexing must be 'ij' or 'xy', not {indexing!r}")
 meshgrid_ndim = Message(RuntimeError, "meshgrid(): tensors must have at most 1 dim, but one has {ndim}")
 meshgrid_dtypes = Message(RuntimeError, "meshgrid(): all tensors must have one dtype, but got {first} and {other}")
 shifts_required = Message(RuntimeError, "roll(): at least one shift is required")
@@ -53,7 +53,7 @@ def repeat_dims(repeats: Sequence[int], shape: Sequence[int]) -> RuntimeError:
 repeats_ndim = Message(RuntimeError, "repeat_interleave(): repeats must have 1 dim (or none), but has {ndim}")
 repeats_count = Message(RuntimeError, "repeat_interleave(): {repeats} repeats for a dim of size {size}")
 negative_repeats = Message(RuntimeError, "repeat_interleave(): repeats can't be negative")
-repeated_size = Message(RuntimeError, "repeat_interleave(): output_size is {given}, but the result has {found}")
+repeated_size = Message(RuntimeError, "repeat_interleave(): output_size is {output_size}, but the result has {size}")
 diag_ndim = Message(RuntimeError, "diag(): the input must have 1 or 2 dims, but it has {ndim}")
 odd_pad = Message(RuntimeError, "pad must hold pairs of counts, but it is {pad!t}")
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from .message import Message
 
-count = Message(RuntimeError, "{op}(): {word} must be an int or {n} ints, but is {given!r}")
-not_a_size = Message(TypeError, "{op}(): {word} must be an int or ints, not {given!r}")
-negative = Message(RuntimeError, "{op}(): {word} must not be negative, but is {given!t}")
-not_positive = Message(RuntimeError, "{op}(): {word} must be positive, but is {given!t}")
+count = Message(RuntimeError, "{op}(): {word} must be an int or {n} ints, but is {value!r}")
+not_a_size = Message(TypeError, "{op}(): {word} must be an int or ints, not {value!r}")
+negative = Message(RuntimeError, "{op}(): {word} must not be negative, but is {value!t}")
+not_positive = Message(RuntimeError, "{op}(): {word} must be positive, but is {value!t}")
 
 
 def input_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
@@ -27,8 +27,8 @@ def weight_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
 
 channels = Message(
     RuntimeError,
-    "{op}(): the weight takes {wanted} channels in {groups} groups, but input has {given}",
-    "op wanted given groups",
+    "{op}(): the weight takes {wanted} channels in {groups} groups, but input has {channels}",
+    "op wanted channels groups",
 )
 filters = Message(RuntimeError, "{op}(): {filters} filters don't fall into {groups} groups")
 bias_shape = Message(RuntimeError, "{op}(): bias must have shape ({wanted},), not {shape!t}")
@@ -39,10 +39,10 @@ empty_planes = Message(
 kernel_too_large = Message(
     RuntimeError, "{op}(): the kernel covers {kernel!t}, more than the padded input's {size!t}", "op size kernel"
 )
-padding_word = Message(RuntimeError, "{op}(): padding={given!r} is neither a number nor 'valid' or 'same'")
+padding_word = Message(RuntimeError, "{op}(): padding={padding!r} is neither a number nor 'valid' or 'same'")
 same_strided = Message(RuntimeError, "{op}(): padding='same' needs stride 1, not {stride!t}")
 output_padding = Message(
-    RuntimeError, "{op}(): output_padding {given!t} must be below the stride or the dilation, {below!t}"
+    RuntimeError, "{op}(): output_padding {output_padding!t} must be below the stride or the dilation, {below!t}"
 )
 empty_result = Message(RuntimeError, "{op}(): the result would have sizes {shape!t}")
 pool_padding = Message(RuntimeError, "{op}(): padding {padding!t} is more than half of the kernel, {kernel!t}")
@@ -50,7 +50,7 @@ divisor = Message(RuntimeError, "{op}(): divisor_override must not be 0")
 adaptive_dims = Message(ValueError, "{op}(): input needs at least {n} dims, but has shape {shape!t}")
 unpool_shapes = Message(RuntimeError, "{op}(): indices must have the input's shape {input!t}, not {indices!t}")
 unpool_bounds = Message(RuntimeError, "{op}(): indices are from {low} to {high}, but the output has {size} positions")
-unpool_size = Message(ValueError, "{op}(): output_size {given!t} {why}")
+unpool_size = Message(ValueError, "{op}(): output_size {output_size!t} {why}")
 fractional_size = Message(
     RuntimeError, "{op}(): an output with a kernel {kernel!t} does not fit into sizes {size!t}", "op size kernel"
 )
@@ -64,15 +64,15 @@ pad_wraps = Message(RuntimeError, "pad(): mode {mode!r} cannot pad shape {shape!
 pad_value = Message(ValueError, "pad(): mode {mode!r} takes no value, but value={value!r} was given")
 
 
-def mode(op: str, given: object, known: Sequence[str]) -> ValueError:
+def mode(op: str, value: object, known: Sequence[str]) -> ValueError:
     """A mode that there is not."""
-    return ValueError(f"{op}(): mode {given!r} is none of {', '.join(known)}")
+    return ValueError(f"{op}(): mode {value!r} is none of {', '.join(known)}")
 
 
 interpolation_dims = Message(NotImplementedError, "interpolate(): mode {mode!r} is not for shape {shape!t}")
 align_corners = Message(ValueError, "interpolate(): align_corners is not for mode {mode!r}")
 antialias = Message(ValueError, "interpolate(): antialias is for 'bilinear' and 'bicubic' of 4 dims, not {mode!r}")
-scale_sizes = Message(ValueError, "{op}(): {word} must be one number or {n}, but is {given!r}")
+scale_sizes = Message(ValueError, "{op}(): {word} must be one number or {n}, but is {value!r}")
 recomputed = Message(ValueError, "{op}(): recompute_scale_factor goes with scale_factor, not with size")
 grid = Message(RuntimeError, "{op}(): {why}")
 columns = Message(RuntimeError, "{op}(): {why}")

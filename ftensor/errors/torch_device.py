@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from .message import Message
 
 
-def torch_version(found: str, tested: Sequence[str]) -> ImportError:
+def torch_version(version: str, tested: Sequence[str]) -> ImportError:
     """Another torch than those whose private interface was tested."""
     return ImportError(
         f"ftensor.torch uses parts of torch that are not public, and was tested with torch "
-        f"{', '.join(tested)}, not {found}; pip install 'torch=={tested[-1]}.*' brings that, "
+        f"{', '.join(tested)}, not {version}; pip install 'torch=={tested[-1]}.*' brings that, "
         f"and ftensor without its torch device works beside any"
     )
 
@@ -66,7 +66,7 @@ not_an_ftensor = Message(TypeError, "this takes an ftensor.Tensor, not {value!k}
 # A dtype that torch has and ftensor lacks
 no_such_dtype = Message(TypeError, "ftensor has no dtype for {dtype}; convert the tensor first")
 layout = Message(
-    NotImplementedError, "the device fpga has strided tensors only, not {found}; ftensor has no sparse kernels"
+    NotImplementedError, "the device fpga has strided tensors only, not {layout}; ftensor has no sparse kernels"
 )
 # Another device than the fpga for torch.fpga
 not_the_fpga = Message(ValueError, "Expected a fpga device, but got: {device}")

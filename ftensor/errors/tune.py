@@ -14,4 +14,4 @@ no_processor = Message(
     "{device} is no processor: where one way begins to be quicker is measured on CPUs; the kernels "
     "of a board are chosen by its inventory (`ftensor docs tuning`)",
 )
-rounds = Message(TuneError, "--rounds {given}: at least one is needed")
+rounds = Message(TuneError, "--rounds {rounds}: at least one is needed")

@@ -250,7 +250,7 @@ def not_an_index(item: object) -> IndexError | TypeError:
     )
 
 
-set_dtype = Message(RuntimeError, "set_(): a tensor of {have} cannot take the memory of one of {given}")
+set_dtype = Message(RuntimeError, "set_(): a tensor of {have} cannot take the memory of one of {dtype}")
 ambiguity_check = Message(
     TypeError, "dim_order(): ambiguity_check must be a bool or a list of memory formats, not {value!r}"
 )

@@ -74,20 +74,20 @@ def _report(arguments: argparse.Namespace) -> str:
         raise errors.nothing_launched(arguments.program)
     clock = arguments.clock or clock or board.clock.value
     setup = Setup(board, clock, arguments.banks, Parameters(widened=arguments.widened))
-    made = report(trace, setup, arguments.in_flight, groups)
+    estimated = report(trace, setup, arguments.in_flight, groups)
     if GRAPH in arguments.compare:
         with eagerly():
             eager = run_program(*asked)
-    beside = tuple(columns(arguments.compare, trace, made, eager))
+    beside = tuple(columns(arguments.compare, trace, estimated, eager))
     if arguments.plot:
         from .plot import compared, drawn
 
         name = Path(arguments.program).name
-        figure = compared(name, beside) if beside else drawn(name, made, trace.order, groups)
+        figure = compared(name, beside) if beside else drawn(name, estimated, trace.order, groups)
         save(figure, arguments.plot)
     if arguments.json:
-        return json.dumps(as_json(made), indent=2)
-    said = table_of(beside) if beside else text(made)
+        return json.dumps(as_json(estimated), indent=2)
+    said = table_of(beside) if beside else text(estimated)
     return f"{said}\npicture: {arguments.plot}" if arguments.plot else said
 
 

@@ -86,8 +86,8 @@ def columns(what: Sequence[str], trace: Trace, first: Report, eager: Trace | Non
             launches: Counter[KernelLaunch] = Counter()
             for launch, count in trace.launches.items():
                 launches[step.of(launch)] += count
-            made = report(replace(trace, launches=launches), first.setup, first.in_flight, None)
-            yield Column(step.title, made)
+            estimated = report(replace(trace, launches=launches), first.setup, first.in_flight, None)
+            yield Column(step.title, estimated)
     boards = [find(name) for name in what if name not in (STEPS, GRAPH)]
     if boards:
         yield Column(first.setup.board.title, first)
@@ -96,10 +96,10 @@ def columns(what: Sequence[str], trace: Trace, first: Report, eager: Trace | Non
         yield Column(board.title, report(trace, setup, first.in_flight, None))
 
 
-def text(found: Sequence[Column]) -> str:
+def text(columns: Sequence[Column]) -> str:
     """The table of the reports."""
     rows: list[tuple[object, ...]] = [("", "kernels ms", "launches ms", "copies ms", "total ms")]
-    for column in found:
+    for column in columns:
         r = column.report
         parts = (r.kernels, r.launch, r.copies + r.settings, r.resident)
         rows.append((column.title, *(fixed(x * 1e3) for x in parts)))

@@ -83,14 +83,14 @@ def loops(launch: KernelLaunch, unit: int, widened: bool = False) -> tuple[Loop,
 
     `widened` as in `Parameters`.
     """
-    found = board_skeleton_of(launch.key).loops(launch, unit, widened)
-    return tuple(loop for loop in found if loop.trips)
+    nest = board_skeleton_of(launch.key).loops(launch, unit, widened)
+    return tuple(loop for loop in nest if loop.trips)
 
 
-def by_stage(found: Iterable[Loop]) -> list[list[Loop]]:
+def by_stage(loops: Iterable[Loop]) -> list[list[Loop]]:
     """The loops of each stage."""
     stages: dict[str, list[Loop]] = {}
-    for loop in found:
+    for loop in loops:
         stages.setdefault(loop.stage, []).append(loop)
     return list(stages.values())
 
@@ -101,9 +101,9 @@ def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
     widened = setup.parameters.widened
     moves = board_skeleton_of(launch.key).traffic(launch, widened)
     units = [loops(launch, unit, widened) for unit in range(launch.units)]
-    paces = [_pace(found, setup) for found in units]
+    paces = [_pace(nest, setup) for nest in units]
     steady = [pace for pace, _ in paces]
-    fills = [fill + _beginning(launch, found, setup) for (_, fill), found in zip(paces, units)]
+    fills = [fill + _beginning(launch, nest, setup) for (_, fill), nest in zip(paces, units)]
     worst = max(range(launch.units), key=lambda u: fills[u] + steady[u])
     port = max((_port_cycles(a, launch, setup) for a in moves), default=0.0)
     bank = _bank_seconds(launch, moves, setup) * clock * 1e6
@@ -128,7 +128,7 @@ def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
     )
 
 
-def _pace(found: Sequence[Loop], setup: Setup) -> tuple[float, float]:
+def _pace(loops: Sequence[Loop], setup: Setup) -> tuple[float, float]:
     """Cycles of the slowest stage's iterations, and those in which pipelines fill."""
     latency = cycles_of(setup.parameters.latency, setup.clock)
 
@@ -138,22 +138,22 @@ def _pace(found: Sequence[Loop], setup: Setup) -> tuple[float, float]:
     def steady(stage: list[Loop]) -> float:
         return sum(x.cycles for x in stage)
 
-    stages = by_stage(found)
+    stages = by_stage(loops)
     slowest = max(stages, key=lambda stage: fill(stage) + steady(stage), default=[])
     # The others fill as it does, but for the first time, when each waits for the one before.
-    before = latency * (any(x.reads for x in found) and not any(x.reads for x in slowest))
-    before += DEPTH * (any(x.computes for x in found) and not any(x.computes for x in slowest))
+    before = latency * (any(x.reads for x in loops) and not any(x.reads for x in slowest))
+    before += DEPTH * (any(x.computes for x in loops) and not any(x.computes for x in slowest))
     return steady(slowest), fill(slowest) + before
 
 
-def _beginning(launch: KernelLaunch, found: Sequence[Loop], setup: Setup) -> float:
+def _beginning(launch: KernelLaunch, loops: Sequence[Loop], setup: Setup) -> float:
     """Cycles in which indices are divided, the geometry is read and the last write is answered."""
     latency = cycles_of(setup.parameters.latency, setup.clock)
     cycles = 0.0
     if launch.geometry:
         cycles += latency + len(launch.geometry)
     # Where a unit's work begins takes divisions, one dim after another.
-    cycles += board_skeleton_of(launch.key).divisions(launch, found) * DIVIDE
+    cycles += board_skeleton_of(launch.key).divisions(launch, loops) * DIVIDE
     return cycles + latency  # the last writes are answered
 
 

@@ -53,16 +53,16 @@ def drawn(name: str, r: Report, order: Sequence[KernelLaunch | int], groups: Seq
     """The figure of a report. Without an inventory's `groups` the area is that of the kernels that
     the program needs."""
     rows = binned(list(spans(r, order)), BINS, ROWS)
-    made = figure(10, 4.3 + 0.3 * len(rows))
+    drawing = figure(10, 4.3 + 0.3 * len(rows))
     board = r.setup.board
     with styled():
-        grid = made.add_gridspec(2, 2, height_ratios=(1 + 0.3 * len(rows), 2.4))
-        made.suptitle(f"{name}, {board.title}: {r.resident * 1e3:.3g} ms, {counted(r.count, 'launch')}\n{NOTE}")
-        _time_line(made.add_subplot(grid[0, :]), rows, r.resident * 1e3)
-        _bounds(made.add_subplot(grid[1, 0]), r)
+        grid = drawing.add_gridspec(2, 2, height_ratios=(1 + 0.3 * len(rows), 2.4))
+        drawing.suptitle(f"{name}, {board.title}: {r.resident * 1e3:.3g} ms, {counted(r.count, 'launch')}\n{NOTE}")
+        _time_line(drawing.add_subplot(grid[0, :]), rows, r.resident * 1e3)
+        _bounds(drawing.add_subplot(grid[1, 0]), r)
         held = fit(tuple(groups or kernels_of(r)), board)
-        _area(made.add_subplot(grid[1, 1]), held)
-    return made
+        _area(drawing.add_subplot(grid[1, 1]), held)
+    return drawing
 
 
 def _time_line(axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], milliseconds: float) -> None:
@@ -81,19 +81,19 @@ def _time_line(axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], mi
 
 def _bounds(axes: Axes, r: Report) -> None:
     """Where the time goes."""
-    found = {name: seconds * 1e3 for name, seconds in r.bounds().items() if seconds}
-    names = sorted(found, key=lambda name: -found[name])
-    axes.barh([SHORT[n] for n in names], [found[n] for n in names], color=[COLOURS[n] for n in names])
+    milliseconds = {name: seconds * 1e3 for name, seconds in r.bounds().items() if seconds}
+    names = sorted(milliseconds, key=lambda name: -milliseconds[name])
+    axes.barh([SHORT[n] for n in names], [milliseconds[n] for n in names], color=[COLOURS[n] for n in names])
     for k, name in enumerate(names):
         axes.annotate(
-            f"{found[name]:.3g} ms, {found[name] / r.resident / 1e3:.0%}",
-            (found[name], k),
+            f"{milliseconds[name]:.3g} ms, {milliseconds[name] / r.resident / 1e3:.0%}",
+            (milliseconds[name], k),
             (3, 0),
             textcoords="offset points",
             va="center",
         )
     axes.set(title="Bound by", xlabel="ms")
-    axes.set_xlim(0, 1.5 * max(found.values()))
+    axes.set_xlim(0, 1.5 * max(milliseconds.values()))
     axes.invert_yaxis()
 
 
@@ -106,10 +106,10 @@ def _area(axes: Axes, held: Fit) -> None:
 
 def compared(name: str, columns: Sequence[Column]) -> Figure:
     """Reports side by side: bars of milliseconds, parted by what bounds them."""
-    made = figure(8, 1.6 + 0.45 * len(columns))
+    drawing = figure(8, 1.6 + 0.45 * len(columns))
     with styled():
-        made.suptitle(f"{name}, compared\n{NOTE}")
-        axes = made.subplots()
+        drawing.suptitle(f"{name}, compared\n{NOTE}")
+        axes = drawing.subplots()
         begins = [0.0] * len(columns)
         for bound, colour in COLOURS.items():
             parts = [c.report.bounds().get(bound, 0.0) * 1e3 for c in columns]
@@ -123,8 +123,8 @@ def compared(name: str, columns: Sequence[Column]) -> Figure:
         axes.set_xlabel("ms with data that stays on the board, by what bounds it")
         axes.set_xlim(0, 1.15 * max(begins))
         axes.invert_yaxis()
-        made.legend(loc="outside lower center", ncols=3, frameon=False)
-    return made
+        drawing.legend(loc="outside lower center", ncols=3, frameon=False)
+    return drawing
 
 
 def _short(name: str, most: int = 28) -> str:

@@ -62,18 +62,18 @@ _BURSTS = (
 def rows(p: Parameters = DEFAULT) -> tuple[Row, ...]:
     """Every published figure that the model is compared with."""
     u200, u250, u280, u50 = (find(name) for name in ("u200", "u250", "u280", "u50"))
-    found = []
+    entries = []
     for width, burst, outstanding, write, logged in _BURSTS:
         rate = port_rate(u200, width, burst, outstanding, 300, write, p)
         what = f"{width}-bit port {'writes' if write else 'reads'}, "
         what += f"bursts of {burst}, {outstanding} outstanding"
         # The three rows that gave the gap between bursts that write.
         role = "set" if write and width == 256 and outstanding == 32 else "check"
-        found.append(Row(what, "GB/s", logged * GIB, rate, role, _BURST))
+        entries.append(Row(what, "GB/s", logged * GIB, rate, role, _BURST))
     # One bank is read and another one written, at Vitis HLS's default of 16 beats.
     both = sum(port_rate(u200, 512, 16, 16, 300, write, p) for write in (False, True))
     slower = 2 * port_rate(u200, 512, 16, 16, 300, True, p)
-    found.append(
+    entries.append(
         Row(
             "U200, one bank copied to another",
             "GB/s",
@@ -84,7 +84,7 @@ def rows(p: Parameters = DEFAULT) -> tuple[Row, ...]:
         )
     )
     hbm = "hbm_bandwidth, log of a {}"
-    found += [
+    entries += [
         Row("U280 HBM, 8 vaddmul units on 32 banks", "GB/s", 421.3, 32 * bank_rate(u280, p), "set", hbm.format("U280")),
         Row("U50 HBM, 3 vaddmul units on 12 banks", "GB/s", 158.3, 12 * bank_rate(u50, p), "check", hbm.format("U50")),
         Row(
@@ -94,7 +94,7 @@ def rows(p: Parameters = DEFAULT) -> tuple[Row, ...]:
     ]
     link = "host_global_bandwidth, log of a U200"
     in_1m, out_1m = (1048576 / transfer(u200.link, 1048576, to) / 1e9 for to in (True, False))
-    found += [
+    entries += [
         Row("host to board, 512 MB", "GB/s", 7.452, u200.link.to_board.value, "set", link),
         Row("board to host, 512 MB", "GB/s", 12.13, u200.link.to_host.value, "set", link),
         Row("64-byte buffer to the board", "us", 13.6, transfer(u200.link, 64, True) * 1e6, "set", link),
@@ -117,5 +117,5 @@ def rows(p: Parameters = DEFAULT) -> tuple[Row, ...]:
         (1000000, 359.184, "set"),
     ):
         rate = count / launches(u250, count, count) / 1e3
-        found.append(Row(f"launches, {count} queued", "k/s", logged, rate, role, iops))
-    return tuple(found)
+        entries.append(Row(f"launches, {count} queued", "k/s", logged, rate, role, iops))
+    return tuple(entries)

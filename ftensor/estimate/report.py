@@ -89,17 +89,17 @@ class Report:
 
     def bounds(self) -> dict[str, float]:
         """Seconds by what bounds them, with residency."""
-        found = {"launch": self.launch, "link": self.copies + self.settings + self.fallback}
+        seconds = {"launch": self.launch, "link": self.copies + self.settings + self.fallback}
         for line in self.lines:
-            found[line.each.bound] = found.get(line.each.bound, 0.0) + line.kernel
-        return found
+            seconds[line.each.bound] = seconds.get(line.each.bound, 0.0) + line.kernel
+        return seconds
 
 
 def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] | None) -> Report:
     """The model over a trace. With `groups`, each launch goes to the kernel that holds it."""
     places = {m.entry: group for group in groups or () for m in group.members}
     starts = Counter(entry.partition("/")[0] for entry, group in places.items() if group.started)
-    found, away, missing = dict[KernelLaunch, Line](), dict[KernelLaunch, float](), Counter[str]()
+    served, away, missing = dict[KernelLaunch, Line](), dict[KernelLaunch, float](), Counter[str]()
     link = setup.board.link
     for launch, count in trace.launches.items():
         placed, where = launch, setup
@@ -114,13 +114,13 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] |
             units = min(launch.units, group.units)
             placed = launch._replace(units=units, structure=group.moves)
             where = replace(setup, banks=group.banks or setup.board.one_memory)
-        found[launch] = Line(count, estimate(placed, where), starts.get(launch.key.entry, 1))
-    lines = sorted(found.values(), key=lambda line: -(line.kernel + line.crossing))
+        served[launch] = Line(count, estimate(placed, where), starts.get(launch.key.entry, 1))
+    lines = sorted(served.values(), key=lambda line: -(line.kernel + line.crossing))
     fallback = sum(trace.launches[launch] * seconds for launch, seconds in away.items())
     up = sum(count * transfer(link, n, True) for n, count in trace.uploads.items())
     down = sum(count * transfer(link, n, False) for n, count in trace.downloads.items())
     settings = sum(count * transfer(link, n, True) for n, count in trace.settings.items())
     copied = tuple(sum(n * c for n, c in x.items()) for x in (trace.uploads, trace.downloads))
     return Report(
-        setup, in_flight, tuple(lines), missing, up + down, settings, fallback, (copied[0], copied[1]), found, away
+        setup, in_flight, tuple(lines), missing, up + down, settings, fallback, (copied[0], copied[1]), served, away
     )

@@ -90,9 +90,9 @@ class _Cell(float):
     """A number that a table shows as it was written."""
 
     def __new__(cls, shown: str) -> _Cell:
-        made = super().__new__(cls, shown)
-        made.shown = shown
-        return made
+        cell = super().__new__(cls, shown)
+        cell.shown = shown
+        return cell
 
     shown: str
 

@@ -44,16 +44,16 @@ def spans(r: Report, order: Sequence[KernelLaunch | int]) -> Iterator[Span]:
             now += seconds
 
 
-def binned(found: Sequence[Span], bins: int, most: int) -> dict[str, list[dict[str, float]]]:
+def binned(spans: Sequence[Span], bins: int, most: int) -> dict[str, list[dict[str, float]]]:
     """Seconds by bound in each of `bins` equal parts of the time, for each row; at most `most`
     rows, the dearest by their names, in the order in which they begin."""
     whole: dict[str, float] = defaultdict(float)
-    for span in found:
+    for span in spans:
         whole[span.row] += span.end - span.begin
     named = {row for row, _ in sorted(whole.items(), key=lambda item: -item[1])[: most - (len(whole) > most)]}
-    width = max(found[-1].end, 1e-12) / bins
+    width = max(spans[-1].end, 1e-12) / bins
     rows: dict[str, list[dict[str, float]]] = {}
-    for span in found:
+    for span in spans:
         row = rows.setdefault(span.row if span.row in named else OTHERS, [defaultdict(float) for _ in range(bins)])
         first, last = int(span.begin / width), min(int(span.end / width), bins - 1)
         for k in range(first, last + 1):

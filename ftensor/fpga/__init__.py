@@ -13,8 +13,8 @@ from .._device import device as _device
 from ..runtime.event import Event
 from ..runtime.parts import DeviceProperties
 from ..runtime.stream import Stream as _Stream
-from .found import backend as _backend
-from .found import found as _found
+from .lookup import backend as _backend
+from .lookup import lookup as _lookup
 from .memory import (
     empty_cache,
     max_memory_allocated,
@@ -172,8 +172,8 @@ def image_report(device: DeviceLike | None = None) -> ImageReport:
     """The images of a device, how often one took another's place, and what had to be copied."""
     from ..runtime.images import ImageReport, Images
 
-    found = _found("image_report", device)
-    images = found.open().images if found.opened else None
+    chosen = _lookup("image_report", device)
+    images = chosen.open().images if chosen.opened else None
     return images.report() if isinstance(images, Images) else ImageReport(())
 
 
@@ -225,9 +225,9 @@ def opencl_kernel(
 
 def synchronize(device: DeviceLike | None = None) -> None:
     """Wait for all work on all streams of a device; IndexError as `ft.set_index_check` says."""
-    found = _found("synchronize", device)
-    if found.opened:
-        for stream in found.open().synchronize():
+    chosen = _lookup("synchronize", device)
+    if chosen.opened:
+        for stream in chosen.open().synchronize():
             if stream.doubts:
                 stream.synchronize()
 
@@ -259,8 +259,8 @@ def set_stream(stream: _Stream | None) -> None:
     """Let this thread's operations go to a stream, on the stream's device; None changes nothing."""
     if stream is None:
         return
-    for index, found in enumerate(fpga_devices()):
-        if found.opened and found.open() is stream.backend:
+    for index, device in enumerate(fpga_devices()):
+        if device.opened and device.open() is stream.backend:
             set_fpga_index(index)
     stream.backend.set_current_stream(stream)
 

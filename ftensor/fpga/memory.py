@@ -8,7 +8,7 @@ from typing import Any
 
 from .._device import DeviceLike, fpga_devices
 from ..table import size, table
-from .found import backend, found
+from .lookup import backend, lookup
 
 
 def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
@@ -17,7 +17,7 @@ def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
     `kernels` is how many compiled kernels the device holds at the moment, `streams` how many
     streams somebody holds, the default one included.
     """
-    of = found("memory_stats", device)
+    of = lookup("memory_stats", device)
     if not of.opened:
         return {}
     backend = of.open()
@@ -60,7 +60,7 @@ def max_memory_reserved(device: DeviceLike | None = None) -> int:
 
 def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
     """Start the two peaks again from what is held now."""
-    of = found("reset_peak_memory_stats", device)
+    of = lookup("reset_peak_memory_stats", device)
     if of.opened:
         of.open().pool.reset_peaks()
 
@@ -87,7 +87,7 @@ def memory_snapshot(device: DeviceLike | None = None) -> list[dict[str, Any]]:
     a tensor holds (`active_allocated`) or none does (`inactive`). An address of 0 stands for memory
     that the host does not reach. `ft.profiler` says which lines of a program hold what.
     """
-    of = found("memory_snapshot", device)
+    of = lookup("memory_snapshot", device)
     return of.open().pool.snapshot() if of.opened else []
 
 

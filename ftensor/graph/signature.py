@@ -72,7 +72,7 @@ def _add(who: str, name: str, values: Iterable[Any], key: list[Any], tensors: li
             try:
                 hash(x)
             except TypeError:
-                raise errors.unhashable(who, x, x, name) from None
+                raise errors.unhashable(who, x, name) from None
             key += (kind, repr(x) if isinstance(x, (float, complex)) else x)  # NumPy's, as above
 
 

@@ -50,13 +50,13 @@ def expressions(path: object, record: KernelRecord, member: MemberRecord, params
     """
     tokens = member.call.split()
     wanted = [argument.what for argument in record.arguments[:-2]]
-    found = []
+    texts = []
     for token, what in zip(tokens, wanted, strict=True):
         text = _expression(token, what, params)
         if text is None:
             raise errors.launch_differs(path, member.entry, member.call, len(params))
-        found.append(text)
-    return found
+        texts.append(text)
+    return texts
 
 
 def _expression(token: str, what: str, params: Sequence[str]) -> str | None:

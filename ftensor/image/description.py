@@ -156,10 +156,10 @@ def read(path: str | Path) -> Description:
     except (OSError, UnicodeDecodeError) as e:
         raise unreadable(path, getattr(e, "strerror", None) or e) from None
     try:
-        found = json.loads(text) if str(path).endswith(".json") else _toml(text)
+        content = json.loads(text) if str(path).endswith(".json") else _toml(text)
     except (ValueError, RecursionError) as e:
         raise bad_description(f"{path} is no valid file of its kind: {e}") from None
-    return from_mapping(found)
+    return from_mapping(content)
 
 
 def _toml(text: str) -> Any:
@@ -170,14 +170,14 @@ def _toml(text: str) -> Any:
     return tomllib.loads(text)
 
 
-def from_mapping(found: object) -> Description:
+def from_mapping(content: object) -> Description:
     """A description from what TOML or JSON gave: the names of the dataclasses' fields.
 
     {"platform", "clock_mhz", "name", "banks": [{"name", "size", "base", "type"}], "kernels":
     [{"name", "control", "units": 2 or [{"name", "base"}], "arguments": [{"name", "type", "size",
     "port", "offset", "bank" or "banks"}]}]}; sizes may be text like "16 GiB".
     """
-    table = _table(found, "the file")
+    table = _table(content, "the file")
     description = Description(
         tuple(_read_kernel(row) for row in _rows(table, "kernels")),
         tuple(_read_bank(row) for row in _rows(table, "banks")),
@@ -189,31 +189,31 @@ def from_mapping(found: object) -> Description:
     return complete(description)
 
 
-def _read_kernel(found: object) -> KernelDescription:
-    row = _table(found, "a kernel")
+def _read_kernel(content: object) -> KernelDescription:
+    row = _table(content, "a kernel")
     name = _take(row, "name", str)
     units = row.pop("units", 1)
     if isinstance(units, int) and not isinstance(units, bool):
         if not 1 <= units <= MOST_UNITS:
             raise bad_description(f"kernel {name!r} has {units} units")
-        made = tuple(ComputeUnit(f"{name}_{k + 1}") for k in range(units))
+        instances = tuple(ComputeUnit(f"{name}_{k + 1}") for k in range(units))
     else:
-        made = tuple(_read_unit(u) for u in _list(units, "units"))
+        instances = tuple(_read_unit(u) for u in _list(units, "units"))
     control = _take(row, "control", str, "AP_CTRL_HS").upper()
     arguments = tuple(_read_argument(a) for a in _rows(row, "arguments"))
     _nothing_left(row, f"kernel {name!r}")
-    return KernelDescription(name, arguments, made, control)
+    return KernelDescription(name, arguments, instances, control)
 
 
-def _read_unit(found: object) -> ComputeUnit:
-    row = _table(found, "a unit")
+def _read_unit(content: object) -> ComputeUnit:
+    row = _table(content, "a unit")
     unit = ComputeUnit(_take(row, "name", str), _bytes(row, "base"))
     _nothing_left(row, f"unit {unit.name!r}")
     return unit
 
 
-def _read_argument(found: object) -> ArgumentDescription:
-    row = _table(found, "an argument")
+def _read_argument(content: object) -> ArgumentDescription:
+    row = _table(content, "an argument")
     name = _take(row, "name", str)
     banks = row.pop("banks", None)
     one = row.pop("bank", None)
@@ -232,8 +232,8 @@ def _read_argument(found: object) -> ArgumentDescription:
     return argument
 
 
-def _read_bank(found: object) -> Bank:
-    row = _table(found, "a bank")
+def _read_bank(content: object) -> Bank:
+    row = _table(content, "a bank")
     bank = Bank(
         _take(row, "name", str), _bytes(row, "size"), _bytes(row, "base"), _take(row, "type", str, "DDR4").upper()
     )
@@ -241,16 +241,16 @@ def _read_bank(found: object) -> Bank:
     return bank
 
 
-def _table(found: object, where: str) -> dict[str, Any]:
-    if not isinstance(found, Mapping):
+def _table(content: object, where: str) -> dict[str, Any]:
+    if not isinstance(content, Mapping):
         raise bad_description(f"{where} is no table of names and values")
-    return dict(found)
+    return dict(content)
 
 
-def _list(found: object, name: str) -> list[Any]:
-    if not isinstance(found, list):
+def _list(content: object, name: str) -> list[Any]:
+    if not isinstance(content, list):
         raise bad_description(f"{name!r} is no list")
-    return found
+    return content
 
 
 def _rows(table: dict[str, Any], name: str) -> list[Any]:
@@ -271,13 +271,13 @@ def _take(table: dict[str, Any], name: str, kind: Any, default: Any = _REQUIRED)
 
 def _bytes(table: dict[str, Any], name: str) -> int:
     """A number, or text like "0x1800000" or "16 GiB"; 0 where it is left out."""
-    given = value = table.pop(name, 0)
-    if isinstance(given, str):
-        match = re.fullmatch(r"\s*(0x[0-9a-fA-F]{1,16}|[0-9]{1,20})\s*([KMGT]iB|B|)\s*", given)
+    original = value = table.pop(name, 0)
+    if isinstance(original, str):
+        match = re.fullmatch(r"\s*(0x[0-9a-fA-F]{1,16}|[0-9]{1,20})\s*([KMGT]iB|B|)\s*", original)
         base = 16 if match and match[1].startswith("0x") else 10
         value = int(match[1], base) * _UNITS[match[2]] if match else -1
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 64:
-        raise bad_description(f"{name}={given!r} is no number of bytes")
+        raise bad_description(f"{name}={original!r} is no number of bytes")
     return value
 
 

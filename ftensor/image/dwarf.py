@@ -40,7 +40,7 @@ def _functions(file: Any) -> tuple[KernelDescription, ...] | None:
         for symbol in file.get_section_by_name(".dynsym").iter_symbols()
         if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
     }
-    found: dict[str, tuple[int, Any]] = {}
+    by_name: dict[str, tuple[int, Any]] = {}
     for unit in file.get_dwarf_info().iter_CUs():
         for die in unit.get_top_DIE().iter_children():
             name = _name(die)
@@ -51,8 +51,8 @@ def _functions(file: Any) -> tuple[KernelDescription, ...] | None:
                 and "DW_AT_type" not in die.attributes
             ):
                 line = die.attributes["DW_AT_decl_line"].value
-                found.setdefault(name, (line, die))
-    ordered = sorted(found.items(), key=lambda item: item[1][0])
+                by_name.setdefault(name, (line, die))
+    ordered = sorted(by_name.items(), key=lambda item: item[1][0])
     return tuple(KernelDescription(name, tuple(_arguments(die))) for name, (_, die) in ordered)
 
 

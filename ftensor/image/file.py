@@ -62,9 +62,9 @@ class ImageFile:
     @property
     def library(self) -> bytes:
         """The shared object of an image for software emulation."""
-        found = xclbin.read(self.data).section(Kind.BITSTREAM)
-        assert found is not None, "checked when it was opened"
-        return found
+        section = xclbin.read(self.data).section(Kind.BITSTREAM)
+        assert section is not None, "checked when it was opened"
+        return section
 
     @property
     def banks(self) -> tuple[Bank, ...]:
@@ -89,10 +89,10 @@ def locate(path: str | Path) -> Path:
     path = Path(path)
     if not path.is_dir():
         return path
-    found = path / MANIFEST
-    if not found.is_file():
+    manifest = path / MANIFEST
+    if not manifest.is_file():
         raise errors.no_image_there(path)
-    return path / Manifest.read(found).file
+    return path / Manifest.read(manifest).file
 
 
 def read(path: str | Path, bare: bool = False) -> ImageFile:
@@ -144,14 +144,14 @@ def _beside(path: Path) -> Manifest:
     """The manifest in the file's folder."""
     beside = path.with_name(MANIFEST)
     try:
-        found = Manifest.read(beside)
+        manifest = Manifest.read(beside)
     except FileNotFoundError:
         raise errors.no_manifest(path) from None
     except OSError as e:
         raise errors.unreadable(beside, e.strerror or e) from None
-    if found.file not in ("", path.name):
-        raise errors.manifest_of_another(beside, found.file, path.name)
-    return found
+    if manifest.file not in ("", path.name):
+        raise errors.manifest_of_another(beside, manifest.file, path.name)
+    return manifest
 
 
 def _fits(path: Path, manifest: Manifest, info: ImageInfo) -> None:
@@ -166,17 +166,17 @@ def _fits(path: Path, manifest: Manifest, info: ImageInfo) -> None:
         if content_uuid(info.description, library) != image.uuid:
             raise errors.damaged(path)
     for record in manifest.kernels:
-        found = info.description.kernel(record.name)
-        if found is None or not record.name.isidentifier():
+        kernel = info.description.kernel(record.name)
+        if kernel is None or not record.name.isidentifier():
             there = [k.name for k in info.description.kernels]
             raise errors.kernel_missing(path, record.name, there)
-        _same_arguments(path, record, found)
-        if len(found.units) < record.units:
-            raise errors.units_missing(path, record.name, record.units, len(found.units))
+        _same_arguments(path, record, kernel)
+        if len(kernel.units) < record.units:
+            raise errors.units_missing(path, record.name, record.units, len(kernel.units))
 
 
-def _same_arguments(path: Path, record: KernelRecord, found: KernelDescription) -> None:
-    wanted, there = record.arguments, [a for a in found.arguments if not a.is_stream]
+def _same_arguments(path: Path, record: KernelRecord, kernel: KernelDescription) -> None:
+    wanted, there = record.arguments, [a for a in kernel.arguments if not a.is_stream]
     if len(wanted) != len(there):
         raise errors.argument_count(path, record.name, len(wanted), len(there))
     for k, (a, b) in enumerate(zip(wanted, there)):
@@ -210,5 +210,5 @@ def _board(platform: str) -> Sequence[str]:
 
 def from_environment() -> list[str]:
     """The paths in FTENSOR_IMAGE, the images that a program begins with."""
-    given = os.environ.get(VARIABLE, "").split(os.pathsep)
-    return [part for part in map(str.strip, given) if part]
+    parts = os.environ.get(VARIABLE, "").split(os.pathsep)
+    return [part for part in map(str.strip, parts) if part]

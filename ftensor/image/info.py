@@ -90,13 +90,13 @@ def _bank_row(place: int, bank: Bank) -> tuple[object, ...]:
 def of_intel(path: Path) -> str:
     """A report of an image for an Intel FPGA, by its manifest: the file itself names nothing."""
     file = read(path)
-    made = file.manifest
+    manifest = file.manifest
     facts = [
-        ("mode", f"program for an Intel FPGA (--target {made.target})"),
-        ("platform", made.platform),
-        ("uuid", made.uuid),
-        ("made", made.created),
-        *((f"by {tool}", version) for tool, version in made.tools.items()),
+        ("mode", f"program for an Intel FPGA (--target {manifest.target})"),
+        ("platform", manifest.platform),
+        ("uuid", manifest.uuid),
+        ("made", manifest.created),
+        *((f"by {tool}", version) for tool, version in manifest.tools.items()),
         ("size", size(len(file.data))),
     ]
     rows = [
@@ -108,7 +108,7 @@ def of_intel(path: Path) -> str:
             counted(k.units, "compute unit"),
             counted(len(k.members), "member"),
         )
-        for k in made.kernels
+        for k in manifest.kernels
     ]
     parts = [table([[shown(c) for c in row] for row in part]) for part in (facts, rows)]
     return f"{parts[0]}\n\nKernels\n{parts[1]}"

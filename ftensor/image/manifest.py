@@ -110,7 +110,7 @@ class Manifest:
     def parts(self, wanted: str) -> tuple[tuple[KernelRecord, MemberRecord], ...]:
         """The kernels that are started together for an entry, that which `find` finds first."""
         first = self._entries[wanted]
-        others = [found for e, found in self._entries.items() if e.startswith(f"{wanted}/")]
+        others = [pair for e, pair in self._entries.items() if e.startswith(f"{wanted}/")]
         return (first, *others)
 
     def to_json(self) -> str:
@@ -162,13 +162,13 @@ def manifest_digest(said: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _checked(made: Record) -> Record:
+def _checked(record: Record) -> Record:
     """The same; TypeError where a field is of another type. Launchers are written from them."""
-    for f in fields(made):  # type: ignore[arg-type]
-        value = getattr(made, f.name)
+    for f in fields(record):  # type: ignore[arg-type]
+        value = getattr(record, f.name)
         if not isinstance(value, _TYPES.get(f.type, object)):
             raise TypeError(f"{f.name} is {value!r}")
-    return made
+    return record
 
 
 def _kernel(raw: dict[str, Any]) -> KernelRecord:
@@ -178,15 +178,15 @@ def _kernel(raw: dict[str, Any]) -> KernelRecord:
         for m in raw.pop("members")
     )
     stages = tuple(_checked(StageRecord(**s | {"arguments": tuple(s["arguments"])})) for s in raw.pop("stages", ()))
-    made = _checked(KernelRecord(arguments=arguments_, members=members, stages=stages, **raw))
-    if made.units < 1:
-        raise ValueError(f"{made.name} has {made.units} units")
+    record = _checked(KernelRecord(arguments=arguments_, members=members, stages=stages, **raw))
+    if record.units < 1:
+        raise ValueError(f"{record.name} has {record.units} units")
     known = {a.name for a in arguments_}
     for stage in stages:
         if unknown := sorted(set(stage.arguments) - known):
-            raise ValueError(f"{stage.name} takes {unknown}, which {made.name} does not")
-    tokens = len(made.arguments) - 2
+            raise ValueError(f"{stage.name} takes {unknown}, which {record.name} does not")
+    tokens = len(record.arguments) - 2
     for m in members:
         if len(m.call.split()) != tokens:
             raise ValueError(f"{m.entry} passes {m.call!r} to a kernel of {tokens} arguments")
-    return made
+    return record

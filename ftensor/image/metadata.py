@@ -73,27 +73,27 @@ def read(data: bytes) -> Description:
 
 def _kernel(element: ElementTree.Element) -> KernelDescription:
     name = element.get("name", "")
-    found: dict[int, ArgumentDescription] = {}
+    by_id: dict[int, ArgumentDescription] = {}
     for row in element.findall("arg"):
         if not row.get("id"):  # not for the host to set: a printf buffer, for instance
             continue
         place = _integer(row, "id", 4096)
-        if place in found:
+        if place in by_id:
             raise _bad(f"kernel {name!r} has two arguments of number {place}")
         c = row.get("type", "")
         if row.get("addressQualifier") == POINTER and "*" not in c:
             c += "*"
         size = _integer(row, "hostSize") if row.get("hostSize") else _integer(row, "size")
-        found[place] = ArgumentDescription(row.get("name", ""), c, size, row.get("port", ""), _integer(row, "offset"))
-    if sorted(found) != list(range(len(found))):
-        raise _bad(f"kernel {name!r} has arguments of numbers {sorted(found)}")
+        by_id[place] = ArgumentDescription(row.get("name", ""), c, size, row.get("port", ""), _integer(row, "offset"))
+    if sorted(by_id) != list(range(len(by_id))):
+        raise _bad(f"kernel {name!r} has arguments of numbers {sorted(by_id)}")
     units = []
     for row in element.findall("instance"):
         remap = row.find("addrRemap")
         base = 0 if remap is None else _integer(remap, "base")
         units.append(ComputeUnit(row.get("name", ""), base))
     control = (element.get("hwControlProtocol") or "ap_ctrl_hs").upper()
-    return KernelDescription(name, tuple(found[k] for k in sorted(found)), tuple(units), control)
+    return KernelDescription(name, tuple(by_id[k] for k in sorted(by_id)), tuple(units), control)
 
 
 def _integer(row: ElementTree.Element, name: str, end: int = 1 << 64) -> int:

@@ -67,12 +67,12 @@ def memories_data(banks: Sequence[Bank]) -> bytes:
 
 def ip_layout(data: bytes) -> tuple[Unit, ...]:
     """The units that IP_LAYOUT lists, and what else sits on the control bus."""
-    found = []
+    units = []
     for type_, bits, base, name in _entries(data, Kind.IP_LAYOUT, UNIT, 8):
         control = _name(CONTROLS, bits >> 8 & 0xFF) if type_ == IP_KERNEL else ""
         interrupt = bits >> 1 & 0x7F if bits & 1 and type_ == IP_KERNEL else None
-        found.append(Unit(_text(name), base, control, type_, interrupt))
-    return tuple(found)
+        units.append(Unit(_text(name), base, control, type_, interrupt))
+    return tuple(units)
 
 
 def ip_layout_data(units: Sequence[Unit]) -> bytes:
@@ -103,9 +103,9 @@ def clocks(data: bytes) -> tuple[Clock, ...]:
     return tuple(Clock(_text(name), mhz, _name(CLOCK_TYPES, type_)) for mhz, type_, name in rows)
 
 
-def clocks_data(found: Sequence[Clock]) -> bytes:
+def clocks_data(clocks: Sequence[Clock]) -> bytes:
     """CLOCK_FREQ_TOPOLOGY of clocks."""
-    rows = [CLOCK.pack(c.mhz, _code(CLOCK_TYPES, c.type), c.name.encode()) for c in found]
+    rows = [CLOCK.pack(c.mhz, _code(CLOCK_TYPES, c.type), c.name.encode()) for c in clocks]
     return struct.pack("<h", len(rows)) + b"".join(rows)
 
 

@@ -67,11 +67,11 @@ def parse(image: Xclbin) -> ImageInfo:
                 f"but there are {len(units)} units and {len(banks)} banks",
             )
     xml = image.section(Kind.EMBEDDED_METADATA)
-    found = metadata.read(xml) if xml is not None else Description(())
-    kernels = tuple(_connected(k, banks, units, links) for k in found.kernels)
+    description = metadata.read(xml) if xml is not None else Description(())
+    kernels = tuple(_connected(k, banks, units, links) for k in description.kernels)
     return ImageInfo(
         image,
-        replace(found, kernels=kernels, banks=banks, platform=image.platform or found.platform),
+        replace(description, kernels=kernels, banks=banks, platform=image.platform or description.platform),
         units,
         links,
         clocks(image.section(Kind.CLOCK_FREQ_TOPOLOGY) or b""),
@@ -111,17 +111,17 @@ def _object(image: Xclbin, kind: Kind) -> dict[str, Any]:
     if not data:
         return {}
     try:
-        found = json.loads(data.decode().rstrip("\0"))
+        content = json.loads(data.decode().rstrip("\0"))
     except (ValueError, RecursionError) as e:
         raise bad_section(kind.name, f"there is no JSON ({e})") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise bad_section(kind.name, "there is JSON, but no object")
-    return found
+    return content
 
 
-def key_values(found: dict[str, Any]) -> dict[str, str]:
+def key_values(content: dict[str, Any]) -> dict[str, str]:
     """The pairs of KEYVALUE_METADATA: what the builder of an image noted about it."""
-    inner = found.get("key_value_metadata", found)
+    inner = content.get("key_value_metadata", content)
     rows = inner.get("key_values", inner.get("key_value_metas", ())) if isinstance(inner, dict) else 0
     if not isinstance(rows, list | tuple) or not all(isinstance(row, dict) for row in rows):
         raise bad_section(Kind.KEYVALUE_METADATA.name, "there is no list of pairs")

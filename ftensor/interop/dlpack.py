@@ -175,16 +175,16 @@ def from_dlpack(
         raise errors.not_a_dlpack_capsule(capsule)
     if name == _VERSIONED and managed.major > _VERSION[0]:
         raise errors.dlpack_version(managed.major, managed.minor)
-    given = managed.tensor
-    if given.device_type not in _HOST_MEMORY:
-        raise errors.dlpack_foreign_device((given.device_type, given.device_id))
-    kind = given.dtype
+    tensor = managed.tensor
+    if tensor.device_type not in _HOST_MEMORY:
+        raise errors.dlpack_foreign_device((tensor.device_type, tensor.device_id))
+    kind = tensor.dtype
     of = _DTYPES.get((kind.code, kind.bits)) if kind.lanes == 1 else None
     if of is None:
         raise errors.dlpack_dtype(kind.code, kind.bits, kind.lanes)
-    shape = tuple(given.shape[: given.ndim])
-    strides = tuple(given.strides[: given.ndim]) if given.strides else None
-    address = (given.data or 0) + given.byte_offset
+    shape = tuple(tensor.shape[: tensor.ndim])
+    strides = tuple(tensor.strides[: tensor.ndim]) if tensor.strides else None
+    address = (tensor.data or 0) + tensor.byte_offset
     readonly = name == _VERSIONED and bool(managed.flags & _READ_ONLY)
     # From here on the structure is ours; until now the capsule itself would have cleaned up.
     _rename(capsule, _USED[name])

@@ -42,10 +42,10 @@ def filled(content: Any) -> Storage:
             shared = adopt(backend_of(where), where, address, array.size, 1, array, non_blocking=True)
             if shared is not None:
                 return shared
-    made = new((array.size,), uint8, where)._storage
+    storage = new((array.size,), uint8, where)._storage
     if array.size:
-        backend_of(where).upload(made, 0, array)
-    return made
+        backend_of(where).upload(storage, 0, array)
+    return storage
 
 
 def rebuilt(storage: Storage, of: dtype, shape: Ints, strides: Ints, offset: int) -> Tensor:
@@ -71,10 +71,10 @@ def reduced(self: Tensor) -> tuple[Any, ...]:
 def deepcopied(self: Tensor, memo: dict[int, Any]) -> Tensor:
     storage = memo.get(id(self._storage))
     if storage is None:
-        given = self._storage
-        made = new((given.nbytes,), uint8, given.device)
-        copy(_all_of(given), made)
-        storage = memo[id(given)] = made._storage
-    found = Tensor._make(storage, self._dtype, self._shape, self._strides, self._offset)
-    memo[id(self)] = found
-    return found
+        source = self._storage
+        buffer = new((source.nbytes,), uint8, source.device)
+        copy(_all_of(source), buffer)
+        storage = memo[id(source)] = buffer._storage
+    duplicate = Tensor._make(storage, self._dtype, self._shape, self._strides, self._offset)
+    memo[id(self)] = duplicate
+    return duplicate

@@ -91,11 +91,11 @@ def read_header(data: memoryview, sizes: Mapping[str, int], path: object) -> tup
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object; of two values of one name, `json` would forget the first."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    by_name = dict(pairs)
+    if len(by_name) < len(pairs):
         twin = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"{twin!r} is there more than once")
-    return found
+    return by_name
 
 
 def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> Iterator[Held]:
@@ -116,6 +116,6 @@ def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> 
             raise errors_state.broken(path, f"{name!r} has an impossible shape, {shape!r:.200}")
         size = prod(shape) * sizes[of]
         if size != end - start:
-            told = f"{name!r} of shape {shape!r:.200} has {end - start} bytes instead of {size}"
-            raise errors_state.broken(path, told)
+            problem = f"{name!r} of shape {shape!r:.200} has {end - start} bytes instead of {size}"
+            raise errors_state.broken(path, problem)
         yield Held(name, of, tuple(shape), start, end)

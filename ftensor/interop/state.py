@@ -72,8 +72,8 @@ def _bytes_of(t: Tensor) -> tuple[str, tuple[int, ...], Any]:
 def _as_complex(pairs: Tensor) -> Tensor:
     """Pairs of numbers, just loaded, as what they are the parts of; ValueError for others."""
     if pairs._dtype.name not in ("float16", "float64") or pairs._shape[-1:] != (2,):
-        told = f"{pairs._dtype.name} of shape {pairs._shape}"
-        raise ValueError(f"complex numbers are pairs of float16 or float64, not {told}")
+        kind = f"{pairs._dtype.name} of shape {pairs._shape}"
+        raise ValueError(f"complex numbers are pairs of float16 or float64, not {kind}")
     shape = pairs._shape[:-1]
     strides = contiguous_strides(shape)
     return Tensor._make(pairs._storage, pairs._dtype.to_complex(), shape, strides)
@@ -124,11 +124,11 @@ def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | Non
     held, notes, begin = safetensors.read_header(view, _SIZES, path)
     tensors = {}
     for t in held:
-        made = new(t.shape, _DTYPES[t.dtype], where)
+        tensor = new(t.shape, _DTYPES[t.dtype], where)
         content = np.frombuffer(view[begin + t.start : begin + t.end], np.uint8)
         if content.size:
-            backend_of(where).upload(made._storage, 0, content.view(made._dtype.numpy))
-        tensors[t.name] = made
+            backend_of(where).upload(tensor._storage, 0, content.view(tensor._dtype.numpy))
+        tensors[t.name] = tensor
     if NOTE not in notes:
         return tensors
     left = dict(tensors)
@@ -173,8 +173,8 @@ def _of_torch(data: bytes, path: object, where: Any) -> Any:
     except ImportError:
         raise errors_state.needs_torch(path) from None
     try:
-        found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-        value = _from_torch(found, where)
+        content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        value = _from_torch(content, where)
     except OutOfMemoryError:  # the file is whole
         raise
     # torch's loader is a small pickle machine that trusts its file: of a damaged one come

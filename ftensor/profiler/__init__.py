@@ -88,8 +88,8 @@ class profile:
     def export_chrome_trace(self, path: str | Path) -> None:
         """Write what happened when as JSON, which https://ui.perfetto.dev and chrome://tracing
         show: threads of the host, streams of the device, memory."""
-        made = as_trace(self.events, [self.memory], self._begun)
-        Path(path).write_text(json.dumps(made))
+        trace = as_trace(self.events, [self.memory], self._begun)
+        Path(path).write_text(json.dumps(trace))
 
     def plot(self, path: str | Path) -> None:
         """Draw a roofline into a file (.png, .svg, .pdf): what launches reach in operations on

@@ -50,38 +50,38 @@ def limits(device: DeviceLike | None = None, *, again: bool = False) -> Limits:
     if kept is not None:
         return Limits(*json.loads(kept))
     with refused():
-        found = Limits(_bandwidth(backend, where), _flops(backend, where))
-    cache.put(name, json.dumps(found).encode())
-    return found
+        measured = Limits(_bandwidth(backend, where), _flops(backend, where))
+    cache.put(name, json.dumps(measured).encode())
+    return measured
 
 
 _named = device  # where a parameter of torch's has the class's name
 
 
 def _bandwidth(backend: Backend, where: device) -> float:
-    n, found = 1 << 16, nan
+    n, rate = 1 << 16, nan
     with suppress(KernelNotBuilt):  # of the first size, or of a larger one
         while True:
             a, b = _ones(where, n), _ones(where, n)
             seconds = _best(backend, partial(add, a, b))
-            found = 3 * 4 * n / seconds
+            rate = 3 * 4 * n / seconds
             if seconds > ENOUGH or n >= MOST_ELEMENTS:
                 break
             n *= 4
-    return found
+    return rate
 
 
 def _flops(backend: Backend, where: device) -> float:
-    n, found = 64, nan
+    n, rate = 64, nan
     with suppress(KernelNotBuilt):
         while True:
             a = _ones(where, n, n)
             seconds = _best(backend, partial(matmul, a, a))
-            found = 2 * n**3 / seconds
+            rate = 2 * n**3 / seconds
             if seconds > ENOUGH or n >= MOST_ROWS:
                 break
             n *= 2
-    return found
+    return rate
 
 
 def _ones(where: device, *shape: int) -> Tensor:

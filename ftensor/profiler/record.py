@@ -86,19 +86,19 @@ class Recorder(Observer):
     def launch(self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
         """Note a launch between two marks in its stream."""
         called, spent = self._thread.__dict__.pop("called", (perf_counter_ns(), notice.spent))
-        found = self._works.get(id(launch))
-        if found is None:
-            found = self._works[id(launch)] = launch, work_of(launch, tensors)
+        entry = self._works.get(id(launch))
+        if entry is None:
+            entry = self._works[id(launch)] = launch, work_of(launch, tensors)
         op, line = _caller()
         enqueued = stream.launched
         before = stream.enqueued()
         begun = perf_counter_ns()
         super().launch(launch, stream, tensors, numbers)
         ended = perf_counter_ns()
-        made = self.backend.make_timing
+        make = self.backend.make_timing
         # What left nothing in the queue was done in the call.
-        timings = None if stream.launched == enqueued else (made(before), made(stream.enqueued()))
-        work = found[1]
+        timings = None if stream.launched == enqueued else (make(before), make(stream.enqueued()))
+        work = entry[1]
         self.events.append(
             Event(
                 "launch",
@@ -181,14 +181,14 @@ def _clocks_apart(backend: Backend) -> int:
     """Nanoseconds from the device's clock to the host's: the least of a few trials, since waiting
     for a mark takes a while."""
     backend.synchronize()
-    found = []
+    offsets = []
     for _ in range(5):
         marker = backend.make_marker(backend.current_stream().queue)
         timing = backend.make_timing(marker)
         backend.finish_marker(marker)
         now = perf_counter_ns()
-        found.append(now - backend.timing_ns(timing))
-    return min(found)
+        offsets.append(now - backend.timing_ns(timing))
+    return min(offsets)
 
 
 def _caller() -> tuple[str, str]:

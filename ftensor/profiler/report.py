@@ -53,23 +53,23 @@ def averages(events: Iterable[Event], group_by: str, limits: Limits) -> list[Ave
     where these are asked for; the longest on the device first."""
     if group_by not in GROUPS:
         raise errors.no_group(group_by, GROUPS)
-    found: dict[tuple[str, str], Average] = {}
+    by_key: dict[tuple[str, str], Average] = {}
     for e in events:
         if e.kind != "launch":
             continue
         name = {"op": e.op, "kernel": e.kernel, "shapes": f"{e.op} {e.shapes}", "line": e.line}
         key = name[group_by], "" if group_by == "line" else e.kernel
-        one = found.setdefault(key, Average(*key))
+        one = by_key.setdefault(key, Average(*key))
         one.count += 1
         one.host_time += (e.ended - e.called - e.compiling) * 1e-9
         one.device_time += (e.done - e.begun) * 1e-9
         one.compile_time += e.compiling * 1e-9
         one.nbytes += e.work.nbytes
         one.flops += e.work.flops
-    for one in found.values():
+    for one in by_key.values():
         rates = (one.bandwidth, limits.bandwidth), (one.flop_rate, limits.flops)
         one.limit = max((rate / most for rate, most in rates if not isnan(most)), default=nan)
-    return sorted(found.values(), key=lambda one: -one.device_time)
+    return sorted(by_key.values(), key=lambda one: -one.device_time)
 
 
 def as_table(rows: list[Average], sort_by: str, row_limit: int) -> str:
@@ -139,9 +139,9 @@ class _Number(float):
     """A number that a table shows as it is written here."""
 
     def __new__(cls, shown: str) -> _Number:
-        made = super().__new__(cls, shown.rstrip("%"))
-        made.shown = shown
-        return made
+        number = super().__new__(cls, shown.rstrip("%"))
+        number.shown = shown
+        return number
 
     shown: str
 

@@ -30,13 +30,13 @@ def plot(rows: Sequence[Average], limits: Limits, title: str, path: str | Path) 
 def drawn(rows: Sequence[Average], limits: Limits, title: str) -> Figure:
     """The figure that `plot` writes."""
     shown = [r for r in rows if r.flops and r.nbytes and r.device_time]
-    made = picture.figure(7, 4.5)
+    drawing = picture.figure(7, 4.5)
     with picture.styled():
-        axes = made.add_subplot(title=title)
-    found = [r.flops / r.nbytes for r in shown]
+        axes = drawing.add_subplot(title=title)
+    ratios = [r.flops / r.nbytes for r in shown]
     ridge = limits.flops / limits.bandwidth
     bends = [] if isnan(ridge) else [ridge]
-    ends = [min([*found, *(x / 100 for x in bends)], default=1.0) / 2, max([*found, *bends], default=1.0) * 4]
+    ends = [min([*ratios, *(x / 100 for x in bends)], default=1.0) / 2, max([*ratios, *bends], default=1.0) * 4]
     xs = [ends[0], *bends, ends[1]]
     # NaN is drawn nowhere: with one limit alone that is the roof.
     roof = [np.fmin(x * limits.bandwidth, limits.flops) / 1e9 for x in xs]
@@ -50,15 +50,15 @@ def drawn(rows: Sequence[Average], limits: Limits, title: str) -> Figure:
         words = f"{limits.bandwidth / 1e9:.1f} GB/s"
         axes.annotate(words, (at, at * limits.bandwidth / 1e9), (-6, 4), textcoords="offset points", ha="right")
     longest = max((r.device_time for r in shown), default=1.0)
-    for x, r in zip(found, shown):
+    for x, r in zip(ratios, shown):
         size = 20 + 180 * r.device_time / longest
         axes.scatter(x, r.flop_rate / 1e9, s=size, alpha=0.6, linewidths=0)
     axes.set(xlabel="FLOP/byte", ylabel="GFLOP/s")
     axes.margins(y=0.1)
     axes.grid(alpha=0.3)
-    made.draw_without_rendering()  # where points lie is known from here on
-    _label(axes, [(r.flop_rate / 1e9, x, r.name) for x, r in zip(found, shown)])
-    return made
+    drawing.draw_without_rendering()  # where points lie is known from here on
+    _label(axes, [(r.flop_rate / 1e9, x, r.name) for x, r in zip(ratios, shown)])
+    return drawing
 
 
 def _label(axes: Axes, names: Sequence[tuple[float, float, str]]) -> None:

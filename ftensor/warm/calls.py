@@ -57,12 +57,12 @@ def named(name: str) -> Callable[..., Any]:
     """The function or the method of this name; WarmError where there is none."""
     import ftensor as ft
 
-    found: Any = ft
+    target: Any = ft
     for part in name.split("."):
-        found = getattr(found, part, None) or getattr(ft.Tensor, part, None)
-        if found is None:
+        target = getattr(target, part, None) or getattr(ft.Tensor, part, None)
+        if target is None:
             raise errors.no_such_op(name, ENTRIES)
-    return found
+    return target
 
 
 def _operands(ft: Any, of: dtype) -> list[tuple[Any, ...]]:

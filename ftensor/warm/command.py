@@ -82,8 +82,8 @@ def _run_program(program: Sequence[str]) -> int:
     """Run a program as it is: nobody else knows what it asks for."""
     before = _entries()
     status = subprocess.run([sys.executable, *program]).returncode
-    made = _entries() - before
-    print(f"{counted(made, 'kernel')} compiled, into {cache.directory()}", file=sys.stderr)
+    compiled = _entries() - before
+    print(f"{counted(compiled, 'kernel')} compiled, into {cache.directory()}", file=sys.stderr)
     return status
 
 

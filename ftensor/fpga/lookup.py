@@ -11,7 +11,7 @@ from ..runtime.discovery import Found
 FPGA = _device("fpga")
 
 
-def found(function: str, which: DeviceLike | None) -> Found:
+def lookup(function: str, which: DeviceLike | None) -> Found:
     """The device that a function of `ft.fpga` means; RuntimeError for one of another type."""
     if which is None:
         return found_of(FPGA)
@@ -22,5 +22,5 @@ def found(function: str, which: DeviceLike | None) -> Found:
 
 
 def backend(function: str, which: DeviceLike | None) -> Backend:
-    """As `found`, opened."""
-    return found(function, which).open()
+    """As `lookup`, opened."""
+    return lookup(function, which).open()
