@@ -15,7 +15,7 @@ from .dtypes import meant_by
 from .runtime import fallback
 from .runtime import mapping as policy
 from .runtime.callers import levels_to_user
-from .runtime.discovery import Found, find
+from .runtime.discovery import DetectedDevice, find
 from .runtime.event import Event
 from .runtime.stream import Stream
 
@@ -110,7 +110,7 @@ class _Thread(threading.local):
 
 
 @cache
-def _label(entry: Found, index: int) -> device:
+def _label(entry: DetectedDevice, index: int) -> device:
     """A device under a number: the same object whenever a mapping gives it that number."""
     return device("fpga", index)
 
@@ -187,7 +187,7 @@ def get_device_mapping() -> str:
     return os.environ.get("FTENSOR_DEVICE", "").strip() or "auto"
 
 
-def fpga_devices() -> list[Found]:
+def fpga_devices() -> list[DetectedDevice]:
     """What fpga:0, fpga:1, ... stand for; empty where nothing fits the mapping."""
     return _current_table().fpga
 
@@ -227,7 +227,7 @@ def resolve(which: DeviceLike | None = None) -> device:
     return labels[index]
 
 
-def found_of(which: device) -> Found:
+def found_of(which: device) -> DetectedDevice:
     """What a device name stands for, not necessarily opened yet."""
     table = _current_table()
     if which.type == "cpu":

@@ -86,7 +86,7 @@ def cards_without_platform(names: set[str], folder: Path = PCI_FOLDER) -> Iterat
 
 def missing(seen: Report) -> list[Missing]:
     """What would make more devices usable, the most useful first."""
-    names = {device.target.name for device in seen.found}
+    names = {device.target.name for device in seen.devices}
     cpu_runtime = bool(names - {"csim", "pocl-rc"})
     lacks = [Missing(f"the package {name}", f"pip install {name}") for name in NEEDED if _version(name) is None]
     if not seen.platforms and os.environ.get("OCL_ICD_VENDORS"):
@@ -119,11 +119,11 @@ def missing(seen: Report) -> list[Missing]:
 def device_rows(seen: Report) -> list[tuple[object, ...]]:
     """One row per device that was found: its names, its size, and how to select it."""
     mapped = {id(device): f"fpga:{index}" for index, device in enumerate(fpga_devices())}
-    host = mapping.host(fpga_devices(), seen.found)
+    host = mapping.host(fpga_devices(), seen.devices)
     rows: list[tuple[object, ...]] = [
         ("DEVICE", "TARGET", "NAME", "UNITS", "MEMORY", "FLOAT64", "FLOAT16", "TO SELECT IT")
     ]
-    for device in seen.found:
+    for device in seen.devices:
         labels = [mapped[id(device)]] if id(device) in mapped else []
         labels += ["cpu"] if device in host else []
         rows.append(
@@ -135,7 +135,7 @@ def device_rows(seen: Report) -> list[tuple[object, ...]]:
                 size(device.total_memory),
                 "yes" if device.has_float64 else "no",
                 "yes" if device.has_float16 else "no",
-                f"FTENSOR_DEVICE={mapping.selector(device, seen.found)}",
+                f"FTENSOR_DEVICE={mapping.selector(device, seen.devices)}",
             )
         )
     return rows
@@ -145,7 +145,7 @@ def devices(arguments: object = None) -> int:
     """Print the devices; 1 where none fits the mapping, or a setting makes no sense."""
     wrong = _set_aside()
     seen = report()
-    if seen.found:
+    if seen.devices:
         head, _, rows = table(device_rows(seen), indent="").partition("\n")
         print(f"{painted(head, 'bold')}\n{rows}")
     if wrong:
@@ -157,12 +157,12 @@ def devices(arguments: object = None) -> int:
 def _verdict(seen: Report) -> int:
     for note in seen.notes:
         print(f"\nnote: {note}")
-    opencl = any(device.target.kind != "csim" for device in seen.found)
+    opencl = any(device.target.kind != "csim" for device in seen.devices)
     if not opencl:
-        stands_in = "; the C simulation stands in: right, but slow" if seen.found else ""
+        stands_in = "; the C simulation stands in: right, but slow" if seen.devices else ""
         print(f"\nThere is no OpenCL device here{stands_in}. What would help:")
         print(table([(lack.what, lack.remedy) for lack in missing(seen) if lack.needed]))
-        if not seen.found:
+        if not seen.devices:
             return 1
     try:
         resolve("fpga")
@@ -189,7 +189,7 @@ def doctor(arguments: object = None) -> int:
     _section("OpenCL platforms")
     print(table(seen.platforms) if seen.platforms else "  none")
     _section(f"Devices, under the mapping {get_device_mapping()!r}")
-    print(table(device_rows(seen)) if seen.found else "  none")
+    print(table(device_rows(seen)) if seen.devices else "  none")
     works = _section_checks(seen)
     _section("Kernel cache")
     print(table(list(cache_rows())))
@@ -222,12 +222,12 @@ def _python() -> str:
 
 def _section_checks(seen: Report) -> dict[int, bool]:
     """Try every device; True for those that compute."""
-    if not seen.found:
+    if not seen.devices:
         return {}
     _section("A kernel compiled and run on each")
     works = {}
-    for device in seen.found:
-        selector = mapping.selector(device, seen.found)
+    for device in seen.devices:
+        selector = mapping.selector(device, seen.devices)
         problem = try_device(selector)
         works[id(device)] = not problem
         outcome = painted(problem, "red") if problem else painted("works", "green")

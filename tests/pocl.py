@@ -16,11 +16,11 @@ def keep_few() -> None:
     """From here on most of this process' kernels are left to PoCL's own cache."""
     from ftensor.runtime.opencl.backend import OpenCLBackend
 
-    kept = OpenCLBackend._made
+    kept = OpenCLBackend._program_from_source
 
     def made(self: OpenCLBackend, key: str, source: str, entry: str, options: bytes) -> Any:
         if int(key, 16) % SHARE:
             return self._compiled(source, entry, options)
         return kept(self, key, source, entry, options)
 
-    OpenCLBackend._made = made  # type: ignore[method-assign]
+    OpenCLBackend._program_from_source = made  # type: ignore[method-assign]

@@ -34,7 +34,7 @@ MOST_LOOKED_AT = 1 << 16
 
 _mode = "now"
 _flags = threading.local()
-_doubts: WeakKeyDictionary[Stream, dict[tuple[object, ...], Doubt]] = WeakKeyDictionary()
+_doubts: WeakKeyDictionary[Stream, dict[tuple[object, ...], IndexDoubt]] = WeakKeyDictionary()
 
 
 def set_index_check(mode: str) -> None:
@@ -123,7 +123,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Doubt:
+class IndexDoubt:
     """Launches of one line of a program whose flag nobody has looked at yet."""
 
     flag: Flag
@@ -177,7 +177,7 @@ class Check:
             which, index, size = found
             raise self.refusal(index, self.dims[which], size)
 
-    def _doubt(self) -> Doubt:
+    def _doubt(self) -> IndexDoubt:
         """That of the line of the user's program that called; a loop meets the same one."""
         level = levels_to_user()
         user, ours = sys._getframe(level - 1), sys._getframe(level - 2)
@@ -189,7 +189,7 @@ class Check:
             if len(known) >= MOST_CALLS:
                 known.clear()
             flag = Flag.fresh(self.stream.backend)
-            doubt = Doubt(flag, call, line_of(user), self.dims, self.refusal)
+            doubt = IndexDoubt(flag, call, line_of(user), self.dims, self.refusal)
             found = known.setdefault(key, doubt)
         return found
 

@@ -6,12 +6,12 @@ from .. import errors
 from .._device import DeviceLike, found_of
 from .._device import device as _device
 from ..runtime.backend import Backend
-from ..runtime.discovery import Found
+from ..runtime.discovery import DetectedDevice
 
 FPGA = _device("fpga")
 
 
-def lookup(function: str, which: DeviceLike | None) -> Found:
+def lookup(function: str, which: DeviceLike | None) -> DetectedDevice:
     """The device that a function of `ft.fpga` means; RuntimeError for one of another type."""
     if which is None:
         return found_of(FPGA)

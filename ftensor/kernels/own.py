@@ -159,7 +159,7 @@ class OwnKey:
         return tuple([a for a in self.arguments if a.is_number])
 
 
-class Own(BoardSkeleton[OwnKey]):
+class OwnSkeleton(BoardSkeleton[OwnKey]):
     """What the model and others ask of all skeletons: of these kernels the operands are known."""
 
     name = "own"
@@ -209,4 +209,4 @@ def is_own(key: Key | Any) -> bool:
     return isinstance(key, OwnKey)
 
 
-register(Own())
+register(OwnSkeleton())

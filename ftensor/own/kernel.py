@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .._device import device
     from ..runtime.backend import Backend
     from ..runtime.opencl.own import OwnProgram
-    from ..runtime.parts import Own
+    from ..runtime.parts import OwnKernel
 
 MOST_GRIDS = 64  # launches of OpenCL C's kernels that are kept: one for each number of work-items
 Units = int | Sequence[int]
@@ -38,7 +38,7 @@ class Kernel:
         backend: Backend,
         where: device,
         key: OwnKey,
-        make: Callable[[OwnKey], Own],
+        make: Callable[[OwnKey], OwnKernel],
         program: OwnProgram | None = None,
     ) -> None:
         self._backend, self._where, self._key, self._make = backend, where, key, make

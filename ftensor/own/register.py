@@ -40,9 +40,9 @@ def register_kernel(name: str) -> Callable[[F], F]:
     def register(function: F) -> F:
         if row is not None:
             replaced[row] = _served(name, function)
-            for entry in fpga_devices():
-                if entry.opened:
-                    entry.open().forget_launches()
+            for device in fpga_devices():
+                if device.opened:
+                    device.open().forget_launches()
         else:
             for_torch[name] = function
             for bind in take:

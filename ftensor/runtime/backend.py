@@ -16,7 +16,7 @@ from . import lifetime
 from .blocks import Block
 from .kernel_table import KernelTable, Makers
 from .launch_table import LaunchTable
-from .parts import DeviceProperties, Executor, Keeps, Kernel, Own, Prebuilt, Program
+from .parts import DeviceProperties, Executor, Keeps, Kernel, OwnKernel, Prebuilt, Program
 from .pool import POISON, Pool, poisoned
 from .prepared import As, prepared_as
 from .storage import Storage
@@ -145,7 +145,7 @@ class Backend(ABC):
     def all_streams(self) -> list[Stream]:
         """The streams that somebody holds."""
         held = tuple(self.streams.values())
-        return [stream for found in held if (stream := found()) is not None]
+        return [stream for reference in held if (stream := reference()) is not None]
 
     # Kernels that were built ahead
 
@@ -157,7 +157,7 @@ class Backend(ABC):
 
     # Kernels of users' own
 
-    def own_of_image(self, file: ImageFile, key: OwnKey) -> Own:
+    def own_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
         """A kernel of an image that anybody made; RuntimeError where the device takes none."""
         from ..errors.own import no_image_here
 

@@ -30,7 +30,7 @@ NOT_LOADED = (
 
 
 @dataclass(eq=False)
-class Found:
+class DetectedDevice:
     """A device that is there: known by name, opened on demand."""
 
     target: Target
@@ -83,14 +83,14 @@ class Found:
 
 def _has_board() -> bool:
     """Whether the images in FTENSOR_IMAGE are for a board, so that others leave them alone."""
-    return any(found.target.kind == "board" for found in find())
+    return any(device.target.kind == "board" for device in find())
 
 
 @dataclass(frozen=True)
 class Report:
     """What discovery saw; `notes` are sentences about what it could not use, and why."""
 
-    found: tuple[Found, ...]
+    devices: tuple[DetectedDevice, ...]
     notes: tuple[str, ...]
     entries: dict[str, str]  # the .icd files that the loader was offered
     platforms: tuple[tuple[str, str], ...]  # names and versions, with or without devices
@@ -105,9 +105,9 @@ def _after_fork() -> None:
     # platforms start threads when they are asked for devices, which don't exist in the child.
     global _lock
     _lock = threading.RLock()
-    for found in _report.found if _report else ():
-        found._lock = threading.RLock()
-        found.lost = found.cl_device is not None
+    for device in _report.devices if _report else ():
+        device._lock = threading.RLock()
+        device.lost = device.cl_device is not None
 
 
 if hasattr(os, "register_at_fork"):
@@ -124,9 +124,9 @@ def report() -> Report:
     return _report
 
 
-def find() -> list[Found]:
+def find() -> list[DetectedDevice]:
     """The devices of this machine in the order in which `auto` takes them; csim comes last."""
-    return list(report().found)
+    return list(report().devices)
 
 
 def _search() -> Report:
@@ -135,7 +135,7 @@ def _search() -> Report:
 
     notes: list[str] = []
     imported = sys.modules.get("pyopencl") is not None
-    devices: list[Found] = []
+    devices: list[DetectedDevice] = []
     platforms: list[tuple[str, str]] = []
     with icd.offered(notes) as entries:
         cl = _import_pyopencl(notes)
@@ -160,33 +160,33 @@ def _import_pyopencl(notes: list[str]) -> Any:
 
 def _platforms(cl: Any, notes: list[str]) -> list[Any]:
     try:
-        found = cl.get_platforms()
+        platforms = cl.get_platforms()
     except cl.Error as failure:
         # No platform at all is an ordinary machine without OpenCL, which doctor speaks about.
         if failure.code != cl.status_code.PLATFORM_NOT_FOUND_KHR:
             notes.append(f"OpenCL does not list its platforms: {failure}")
         return []
-    return list({platform.int_ptr: platform for platform in found}.values())
+    return list({platform.int_ptr: platform for platform in platforms}.values())
 
 
-def _devices(cl: Any, platform: Any, notes: list[str]) -> list[Found]:
+def _devices(cl: Any, platform: Any, notes: list[str]) -> list[DetectedDevice]:
     try:
         devices = platform.get_devices()
     except cl.Error as failure:
         if failure.code != cl.status_code.DEVICE_NOT_FOUND:
             notes.append(f"platform {platform.name!r} does not list its devices: {failure}")
         return []
-    found = []
+    detected = []
     for device in devices:
         try:
             target = targets.match(_kinds(cl, device), platform.name, platform.version)
             if target is not None:
-                found.append(_describe(target, platform, device))
+                detected.append(_describe(target, platform, device))
             else:
                 notes.append(f"{device.name!r} on {platform.name!r} is of no kind ftensor knows")
         except cl.Error as failure:
             notes.append(f"a device of platform {platform.name!r} does not answer: {failure}")
-    return found
+    return detected
 
 
 def _kinds(cl: Any, device: Any) -> frozenset[str]:
@@ -195,8 +195,8 @@ def _kinds(cl: Any, device: Any) -> frozenset[str]:
     return frozenset(kind for kind, flag in kinds.items() if device.type & flag)
 
 
-def _describe(target: Target, platform: Any, device: Any) -> Found:
-    return Found(
+def _describe(target: Target, platform: Any, device: Any) -> DetectedDevice:
+    return DetectedDevice(
         target,
         device.name.strip(),
         platform.name.strip(),
@@ -211,11 +211,11 @@ def _describe(target: Target, platform: Any, device: Any) -> Found:
     )
 
 
-def _csim(compiler: list[str]) -> Found:
+def _csim(compiler: list[str]) -> DetectedDevice:
     memory = 0
     if hasattr(os, "sysconf"):
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return Found(
+    return DetectedDevice(
         targets.CSIM,
         "C simulation",
         "ftensor",
@@ -236,11 +236,11 @@ def _cpu_runtime_unseen(entries: dict[str, str], platforms: list[tuple[str, str]
     return offered and not any(row and row.name in ("intel-cpu", "oclgrind") for row in rows)
 
 
-def _in_order(devices: list[Found]) -> list[Found]:
+def _in_order(devices: list[DetectedDevice]) -> list[DetectedDevice]:
     """By family as `auto` prefers them; within one, the newer version first, else as listed."""
     order = {target: index for index, target in enumerate(targets.TARGETS)}
-    newest_first = sorted(devices, key=lambda found: _numbers(found.driver), reverse=True)
-    return sorted(newest_first, key=lambda found: order[found.target])
+    newest_first = sorted(devices, key=lambda device: _numbers(device.driver), reverse=True)
+    return sorted(newest_first, key=lambda device: order[device.target])
 
 
 def _numbers(version: str) -> tuple[int, ...]:

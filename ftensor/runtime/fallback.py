@@ -15,7 +15,7 @@ from ..errors import KernelNotBuilt
 from ..table import table
 from . import mapping, targets
 from .callers import levels_to_user
-from .discovery import Found, find
+from .discovery import DetectedDevice, find
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -72,7 +72,7 @@ _policy: str | None = None
 _here = threading.local()  # `refused`: whether nothing falls back in this thread
 _rows: dict[tuple[str, str, str], FallbackRow] = {}
 _warned: set[tuple[str, str]] = set()
-_host: Found | None = None
+_host: DetectedDevice | None = None
 
 
 def _new_locks() -> None:
@@ -110,10 +110,10 @@ def get_fallback() -> str:
         return "error"
     if _policy is not None:
         return _policy
-    given = os.environ.get("FTENSOR_FALLBACK", "").strip()
-    if given and given not in POLICIES:
-        raise errors.environment_value("FTENSOR_FALLBACK", given, f"one of {', '.join(POLICIES)}")
-    return given or "warn"
+    policy = os.environ.get("FTENSOR_FALLBACK", "").strip()
+    if policy and policy not in POLICIES:
+        raise errors.environment_value("FTENSOR_FALLBACK", policy, f"one of {', '.join(POLICIES)}")
+    return policy or "warn"
 
 
 @contextmanager
@@ -165,7 +165,7 @@ def count(op: str, dtypes: str, layout: str, copies: int, to_host: int, back: in
         )
 
 
-def host(preferred: Found | None) -> Found:
+def host(preferred: DetectedDevice | None) -> DetectedDevice:
     """The host's device, compiling what it needs: `preferred` or another OpenCL runtime, else csim.
 
     RuntimeError where this machine has none.
@@ -178,16 +178,16 @@ def host(preferred: Found | None) -> Found:
     return _host
 
 
-def _chosen(preferred: Found | None, found: Sequence[Found]) -> Found:
-    runtimes = [d for d in found if d.target.kind == "cpu"]
+def _chosen(preferred: DetectedDevice | None, detected: Sequence[DetectedDevice]) -> DetectedDevice:
+    runtimes = [d for d in detected if d.target.kind == "cpu"]
     if preferred in runtimes:
         runtimes.insert(0, preferred)
     for runtime in runtimes:
         if runtime.open().images is None:
             return runtime
-    csim = next((d for d in found if d.target is targets.CSIM), None)
+    csim = next((d for d in detected if d.target is targets.CSIM), None)
     if csim is None:
-        return mapping.require("cpu", found)[0]  # raises, and says what would help
+        return mapping.require("cpu", detected)[0]  # raises, and says what would help
     from .csim.backend import CSimBackend
 
     # One that compiles, beside the one that may have been opened with images.

@@ -68,12 +68,12 @@ def pip_runtime() -> PipRuntime | None:
         candidates = ([by_name[name]] if name in by_name else []) + [f / name for f in folders]
         return next((Path(os.path.normpath(c)) for c in candidates if c.is_file()), None)
 
-    found = {name: locate(name) for name in (INTEL_CPU_LIBRARY, *NEIGHBOURS)}
+    paths = {name: locate(name) for name in (INTEL_CPU_LIBRARY, *NEIGHBOURS)}
     return PipRuntime(
         version,
-        found[INTEL_CPU_LIBRARY],
-        tuple(path for name in NEIGHBOURS if (path := found[name])),
-        tuple(name for name, path in found.items() if path is None),
+        paths[INTEL_CPU_LIBRARY],
+        tuple(path for name in NEIGHBOURS if (path := paths[name])),
+        tuple(name for name, path in paths.items() if path is None),
     )
 
 

@@ -23,7 +23,7 @@ from .parts import Kernel
 ATTEMPTS = 3  # to get kernels into an image that other processes change
 
 
-class Made(NamedTuple):
+class BuildResult(NamedTuple):
     """What became of kernels that were asked for: the image that has them, if any could be built,
     and by their entries why others could not."""
 
@@ -114,7 +114,7 @@ class Images(ABC):
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         # Has kernels built that no image holds, and says in which file they are.
-        self.maker: Callable[[Sequence[Key]], Made] | None = None
+        self.maker: Callable[[Sequence[Key]], BuildResult] | None = None
         # By their entries: what was asked for since, and why what was asked for before is not here.
         self.wanted: dict[str, Key] = {}
         self.refused: dict[str, str] = {}
@@ -140,17 +140,17 @@ class Images(ABC):
             self.refused.pop(key.entry, None)
             self.wanted[key.entry] = key
 
-    def ask(self) -> Made | None:
+    def ask(self) -> BuildResult | None:
         """Have built what is wanted and not there yet, and wait for it; None where all is there."""
         keys = [key for entry, key in tuple(self.wanted.items()) if not self.holds(entry)]
         return self.maker(keys) if keys and self.maker is not None else None
 
-    def take(self, made: Made) -> None:
+    def take(self, result: BuildResult) -> None:
         """Load what was built. What could not be is `refused` from now on."""
-        problems = dict(made.problems)
-        if made.image is not None:
+        problems = dict(result.problems)
+        if result.image is not None:
             try:
-                image = self._load_file(made.image)
+                image = self._load_file(result.image)
             except errors.ImageError as problem:
                 problems |= dict.fromkeys(self.wanted, str(problem))
             else:
@@ -254,8 +254,8 @@ class Images(ABC):
         """The entry that is there and most like the wanted one, of the same op; else None."""
         records = [m for i in self.loaded for k in i.file.manifest.kernels for m in k.members]
         same = [m.entry for m in records if entry.startswith(f"ft_{m.op}_")]
-        found = difflib.get_close_matches(entry, same, 1, 0.0)
-        return found[0] if found else None
+        closest = difflib.get_close_matches(entry, same, 1, 0.0)
+        return closest[0] if closest else None
 
     @property
     def uuids(self) -> tuple[str, ...]:
@@ -265,9 +265,9 @@ class Images(ABC):
     @property
     def build_options(self) -> str:
         """The options of `ftensor build` by which the active image was made for the device."""
-        made = (self.active or self.loaded[0]).file.manifest
-        platform = f" --platform {shlex.quote(made.platform)}" if made.platform else ""
-        return f"--target {made.target}{platform}"
+        manifest = (self.active or self.loaded[0]).file.manifest
+        platform = f" --platform {shlex.quote(manifest.platform)}" if manifest.platform else ""
+        return f"--target {manifest.target}{platform}"
 
     def most_units(self) -> int:
         """The compute units of the kernel that has most of them."""

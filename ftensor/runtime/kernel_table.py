@@ -27,10 +27,10 @@ class KernelTable(OrderedDict[Hashable, Any]):
 
     def get(self, key: Hashable, default: Any = None) -> Any:
         """The kernel of this key, which from now on is the one used last."""
-        found = super().get(key, default)
+        kernel = super().get(key, default)
         with suppress(KeyError):  # it is not there, or another thread drops it just now
             self.move_to_end(key)
-        return found
+        return kernel
 
     def __setitem__(self, key: Hashable, kernel: Any) -> None:
         super().__setitem__(key, kernel)

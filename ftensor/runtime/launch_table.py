@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 MOST_BYTES = 1 << 26
 
 
-class Kept(Protocol):
+class Entry(Protocol):
     """What the table holds."""
 
     @property
@@ -19,7 +19,7 @@ class Kept(Protocol):
         ...
 
 
-K = TypeVar("K", bound=Kept)
+K = TypeVar("K", bound=Entry)
 
 
 class _New:
@@ -55,18 +55,18 @@ class LaunchTable(dict[Hashable, Any]):
 
     def find(self, key: Hashable) -> Any:
         """What was kept under `key`, or None."""
-        found = self.get(key)
-        if found is None:
-            found = self._older.pop(key, None)
-            if found is not None:
-                found = self.keep(key, found)
-        return found
+        entry = self.get(key)
+        if entry is None:
+            entry = self._older.pop(key, None)
+            if entry is not None:
+                entry = self.keep(key, entry)
+        return entry
 
-    def keep(self, key: Hashable, made: K) -> K:
-        """Keep `made`, or what another thread has kept under this key meanwhile; the one kept."""
-        one: K = self.setdefault(key, made)
-        if one is made:
-            self.held += made.kept_bytes
+    def keep(self, key: Hashable, entry: K) -> K:
+        """Keep `entry`, or what another thread has kept under this key meanwhile; the one kept."""
+        one: K = self.setdefault(key, entry)
+        if one is entry:
+            self.held += entry.kept_bytes
             if 2 * self.held > self.most:
                 self._turn()
         return one
@@ -78,8 +78,8 @@ class LaunchTable(dict[Hashable, Any]):
             self.held = 0
             gone, self._older = self._older, {}
             while self:  # one by one: others keep more meanwhile
-                key, made = self.popitem()
-                self._older[key] = made
+                key, entry = self.popitem()
+                self._older[key] = entry
         if gone:
             self._synchronize()
 

@@ -6,33 +6,33 @@ from collections.abc import Callable, Sequence
 
 from .. import errors
 from . import targets
-from .discovery import Found
+from .discovery import DetectedDevice
 
 
-def _auto(found: Sequence[Found]) -> list[Found]:
+def _auto(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
     """All devices that are of one make with the best."""
-    devices = _explicit(found)
+    devices = _explicit(detected)
     return [d for d in devices if _make(d) == _make(devices[0])]
 
 
-def _make(found: Found) -> tuple[str, str, str]:
-    return found.target.name, found.platform, found.version
+def _make(device: DetectedDevice) -> tuple[str, str, str]:
+    return device.target.name, device.platform, device.version
 
 
-def _explicit(found: Sequence[Found]) -> list[Found]:
+def _explicit(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
     """Every OpenCL device; csim where there is none."""
-    return [d for d in found if d.target.kind != "csim"] or list(found)
+    return [d for d in detected if d.target.kind != "csim"] or list(detected)
 
 
-def _cpu(found: Sequence[Found]) -> list[Found]:
-    return _kind("cpu")(found) or _kind("csim")(found)
+def _cpu(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
+    return _kind("cpu")(detected) or _kind("csim")(detected)
 
 
-def _kind(kind: str) -> Callable[[Sequence[Found]], list[Found]]:
-    return lambda found: [d for d in found if d.target.kind == kind]
+def _kind(kind: str) -> Callable[[Sequence[DetectedDevice]], list[DetectedDevice]]:
+    return lambda detected: [d for d in detected if d.target.kind == kind]
 
 
-POLICIES: dict[str, Callable[[Sequence[Found]], list[Found]]] = {
+POLICIES: dict[str, Callable[[Sequence[DetectedDevice]], list[DetectedDevice]]] = {
     "auto": _auto,
     "explicit": _explicit,
     "fpga": _kind("board"),
@@ -42,7 +42,7 @@ POLICIES: dict[str, Callable[[Sequence[Found]], list[Found]]] = {
 }
 
 
-def select(mapping: str, found: Sequence[Found]) -> list[Found]:
+def select(mapping: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
     """The devices that become fpga:0, fpga:1, ... under a mapping; empty if none fits.
 
     A mapping is a policy, the name of a target, or a part of a platform's name or version; a
@@ -51,31 +51,31 @@ def select(mapping: str, found: Sequence[Found]) -> list[Found]:
     word, colon, number = mapping.strip().lower().rpartition(":")
     if not (colon and number.isdecimal()):
         word, number = mapping.strip().lower(), ""
-    chosen = POLICIES[word](found) if word in POLICIES else _named(word, found)
+    chosen = POLICIES[word](detected) if word in POLICIES else _named(word, detected)
     return chosen[int(number) : int(number) + 1] if number else chosen
 
 
-def _named(word: str, found: Sequence[Found]) -> list[Found]:
-    tests: tuple[Callable[[Found], bool], ...] = (
+def _named(word: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
+    tests: tuple[Callable[[DetectedDevice], bool], ...] = (
         lambda d: word == d.target.name,
         lambda d: word in f"{d.target.name}\n{d.platform}\n{d.version}".lower(),
         lambda d: word in d.name.lower(),
     )
-    return next((hits for test in tests if word and (hits := list(filter(test, found)))), [])
+    return next((hits for test in tests if word and (hits := list(filter(test, detected)))), [])
 
 
-def selector(device: Found, found: Sequence[Found]) -> str:
+def selector(device: DetectedDevice, detected: Sequence[DetectedDevice]) -> str:
     """The shortest mapping by which a user gets just this one of the devices found."""
-    family = [d for d in found if d.target is device.target]
+    family = [d for d in detected if d.target is device.target]
     if len(family) == 1:
         return device.target.name
     return f"{device.target.name}:{family.index(device)}"
 
 
-def host(mapped: Sequence[Found], found: Sequence[Found]) -> list[Found]:
+def host(mapped: Sequence[DetectedDevice], detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
     """What `cpu` stands for, at most one: the device in use if it is the host, else the first
     host runtime, so that a program which chose one runtime doesn't open a second."""
-    return [d for d in mapped[:1] if d.target.kind in ("cpu", "csim")] or _cpu(found)[:1]
+    return [d for d in mapped[:1] if d.target.kind in ("cpu", "csim")] or _cpu(detected)[:1]
 
 
 def advice(mapping: str) -> list[str]:
@@ -94,10 +94,10 @@ def advice(mapping: str) -> list[str]:
     return [f"{row.name}: {row.advice}" for row in rows]
 
 
-def require(mapping: str, found: Sequence[Found]) -> list[Found]:
+def require(mapping: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
     """`select`, or the error that says what would help."""
-    chosen = select(mapping, found)
+    chosen = select(mapping, detected)
     if not chosen:
-        present = [f"{selector(d, found)} ({d.name})" for d in found]
+        present = [f"{selector(d, detected)} ({d.name})" for d in detected]
         raise errors.no_device(mapping, present, advice(mapping), [*POLICIES, *targets.BY_NAME])
     return chosen

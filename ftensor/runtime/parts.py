@@ -71,7 +71,7 @@ class Executor(Protocol):
         ...
 
 
-class Own(NamedTuple):
+class OwnKernel(NamedTuple):
     """A kernel of a user's, ready to go: `run` is called with a stream, the number of compute
     units, the buffers, the places in them at which tensors begin (in elements), and the numbers.
 

@@ -67,7 +67,7 @@ class Pool:
         except IndexError:  # another thread took the last one
             block = None
         if block is None:
-            block = larger(size, stream) or self._made(size, nbytes, stream)
+            block = larger(size, stream) or self._grow(size, nbytes, stream)
             size = block.size
         allocated = self.allocated = self.allocated + size
         if allocated > self.peak_allocated:
@@ -84,22 +84,22 @@ class Pool:
         with self.lock:
             for attempt in (1, 2):
                 room = self.reserved + size + VECTOR <= self.limit
-                made = self.make(size + VECTOR) if room else None
-                if made is not None:
+                memory = self.make(size + VECTOR) if room else None
+                if memory is not None:
                     break
                 if attempt == 1:
                     self.retries += 1
                     self.release_cached()
-            if made is None:
+            if memory is None:
                 return None
             self.device_allocations += 1
             self.reserved += size + VECTOR
             self.peak_reserved = max(self.peak_reserved, self.reserved)
-            block = Block(self, size, *made)
+            block = Block(self, size, *memory)
             self.blocks.add(block)
             return block
 
-    def _made(self, size: int, nbytes: int, stream: Stream) -> Block:
+    def _grow(self, size: int, nbytes: int, stream: Stream) -> Block:
         block = self._new_block(size, nbytes)
         self._replace(size, stream)
         return block
@@ -226,12 +226,12 @@ class Pool:
             for block in list(blocks)
         }
         free |= {id(block) for block in self.backend.tables.unused()}
-        made = []
+        segments = []
         for block in list(self.blocks):
             held = 0 if id(block) in free else block.size
             state = "active_allocated" if held else "inactive"
             address = block.ptr or 0
-            made.append(
+            segments.append(
                 {
                     "address": address,
                     "total_size": block.size,
@@ -241,7 +241,7 @@ class Pool:
                     "blocks": [{"address": address, "size": block.size, "state": state}],
                 }
             )
-        return sorted(made, key=lambda one: (-one["total_size"], one["address"]))
+        return sorted(segments, key=lambda one: (-one["total_size"], one["address"]))
 
 
 def wait_unless_exiting() -> None:

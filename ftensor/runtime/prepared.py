@@ -59,8 +59,8 @@ def _by_thread(kind: type[Backend]) -> type[Backend]:
     """The class of a kind of device whose fields depend on the thread."""
     fields = {name: _field(name) for name in As._fields}
     meta: Any = type(kind)
-    made: type[Backend] = meta(kind.__name__, (kind,), {"__module__": kind.__module__, **fields})
-    return made
+    by_thread: type[Backend] = meta(kind.__name__, (kind,), {"__module__": kind.__module__, **fields})
+    return by_thread
 
 
 def _field(name: str) -> Any:

@@ -22,10 +22,10 @@ offered: Callable[[Key], bool] | None = None
 
 def kernel(backend: Backend, key: Key) -> Kernel:
     """The kernel `key` on this backend; KernelNotBuilt where its images lack it."""
-    found: Kernel | None = backend.kernels.get(key) or backend.own.get(key)
-    if found is None:
+    kernel: Kernel | None = backend.kernels.get(key) or backend.own.get(key)
+    if kernel is None:
         skeleton = skeleton_of(key)
-        found = obtain(
+        kernel = obtain(
             backend,
             key,
             tuple(what for what, _, _ in skeleton.parameters(key)),
@@ -33,7 +33,7 @@ def kernel(backend: Backend, key: Key) -> Kernel:
                 key, backend.dialect, float64=backend.properties.has_float64, grid=backend.target.grid
             ),
         )
-    return found
+    return kernel
 
 
 def obtain(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], str]) -> Kernel:
@@ -42,15 +42,15 @@ def obtain(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], 
     `types` are its parameters as `Backend.build` wants to know them, `text()` is its program.
     """
     with lifetime.gate.inside(), backend.making.one(key):
-        found: Kernel | None = backend.kernels.get(key)
-        return found or _make(backend, key, types, text)
+        kernel: Kernel | None = backend.kernels.get(key)
+        return kernel or _make(backend, key, types, text)
 
 
 def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], str]) -> Kernel:
     name = key.entry
     if backend.images is None:
         make = backend.build if backend.noted is None else backend.note
-        found = make(text(), name, types)
+        kernel = make(text(), name, types)
     else:
         backend.images.want(key)
         looked_up = backend.images.kernel(name, types)
@@ -58,9 +58,9 @@ def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], s
             images = backend.images
             words = board_skeleton_of(key).in_words(key)
             raise errors.kernel_not_built(**words._asdict(), nearest=images.nearest(name), options=images.build_options)
-        found = looked_up
-    backend.kernels[key] = found
-    return found
+        kernel = looked_up
+    backend.kernels[key] = kernel
+    return kernel
 
 
 def built(backend: Backend, key: Key) -> bool:

@@ -64,8 +64,8 @@ def test_pocl_without_a_linker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     linker.require.cache_clear()
     monkeypatch.setattr(linker.shutil, "which", lambda *args, **options: None)
     found = discovery.report()
-    pocl = [one for one in found.found if one.target.name == "pocl"]
-    lacks = {one.remedy for one in doctor.missing(replace(found, found=pocl))}
+    pocl = [one for one in found.devices if one.target.name == "pocl"]
+    lacks = {one.remedy for one in doctor.missing(replace(found, devices=pocl))}
     assert "apt-get install binutils" in lacks or not pocl
     ended = [0, -6]
     run = lambda *args, **options: subprocess.CompletedProcess(args, ended.pop(0))  # noqa: E731

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor.runtime import discovery, icd, mapping, targets
-from ftensor.runtime.discovery import Found
+from ftensor.runtime.discovery import DetectedDevice
 
 from .. import forked
 
@@ -93,7 +93,7 @@ def machines(draw, least=0):
         if row.kind == "csim" and any(d.target is row for d in found):
             continue
         version = draw(st.sampled_from(("1.0", "2.0")))
-        found.append(Found(row, f"card {len(found)}", row.name.upper(), version, version, 1, 1, True, True))
+        found.append(DetectedDevice(row, f"card {len(found)}", row.name.upper(), version, version, 1, 1, True, True))
     return discovery._in_order(found)
 
 
@@ -139,7 +139,7 @@ def test_a_mapping_that_fits_nothing_is_an_error_with_steps(word, machine):
 def test_of_two_versions_the_newer_comes_first():
     rows = targets.BY_NAME["pocl"], targets.BY_NAME["pocl-rc"]
     found = [
-        Found(row, "cpu", "Portable Computing Language", driver, driver, 1, 1, True, False)
+        DetectedDevice(row, "cpu", "Portable Computing Language", driver, driver, 1, 1, True, False)
         for row in rows[::-1]
         for driver in ("3.9", "3.10")
     ]

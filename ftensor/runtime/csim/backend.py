@@ -22,7 +22,7 @@ from ...kernels.ports import PORT_BYTES
 from .. import cache
 from ..backend import Backend, host_bytes, host_memory
 from ..cold import notice
-from ..parts import DeviceProperties, Kernel, Own, Program
+from ..parts import DeviceProperties, Kernel, OwnKernel, Program
 from ..targets import csim_compiler
 from ..together import JOINT
 from .declared import C_TYPES, declared
@@ -86,9 +86,9 @@ class CSimBackend(Backend):
         """An image's ports are read in whole beats, so memory begins on one."""
         self.images, self.adopt_alignment = images, PORT_BYTES
 
-    def own_of_image(self, file: ImageFile, key: OwnKey) -> Own:
+    def own_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
         """A kernel of an image for the software device: the function itself."""
-        return Own(own_launcher(file, key))
+        return OwnKernel(own_launcher(file, key))
 
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
         """Compile, or load from the disk cache, one kernel.
@@ -130,30 +130,30 @@ class CSimBackend(Backend):
                 cache.put(self._cache_key(program.source, flags), JOINT + joint.encode())
 
     def _library(self, key: str, source: str, entry: str, flags: tuple[str, ...]) -> Path:
-        found = cache.get(key)
-        if found is not None and found.startswith(JOINT):
-            joint = found.removeprefix(JOINT).decode()
+        cached = cache.get(key)
+        if cached is not None and cached.startswith(JOINT):
+            joint = cached.removeprefix(JOINT).decode()
             if cache.get(joint) is not None:
                 return cache.path(joint)
-        elif found is not None:
+        elif cached is not None:
             return cache.path(key)
         with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
-            made = Path(folder) / "kernel.so"
-            command = [*_compiler(), *flags, "-x", "c++", "-", "-o", str(made)]
+            library = Path(folder) / "kernel.so"
+            command = [*_compiler(), *flags, "-x", "c++", "-", "-o", str(library)]
             with notice.compiling(self.properties.name):
                 done = subprocess.run(command, input=source, capture_output=True, text=True)
             if done.returncode != 0:
                 raise errors.kernel_build_failed(entry, self.properties.name, done.stderr, source)
-            kept = cache.put(key, made.read_bytes())
+            kept = cache.put(key, library.read_bytes())
             if kept is not None:
                 return kept
-            return self._private_copy(key, made)
+            return self._private_copy(key, library)
 
-    def _private_copy(self, key: str, made: Path) -> Path:
+    def _private_copy(self, key: str, library: Path) -> Path:
         """Where the cache can't be written: a folder that lives as long as the backend."""
         if not hasattr(self, "_private"):
             self._private = tempfile.TemporaryDirectory(prefix="ftensor-")
-        return Path(shutil.copy(made, Path(self._private.name) / key))
+        return Path(shutil.copy(library, Path(self._private.name) / key))
 
     def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
         try:
@@ -220,7 +220,7 @@ def _make_launcher(library: Any, entry: str, count: int, string: Any) -> Kernel:
     ]
     scope = {"call": getattr(library, entry), "library": library}
     if string is not None:
-        lines += ["    found = string(stuck())", "    if found: raise error(name, found.decode())"]
+        lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]
         scope |= {"stuck": library.ft_stuck, "string": string, "error": stuck, "name": entry}
     exec(compile("\n".join(lines), f"<launch {entry}>", "exec"), scope)
     launch: Kernel = scope.pop("launch")  # or it would hold itself, until a garbage collection

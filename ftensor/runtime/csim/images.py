@@ -115,7 +115,7 @@ def _launcher(image: LoadedImage, slot: Slot) -> Kernel:
     record = parts[0][0]
     skeleton = board_named(record.skeleton)
     if skeleton is not None and skeleton.waits:
-        lines += ["    found = string(stuck())", "    if found: raise error(name, found.decode())"]
+        lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]
         scope |= {"stuck": image.program.ft_stuck, "string": declared(()).string}
         scope |= {"error": stuck, "name": record.name}
     run: Kernel = compiled(slot.entry, lines, scope)

@@ -38,8 +38,8 @@ def driver(folder: Path | None = None) -> Path | None:
     if not folder.is_dir():
         return None
     # pip's layout of a prefix differs between systems: lib, local/lib, lib64.
-    found = sorted(folder.glob(DRIVER)) or sorted(folder.rglob(DRIVER))
-    return found[0].resolve() if found else None
+    paths = sorted(folder.glob(DRIVER)) or sorted(folder.rglob(DRIVER))
+    return paths[0].resolve() if paths else None
 
 
 def version(library: Path) -> str:
@@ -53,7 +53,7 @@ def version(library: Path) -> str:
 def environment(library: Path, base: Mapping[str, str], vendors: Path) -> dict[str, str]:
     """`base` with what lets a program see the emulator, and ftensor take it.
 
-    `library` is what `driver` found; `vendors` is a folder in which a folder for the OpenCL
+    `library` is the path that `driver` returned; `vendors` is a folder in which a folder for the OpenCL
     loader, which offers the emulator alone, is made or found.
     """
     loader = icd.write_folder({f"{TARGET}.icd": str(library)}, vendors)

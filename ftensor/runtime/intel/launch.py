@@ -87,24 +87,24 @@ class Turn:
 
 def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Kernel:
     """A function `launch(stream, units, *args)` for one entry of an image."""
-    found = image.find(slot.entry)
-    assert found is not None
-    record, member = found
+    entry = image.find(slot.entry)
+    assert entry is not None
+    record, member = entry
     names = "".join(f"a{i}, " for i in range(len(slot.params)))
     passed = expressions(image.file.path, record, member, slot.params)
     lines = [f"def launch({names}/):", f"    return ({''.join(f'{e}, ' for e in passed)})"]
     values: Callable[..., tuple[Any, ...]] = compiled(slot.entry, lines, dict(SCOPE))
 
-    def made() -> list[list[Stage]]:
+    def make() -> list[list[Stage]]:
         return [_stages(images, image, record, copy) for copy in range(record.units)]
 
     try:
-        copies = made()
+        copies = make()
     except images.backend.cl.Error as e:
         raise errors.not_loaded(image.file.path, e) from None
     most = 1 << 30 if exact_units(record.skeleton) else record.units
     turn = images.turn(image, record.name)
-    enqueue = _way(images, record, copies, turn, made)
+    enqueue = _way(images, record, copies, turn, make)
 
     def launch(stream: Any, units: int, /, *args: Any) -> None:
         _ = stream.queue  # before all else: in a forked child this raises
@@ -129,7 +129,7 @@ def _way(
     record: KernelRecord,
     copies: list[list[Stage]],
     turn: Turn,
-    made: Callable[[], list[list[Stage]]],
+    make: Callable[[], list[list[Stage]]],
 ) -> Callable[[Any, tuple[Any, ...], int], None]:
     """How a launch of the kernel is enqueued."""
     from pyopencl import _cl
@@ -149,7 +149,7 @@ def _way(
         try:
             stage = free.pop()
         except IndexError:
-            stage = made()[0][0]
+            stage = make()[0][0]
         for unit in range(units):
             stage.bind(taken, unit, units)
             enqueue(stream.queue, stage.kernel, ONE, ONE, None, None, False, False)

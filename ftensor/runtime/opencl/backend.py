@@ -74,12 +74,12 @@ class OpenCLBackend(Backend):
         if program is None:
             with cache.making(key):
                 program = self._program_from_cache(key, all_options)
-                program = program or self._made(key, source, entry, all_options)
+                program = program or self._program_from_source(key, source, entry, all_options)
         make = partial(self.cl.Kernel, program, entry)
         tasks = self.dialect == "intel"
         return make_launcher(make, params, self._local_size, tasks, self._inline_queue)
 
-    def _made(self, key: str, source: str, entry: str, options: bytes) -> Any:
+    def _program_from_source(self, key: str, source: str, entry: str, options: bytes) -> Any:
         program = self._compiled(source, entry, options)
         binary = self._binary(program)
         cache.put(key, binary)

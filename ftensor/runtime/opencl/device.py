@@ -49,8 +49,8 @@ def build_options(target: Target, device: Any) -> tuple[str, ...]:
 def register_floats(target: Target, cl_device: Any) -> int:
     """How many floats a register holds of the CPU that programs are compiled for."""
     at_hand = int(cl_device.native_vector_width_float)
-    told = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "") if target.name == "intel-cpu" else ""
-    return min(at_hand, NARROW.get(told, at_hand))
+    architecture = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "") if target.name == "intel-cpu" else ""
+    return min(at_hand, NARROW.get(architecture, at_hand))
 
 
 def made_for(cl_device: Any) -> str:

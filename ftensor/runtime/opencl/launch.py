@@ -86,9 +86,9 @@ def make_launcher(
     from pyopencl import _cl
 
     def another() -> tuple[Any, ...]:
-        made = make()
-        setters = made._set_arg_multi, made._set_arg_buf_pack_multi, made._set_arg_buf_multi
-        return (made, *setters)
+        kernel = make()
+        setters = kernel._set_arg_multi, kernel._set_arg_buf_pack_multi, kernel._set_arg_buf_multi
+        return (kernel, *setters)
 
     first = another()
     scope = {
@@ -128,7 +128,7 @@ def make_launcher(
 
 
 def _compiled(name: str, lines: Sequence[str], scope: dict[str, Any]) -> Kernel:
-    found = dict(scope)
-    exec(compile("\n".join(lines), f"<launch {name}>", "exec"), found)
-    launch: Kernel = found.pop("launch")  # or it would hold itself, until a garbage collection
+    namespace = dict(scope)
+    exec(compile("\n".join(lines), f"<launch {name}>", "exec"), namespace)
+    launch: Kernel = namespace.pop("launch")  # or it would hold itself, until a garbage collection
     return launch

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import own as errors
 from ...kernels.own import DTYPES, OwnArgument, argument
 from .. import cache
-from ..parts import Own
+from ..parts import OwnKernel
 
 if TYPE_CHECKING:
     from ...kernels.own import OwnKey
@@ -33,16 +33,16 @@ class OwnProgram:
         key = backend._cache_key(source, words)
         with cache.making(key):
             # Drivers forget the parameters with the text, so these are kept beside the binary.
-            told = cache.get(_beside(key))
-            program = None if told is None else backend._program_from_cache(key, words)
+            parameters = cache.get(_beside(key))
+            program = None if parameters is None else backend._program_from_cache(key, words)
             if program is None:
                 program = backend._compiled(source, "", words, _refused)
-                told = json.dumps(_parameters(backend.cl, program)).encode()
+                parameters = json.dumps(_parameters(backend.cl, program)).encode()
                 cache.put(key, backend._binary(program))
-                cache.put(_beside(key), told)
-        assert told is not None
+                cache.put(_beside(key), parameters)
+        assert parameters is not None
         self.program = program
-        self.parameters: dict[str, list[list[Any]]] = json.loads(told)
+        self.parameters: dict[str, list[list[Any]]] = json.loads(parameters)
 
     def arguments(self, name: str) -> tuple[OwnArgument, ...]:
         """The parameters of a kernel; ValueError for one that no call can pass."""
@@ -52,18 +52,18 @@ class OwnProgram:
         if space == "local":
             return OwnArgument(name, f"__local {c.replace('*', ' *')}", "local", k)
         if space == "private" and "*" not in c:
-            found = argument(name, c, k)
+            own = argument(name, c, k)
         else:
-            found = argument(name, f"{'const ' * const}{c}", k)
-        if found is None or found.kind == "stream":
+            own = argument(name, f"{'const ' * const}{c}", k)
+        if own is None or own.kind == "stream":
             raise errors.bad_parameter(kernel, name, c)
-        return found
+        return own
 
-    def kernel(self, key: OwnKey) -> Own:
+    def kernel(self, key: OwnKey) -> OwnKernel:
         """A kernel over the work-items of a key."""
         backend = self.backend
         alignment = backend.cl_device.mem_base_addr_align // 8
-        return Own(_Launcher(self, key), 1 if backend.host_shared else alignment)
+        return OwnKernel(_Launcher(self, key), 1 if backend.host_shared else alignment)
 
 
 def _beside(key: str) -> str:
@@ -78,17 +78,17 @@ def _parameters(cl: Any, program: Any) -> dict[str, list[list[Any]]]:
     """Of each kernel's parameters the name, C type, address space, and whether it is const."""
     about, spaces = cl.kernel_arg_info, cl.kernel_arg_address_qualifier
     names = {spaces.GLOBAL: "global", spaces.CONSTANT: "global", spaces.LOCAL: "local"}
-    found: dict[str, list[list[Any]]] = {}
+    parameters: dict[str, list[list[Any]]] = {}
     for name in filter(None, program.get_info(cl.program_info.KERNEL_NAMES).split(";")):
         kernel = cl.Kernel(program, name)
-        found[name] = []
+        parameters[name] = []
         for k in range(kernel.num_args):
             space = kernel.get_arg_info(k, about.ADDRESS_QUALIFIER)
             const = kernel.get_arg_info(k, about.TYPE_QUALIFIER) & cl.kernel_arg_type_qualifier.CONST
             const = bool(const) or space == spaces.CONSTANT
             words = [kernel.get_arg_info(k, what) for what in (about.NAME, about.TYPE_NAME)]
-            found[name].append([*words, names.get(space, "private"), const])
-    return found
+            parameters[name].append([*words, names.get(space, "private"), const])
+    return parameters
 
 
 class _Launcher:
@@ -98,9 +98,9 @@ class _Launcher:
     def __init__(self, program: OwnProgram, key: OwnKey) -> None:
         self.backend, self.key = program.backend, key
         self.cl, self.program = program.backend.cl, program.program
-        self.free: list[Any] = [self._made()]
+        self.free: list[Any] = [self._new_kernel()]
 
-    def _made(self) -> Any:
+    def _new_kernel(self) -> Any:
         return self.cl.Kernel(self.program, self.key.name)
 
     def __call__(self, stream: Stream, units: int, /, *args: Any) -> None:
@@ -113,7 +113,7 @@ class _Launcher:
         try:
             kernel = self.free.pop()
         except IndexError:
-            kernel = self._made()
+            kernel = self._new_kernel()
         for a in key.arguments:
             if a.kind == "*":
                 kernel.set_arg(a.number, next(pointers))

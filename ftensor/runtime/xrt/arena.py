@@ -133,18 +133,18 @@ class Arena:
         find.restype, find.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
         device = self.backend.cl_device
         ask = _Address(find(device.platform.int_ptr, b"xclGetMemObjDeviceAddress"))
-        found = ctypes.c_uint64()
-        status = ask(whole.int_ptr, device.int_ptr, ctypes.sizeof(found), ctypes.addressof(found))
+        address = ctypes.c_uint64()
+        status = ask(whole.int_ptr, device.int_ptr, ctypes.sizeof(address), ctypes.addressof(address))
         assert status == 0, f"a buffer that is bound has an address: {status}"
-        return found.value
+        return address.value
 
     def line(self, nbytes: int) -> Piece | None:
         """Room for a tensor in a line, channel by channel; None where there is none."""
         first, self.turn = self.turn, (self.turn + 1) % self.count
         for k in range(self.count) if nbytes <= self.channel else ():
             at = self.base + (first + k) % self.count * self.channel
-            if (found := self._piece(nbytes, at, at + self.channel)) is not None:
-                return found
+            if (piece := self._piece(nbytes, at, at + self.channel)) is not None:
+                return piece
         return self._piece(nbytes, 0, 1 << 63)
 
     def slabs(self, nbytes: int, cut: Cut, avoid: Sequence[int]) -> Slabs | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import image as image_errors
 from ..backend import Backend
-from ..parts import Kernel, Own
+from ..parts import Kernel, OwnKernel
 from ..pool import poisoned
 from .banks import BankedBuffer, BankedPool
 from .images import XrtImages
@@ -76,7 +76,7 @@ class XrtBackend(XrtMemory):
         self.properties = replace(self.properties, multi_processor_count=self.units, total_memory=total)
         self.pool.set_limit(total)
 
-    def own_of_image(self, file: ImageFile, key: OwnKey) -> Own:
+    def own_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
         """A kernel of an image that anybody made."""
         return own_kernel(self, file, key)
 

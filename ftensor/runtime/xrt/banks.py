@@ -105,24 +105,24 @@ class BankedPool(Pool):
         It comes from the free blocks of the handle's own stream, or is new; work on `stream` may
         use it next. Returned is the free handle that has what this one had.
         """
-        found = self.find(handle, bank, stream) or self.find(handle, None, stream)
-        if found is None:
+        buffer = self.find(handle, bank, stream) or self.find(handle, None, stream)
+        if buffer is None:
             spare = self._new_block(handle.nbytes - VECTOR, handle.nbytes)
-            found = spare.handle
+            buffer = spare.handle
             self._free(handle).append(spare)
-        handle.swap(found)
-        return found
+        handle.swap(buffer)
+        return buffer
 
     def find(self, handle: BankedBuffer, bank: str | None, stream: Stream) -> BankedBuffer | None:
         """A free buffer of a handle's size and stream that lies in `bank`; None is in none."""
         with self.lock:
             for block in tuple(self._free(handle)):
-                found: BankedBuffer = block.handle
-                if found.home == bank:
+                buffer: BankedBuffer = block.handle
+                if buffer.home == bank:
                     home = handle.stream() if handle.stream else None
                     if home is not None and home is not stream:
                         stream.wait_enqueued(home)  # which may still be using its free blocks
-                    return found
+                    return buffer
         return None
 
     def _free(self, handle: BankedBuffer) -> list[Block]:
@@ -174,17 +174,17 @@ def place(
         number, bank, _ = wanted[id(handle)]
         if handle.bank != bank:
             _settle(backend, stream, kernel, handle, number, bank)
-    found, held = [], []
+    buffers, held = [], []
     for handle, (number, bank, _) in zip(handles, ports):
         if handle.bank != bank:
             copy = backend.allocate(handle.nbytes - VECTOR, stream)
             _settle(backend, stream, kernel, copy.handle, number, bank)
             backend.copy_between_banks(stream, handle.cl, copy.handle)
             held.append(copy)
-            found.append(copy.handle.cl)
+            buffers.append(copy.handle.cl)
         else:
-            found.append(handle.cl)
-    return found, held
+            buffers.append(handle.cl)
+    return buffers, held
 
 
 def spread(

@@ -156,9 +156,9 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
     """
     from pyopencl import _cl
 
-    found = image.find(slot.entry)
-    assert found is not None
-    record, member = found
+    entry = image.find(slot.entry)
+    assert entry is not None
+    record, member = entry
     kernel = backend.cl.Kernel(image.program, record.name)
     passed = expressions(image.file.path, record, member, slot.params)
     count = len(passed)
@@ -198,13 +198,13 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
     if pointers:
         there = " and ".join(f"{p}.bank == bank{i}" for i, p in enumerate(pointers))
         pairs = ", ".join(f"{k}, {p}.cl" for p, (k, _, _) in zip(pointers, ports))
-        placed = ", ".join(f"{k}, found[{i}]" for i, (k, _, _) in enumerate(ports))
+        placed = ", ".join(f"{k}, buffers[{i}]" for i, (k, _, _) in enumerate(ports))
         lines += [
             f"    if {there}:",
             f"        set_handles(({pairs}))",
             "    else:",
             f"        handles = ({', '.join(pointers)},)",
-            "        found, held = place(backend, stream, kernel, handles, ports)",
+            "        buffers, held = place(backend, stream, kernel, handles, ports)",
             f"        set_handles(({placed}))",
         ]
     numbers = [f"set_longs(({', '.join(longs)}))"] if longs else []
@@ -299,18 +299,18 @@ def _slabs(
     described = image.file.description.kernel(record.name)
     assert described is not None, "the manifest was compared with the file"
     units = [f"{record.name}:{{{unit.name}}}" for unit in described.units]
-    made: list[Any] = []
+    kernels: list[Any] = []
 
     def launch(stream: Any, count: int, n: int, handles: Sequence[BankedBuffer]) -> list[tuple[Any, Any, Any]] | None:
-        while len(made) < count:
-            made.append(prepared(backend.cl.Kernel(image.program, units[len(made)])))
+        while len(kernels) < count:
+            kernels.append(prepared(backend.cl.Kernel(image.program, units[len(kernels)])))
         cuts = [Cut(n // record.lanes, size, count) for size in sizes]
-        if not spread(backend, stream, made[0], handles, ports, cuts):
+        if not spread(backend, stream, kernels[0], handles, ports, cuts):
             return None
-        for unit, kernel in enumerate(made[:count]):
+        for unit, kernel in enumerate(kernels[:count]):
             parts = [h.cl.pieces[unit].cl for h in handles]
             kernel._set_arg_multi(tuple(x for p, part in zip(ports, parts) for x in (p[0], part)))
-        return [(k, k._set_arg_buf_multi, k._set_arg_buf_pack_multi) for k in made[:count]]
+        return [(k, k._set_arg_buf_multi, k._set_arg_buf_pack_multi) for k in kernels[:count]]
 
     least = f"{named['n']} >= {LEAST_BEATS * record.lanes} * units"
     return _Slabs(least + unaligned, named["n"], launch)

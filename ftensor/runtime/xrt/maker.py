@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ...kernels.key import Key
-from ..images import Made
+from ..images import BuildResult
 
 # In the folder that `ftensor emulate` makes for a run: where it listens, if it builds kernels.
 SOCKET = "kernels"
 
 
-def maker() -> Callable[[Sequence[Key]], Made] | None:
+def maker() -> Callable[[Sequence[Key]], BuildResult] | None:
     """What has kernels built and says in which image they are; None where nobody builds."""
     place = Path(os.environ.get("FTENSOR_EMULATION", "")) / SOCKET
     if not place.is_absolute() or not place.is_socket():
@@ -24,11 +24,11 @@ def maker() -> Callable[[Sequence[Key]], Made] | None:
     return lambda keys: ask(place, keys)
 
 
-def ask(place: Path, keys: Sequence[Key]) -> Made:
+def ask(place: Path, keys: Sequence[Key]) -> BuildResult:
     """What became of `keys`, once they are built.
 
     The request is a pickled dict from entries to pickled keys, so that one which the other side
-    can't read keeps no other from being built; the answer is that of `Made` in JSON.
+    can't read keeps no other from being built; the answer is that of `BuildResult` in JSON.
     """
     packed, problems = dict[str, bytes](), dict[str, str]()
     for key in keys:
@@ -37,7 +37,7 @@ def ask(place: Path, keys: Sequence[Key]) -> Made:
         except (pickle.PicklingError, AttributeError, TypeError) as problem:
             problems[key.entry] = str(problem)
     if not packed:
-        return Made(None, problems)
+        return BuildResult(None, problems)
     try:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(place))
@@ -46,5 +46,5 @@ def ask(place: Path, keys: Sequence[Key]) -> Made:
             with connection.makefile("rb") as answers:
                 answer = json.loads(answers.read())
     except (OSError, ValueError) as problem:
-        return Made(None, problems | dict.fromkeys(packed, str(problem)))
-    return Made(answer["image"], problems | answer["problems"])
+        return BuildResult(None, problems | dict.fromkeys(packed, str(problem)))
+    return BuildResult(answer["image"], problems | answer["problems"])

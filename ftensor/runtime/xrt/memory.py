@@ -57,9 +57,9 @@ class XrtMemory(OpenCLBackend):
                 banks = active.file.banks
                 if {b.name for b in banks} == set(bank.split()):
                     size, base = sum(b.size for b in banks), min(b.base for b in banks)
-                    made = Arena(self, base, size // len(reached), len(reached))
-                    made.fill(kernel, number)
-                    self._arenas[bank] = made if made.regions else None
+                    arena = Arena(self, base, size // len(reached), len(reached))
+                    arena.fill(kernel, number)
+                    self._arenas[bank] = arena if arena.regions else None
         return self._arenas[bank]
 
     def give_memory(
@@ -108,13 +108,13 @@ class XrtMemory(OpenCLBackend):
 
     def stand_in(self, kernel: Any, number: int, bank: str) -> None:
         """Set a small buffer as an argument that a launch leaves unused."""
-        made = self._stand_ins.get(bank)
-        if made is None:
-            made = BankedBuffer(STAND_IN_BYTES)
-            self.give_memory(kernel, (number, bank, True), made)
-            self._stand_ins[bank] = made
+        buffer = self._stand_ins.get(bank)
+        if buffer is None:
+            buffer = BankedBuffer(STAND_IN_BYTES)
+            self.give_memory(kernel, (number, bank, True), buffer)
+            self._stand_ins[bank] = buffer
         else:
-            kernel._set_arg_multi((number, made.cl))
+            kernel._set_arg_multi((number, buffer.cl))
 
     def send(self, stream: Stream, handle: BankedBuffer, host: np.ndarray) -> None:
         """Write all bytes of a buffer that lies in a bank."""

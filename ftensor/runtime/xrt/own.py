@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import own as errors
 from ...kernels.own import DTYPES, OwnArgument
 from ..images import LoadedImage, Slot
-from ..parts import Own
+from ..parts import OwnKernel
 from .banks import Port, place
 from .queue import COMMANDS_AHEAD
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ONE = (1,)
 
 
-def own_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> Own:
+def own_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> OwnKernel:
     """A kernel of a file, whose image is loaded with the first launch; ImageError where that can't
     run here."""
     image = backend.images.add(file)
@@ -30,7 +30,7 @@ def own_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> Own:
     assert described is not None, "asked for by its description"
     units = len(described.units) if key.shared else 1
     slot = Slot(key.entry, image=image, make=partial(_launcher, backend, image, key))
-    return Own(backend.images.launcher(slot), 0, max(1, units))
+    return OwnKernel(backend.images.launcher(slot), 0, max(1, units))
 
 
 def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> Kernel:
@@ -48,8 +48,8 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> Kernel:
         if any(args[len(pointers) : 2 * len(pointers)]):  # a graph's: calls are looked at before
             raise errors.begins_later(key.name)
         # What the second gives is held until the command is enqueued.
-        found, held = place(backend, stream, kernel, args[: len(pointers)], ports)
-        for (number, _, _), buffer in zip(ports, found):
+        buffers, held = place(backend, stream, kernel, args[: len(pointers)], ports)
+        for (number, _, _), buffer in zip(ports, buffers):
             kernel._set_arg_multi((number, buffer))
         for a, value in zip(key.numbers, args[2 * len(pointers) :]):
             set_bytes((a.number, _packed(a, value)))

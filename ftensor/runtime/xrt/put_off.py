@@ -159,11 +159,11 @@ class PutOff:
 
     def _build(self) -> None:
         for _ in range(ATTEMPTS):
-            made = self.images.ask()
-            if made is None:
+            result = self.images.ask()
+            if result is None:
                 break
             with self._undisturbed():
-                self.images.take(made)
+                self.images.take(result)
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:
@@ -183,10 +183,10 @@ class PutOff:
                 run()
             except Exception as error:  # noqa: BLE001
                 # A doubt of the stream, told where a device's errors are.
-                found: Exception = error.with_traceback(None)  # which would hold kernels, memory
+                failure: Exception = error.with_traceback(None)  # which would hold kernels, memory
                 if line and isinstance(error, errors.ImageError):
-                    found = errors.asked_for_at(error, line)
-                stream.doubts.setdefault((Failed, str(found)), Failed(found))
+                    failure = errors.asked_for_at(error, line)
+                stream.doubts.setdefault((Failed, str(failure)), Failed(failure))
         if not self._commands:
             self.forget()
 

@@ -71,9 +71,9 @@ class XrtQueue:
             # Its time is read on the driver's clock, which only events know.
             self.tail = [self.module._cl._enqueue_marker(self.cl)]
         # Without a flush: XRT starts commands by itself, and its clFlush waits for them.
-        found = Marker((*self.tail, *self.awaited))
-        self.markers.add(found)
-        return found
+        marker = Marker((*self.tail, *self.awaited))
+        self.markers.add(marker)
+        return marker
 
     def wait_for(self, marker: Marker) -> None:
         """Let the next command wait for a marker as well."""

@@ -53,7 +53,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
         texts = [*passed, "0", "1"]  # the compute unit, of one
         for k, (argument, text) in enumerate(zip(record.arguments, texts)):
             if argument.what == "*":
-                lines.append(f"    set{j}(({k}, found[{len(pointers)}]))")
+                lines.append(f"    set{j}(({k}, buffers[{len(pointers)}]))")
                 pointers.append(text)
                 writes = not argument.c.startswith("const ")
                 ports.append((first + k, image.file.bank(record.name, k), writes))
@@ -67,7 +67,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
         f"def launch(stream, units, {''.join(f'a{i}, ' for i in range(len(slot.params)))}/):",
         "    queue = stream.queue",
         f"    handles = ({', '.join(pointers)},)",
-        "    found, held = place(backend, stream, whole, handles, ports)",
+        "    buffers, held = place(backend, stream, whole, handles, ports)",
         *lines,
         "    last = ran.get(name)",
         "    if last is not None and last[0] is not queue: queue.wait_for(last[1])",
