@@ -38,8 +38,8 @@ def first(x: Tensor, dim: int, many: int, descending: bool) -> tuple[Tensor, ...
     key = first_key(x, many)
     if key is None or not numel(x._shape):
         return None
-    told, args = ("topk", x._key, dim, many, descending), (key, x, dim, many, descending)
-    return run(x._storage.backend, told, prepare_first, _never_on_the_host, args, (x,))
+    call_key, args = ("topk", x._key, dim, many, descending), (key, x, dim, many, descending)
+    return run(x._storage.backend, call_key, prepare_first, _never_on_the_host, args, (x,))
 
 
 def _never_on_the_host(*args: object) -> Tensor:
@@ -48,10 +48,10 @@ def _never_on_the_host(*args: object) -> Tensor:
 
 def prepare_first(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool) -> Launch:
     """The launch: a row is one unit's."""
-    backend, made = x._storage.backend, list(x._shape)
-    made[dim] = many
-    strides = contiguous_strides(tuple(made))
-    outputs = asked(backend, Output(x._dtype, tuple(made), strides), Output(dtypes.int64, tuple(made), strides))
+    backend, sizes = x._storage.backend, list(x._shape)
+    sizes[dim] = many
+    strides = contiguous_strides(tuple(sizes))
+    outputs = asked(backend, Output(x._dtype, tuple(sizes), strides), Output(dtypes.int64, tuple(sizes), strides))
     shape, read, written = rows_along(x, dim, strides)
     g = TopkGeometry(x._shape[dim], many, descending, x._strides[dim], strides[dim], shape, read, written)
     units = units_for(numel(x._shape), backend.units, backend.target, 1)

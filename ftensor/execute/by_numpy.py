@@ -30,12 +30,12 @@ def by_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *a
         raise errors.never_built(op, names)
     if backend.images is not None:
         fallback.admit(errors.never_built(op, names))
-    given = function(*[_array(t) for t in inputs], *args)
-    made = [np.asarray(a) for a in (given if isinstance(given, tuple) else (given,))]
-    results = tuple([uploaded(a, where) for a in made])
+    values = function(*[_array(t) for t in inputs], *args)
+    arrays = [np.asarray(a) for a in (values if isinstance(values, tuple) else (values,))]
+    results = tuple([uploaded(a, where) for a in arrays])
     if backend.images is not None or not backend.host_shared:
-        sent, back = sum(t.nbytes for t in inputs), sum(a.nbytes for a in made)
-        copies = len(inputs) + len(made)
+        sent, back = sum(t.nbytes for t in inputs), sum(a.nbytes for a in arrays)
+        copies = len(inputs) + len(arrays)
         fallback.count(op, ", ".join(names), "host", copies, sent, back)
     return results
 
@@ -43,13 +43,13 @@ def by_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *a
 def _array(t: Tensor) -> np.ndarray[Any, Any]:
     """A tensor's elements in its shape."""
     t._storage.backend.pool.ask(t.nbytes)  # NumPy makes arrays of its own
-    found = t._host_values()
-    return found if found.size else found.reshape(t._shape)
+    values = t._host_values()
+    return values if values.size else values.reshape(t._shape)
 
 
 def uploaded(array: np.ndarray[Any, Any], where: Any) -> Tensor:
     """A contiguous tensor of an array's values."""
-    made = new(array.shape, from_numpy_dtype(array.dtype), where)
+    tensor = new(array.shape, from_numpy_dtype(array.dtype), where)
     if array.size:
-        backend_of(where).upload(made._storage, 0, np.ascontiguousarray(array))
-    return made
+        backend_of(where).upload(tensor._storage, 0, np.ascontiguousarray(array))
+    return tensor

@@ -33,15 +33,15 @@ def constant(key: Hashable, like: Tensor, make: Callable[[], np.ndarray[Any, Any
     contiguous, and for kernels to read alone."""
     storage = like._storage
     launches, whole = storage.backend.launches, (_Constant, storage.device, key)
-    found: _Constant | None = launches.find(whole)
-    if found is None:
+    entry: _Constant | None = launches.find(whole)
+    if entry is None:
         array = np.ascontiguousarray(make())
         memory = geometry_storage(storage.backend, array.ravel().tolist(), array.dtype)
         memory.device = storage.device
         strides = tuple([s // array.itemsize for s in array.strides])
-        made = Tensor._make(memory, dtypes.from_numpy_dtype(array.dtype), array.shape, strides)
-        found = launches.keep(whole, _Constant(know_bounds_of(made, array)))
-    return found.tensor
+        tensor = Tensor._make(memory, dtypes.from_numpy_dtype(array.dtype), array.shape, strides)
+        entry = launches.keep(whole, _Constant(know_bounds_of(tensor, array)))
+    return entry.tensor
 
 
 def constant_of(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:

@@ -73,21 +73,21 @@ def convolve(
     if not backend.target.unaligned:
         key += (not out._place(),)
     args = (out, x, weight, bias, of)
-    given = weight if bias is None else bias
+    addend = weight if bias is None else bias
     if derived.keeps(weight._storage):
         launch = look_up(backend, key, prepare, args)
         panels = None
         if isinstance(launch, Launch):
             named = call if backend.target.unaligned else None
-            panels = conv_kept.panels(launch, named, x, weight, given)
+            panels = conv_kept.panels(launch, named, x, weight, addend)
         if panels is not None:
             with_panels = ("with panels", key)
-            inputs = (x, weight, given, *panels)
+            inputs = (x, weight, addend, *panels)
             run(backend, with_panels, _with_panels, convolve, args, inputs, (), out)
             if call is not None and backend.target.unaligned:
                 also_as(backend, with_panels, ("with panels", call))
             return out
-    run(backend, key, prepare, convolve, args, (x, weight, given), (), out)
+    run(backend, key, prepare, convolve, args, (x, weight, addend), (), out)
     if call is not None and backend.target.unaligned:
         also_as(backend, key, call)
     return out
@@ -96,25 +96,25 @@ def convolve(
 def again(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor | None:
     """The result of a call of `convolve` that was named so, in a fresh tensor; None for a new one,
     and where there is something to look at first."""
-    given = weight if bias is None else bias
+    addend = weight if bias is None else bias
     launches, storage = x._storage.backend.launches, weight._storage
     launch = launches[call]
     if not (type(launch) is Launch and conv_kept.packs(launch) and derived.keeps(storage)):
-        made = launch.call((x, weight, given), (), None)
-        return None if made is None else made[0]
+        results = launch.call((x, weight, addend), (), None)
+        return None if results is None else results[0]
     kept = derived.kept_of(storage)
-    at = conv_kept.call_of(call, weight, given)
-    panels = derived.ready(kept.found.get(at), given._storage)
+    at = conv_kept.call_of(call, weight, addend)
+    panels = derived.ready(kept.entries.get(at), addend._storage)
     if panels is not None:
-        made = launches["with panels", call].call((x, weight, given, *panels), (), None)
-        return None if made is None else made[0]
-    if at in kept.found:
+        results = launches["with panels", call].call((x, weight, addend, *panels), (), None)
+        return None if results is None else results[0]
+    if at in kept.entries:
         return None  # the weight is what it was: `convolve` keeps its panels
-    made = launch.call((x, weight, given), (), None)
-    if made is None:
+    results = launch.call((x, weight, addend), (), None)
+    if results is None:
         return None
     kept.note(at, None)
-    return made[0]
+    return results[0]
 
 
 def _with_panels(*args: Any) -> Launch:
@@ -146,34 +146,34 @@ def prepare(
     n = len(of.stride)
     target, unaligned = backend.target, backend.target.unaligned
     key = bytes_keys()[0] if byte else conv_key(dtype, target, unaligned, filters)
-    found = classes(weight, out._shape[2:], of)
-    lies = lies_ready(x, of, found, key.columns)
-    found = [
+    result_classes = classes(weight, out._shape[2:], of)
+    lies = lies_ready(x, of, result_classes, key.columns)
+    result_classes = [
         Class(
             three(c.first, 0),
             three(c.counts, 1),
             three(c.step, 1),
             tuple(Tap(t.place, three(t.beside, 0)) for t in c.taps),
         )
-        for c in found
+        for c in result_classes
     ]
     stride = three((1,) * n if of.transposed else of.stride, 1)
-    small = None if byte else direct(out, x, weight, bias, found, stride, lies)
+    small = None if byte else direct(out, x, weight, bias, result_classes, stride, lies)
     if small is not None:
         return _small(out, x, weight, *small)
-    if n < 3 and target.specializes and across_gains(key, x._shape, filters, found, stride):
-        made = prepare(*_samples_across(out, x, weight), bias, of.beside())
-        return replace(made, outputs=_outputs(out))
+    if n < 3 and target.specializes and across_gains(key, x._shape, filters, result_classes, stride):
+        launch = prepare(*_samples_across(out, x, weight), bias, of.beside())
+        return replace(launch, outputs=_outputs(out))
     own = (*x._strides[:2], *three(x._strides[2:], 0))
     results = three(out._strides[2:], 0)
     tiled = None
     if lies:
         planes = Planes(own, (0, 0, 0))
-        tiled = tiling(key, planes, found[0], lies, results)
+        tiled = tiling(key, planes, result_classes[0], lies, results)
         lies = tiled is not None
     beat = 1 if unaligned else key.lanes if byte else BEAT
     if not lies:
-        planes = padded_planes(x._shape, found, stride, beat)
+        planes = padded_planes(x._shape, result_classes, stride, beat)
     packing = bytes_keys()[1] if byte else conv_pack_key(key, unaligned)
     panels = -(-filters // key.rows)
     batch, size = x._shape[0], key.dtype.compute.itemsize
@@ -189,7 +189,7 @@ def prepare(
     )  # fmt: skip
     # Panels for each class of results; the first ones are packed with the first samples.
     packs, rooms = [], []
-    for one in found:
+    for one in result_classes:
         taps = tuple([t.place for t in one.taps])
         some = max(1, DEPTH // max(len(taps), 1))
         packs.append(replace(unit, taps=taps, some=some))
@@ -202,7 +202,7 @@ def prepare(
         if begin:
             more = replace(unit, batch=many, panels=0)
             steps.append(_pack(backend, packing, more, 0, begin * x._strides[0]))
-        for k, one in enumerate(found):
+        for k, one in enumerate(result_classes):
             # Results of a class are as far apart as it says, so they may be no row of their own.
             apart = tuple([s * k for s, k in zip(results, one.step)])
             t = tiled or tiling(key, planes, one, lies, apart)
@@ -266,13 +266,13 @@ def _samples(backend: Backend, batch: int, elements: int, size: int) -> int:
 def _pack(backend: Backend, key: ConvKey, g: ConvPackGeometry, k: int, moved: int = 0) -> Step:
     elements = g.batch * g.channels * g.plane + g.groups * g.panels * g.own * len(g.taps) * key.rows
     units = max(1, min(_units(backend, elements), g.of_planes + g.of_panels))
-    given = (X, WEIGHT, BIAS) if key.skeleton == "conv_pack" else (X, WEIGHT)
+    inputs = (X, WEIGHT, BIAS) if key.skeleton == "conv_pack" else (X, WEIGHT)
     return Step(
         key,
         units,
-        (PLANES, PANELS + k, *given),
-        given,
-        (moved, *[0] * (len(given) - 1)) if moved else None,
+        (PLANES, PANELS + k, *inputs),
+        inputs,
+        (moved, *[0] * (len(inputs) - 1)) if moved else None,
         numbers=False,
         geometry=g.pack(),
     )

@@ -23,7 +23,7 @@ FILTERS = 4
 
 
 def direct(
-    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, found: list[Class], stride: Ints, lies: bool
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, result_classes: list[Class], stride: Ints, lies: bool
 ) -> tuple[ConvKey, DirectConvGeometry | DepthwiseGeometry] | None:
     """The kernel and what it is told, or None where planes and panels are packed instead: on
     devices that aren't CPUs, for planes that have no room near a processor, or where tiles fill
@@ -33,18 +33,18 @@ def direct(
     if not backend.target.processor:
         return None
     groups, filters, channels = weight._shape[:3]
-    one, taps = found[0], len(found[0].taps)
+    one, taps = result_classes[0], len(result_classes[0].taps)
     if not taps:  # results are the bias alone
         return None
-    if dtype.compute is not dtype or len(found) > 1 or filters * channels * taps > WEIGHTS:
+    if dtype.compute is not dtype or len(result_classes) > 1 or filters * channels * taps > WEIGHTS:
         return None
     if x._shape[0] * groups < backend.units or [t.place for t in one.taps] != list(range(taps)):
         return None
-    planes = padded_planes(x._shape, found, stride, 1)
+    planes = padded_planes(x._shape, result_classes, stride, 1)
     if channels * planes.plane > PLANES:
         return None
     own = (*x._strides[:2], *three(x._strides[2:], 0))
-    given = (
+    operand_strides = (
         (*own[:2], *[s * k for s, k in zip(own[2:], stride)]),
         weight._strides[:3],
         -1 if bias is None else bias._strides[0],
@@ -60,7 +60,7 @@ def direct(
             return None
         last = [(n - 1) * s for n, s in zip(one.counts, planes.strides[2:])]
         return key, DepthwiseGeometry(
-            x._shape[0] * groups, groups, filters, channels, sum(last) + 1, planes.plane, *given,
+            x._shape[0] * groups, groups, filters, channels, sum(last) + 1, planes.plane, *operand_strides,
             (*out._strides[:2], *results), one.counts, rows, copied, offsets,
         )  # fmt: skip
     key = direct_conv_key(dtype, backend.target, filters)
@@ -72,7 +72,7 @@ def direct(
     blocks = -(-panels // most)
     return key, DirectConvGeometry(
         x._shape[0] * groups * blocks, groups, blocks, most, filters, channels, prod(one.counts),
-        planes.plane, *given, (*out._strides[:2], along), rows, copied, offsets, *parts,
+        planes.plane, *operand_strides, (*out._strides[:2], along), rows, copied, offsets, *parts,
     )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def _inside(part: Part, phase: int, size: int) -> tuple[int, int]:
 
 def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Phase, ...]:
     """What of an input is copied to a plane."""
-    made = []
+    pieces = []
     room = prod(p.size for p in planes.parts)
     for k, at in enumerate(itertools.product(*[p.phases for p in planes.parts])):
         seen = [_inside(p, f, n) for p, f, n in zip(planes.parts, at, sizes)]
@@ -127,14 +127,14 @@ def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Phase, ...]:
         if prod(counts):
             begin = sum(b * s for (b, _), s in zip(seen, planes.strides[2:]))
             at_first = sum(f * s for f, s in zip(first, own))
-            made.append(Phase(at_first, k * room + begin, *counts))
-    return tuple(made)
+            pieces.append(Phase(at_first, k * room + begin, *counts))
+    return tuple(pieces)
 
 
 def copies(columns: int, counts: Ints, strides: Ints) -> Copies:
     """Each tile's positions as pieces of neighbours, of 4 or of 8."""
     deep, high, width = counts
-    found = {}
+    by_width = {}
     for wide in (4, 8):
         ends, places = [], []
         for begin in range(0, deep * high * width, columns):
@@ -147,5 +147,5 @@ def copies(columns: int, counts: Ints, strides: Ints) -> Copies:
                 places += [(i - begin + k, first + k) for k in range(0, run, wide)]
                 i += run
             ends.append(len(places))
-        found[wide] = Copies(wide, tuple(ends), tuple(places))
-    return min(found.values(), key=lambda p: p.copies)
+        by_width[wide] = Copies(wide, tuple(ends), tuple(places))
+    return min(by_width.values(), key=lambda p: p.copies)

@@ -28,51 +28,51 @@ def packs(launch: Launch) -> bool:
     return len(launch.temporaries) > 1
 
 
-def call_of(call: Hashable, weight: Tensor, given: Tensor) -> Hashable:
+def call_of(call: Hashable, weight: Tensor, addend: Tensor) -> Hashable:
     """What a weight's storage keeps the panels of a call by."""
-    return call, weight._offset, given._offset
+    return call, weight._offset, addend._offset
 
 
-def panels(launch: Launch, call: Hashable, x: Tensor, weight: Tensor, given: Tensor) -> tuple[Tensor, ...] | None:
-    """The panels that `launch` makes, where they are kept or shall be from now on; `given` is the
+def panels(launch: Launch, call: Hashable, x: Tensor, weight: Tensor, addend: Tensor) -> tuple[Tensor, ...] | None:
+    """The panels that `launch` makes, where they are kept or shall be from now on; `addend` is the
     bias, or the weight in its place. None while the weight is new, or may be written unseen, and
     while launches are noted for other calls than this one."""
-    storage, other = weight._storage, given._storage
+    storage, other = weight._storage, addend._storage
     if not packs(launch) or not derived.keeps(storage) or recorder(storage.backend) is not None:
         return None
     if other is not storage and (other.owner is not None or other.exposed or other.visible):
         return None
     steps = _panel_steps(launch)
-    key = (tuple([(s.key, s.geometry) for s in steps]), weight._offset, given._offset)
-    at = None if call is None else call_of(call, weight, given)
+    key = (tuple([(s.key, s.geometry) for s in steps]), weight._offset, addend._offset)
+    at = None if call is None else call_of(call, weight, addend)
     kept, mark = derived.kept_of(storage), derived.kept_of(other).mark
-    found = kept.found.get(key)
-    if found is None or (made := derived.ready(found, other)) is None:
-        if key not in kept.found and at not in kept.found:
+    entry = kept.entries.get(key)
+    if entry is None or (tensors := derived.ready(entry, other)) is None:
+        if key not in kept.entries and at not in kept.entries:
             kept.note(key, None)
             return None
-        made = _made(launch, steps, (x, weight, given))
-        if made is None:
+        tensors = _make_panels(launch, steps, (x, weight, addend))
+        if tensors is None:
             return None
         kept.drop()  # what was made of another bias
-        found = derived.Derived(made, mark)
-        kept.note(key, found)
+        entry = derived.Derived(tensors, mark)
+        kept.note(key, entry)
         storage.backend.keeping(kept)
     if at is not None:
-        kept.note(at, found)
-    return made
+        kept.note(at, entry)
+    return tensors
 
 
-def _made(launch: Launch, steps: list[Step], inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+def _make_panels(launch: Launch, steps: list[Step], inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
     storage = inputs[1]._storage
     backend = storage.backend
     key = ("conv panels", tuple([(s.key, s.units, s.geometry) for s in steps]))
-    found = look_up(backend, key, _panel_launch, (launch, steps))
-    if isinstance(found, Missing):
+    packing = look_up(backend, key, _panel_launch, (launch, steps))
+    if isinstance(packing, Missing):
         return None
-    made = tuple([of.make(backend, storage.device) for of in found.outputs])
-    enqueue(found, (*made, *inputs))
-    return made
+    tensors = tuple([of.make(backend, storage.device) for of in packing.outputs])
+    enqueue(packing, (*tensors, *inputs))
+    return tensors
 
 
 def _panel_steps(launch: Launch) -> list[Step]:

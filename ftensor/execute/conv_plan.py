@@ -63,7 +63,7 @@ def classes(weight: Tensor, counts: Ints, of: ConvWindows) -> list[Class]:
     if not of.transposed:
         taps = tuple(Tap(p, tuple(k * d - b for k, d, b in zip(at, of.dilation, of.before))) for p, at in places)
         return [Class((0,) * n, counts, (1,) * n, taps)]
-    found = []
+    result_classes = []
     for first in itertools.product(*[range(min(s, c)) for s, c in zip(of.stride, counts)]):
         # Result o sums element i by tap k, where o + before = stride * i + dilation * k.
         taps = tuple(
@@ -72,8 +72,8 @@ def classes(weight: Tensor, counts: Ints, of: ConvWindows) -> list[Class]:
             if all((o + b - d * k) % s == 0 for o, b, d, k, s in zip(first, of.before, of.dilation, at, of.stride))
         )
         many = tuple(-(-(c - o) // s) for c, o, s in zip(counts, first, of.stride))
-        found.append(Class(first, many, of.stride, taps))
-    return found
+        result_classes.append(Class(first, many, of.stride, taps))
+    return result_classes
 
 
 def three(values: Sequence[int], fill: int) -> Ints:
@@ -103,13 +103,13 @@ class Planes:
         return phase * prod(p.size for p in self.parts) + at
 
 
-def padded_planes(x: Ints, found: Sequence[Class], stride: Ints, beat: int) -> Planes:
+def padded_planes(x: Ints, result_classes: Sequence[Class], stride: Ints, beat: int) -> Planes:
     """Planes with zeros around an input of this shape."""
     low, parts = [], []
     for d in range(3):
-        beside = [t.beside[d] for c in found for t in c.taps]
+        beside = [t.beside[d] for c in result_classes for t in c.taps]
         start, s = min(beside, default=0), stride[d]
-        reach = max((c.counts[d] - 1 + (t.beside[d] - start) // s for c in found for t in c.taps), default=0)
+        reach = max((c.counts[d] - 1 + (t.beside[d] - start) // s for c in result_classes for t in c.taps), default=0)
         phases = sorted({(b - start) % s for b in beside} or {0})
         low.append(start)
         parts.append(Part(reach + 1, tuple(start + p for p in phases), s))
@@ -120,19 +120,19 @@ def padded_planes(x: Ints, found: Sequence[Class], stride: Ints, beat: int) -> P
     return Planes(strides, tuple(low), tuple(parts), plane)
 
 
-def lies_ready(x: Tensor, of: ConvWindows, found: Sequence[Class], tile: int) -> bool:
+def lies_ready(x: Tensor, of: ConvWindows, result_classes: Sequence[Class], tile: int) -> bool:
     """Whether the kernel may read the input itself: no zeros around it, neighbours side by side,
     and no plane so small that a tile reaches beyond it."""
     if not x._storage.backend.target.unaligned or x._dtype.compute is not x._dtype:
         return False
     if of.transposed or max(of.stride) > 1 or max(of.before) > 0 or x._strides[-1] != 1:
         return False
-    (one,) = found
+    (one,) = result_classes
     reach = [max(t.beside[d] for t in one.taps) + one.counts[d] for d in range(len(one.counts))]
     return all(r <= m for r, m in zip(reach, x._shape[2:])) and one.counts[-1] >= 1 and tile > 0
 
 
-def across_gains(key: ConvKey, x: Ints, filters: int, found: Sequence[Class], stride: Ints) -> bool:
+def across_gains(key: ConvKey, x: Ints, filters: int, result_classes: Sequence[Class], stride: Ints) -> bool:
     """Whether an input of shape `x` takes less where its samples lie side by side, as tiles fill
     better, although elements that lie apart are packed then. The first of three dims is 1."""
     batch, channels = x[:2]
@@ -145,7 +145,7 @@ def across_gains(key: ConvKey, x: Ints, filters: int, found: Sequence[Class], st
             step=(*c.step[1:], 1),
             taps=tuple([Tap(t.place, (*t.beside[1:], 0)) for t in c.taps]),
         )
-        for c in found
+        for c in result_classes
     ]
     costs, panels = PROCESSOR.convolutions, -(-filters // key.rows)
 
@@ -161,7 +161,7 @@ def across_gains(key: ConvKey, x: Ints, filters: int, found: Sequence[Class], st
         return count + samples * channels * (element * planes.plane + costs.packed_row * rows)
 
     beside = cost(across, (*stride[1:], 1), 1, costs.apart)
-    return beside < cost(found, stride, batch, costs.packed)
+    return beside < cost(result_classes, stride, batch, costs.packed)
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,8 @@ def weight_gradients(
     samples are shared among compute units, one more dim before the others is still to be summed.
     """
     key, args = ("conv_weight", grad._key, x._key, weight, of, bias), (grad, x, weight, of, bias)
-    made = served(x._storage.backend, key, prepare, weight_gradients, args, (grad, x))
-    return None if made is None else (made[0], made[1] if bias else None)
+    gradients = served(x._storage.backend, key, prepare, weight_gradients, args, (grad, x))
+    return None if gradients is None else (gradients[0], gradients[1] if bias else None)
 
 
 @lru_cache(1 << 12)

@@ -47,16 +47,16 @@ def moved(t: Tensor, where: device) -> Tensor:
     same)."""
     backend = backend_of(where)
     strides = layout_strides(t, preserve_format)
-    made = new(t._shape, t._dtype, where, strides)
+    copied = new(t._shape, t._dtype, where, strides)
     if backend is t._storage.backend:
         source = Tensor._make(t._storage, t._dtype, t._shape, t._strides, t._offset)
-        made._storage.device = t._storage.device
-        pointwise(COPY, (source,), (), made, True)
-        made._storage.device = where
+        copied._storage.device = t._storage.device
+        pointwise(COPY, (source,), (), copied, True)
+        copied._storage.device = where
     else:
         order = sorted(range(t.ndim), key=lambda d: -strides[d])  # as they lie in memory
-        backend.upload(made._storage, 0, np.ascontiguousarray(t._host().transpose(order)))
-    return made
+        backend.upload(copied._storage, 0, np.ascontiguousarray(t._host().transpose(order)))
+    return copied
 
 
 def converted(
@@ -72,21 +72,21 @@ def converted(
         t = moved(t, where)
         if t._dtype is of and wanted is preserve_format:
             return t
-    made = new(t._shape, of, where, layout_strides(t, wanted))
-    return pointwise(COPY, (t,), (), made, True)
+    copied = new(t._shape, of, where, layout_strides(t, wanted))
+    return pointwise(COPY, (t,), (), copied, True)
 
 
 def clone(t: Tensor, wanted: memory_format = preserve_format) -> Tensor:
     """A copy in memory of its own."""
-    made = new(t._shape, t._dtype, t._storage.device, layout_strides(t, wanted))
-    return pointwise(COPY, (t,), (), made, True)
+    copied = new(t._shape, t._dtype, t._storage.device, layout_strides(t, wanted))
+    return pointwise(COPY, (t,), (), copied, True)
 
 
-def into(op: str, out: Tensor | None, made: Tensor, cast: bool = False, fixed: bool = False) -> Tensor:
+def into(op: str, out: Tensor | None, result: Tensor, cast: bool = False, fixed: bool = False) -> Tensor:
     """A result, or `out` with the result in it; with `cast`, of any dtype that can hold it, and
     where it is `fixed`, only of the result's shape."""
     if out is None:
-        return made
-    check_dtype(op, out, made._dtype, cast)
-    check_place(op, out, made._storage.device)
-    return pointwise(COPY, (made,), (), sized(out, made._shape, fixed), True)
+        return result
+    check_dtype(op, out, result._dtype, cast)
+    check_place(op, out, result._storage.device)
+    return pointwise(COPY, (result,), (), sized(out, result._shape, fixed), True)

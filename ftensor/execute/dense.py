@@ -29,17 +29,17 @@ def dense(kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int
         return
     key, args = ("dense", kind, of, tuple(numbers), work), (kind, of, tensors, numbers, work)
     backend = tensors[-1]._storage.backend
-    found = run(backend, key, _prepare, _on_copies, args, tensors, numbers)
-    for to, made in zip(tensors, found):  # the host's; a launch has none
-        copy(made, to)
+    results = run(backend, key, _prepare, _on_copies, args, tensors, numbers)
+    for to, result in zip(tensors, results):  # the host's; a launch has none
+        copy(result, to)
 
 
 def _prepare(kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> Launch:
     backend, items = tensors[-1]._storage.backend, numbers[0]
     units = max(1, min(items, backend.units, PRODUCTS * items * work // backend.target.unit_elements))
     key = dense_key(kind, of, backend.target, backend.target.unaligned)
-    all_, told = tuple(range(len(tensors))), (*numbers, work, 1)
-    step = Step(key, units, all_, all_, geometry=told, work=items * work)
+    all_, geometry = tuple(range(len(tensors))), (*numbers, work, 1)
+    step = Step(key, units, all_, all_, geometry=geometry, work=items * work)
     return Launch((step,), len(all_))
 
 

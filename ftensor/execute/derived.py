@@ -1,7 +1,8 @@
 """What is made of a tensor's bytes and kept while nobody writes them, as packed weights are.
 
-A storage's `derived` is a `Kept`, which whoever writes there drops (`Storage.changed`). So a result
-is good as long as it is found: it is kept by what stood there before its kernel was enqueued.
+A storage's `derived` is a `DerivedTensors`, which whoever writes there drops (`Storage.changed`).
+So a result is good as long as it is there: it is kept by what stood there before its kernel was
+enqueued.
 """
 
 from __future__ import annotations
@@ -21,30 +22,30 @@ LEAST, MOST = 1 << 14, 64
 class Derived(NamedTuple):
     """Tensors made of a storage's bytes, and of those of another one as `mark` stands for them."""
 
-    made: tuple[Tensor, ...]
+    tensors: tuple[Tensor, ...]
     mark: object
 
 
-class Kept:
+class DerivedTensors:
     """What was made of a storage's bytes, by what asks for it; None for what has only been asked
     for. `mark` stands for the bytes as they are."""
 
-    __slots__ = ("__weakref__", "found", "mark")
+    __slots__ = ("__weakref__", "entries", "mark")
 
     def __init__(self) -> None:
-        self.found: dict[Hashable, Derived | None] = {}
+        self.entries: dict[Hashable, Derived | None] = {}
         self.mark = object()
 
-    def note(self, key: Hashable, found: Derived | None) -> None:
+    def note(self, key: Hashable, derived: Derived | None) -> None:
         """Keep something, or that it was asked for."""
-        if len(self.found) >= MOST:
-            self.found.clear()
-        self.found[key] = found
+        if len(self.entries) >= MOST:
+            self.entries.clear()
+        self.entries[key] = derived
 
     def drop(self) -> bool:
         """Forget all; whether there was memory in it."""
-        held = any(self.found.values())
-        self.found.clear()
+        held = any(self.entries.values())
+        self.entries.clear()
         return held
 
 
@@ -55,20 +56,20 @@ def keeps(storage: Storage) -> bool:
     return not storage.visible
 
 
-def kept_of(storage: Storage) -> Kept:
+def kept_of(storage: Storage) -> DerivedTensors:
     """What is kept of a storage that `keeps`."""
-    found: Kept | None = storage.derived
-    if found is None:
-        found = storage.derived = Kept()
-    return found
+    kept: DerivedTensors | None = storage.derived
+    if kept is None:
+        kept = storage.derived = DerivedTensors()
+    return kept
 
 
-def ready(found: Derived | None, other: Storage) -> tuple[Tensor, ...] | None:
+def ready(derived: Derived | None, other: Storage) -> tuple[Tensor, ...] | None:
     """The tensors, where `other` still has the bytes that they were made of; they may be used on
     the current stream."""
-    if found is None or other.derived is None or other.derived.mark is not found.mark:
+    if derived is None or other.derived is None or other.derived.mark is not derived.mark:
         return None
-    stream, made_on = other.backend._current.stream, found.made[0]._storage.stream
+    stream, made_on = other.backend._current.stream, derived.tensors[0]._storage.stream
     if made_on is not stream:
         stream.wait_stream(made_on)
-    return found.made
+    return derived.tensors

@@ -87,18 +87,18 @@ def _span(t: Tensor) -> tuple[int, int]:
 class _Mirror:
     """Tensors on the host's device with the geometry, the values and the overlaps of others."""
 
-    def __init__(self, missing: KernelNotBuilt, given: list[Tensor], out: Tensor | None, partly: bool) -> None:
+    def __init__(self, missing: KernelNotBuilt, operands: list[Tensor], out: Tensor | None, partly: bool) -> None:
         self.copies = self.to_host = self.back = 0
-        self.given = given
-        self.where = given[0]._storage.device
-        self.backend = given[0]._storage.backend
-        if any(t._storage.device is not self.where for t in given):
-            raise errors.different_devices(missing.op, [t.device for t in given])
+        self.operands = operands
+        self.where = operands[0]._storage.device
+        self.backend = operands[0]._storage.backend
+        if any(t._storage.device is not self.where for t in operands):
+            raise errors.different_devices(missing.op, [t.device for t in operands])
         self.host = backend_of(STAND_IN)
         self.tensors: dict[int, Tensor] = {}
         self.bases: dict[int, int] = {}
-        for storage in {id(t._storage): t._storage for t in given}.values():
-            sharing = [t for t in given if t._storage is storage]
+        for storage in {id(t._storage): t._storage for t in operands}.values():
+            sharing = [t for t in operands if t._storage is storage]
             also_read = partly or sum(t is out for t in sharing) > 1
             read = [t for t in sharing if t is not out or also_read]
             self._mirror(storage, sharing, read)
@@ -110,19 +110,19 @@ class _Mirror:
         spans = [_span(t) for t in sharing if t.numel()] or [(0, 0)]
         # On a vector's width, so that every tensor is aligned as it was.
         base = min(s for s, _ in spans) // VECTOR * VECTOR
-        made = self.host.allocate(max(e for _, e in spans) - base)
-        made.device, made.readonly = STAND_IN, storage.readonly
+        mirror = self.host.allocate(max(e for _, e in spans) - base)
+        mirror.device, mirror.readonly = STAND_IN, storage.readonly
         end = 0
         for start, stop in sorted(_span(t) for t in read if t.numel()):
             start = max(start, end)
             if start < stop:
-                _copy(storage, start, made, start - base, stop - start)
+                _copy(storage, start, mirror, start - base, stop - start)
                 self.copies += 1
                 self.to_host += stop - start
                 end = stop
         for t in sharing:
             offset = t._offset - base // t._dtype.itemsize
-            self.tensors[id(t)] = Tensor._make(made, t._dtype, t._shape, t._strides, offset)
+            self.tensors[id(t)] = Tensor._make(mirror, t._dtype, t._shape, t._strides, offset)
             self.bases[id(t)] = base
 
     def _bytes(self, t: Tensor) -> np.ndarray:
@@ -136,7 +136,7 @@ class _Mirror:
             return tuple([self.brought_back(part) for part in result])
         if type(result) is not Tensor:
             return result
-        for t in self.given:
+        for t in self.operands:
             if self.tensors[id(t)] is result:
                 return t
         source = result._storage
@@ -153,11 +153,11 @@ class _Mirror:
 
     def store(self, out: Tensor) -> None:
         """Bring what was written into `out`: just these elements, whatever lies between them."""
-        made, size = self.tensors[id(out)], out._dtype.itemsize
-        if made._shape != out._shape:  # an `out=` of another shape
-            resize(out, made._shape)
-            start, at = made._offset * size, out._offset * size
-            self._send(made._storage, start, out._storage, at, out.nbytes)
+        mirrored, size = self.tensors[id(out)], out._dtype.itemsize
+        if mirrored._shape != out._shape:  # an `out=` of another shape
+            resize(out, mirrored._shape)
+            start, at = mirrored._offset * size, out._offset * size
+            self._send(mirrored._storage, start, out._storage, at, out.nbytes)
             return
         if not out.numel():
             return
@@ -166,7 +166,7 @@ class _Mirror:
             changed = (self.before != self._bytes(out)).reshape(-1, size).any(1)
             elements = np.flatnonzero(changed)
         elif is_dense(out._shape, out._strides):
-            self._send(made._storage, start - self.bases[id(out)], out._storage, start, stop - start)
+            self._send(mirrored._storage, start - self.bases[id(out)], out._storage, start, stop - start)
             return
         else:
             elements = _places(out)

@@ -12,7 +12,7 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
 from ..kernels.skeletons.fft import FftGeometry, FftKey, fft_key, radices
 from . import fft_stream
-from .fft_plan import MOST_CHIRP, Given, Part, plan, smooth
+from .fft_plan import MOST_CHIRP, FftProblem, Part, plan, smooth
 from .fft_stream import stream_key
 from .fft_tables import kept_table
 from .launch import Launch, Output, Step, asked
@@ -51,16 +51,16 @@ def transform(
     backend = x._storage.backend
     args = (x, dim, n, how, inverse, scale, order)
     key = ("fft", x._key, *args[1:])
-    (made,) = run(backend, key, prepare, transform, args, (x,))
+    (result,) = run(backend, key, prepare, transform, args, (x,))
     if also is not None:
         also_as(backend, key, also)
-    return made
+    return result
 
 
 def known(key: Hashable, x: Tensor) -> Tensor | None:
     """The result of a call on such a tensor that one transform served before."""
-    made = x._storage.backend.launches[key].call((x,), (), None)
-    return None if made is None else made[0]
+    results = x._storage.backend.launches[key].call((x,), (), None)
+    return None if results is None else results[0]
 
 
 def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, order: Ints) -> Launch:
@@ -78,9 +78,9 @@ def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, 
         return Launch((), 2, outputs)
     streamed = stream_key(backend, of, n) if how == "complex" and n == x._shape[dim] else None
     if streamed is not None:
-        found = fft_stream.prepare(streamed, x, dim, inverse, scale, outputs[0])
-        if found is not None:
-            return found
+        launch = fft_stream.prepare(streamed, x, dim, inverse, scale, outputs[0])
+        if launch is not None:
+            return launch
     key = fft_key(of, backend.target)
     parts = (1 if how == "forth" else 2, 1 if how == "back" else 2)
     rest = [d for d in range(x.ndim) if d != dim and shape[d] > 1]
@@ -95,7 +95,7 @@ def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, 
         most = max(1, min(most, 2 * total // share)) if total >= 2 * share else 1
     if not others or numel(others) == 1:
         others, read, written = (), (), ()
-    given = Given(
+    problem = FftProblem(
         how,
         n,
         min(n, x._shape[dim]),
@@ -108,7 +108,7 @@ def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, 
         most,
         of.itemsize // 2,
     )
-    way = plan(given)
+    way = plan(problem)
     assert way is not None, f"no way for {n}"
     tables = way.tables
     steps = [_step(key, part, parts, most, total) for part in way.parts]

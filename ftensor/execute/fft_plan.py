@@ -34,7 +34,7 @@ MOST_CHIRP = 8192
 COSTS = PROCESSOR.transforms
 
 
-class Given(NamedTuple):
+class FftProblem(NamedTuple):
     """A transform to be planned. Strides are in real numbers; `shape` is that of the other dims,
     `read` and `written` their strides, `along` those of the transformed dim."""
 
@@ -75,62 +75,62 @@ class Way:
     cost: float = 0.0
 
 
-def plan(given: Given) -> Way | None:
+def plan(problem: FftProblem) -> Way | None:
     """The cheapest way; None for a length with a large prime factor that is too long for one."""
-    ways = [way for way in (_single(given), _double(given)) if way is not None]
+    ways = [way for way in (_single(problem), _double(problem)) if way is not None]
     return min(ways, key=lambda way: way.cost, default=None)
 
 
-def _pairs(given: Given) -> bool:
+def _pairs(problem: FftProblem) -> bool:
     """Whether real numbers go as pairs that are complex ones."""
-    return given.how != "complex" and given.n % 2 == 0
+    return problem.how != "complex" and problem.n % 2 == 0
 
 
-def _single(given: Given) -> Way | None:
+def _single(problem: FftProblem) -> Way | None:
     """Whole transforms in the working memory, the lanes along one of the other dims."""
-    pairs = _pairs(given)
-    n = given.n // 2 if pairs else given.n
-    tables = Tables(given.lanes)
-    made = _steps(n, tables)
-    near = 1 if given.how == "forth" else 2
+    pairs = _pairs(problem)
+    n = problem.n // 2 if pairs else problem.n
+    tables = Tables(problem.lanes)
+    planned = _steps(n, tables)
+    near = 1 if problem.how == "forth" else 2
     best = max(
-        range(len(given.shape)),
-        key=lambda d: (abs(given.read[d]) == near and given.shape[d] >= given.lanes, given.shape[d]),
+        range(len(problem.shape)),
+        key=lambda d: (abs(problem.read[d]) == near and problem.shape[d] >= problem.lanes, problem.shape[d]),
         default=None,
     )
     lanes, read_lane, written_lane = 1, 0, 0
-    rest: tuple[Ints, Ints, Ints] = given.shape, given.read, given.written
+    rest: tuple[Ints, Ints, Ints] = problem.shape, problem.read, problem.written
     if best is not None:
         lanes, read_lane, written_lane = (t[best] for t in rest)
         rest = tuple([t[:best] + t[best + 1 :] for t in rest])  # type: ignore[assignment]
-    if radices(n) is None and made[1] > MOST_CHIRP:
+    if radices(n) is None and planned[1] > MOST_CHIRP:
         return None
-    steps, points = made
-    s, w = given.along
+    steps, points = planned
+    s, w = problem.along
     half = n // 2 + 1 if not pairs else n + 1
-    ends = SCALE | (SWAP_IN | SWAP_OUT if given.inverse else 0)
+    ends = SCALE | (SWAP_IN | SWAP_OUT if problem.inverse else 0)
     mode = real = 0
-    read, written = Side(-1, s, read_lane, 1, given.size), Side(-1, w, written_lane, 1, n)
-    if given.how == "forth":
+    read, written = Side(-1, s, read_lane, 1, problem.size), Side(-1, w, written_lane, 1, n)
+    if problem.how == "forth":
         if pairs:
-            steps = (*steps, FftStep(FORTH, CONJ * given.inverse, n, tables.place("half", n)))
+            steps = (*steps, FftStep(FORTH, CONJ * problem.inverse, n, tables.place("half", n)))
             read, ends = Side(-1, 2 * s, read_lane, s, n), SCALE
         else:
             read, mode = read._replace(im=0), REAL
         written = written._replace(size=half)
-    elif given.how == "back":
+    elif problem.how == "back":
         read = read._replace(size=half)
         if pairs:
-            steps = (FftStep(BACK, CONJ * given.inverse, n, tables.place("half", n)), *steps)
+            steps = (FftStep(BACK, CONJ * problem.inverse, n, tables.place("half", n)), *steps)
             written, ends = Side(-1, 2 * w, written_lane, w, n), SCALE | SWAP_OUT
         else:
             mode, real, written = HALF, 1, written._replace(im=0)
-            ends = SCALE | (0 if given.inverse else SWAP_IN | SWAP_OUT)
-    size = max(points, half if given.how != "complex" else 0) * 2 * given.lanes
+            ends = SCALE | (0 if problem.inverse else SWAP_IN | SWAP_OUT)
+    size = max(points, half if problem.how != "complex" else 0) * 2 * problem.lanes
     stage = Stage(GROUPS, lanes, n, ends, read, mode, 0, written, real, size, -1, steps)
-    groups, items = -(-lanes // given.lanes), numel(rest[0])
-    share = max(1, min(given.units, groups * items))
-    cost = groups * items / share * _cost(steps, points, given)
+    groups, items = -(-lanes // problem.lanes), numel(rest[0])
+    share = max(1, min(problem.units, groups * items))
+    cost = groups * items / share * _cost(steps, points, problem)
     if lanes > 1 and (read_lane not in (1, 2) and s != near):
         cost *= COSTS.all_picked
     pieces = groups
@@ -138,9 +138,9 @@ def _single(given: Given) -> Way | None:
     return Way([part], tables, cost=cost)
 
 
-def _cost(steps: tuple[FftStep, ...], points: int, given: Given) -> float:
+def _cost(steps: tuple[FftStep, ...], points: int, problem: FftProblem) -> float:
     """About what a group costs, in passes over its vectors."""
-    held = 4 * points * given.lanes * given.itemsize
+    held = 4 * points * problem.lanes * problem.itemsize
     far = COSTS.beyond_near if held <= COSTS.far else COSTS.beyond_far
     factor = 1.0 if held <= COSTS.near else far
     plain = COSTS.plain_radix
@@ -148,36 +148,36 @@ def _cost(steps: tuple[FftStep, ...], points: int, given: Given) -> float:
     return factor * (passes + 2 * points) + COSTS.group
 
 
-def _double(given: Given) -> Way | None:
+def _double(problem: FftProblem) -> Way | None:
     """Rows of n = a * b numbers: b transforms of a numbers, then a of b; each row by one unit, or
     in launches of their own, whose groups the units share."""
-    pairs = _pairs(given)
-    n = given.n // 2 if pairs else given.n
-    whole = given.size == given.n or given.how == "back"
-    near = {"forth": (1, 2), "back": (2, 1)}.get(given.how, (2, 2))
-    if n < 16 or not whole or given.along != near or (given.how != "complex" and not pairs):
+    pairs = _pairs(problem)
+    n = problem.n // 2 if pairs else problem.n
+    whole = problem.size == problem.n or problem.how == "back"
+    near = {"forth": (1, 2), "back": (2, 1)}.get(problem.how, (2, 2))
+    if n < 16 or not whole or problem.along != near or (problem.how != "complex" and not pairs):
         return None
-    rows = numel(given.shape)
-    apart = rows < given.units
-    found = [_split(a, n // a, given) for a in _divisors(n)]
-    split = min([one for one in found if one], key=lambda one: one[0], default=None)
+    rows = numel(problem.shape)
+    apart = rows < problem.units
+    splits = [_split(a, n // a, problem) for a in _divisors(n)]
+    split = min([one for one in splits if one], key=lambda one: one[0], default=None)
     if split is None:
         return None
     cost, a, b = split
-    tables = Tables(given.lanes)
+    tables = Tables(problem.lanes)
     first, second = _steps(a, tables)[0], _steps(b, tables)[0]
     twiddles = tables.place("twiddles", a, b)
-    half = 2 * given.lanes * max(a, b)
+    half = 2 * problem.lanes * max(a, b)
     # Memory between stages: a row before the first, one after it (and one more of real numbers).
     mids = 2 if pairs else 1
     row = -(-(2 * n) // 16) * 16
     places = [-1] * mids if apart else [k * row for k in range(mids)]
     work = 0 if apart else mids * row
-    inverse = given.how == "back" or (given.how == "complex" and given.inverse)
-    start = places[1] if given.how == "back" else -1
-    stop = places[1] if given.how == "forth" else -1
-    ends = SWAP_IN if inverse and given.how == "complex" else 0
-    last = (SWAP_OUT if inverse else 0) | (SCALE if given.how != "forth" else 0)
+    inverse = problem.how == "back" or (problem.how == "complex" and problem.inverse)
+    start = places[1] if problem.how == "back" else -1
+    stop = places[1] if problem.how == "forth" else -1
+    ends = SWAP_IN if inverse and problem.how == "complex" else 0
+    last = (SWAP_OUT if inverse else 0) | (SCALE if problem.how != "forth" else 0)
     stages = [
         Stage(
             GROUPS, b, a, ends, Side(start, 2 * b, 2, 1, a), 0, work,
@@ -190,8 +190,8 @@ def _double(given: Given) -> Way | None:
     ]  # fmt: skip
     order = [-1, 0, -1]  # what the stages read and write: the tensors, or temporary memory
     if pairs:
-        roots, conj = tables.place("half", n), CONJ * given.inverse
-        if given.how == "forth":
+        roots, conj = tables.place("half", n), CONJ * problem.inverse
+        if problem.how == "forth":
             flat = Side(stop, 0, 0, 0, n), Side(-1, 0, 0, 0, n + 1)
             kind, ends = ROW_FORTH, SCALE | conj
             order = [-1, 0, 1, -1]
@@ -200,20 +200,20 @@ def _double(given: Given) -> Way | None:
             kind, ends = ROW_BACK, conj
             order = [-1, 1, 0, -1]
         stage = Stage(kind, n, n, ends, flat[0], 0, 0, flat[1], 0, 0, roots, ())
-        stages.insert(2 if given.how == "forth" else 0, stage)
+        stages.insert(2 if problem.how == "forth" else 0, stage)
     if not apart:
-        share = max(1, min(given.units, rows))
-        part = Part(tuple(stages), given.shape, given.read, given.written, 1, -1, -1, work + 2 * half)
+        share = max(1, min(problem.units, rows))
+        part = Part(tuple(stages), problem.shape, problem.read, problem.written, 1, -1, -1, work + 2 * half)
         return Way([part], tables, cost=cost * rows / share)
     parts = []
-    dense = _dense(given.shape, row)
+    dense = _dense(problem.shape, row)
     for stage, source, to in zip(stages, order, order[1:]):
-        read, written = (given.read if source < 0 else dense), (given.written if to < 0 else dense)
-        groups = -(-stage.lanes // given.lanes)
-        pieces = min(groups, 4 * -(-given.units // rows))
-        parts.append(Part((stage,), given.shape, read, written, pieces, source, to, 2 * half))
-    between = (rows * row * given.itemsize,) * mids
-    return Way(parts, tables, between, cost * rows / given.units + COSTS.launch)
+        read, written = (problem.read if source < 0 else dense), (problem.written if to < 0 else dense)
+        groups = -(-stage.lanes // problem.lanes)
+        pieces = min(groups, 4 * -(-problem.units // rows))
+        parts.append(Part((stage,), problem.shape, read, written, pieces, source, to, 2 * half))
+    between = (rows * row * problem.itemsize,) * mids
+    return Way(parts, tables, between, cost * rows / problem.units + COSTS.launch)
 
 
 def _dense(shape: Ints, row: int) -> Ints:
@@ -225,15 +225,15 @@ def _dense(shape: Ints, row: int) -> Ints:
     return tuple(reversed(strides))
 
 
-def _split(a: int, b: int, given: Given) -> tuple[float, int, int] | None:
+def _split(a: int, b: int, problem: FftProblem) -> tuple[float, int, int] | None:
     if radices(a) is None or radices(b) is None:
         return None
     cost = 0.0
     for n, lanes in ((a, b), (b, a)):
-        groups = -(-lanes // given.lanes)
-        steps, _ = _steps(n, Tables(given.lanes))
-        cost += groups * _cost(steps, n, given)
-        if lanes % given.lanes:  # the last group is picked number by number
+        groups = -(-lanes // problem.lanes)
+        steps, _ = _steps(n, Tables(problem.lanes))
+        cost += groups * _cost(steps, n, problem)
+        if lanes % problem.lanes:  # the last group is picked number by number
             cost += COSTS.picked * n
     return cost, a, b
 
@@ -269,12 +269,12 @@ def _steps(n: int, tables: Tables) -> tuple[tuple[FftStep, ...], int]:
 
 
 def _passes(n: int, tables: Tables) -> tuple[FftStep, ...]:
-    made, length = [], 1
+    passes, length = [], 1
     for r in radices(n) or ():
         at = tables.place("roots", r, length) if length > 1 or r not in RADICES else 0
-        made.append(FftStep(r, length, n, at))
+        passes.append(FftStep(r, length, n, at))
         length *= r
-    return tuple(made)
+    return tuple(passes)
 
 
 def smooth(least: int) -> int:

@@ -68,12 +68,12 @@ def prepare(key: FftStreamKey, x: Tensor, dim: int, inverse: bool, scale: float,
         (output.strides[dim], written[0] if rows > 1 else 0),
     )
 
-    def step(g: FftStreamGeometry, out: int, given: int, table: int) -> Step:
+    def step(g: FftStreamGeometry, out: int, source: int, table: int) -> Step:
         # No two units write one beat.
         apart = g.leave * x._dtype.itemsize % PORT_BYTES == 0
         units = max(1, min(backend.units, rows)) if apart else 1
-        offsets = tuple([k if k < 2 else None for k in (out, given)])
-        return Step(key, units, (out, given, table), offsets, geometry=g.pack())
+        offsets = tuple([k if k < 2 else None for k in (out, source)])
+        return Step(key, units, (out, source, table), offsets, geometry=g.pack())
 
     numbers = values_of(scale, x._dtype.to_real())
     if size == n:
@@ -106,7 +106,7 @@ def _table(
     that come and of those that leave."""
     points = key.points
 
-    def made() -> Array:
+    def make() -> Array:
         behind = max(points // 2, key.lanes // 2)
         table = np.zeros(behind + (2 * points if factors else 0), np.complex128)
         table[: points // 2] = unit_roots(np.arange(points // 2), points)
@@ -115,4 +115,4 @@ def _table(
             table[first : first + len(own)] = own
         return table.view(np.float64)
 
-    return partial(kept_table, name=f"stream {points} {name}", make=made)
+    return partial(kept_table, name=f"stream {points} {name}", make=make)

@@ -45,12 +45,12 @@ class Tables:
 
     def array(self) -> Arrays:
         """All of them, in double precision."""
-        made = np.zeros(max(self.size, 16))
+        joined = np.zeros(max(self.size, 16))
         for name in self.names:
             kind, *of = name
             table, at = _TABLES[kind](self.lanes, *of), self.places[name]
-            made[at : at + table.size] = table
-        return made
+            joined[at : at + table.size] = table
+        return joined
 
 
 def _size(lanes: int, name: tuple[Any, ...]) -> int:
@@ -97,8 +97,8 @@ def chirp_spectrum(n: int, size: int) -> Arrays:
     around = np.zeros(size, np.complex128)
     around[:n] = chirp(n).conj()
     around[size - n + 1 :] = around[n - 1 : 0 : -1]
-    made: Arrays = np.fft.fft(around) / size
-    return made
+    spectrum: Arrays = np.fft.fft(around) / size
+    return spectrum
 
 
 _TABLES: dict[str, Callable[..., Arrays]] = {
@@ -124,8 +124,8 @@ def unit_roots(powers: Arrays, n: int) -> Arrays:
     quarter = octant // 2
     re = np.choose(quarter, (c, -s, -c, s))
     im = np.choose(quarter, (s, c, -s, -c))
-    made: Arrays = re - 1j * im
-    return made
+    roots: Arrays = re - 1j * im
+    return roots
 
 
 def kept_table(x: Tensor, name: Hashable, make: Callable[[], Arrays]) -> Tensor:
@@ -136,17 +136,17 @@ def kept_table(x: Tensor, name: Hashable, make: Callable[[], Arrays]) -> Tensor:
     kept = _tables.get(backend)
     if kept is None:
         kept = _tables.setdefault(backend, OrderedDict())
-    found = kept.get((name, wide))
-    if found is None:
+    table = kept.get((name, wide))
+    if table is None:
         of = x._dtype.to_real()
         array = make().astype(of.numpy)
         storage = backend.allocate_lasting(array.nbytes)
         storage.device = x._storage.device
-        found = Tensor._make(storage, of, array.shape, contiguous_strides(array.shape))
+        table = Tensor._make(storage, of, array.shape, contiguous_strides(array.shape))
         backend.upload(storage, 0, array)
         if len(backend.streams) > 1:
             backend.current_stream().finish()  # others will read it, too
-        while kept and sum([t.nbytes for t in kept.values()]) + found.nbytes > KEPT_BYTES:
+        while kept and sum([t.nbytes for t in kept.values()]) + table.nbytes > KEPT_BYTES:
             kept.popitem(last=False)
-        kept[name, wide] = found
-    return found
+        kept[name, wide] = table
+    return table

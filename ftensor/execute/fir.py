@@ -52,10 +52,10 @@ def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: C
     key = filter_key(backend, x._dtype, cover)
     if key is None:
         return None
-    given = weight if bias is None else bias
-    told = ("fir", x._key, weight._key, given._key, bias is None, counts, of)
+    addend = weight if bias is None else bias
+    call_key = ("fir", x._key, weight._key, addend._key, bias is None, counts, of)
     args = (key, x, weight, bias, counts, of)
-    return run(backend, told, prepare, _never_on_the_host, args, (x, weight, given))[0]
+    return run(backend, call_key, prepare, _never_on_the_host, args, (x, weight, addend))[0]
 
 
 def _never_on_the_host(*args: object) -> Tensor:

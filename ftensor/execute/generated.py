@@ -25,7 +25,7 @@ class StepForm(NamedTuple):
     moved: bool
     numbers: bool | tuple[int, int]
     after: Ints
-    told: bool  # a last argument: n, or the geometry
+    last: bool  # a last argument: n, or the geometry
 
 
 class Form(NamedTuple):
@@ -62,7 +62,7 @@ def caller(form: Form) -> Callable[..., Callable[..., Any]]:
     operands = range(form.operands)
     results, constants = operands[: form.outputs], operands[form.operands - form.constants :]
     inputs = operands[form.outputs : form.operands - form.constants]
-    given = inputs if fresh else [*results, *inputs]
+    passed = inputs if fresh else [*results, *inputs]
     left = iter(inputs)
     words = [f"x{next(left)}" if tensor else f"n{i}" for i, tensor in enumerate(form.arguments)]
     numbers = [word for word in words if word[0] == "n"]
@@ -71,10 +71,10 @@ def caller(form: Form) -> Callable[..., Callable[..., Any]]:
     lines += [f"{', '.join(params)}, = params"] if params else []
     many = not fresh and form.outputs > 1
     lines += [f"{', '.join(f'x{k}' for k in results)}, = outs"] if many else []
-    lines += [f"s{k} = x{k}._storage" for k in given]
-    lines.append(f"device, backend = s{given[0]}.device, s{given[0]}.backend")
+    lines += [f"s{k} = x{k}._storage" for k in passed]
+    lines.append(f"device, backend = s{passed[0]}.device, s{passed[0]}.backend")
     looks = ["out is not None"] if fresh else []
-    looks += [f"s{k}.device is not device" for k in given[1:]]
+    looks += [f"s{k}.device is not device" for k in passed[1:]]
     looks += ["backend.executor is not None"]
     if not fresh:
         looks += [f"s{k}.readonly" for k in results]
@@ -91,13 +91,13 @@ def caller(form: Form) -> Callable[..., Callable[..., Any]]:
             f"x{k}._shape, x{k}._strides, x{k}._key = shape{k}, strides{k}, key{k}",
         ]
     for k in constants:
-        lines += [f"x{k} = constant{k}(x{given[0]})", f"s{k} = x{k}._storage"]
+        lines += [f"x{k} = constant{k}(x{passed[0]})", f"s{k} = x{k}._storage"]
     if rounding:
         rounded = enumerate([*numbers, *params])
         lines.append(f"numbers = {' + '.join(f'values_of({n}, d{i})' for i, n in rounded)}")
     elif form.numbers is not None and any(step.numbers for step in form.steps):
         lines.append("numbers = params")
-    lines += _steps(form, [*given, *constants])
+    lines += _steps(form, [*passed, *constants])
     lines += changed  # by then another thread may have read it, before it was written
     lines.append(f"return ({''.join(f'x{k}, ' for k in results)})")
     names = [*_names(form), *[f"constant{k}" for k in constants]]
@@ -116,16 +116,16 @@ def _names(form: Form) -> list[str]:
     return names + [f"bytes{form.operands + i}" for i in range(form.temporaries)]
 
 
-def _steps(form: Form, given: Sequence[int]) -> list[str]:
-    """Lines that note the use of the storages `given` on the stream, and call every kernel."""
-    lines = [f"if s{k}.stream is not stream: stream.use(s{k})" for k in given]
+def _steps(form: Form, storages: Sequence[int]) -> list[str]:
+    """Lines that note the use of these storages on the stream, and call every kernel."""
+    lines = [f"if s{k}.stream is not stream: stream.use(s{k})" for k in storages]
     lines += [
         f"s{k} = stream.backend.allocate(bytes{k}, stream)"
         for k in range(form.operands, form.operands + form.temporaries)
     ]
     lines += [f"k{i}(stream, k{i}_units, {_arguments(f'k{i}', step)})" for i, step in enumerate(form.steps)]
     # What others see is written, and what others may write is read, when the call returns.
-    seen = " or ".join(f"s{k}.visible" for k in given)
+    seen = " or ".join(f"s{k}.visible" for k in storages)
     return [*lines, f"if {seen}: stream.finish()"]
 
 
@@ -139,7 +139,7 @@ def _arguments(name: str, step: StepForm) -> str:
     elif step.numbers:
         words.append("*numbers")
     words += [f"s{k}.handle" for k in step.after]
-    words += [f"{name}_last"] if step.told else []
+    words += [f"{name}_last"] if step.last else []
     return ", ".join(words)
 
 

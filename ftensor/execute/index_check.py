@@ -134,10 +134,10 @@ class IndexDoubt:
 
     def resolve(self) -> Exception | None:
         """The error, if an index was out of range."""
-        found = self.flag.taken()
-        if found is None:
+        bad = self.flag.taken()
+        if bad is None:
             return None
-        which, index, size = found
+        which, index, size = bad
         error = self.refusal(index, self.dims[which], size)
         return errors_index.found_late(str(error), self.call, self.line)
 
@@ -173,8 +173,8 @@ class Check:
             self.stream.doubts[id(self.doubt)] = self.doubt
             return
         self.stream.finish()
-        if found := self.flag.taken():
-            which, index, size = found
+        if bad := self.flag.taken():
+            which, index, size = bad
             raise self.refusal(index, self.dims[which], size)
 
     def _doubt(self) -> IndexDoubt:
@@ -184,14 +184,14 @@ class Check:
         call, name, number = ours.f_code.co_name, user.f_code.co_filename, user.f_lineno
         key = (call, name, number, self.dims, self.refusal)
         known = _doubts.setdefault(self.stream, {})
-        found = known.get(key)
-        if found is None:
+        pending = known.get(key)
+        if pending is None:
             if len(known) >= MOST_CALLS:
                 known.clear()
             flag = Flag.fresh(self.stream.backend)
             doubt = IndexDoubt(flag, call, line_of(user), self.dims, self.refusal)
-            found = known.setdefault(key, doubt)
-        return found
+            pending = known.setdefault(key, doubt)
+        return pending
 
 
 def _flag_of_thread(backend: Backend) -> Flag:

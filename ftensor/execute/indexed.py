@@ -142,20 +142,20 @@ def fetch(
         return None
     certain = in_range(index, source._shape[dim], strict)
     check = Check(storage, (dim % len(source._shape),), refusal, certain)
-    made = launch.call((source, index, check.flag.tensor), (), None)
-    if made is None:
+    results = launch.call((source, index, check.flag.tensor), (), None)
+    if results is None:
         return None
     check.done()
-    result: Tensor = made[0]
+    result: Tensor = results[0]
     return result
 
 
 def remember(
-    call: str, source: Tensor, index: Tensor, made: Tensor, located: Operand, indices: Sequence[Index], dim: int = 0
+    call: str, source: Tensor, index: Tensor, result: Tensor, located: Operand, indices: Sequence[Index], dim: int = 0
 ) -> None:
     """Let `fetch` serve the like of what `locate` has just copied, by one index along a dim."""
-    key = _key(COPY, made._shape, [Operand(made, made._strides), located], indices, False)
-    outputs = (Output(made._dtype, made._shape, made._strides),)
+    key = _key(COPY, result._shape, [Operand(result, result._strides), located], indices, False)
+    outputs = (Output(result._dtype, result._shape, result._strides),)
     also_as(
         source._storage.backend,
         key,
@@ -183,11 +183,11 @@ def prepare(
         operands = [replace(o, tensor=t) for o, t in zip(operands, bits)]
     strides = [o.strides for o in operands] + [i.strides for i in indices]
     sizes, steps = coalesce(shape, strides, range(len(shape)))
-    made = _taken(op, backend, operands, indices, sizes, steps) or [
+    launch_steps = _taken(op, backend, operands, indices, sizes, steps) or [
         _step(op, backend, operands, indices, piece, steps, ordered, moved) for piece, moved in split(sizes, steps)
     ]
     written = Output(out.tensor._dtype, out.tensor._shape, out.tensor._strides)
-    return Launch(tuple(made), len(strides) + 1, (written,), fresh=False)
+    return Launch(tuple(launch_steps), len(strides) + 1, (written,), fresh=False)
 
 
 def _taken(
@@ -198,10 +198,10 @@ def _taken(
     if op is not COPY or len(steps) != 3 or not backend.target.processor or not shape:
         return []
     (out, source), (index,) = operands, indices
-    (made, found, told), n = (s[-1] for s in steps), shape[-1]
-    runs = (made, found, told) == (1, 1, 0) and n > 1
+    (out_step, source_step, index_step), n = (s[-1] for s in steps), shape[-1]
+    runs = (out_step, source_step, index_step) == (1, 1, 0) and n > 1
     same = out.tensor._dtype is source.tensor._dtype
-    if not (runs or (made, told) == (1, 1)) or out.located or not (source.located and same):
+    if not (runs or (out_step, index_step) == (1, 1)) or out.located or not (source.located and same):
         return []
     key = take_key(out.tensor._dtype, index.tensor._dtype, backend.target, runs)
     if key is None or numel(shape) > MOST_AT_ONCE:
@@ -210,7 +210,7 @@ def _taken(
     work = numel(shape) // (RUN_AT_ONCE if runs else 1)
     units = select.units_for(work, backend.units, backend.target, 1)
     parts = max(1, min(-(-units // rows), n // (4 * key.lanes)))
-    g = TakeGeometry(n, parts, found, shape[:-1], tuple(zip(*[s[:-1] for s in steps])))
+    g = TakeGeometry(n, parts, source_step, shape[:-1], tuple(zip(*[s[:-1] for s in steps])))
     step = Step(key, min(units, g.items), (0, 1, 2), (0, 1, 2), after=(3,), geometry=g.pack(), work=work)
     return [step]
 
@@ -264,9 +264,9 @@ def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusa
         # The index itself, found in a row of all of them: this is what checks and wraps it.
         row = np.arange(i.size, dtype=np.int64) * i.stride
         located = Operand(host_tensor(row, like), zeros, True)
-        found = contiguous_like(shape, dtypes.int64, like)
-        locate(COPY, shape, found, [located], [replace(i, stride=1)], refusal=refusal)
-        pointwise(ADD_AT, (found.tensor, there), (), there, True)
+        places = contiguous_like(shape, dtypes.int64, like)
+        locate(COPY, shape, places, [located], [replace(i, stride=1)], refusal=refusal)
+        pointwise(ADD_AT, (places.tensor, there), (), there, True)
     return Index(there, steps, 2**62, 1, 0, checked=True)
 
 
@@ -283,16 +283,16 @@ def positions(mask: Tensor) -> Tensor:
     backend = mask._storage.backend
     launch = look_up(backend, ("compact", n), _compact, (backend, n))
     if isinstance(launch, Missing):
-        made: Tensor = on_host(launch.error, positions, (mask,))
-        return made
+        from_host: Tensor = on_host(launch.error, positions, (mask,))
+        return from_host
     units = launch.steps[0].units
     counts = memory.new_like(mask, (units,), dtypes.int64)
     enqueue(launch, (counts, mask, counts), (n, 1))
-    found = np.empty(units, np.int64)
-    backend.download(counts._storage, 0, found)
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(found)[:-1]])
+    totals = np.empty(units, np.int64)
+    backend.download(counts._storage, 0, totals)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(totals)[:-1]])
     backend.upload(counts._storage, 0, starts)
-    result = memory.new_like(mask, (int(found.sum()),), dtypes.int64)
+    result = memory.new_like(mask, (int(totals.sum()),), dtypes.int64)
     know_bounds(result, 0, n - 1)
     if result.numel():
         enqueue(launch, (result, mask, counts), (n, 0))
@@ -303,16 +303,16 @@ def _of_halves(mask: Tensor) -> Tensor:
     """`positions` of a mask's first and second half, as one tensor."""
     dim = next(d for d, size in enumerate(mask._shape) if size > 1)
     size, step = mask._shape[dim], mask._strides[dim]
-    found = []
+    halves = []
     for begin, end in ((0, size // 2), (size // 2, size)):
         shape = (*mask._shape[:dim], end - begin, *mask._shape[dim + 1 :])
         part = positions(mask._view(shape, mask._strides, mask._offset + begin * step))
         before = begin * numel(mask._shape[dim + 1 :])
-        found.append(pointwise(SHIFTED, (part,), (before,)) if before else part)
-    first, second = [f._shape[0] for f in found]
+        halves.append(pointwise(SHIFTED, (part,), (before,)) if before else part)
+    first, second = [f._shape[0] for f in halves]
     result = memory.new_like(mask, (first + second,), dtypes.int64)
-    pointwise(COPY, (found[0],), (), result._view((first,), (1,), 0), True)
-    pointwise(COPY, (found[1],), (), result._view((second,), (1,), first), True)
+    pointwise(COPY, (halves[0],), (), result._view((first,), (1,), 0), True)
+    pointwise(COPY, (halves[1],), (), result._view((second,), (1,), first), True)
     return know_bounds(result, 0, mask.numel() - 1)
 
 
@@ -326,8 +326,8 @@ def _compact(backend: Backend, n: int) -> Launch:
 
 def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:
     """A fresh contiguous output over the whole iteration shape."""
-    made = memory.new(shape, of, like._storage.device)
-    return Operand(made, contiguous_strides(shape))
+    tensor = memory.new(shape, of, like._storage.device)
+    return Operand(tensor, contiguous_strides(shape))
 
 
 def host_tensor(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
@@ -335,6 +335,6 @@ def host_tensor(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
     of = dtypes.from_numpy_dtype(array.dtype)
     array = array.copy(order="K")
     strides = tuple([s // of.itemsize for s in array.strides])
-    made = memory.new(array.shape, of, like._storage.device, strides)
-    made._storage.backend.upload(made._storage, 0, array.ravel(order="K"))
-    return know_bounds_of(made, array)
+    tensor = memory.new(array.shape, of, like._storage.device, strides)
+    tensor._storage.backend.upload(tensor._storage, 0, array.ravel(order="K"))
+    return know_bounds_of(tensor, array)

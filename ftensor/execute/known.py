@@ -25,27 +25,27 @@ def known(call: Hashable, *inputs: Any) -> Tensor | None:
         if type(x) is not Tensor:
             return None
     key = (call, *[x._key for x in inputs])
-    made = inputs[0]._storage.backend.launches[key].call(inputs, (), None)
-    return None if made is None else made[0]
+    results = inputs[0]._storage.backend.launches[key].call(inputs, (), None)
+    return None if results is None else results[0]
 
 
-def know(call: Hashable, inputs: Sequence[Tensor], made: Tensor, launch: Hashable, numbers: Sequence[Any]) -> None:
-    """Let `known` serve the like of a call whose result `made`, a fresh tensor, is what the launch
+def know(call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, numbers: Sequence[Any]) -> None:
+    """Let `known` serve the like of a call whose `result`, a fresh tensor, is what the launch
     kept under a key of its own has written. `inputs` begin where the tensors do that it reads, in
     their order; `numbers` are what its kernels get."""
-    backend = made._storage.backend
+    backend = result._storage.backend
     key = (call, *[x._key for x in inputs])
     if backend.target.unaligned and key not in backend.launches:
-        output = Output(made._dtype, made._shape, made._strides)
+        output = Output(result._dtype, result._shape, result._strides)
         also_as(backend, launch, key, outputs=(output,), fresh=True, own_numbers=tuple(numbers))
 
 
-def know_copies(call: Hashable, inputs: Sequence[Tensor], made: Tensor, pieces: Sequence[Tensor]) -> None:
+def know_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor]) -> None:
     """Let `known` serve the like of a call that has copied each of its `inputs` to one of the
     `pieces` of a fresh result, in one launch."""
-    launches = made._storage.backend.launches
+    launches = result._storage.backend.launches
     key = (call, *[x._key for x in inputs])
-    if not made._storage.backend.target.unaligned or key in launches or len(inputs) > MOST_COPIES:
+    if not result._storage.backend.target.unaligned or key in launches or len(inputs) > MOST_COPIES:
         return
     steps: list[Step] = []
     bound: list[Bound] = []
@@ -63,7 +63,7 @@ def know_copies(call: Hashable, inputs: Sequence[Tensor], made: Tensor, pieces: 
             offsets = tuple([o and k for o in step.offsets])
             steps.append(replace(step, pointers=pointers, offsets=offsets, moved=moved))
         bound += one.bound
-    output = Output(made._dtype, made._shape, made._strides)
+    output = Output(result._dtype, result._shape, result._strides)
     launch = Launch(tuple(steps), 1 + len(inputs), (output,), own_numbers=())
     launch.bind(tuple(bound))
     launches.keep(key, launch)

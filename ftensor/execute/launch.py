@@ -51,10 +51,10 @@ class Output:
         """Memory for the result; its values are whatever lies there."""
         storage = backend.allocate(self.nbytes)
         storage.device = where
-        made = object.__new__(Tensor)
-        made._storage, made._dtype, made._offset = storage, self.dtype, 0
-        made._shape, made._strides, made._key = self.shape, self.strides, self.key
-        return made
+        tensor = object.__new__(Tensor)
+        tensor._storage, tensor._dtype, tensor._offset = storage, self.dtype, 0
+        tensor._shape, tensor._strides, tensor._key = self.shape, self.strides, self.key
+        return tensor
 
 
 def asked(backend: Backend, *outputs: Output) -> tuple[Output, ...]:
@@ -146,20 +146,20 @@ class Launch:
 
     def enqueue(self, stream: Stream, numbers: Sequence[Any], *tensors: Tensor) -> None:
         """Put the steps on a stream; `tensors` and `numbers` as the function of this name has."""
-        made = self._enqueue
-        if made is None:
-            made = enqueuer(self._form)(*self._values)
+        function = self._enqueue
+        if function is None:
+            function = enqueuer(self._form)(*self._values)
             if self._met:
-                object.__setattr__(self, "_enqueue", made)
+                object.__setattr__(self, "_enqueue", function)
             object.__setattr__(self, "_met", True)
-        made(stream, numbers, *tensors)
+        function(stream, numbers, *tensors)
 
     @property
     def kept_bytes(self) -> int:
         """About what the launch takes of memory while it is kept."""
         tables = [of.table for of in self.bound or ()]
-        told = [table.nbytes + TABLE_BYTES for table in tables if table is not None]
-        return LAUNCH_BYTES + STEP_BYTES * len(self.steps) + sum(told)
+        sizes = [table.nbytes + TABLE_BYTES for table in tables if table is not None]
+        return LAUNCH_BYTES + STEP_BYTES * len(self.steps) + sum(sizes)
 
     @property
     def written(self) -> frozenset[int]:
@@ -220,15 +220,15 @@ class Missing:
 def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | Missing:
     """The launch that `prepare(*args)` makes, or what is Missing for it, remembered under `key`;
     None where it makes none."""
-    found: L | Missing | None = backend.launches.find(key)
-    if type(found) is Launch and found.bound is None and recorder(backend) is None:
+    launch: L | Missing | None = backend.launches.find(key)
+    if type(launch) is Launch and launch.bound is None and recorder(backend) is None:
         # It was only noted so far.
         try:
-            found.bind(bound_to(backend, found.steps))
+            launch.bind(bound_to(backend, launch.steps))
         except KernelNotBuilt:
             backend.launches.pop(key)
-            found = None
-    return found or _prepared(backend, key, prepare, args)
+            launch = None
+    return launch or _prepared(backend, key, prepare, args)
 
 
 def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | Missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
@@ -39,20 +40,20 @@ def gemm(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None, alpha: 
         key += tuple([not x._place() for x in operands])
     inputs, factors = (a, b, added), (alpha, beta)
     if backend.launches[key].call(inputs, factors, out) is None:
-        given = added if mode == 2 else None
-        if key in backend.launches or not _in_pieces(out, a, b, given, alpha, beta):
-            args = (out, a, b, given, alpha, beta)
+        addend = added if mode == 2 else None
+        if key in backend.launches or not _in_pieces(out, a, b, addend, alpha, beta):
+            args = (out, a, b, addend, alpha, beta)
             launched(backend, key, prepare, gemm, args, inputs, factors, out)
     return out
 
 
 def let_know(
-    call: str, inputs: tuple[Tensor, ...], made: Tensor, out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None
+    call: str, inputs: Sequence[Tensor], result: Tensor, out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None
 ) -> None:
     """Let a call be known by its `inputs` that has just made `out` of these, by a launch of its
-    own, and has given it as `made`. What is not added is not read: the first stands for it."""
+    own, and has given it as `result`. What is not added is not read: the first stands for it."""
     of = out._dtype.compute
-    know(call, inputs, made, _key(out, a, b, added, 1), (*values_of(1, of), *values_of(1, of)))
+    know(call, inputs, result, _key(out, a, b, added, 1), (*values_of(1, of), *values_of(1, of)))
 
 
 def _key(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any) -> tuple[Any, ...]:

@@ -31,26 +31,26 @@ def max_pool_back(grad: Tensor, places: Tensor, windows: PlaneWindows, shape: In
 
 
 def _launched(
-    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype, made: tuple[tuple[Ints, dtype], ...]
+    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype, outputs: tuple[tuple[Ints, dtype], ...]
 ) -> tuple[Tensor, ...]:
     backend = inputs[0]._storage.backend
     key = (name, windows, *[x._key for x in inputs])
-    return run(backend, key, _prepare, _launched, (name, inputs, windows, of, made), inputs)
+    return run(backend, key, _prepare, _launched, (name, inputs, windows, of, outputs), inputs)
 
 
 def _prepare(
-    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype, made: tuple[tuple[Ints, dtype], ...]
+    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype, outputs: tuple[tuple[Ints, dtype], ...]
 ) -> Launch:
     if of.bare:
         raise errors.not_implemented_for(name, of)
     backend = inputs[0]._storage.backend
     target = backend.target
     key = max_pool_key(name == "max_pool_back", of, windows, target, target.unaligned)
-    told, count = windows.geometry(key), windows.total
+    geometry, count = windows.geometry(key), windows.total
     assert count * prod(windows.kernel) < 2**31, name
-    most = told.items if target.grid == "stride" else count // (WINDOWS * target.unit_elements)
-    units = max(1, min(backend.units, most, told.items))
-    operands = tuple(range(len(made) + len(inputs)))
-    step = Step(key, units, operands, operands, geometry=told.pack(), work=count)
-    results = tuple([Output(d, shape, contiguous_strides(shape)) for shape, d in made])
+    most = geometry.items if target.grid == "stride" else count // (WINDOWS * target.unit_elements)
+    units = max(1, min(backend.units, most, geometry.items))
+    operands = tuple(range(len(outputs) + len(inputs)))
+    step = Step(key, units, operands, operands, geometry=geometry.pack(), work=count)
+    results = tuple([Output(d, shape, contiguous_strides(shape)) for shape, d in outputs])
     return Launch((step,), len(operands), results)

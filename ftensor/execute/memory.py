@@ -29,10 +29,10 @@ def new(shape: Ints, of: dtypes.dtype, where: device, strides: Ints | None = Non
         raise errors.no_float64(of, backend.properties.name)
     storage = backend.allocate(nbytes)
     storage.device = where
-    made = object.__new__(Tensor)
-    made._storage, made._dtype, made._offset = storage, of, 0
-    made._shape, made._strides, made._key = shape, strides, key
-    return made
+    tensor = object.__new__(Tensor)
+    tensor._storage, tensor._dtype, tensor._offset = storage, of, 0
+    tensor._shape, tensor._strides, tensor._key = shape, strides, key
+    return tensor
 
 
 @lru_cache(1 << 14)

@@ -43,11 +43,11 @@ def nll(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore
     certain = in_range(target, x._shape[dim], True)
     check = Check(x._storage, (dim,), errors_index.class_bounds, certain)
     args, inputs = (x, target, weight, reduction, ignored), (*operands, check.flag.tensor)
-    made = served(backend, key, _loss, nll, args, inputs, (ignored,))
-    if made is None:
+    results = served(backend, key, _loss, nll, args, inputs, (ignored,))
+    if results is None:
         return None
     check.done()
-    return made[0], made[1]
+    return results[0], results[1]
 
 
 def nll_input(
@@ -58,8 +58,8 @@ def nll_input(
     operands = (grad, target, total) if weight is None else (grad, target, total, weight)
     key = ("nll_input", reduction, x._key, *[y._key for y in operands])
     args = (grad, x, target, weight, reduction, ignored, total)
-    made = served(backend, key, _derivative, nll_input, args, operands, (ignored,))
-    return None if made is None else made[0]
+    results = served(backend, key, _derivative, nll_input, args, operands, (ignored,))
+    return None if results is None else results[0]
 
 
 def _serves(backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: Tensor, weight: Tensor | None) -> bool:

@@ -51,9 +51,9 @@ def pointwise(
         key += tuple([p.__class__ for p in params])
     if not backend.target.unaligned:
         key += _alignments(inputs, out)
-    made = backend.launches[key].call(inputs, params, out)
-    if made is not None:
-        return made[0]
+    results = backend.launches[key].call(inputs, params, out)
+    if results is not None:
+        return results[0]
     new, device = key not in backend.launches, storage.device
     tensors = [x for x in inputs if type(x) is Tensor]
     for x in tensors:
@@ -73,9 +73,9 @@ def pointwise(
                 sized(out, shape, fixed=any(x is out for x in tensors), strides=fresh)
                 return pointwise(op, inputs, params, out)
     if op in replaced and device.type == "fpga":
-        given = replaced[op](inputs, params, out)
-        if given is not NotImplemented:
-            return given
+        replacement = replaced[op](inputs, params, out)
+        if replacement is not NotImplemented:
+            return replacement
         key += ("declined",)  # under its own key the launch would be found before it is asked
     numbers = [x for x in inputs if type(x) is not Tensor]
     numbers += params

@@ -136,7 +136,7 @@ def steps(
     lanes = lanes_for(dtypes, compute, target.lanes_bytes)
     operands = tuple([x._dtype if type(x) is Tensor else None for x in inputs])
     numbers = len(dtypes) <= len(inputs) or bool(op.params)
-    found = []
+    steps = []
     ordered = out is not None and in_order(inputs, out)
     anywhere = target.processor and not ordered
     each = 1
@@ -179,8 +179,8 @@ def steps(
                 if built(backend, other):
                     key, choice = other, held
                     break
-        told = choice.geometry
-        found.append(
+        geometry = choice.geometry
+        steps.append(
             Step(
                 key,
                 choice.units,
@@ -188,12 +188,12 @@ def steps(
                 pointers,
                 moved,
                 numbers,
-                n=choice.n if told is None else None,
-                geometry=told or (),
+                n=choice.n if geometry is None else None,
+                geometry=geometry or (),
                 work=numel(shape),
             )
         )
-    return tuple(found)
+    return tuple(steps)
 
 
 def in_order(inputs: Sequence[Any], out: Tensor) -> bool:

@@ -77,7 +77,7 @@ def _launch(
     beside = key.places and not key.packed
     digits = parts << g.width
     lines = digits * key.lanes
-    made = tuple(
+    launch_steps = tuple(
         [
             Step(
                 key,
@@ -97,4 +97,4 @@ def _launch(
         (2 * kept + lines) * 4 if beside else LAST,
         (digits + 2 * parts) * 4 or LAST,
     )
-    return Launch(made, operands, outputs, temporaries=temporaries)
+    return Launch(launch_steps, operands, outputs, temporaries=temporaries)

@@ -48,7 +48,7 @@ def fold(
     not to be a fresh one: it is resized, and converted to; RuntimeError where its dtype can't hold
     the result, or it lies on another device.
     """
-    given = (None,) * len(outs) if into is None else into
+    destinations = (None,) * len(outs) if into is None else into
     where = inputs[0]._storage.device
     named = dims if dims is None or isinstance(dims, int) else tuple(dims)
     backend = inputs[0]._storage.backend
@@ -59,25 +59,25 @@ def fold(
         key += (x._key,)
         if not backend.target.unaligned:
             key += (not x._place(),)
-    made: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, params, into)
-    if made is None:
+    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, params, into)
+    if results is None:
         args = (red, inputs, dims, keepdim, compute, outs, params)
         if key not in backend.launches and _too_large(inputs):
-            made = in_pieces(fold, *args, LIMIT)
+            results = in_pieces(fold, *args, LIMIT)
         else:
             targets = [
                 None if out is None else _straight(red, out, of, inputs, dims, keepdim)
-                for out, of in zip(given, outs, strict=True)
+                for out, of in zip(destinations, outs, strict=True)
             ]
-            made = launched(backend, key, prepare, fold, args, inputs, params, targets)
-    if red.arg and made[0].numel():  # where it is, in the elements folded into one
-        folded = max(x.numel() for x in inputs) // made[0].numel()
-        for t, out, text in zip(made, given, red.finish):
+            results = launched(backend, key, prepare, fold, args, inputs, params, targets)
+    if red.arg and results[0].numel():  # where it is, in the elements folded into one
+        folded = max(x.numel() for x in inputs) // results[0].numel()
+        for t, out, text in zip(results, destinations, red.finish):
             if text.strip() == "i" and t is not out:
                 know_bounds(t, 0, folded - 1)
     if into is None:
-        return made
-    return tuple([x if x is out else copied(red.name, out, x, True) for x, out in zip(made, given)])
+        return results
+    return tuple([x if x is out else copied(red.name, out, x, True) for x, out in zip(results, destinations)])
 
 
 def _straight(red: Reduce, out: Tensor, of: dtype, inputs: Sequence[Tensor], dims: Any, keepdim: bool) -> Tensor | None:

@@ -61,8 +61,8 @@ def in_pieces(
                     for x, outer, step, at, to in zip(inputs, operands[1:], steps, offsets[1:], moved, strict=True)
                 ]
             )
-        made = _fold_parts(fold, red, views, len(size), compute, outs, params)
-        for result, value in zip(results, made, strict=True):
+        folded = _fold_parts(fold, red, views, len(size), compute, outs, params)
+        for result, value in zip(results, folded, strict=True):
             pointwise(COPY, (value,), (), result._view(size, dense, offsets[0]), True)
     out_shape = reduced_shape(shape, chosen, keepdim)
     out_strides = contiguous_strides(out_shape)
@@ -159,8 +159,8 @@ def _find_in_parts(
     for views in parts:
         shape = views[0]._shape
         dims = tuple(range(kept, len(shape)))
-        found = fold(first, views, dims, False, compute, (compute, int64))
-        here, at = found[0], pointwise(SHIFT, (found[1],), (start,))
+        folded = fold(first, views, dims, False, compute, (compute, int64))
+        here, at = folded[0], pointwise(SHIFT, (folded[1],), (start,))
         if value is None or index is None:
             value, index = here, at
         else:
@@ -170,11 +170,11 @@ def _find_in_parts(
         start += numel(shape[kept:])
     assert value is not None and index is not None, "no parts"
     results = {"x": value, "i": index}
-    made = []
+    outputs = []
     for of, text in zip(outs, red.finish, strict=True):
-        made.append(new_like(value, value._shape, of))
-        pointwise(COPY, (results[text],), (), made[-1], True)
-    return tuple(made)
+        outputs.append(new_like(value, value._shape, of))
+        pointwise(COPY, (results[text],), (), outputs[-1], True)
+    return tuple(outputs)
 
 
 @cache

@@ -42,10 +42,10 @@ def run(
     Where an image lacks a kernel, the host does `entry(*args)`, which writes `out`, if that is a
     tensor, or `partly` a part of it. RuntimeError for tensors on different devices.
     """
-    made: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, out)
-    if made is None:
-        made = launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
-    return made
+    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, out)
+    if results is None:
+        results = launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
+    return results
 
 
 def served(
@@ -59,9 +59,9 @@ def served(
 ) -> tuple[Tensor, ...] | None:
     """As `run`, of an op that has another way: None where that is the better one, so that `prepare`
     gives None, and for operands on several devices."""
-    made: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, None)
-    if made is not None:
-        return made
+    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, None)
+    if results is not None:
+        return results
     where = inputs[0]._storage.device
     if any(x._storage.device is not where for x in inputs):
         return None
@@ -80,9 +80,9 @@ def launched(
     partly: bool = False,
 ) -> tuple[Tensor, ...]:
     """What `run` does with a call that is new, or at which there is something to look at."""
-    made = _launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
-    assert made is not None, key
-    return made
+    results = _launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
+    assert results is not None, key
+    return results
 
 
 def _launched(
@@ -110,9 +110,9 @@ def _launched(
         whole = out if type(out) is Tensor else None
         result = on_host(launch.error, entry, args, whole, partly)
         return result if isinstance(result, tuple) else (result,)
-    given = written or (None,) * len(launch.outputs)
-    made = tuple([of.make(backend, where) if x is None else x for of, x in zip(launch.outputs, given)])
-    for x in made:
+    destinations = written or (None,) * len(launch.outputs)
+    outputs = tuple([of.make(backend, where) if x is None else x for of, x in zip(launch.outputs, destinations)])
+    for x in outputs:
         x._storage.changed()
     if launch.own_numbers is not None:
         numbers = launch.own_numbers
@@ -121,10 +121,10 @@ def _launched(
     elif launch.numbers:
         numbers = [v for x, d in zip(numbers, launch.numbers) for v in values_of(x, d)]
     constants = [constant(inputs[0]) for constant in launch.constants]
-    enqueue(launch, (*made, *inputs, *constants), numbers)
-    for x in made:
+    enqueue(launch, (*outputs, *inputs, *constants), numbers)
+    for x in outputs:
         x._storage.changed()  # by then another thread may have read it, before it was written
-    return made
+    return outputs
 
 
 def also_as(backend: Backend, key: Hashable, other: Hashable, **changes: Any) -> None:

@@ -110,10 +110,10 @@ def select(x: Tensor, dim: int, mode: int, rank: int, descending: bool = False) 
 def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) -> Launch:
     """The launch: a row is one unit's."""
     backend, key = x._storage.backend, SortRowsKey(x._dtype, selects=True)
-    made = tuple([(rank if mode == FIRST else 1) if d == dim else n for d, n in enumerate(x._shape)])
-    strides = contiguous_strides(made)
-    outputs = asked(backend, Output(x._dtype, made, strides), Output(dtypes.int64, made, strides))
-    if not numel(made):
+    sizes = tuple([(rank if mode == FIRST else 1) if d == dim else n for d, n in enumerate(x._shape)])
+    strides = contiguous_strides(sizes)
+    outputs = asked(backend, Output(x._dtype, sizes, strides), Output(dtypes.int64, sizes, strides))
+    if not numel(sizes):
         return Launch((), 3, outputs)
     shape, read, written = board_sort.rows_along(x, dim, strides)
     n, rows = x._shape[dim], numel(shape)
@@ -133,16 +133,16 @@ def _launch(
     key: SortRowsKey, steps: list[tuple[SortRowsGeometry, int, bool]], outputs: tuple[Output, ...], kept: int
 ) -> Launch:
     """Steps, each from a to b or, where it is turned, from b to a."""
-    made = []
+    launch_steps = []
     for g, units, turned in steps:
         a, b = ((A_KEYS, A_ORDER), (B_KEYS, B_ORDER))[:: -1 if turned else 1]
         pointers = (VALUES, INDICES, X, *a, *b)
         offsets = (VALUES, INDICES, X)
         work = g.n * numel(g.shape)
-        made.append(Step(key, units, pointers, offsets, geometry=g.pack(), work=work))
+        launch_steps.append(Step(key, units, pointers, offsets, geometry=g.pack(), work=work))
     wide = compared(key.dtype).itemsize
     temporaries: Ints = (kept * wide, kept * 4, kept * wide, kept * 4)
-    return Launch(tuple(made), 3, outputs, temporaries=temporaries)
+    return Launch(tuple(launch_steps), 3, outputs, temporaries=temporaries)
 
 
 def search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bool) -> Tensor:

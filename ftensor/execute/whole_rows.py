@@ -20,8 +20,8 @@ MOST = 1 << 31
 def whole_softmax(op: str, x: Tensor) -> Tensor | None:
     """An op of OPS along the last dim; None where another way is to be taken: off boards, where an
     image has no such kernel, for other dtypes, rows that don't lie in line or are too long."""
-    made = _served(op, (x,), 1, False, False, 0.0) if x.ndim else None
-    return None if made is None else made[0]
+    results = _served(op, (x,), 1, False, False, 0.0) if x.ndim else None
+    return None if results is None else results[0]
 
 
 def whole_norm(
