@@ -1,4 +1,4 @@
-// $told: each element.
+// $comment: each element.
 FT_KERNEL void $name($parameters)
 {
     $slab

@@ -1,4 +1,4 @@
-// $told: a row's beats into STATES states side by side, which become one behind its last beat.
+// $comment: a row's beats into STATES states side by side, which become one behind its last beat.
 FT_KERNEL void $name($parameters)
 {
     $slab

@@ -1,4 +1,4 @@
-// $told: what is of a row.
+// $comment: what is of a row.
 FT_KERNEL void $name($parameters)
 {
     $slab

@@ -1,4 +1,4 @@
-// $told
+// $comment
 FT_KERNEL void $name($parameters)
 {
     $slab

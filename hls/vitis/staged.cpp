@@ -1,5 +1,5 @@
 $title
-// $told
+// $comment
 
 $settings
 #include "ftensor/vitis/process.h"

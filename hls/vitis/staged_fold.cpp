@@ -1,4 +1,4 @@
-// $told: a row's beats into STATES states side by side, which leave behind its last ones.
+// $comment: a row's beats into STATES states side by side, which leave behind its last ones.
 static void $name_of_states($streams, hls::stream<ft_vec<$state> > &to, $scalars)
 {
     $state sum[8][LANES];

@@ -1,4 +1,4 @@
-// $told
+// $comment
 static void $name($streams, $scalars)
 {
 $name:

@@ -155,7 +155,7 @@ class _Text:
                 "type": of,
                 "beat": self._beat(of),
                 "size": str(kept),
-                "told": "one row that is every row's" if p.kind == EVERY_ROW else "its PERIOD rows again and again",
+                "comment": "one row that is every row's" if p.kind == EVERY_ROW else "its PERIOD rows again and again",
                 "take": f"vload_half(at, {name})" if halves else f"{name}[at]",
                 "give": f"vstore_half_rte(got, at, {name});" if halves else f"{name}[at] = got;",
                 "writes": [self._write(f, "w") for f in fifos],
@@ -181,7 +181,7 @@ class _Text:
             f"intel/staged_{stage.kind}.cl",
             {
                 **places,
-                "told": ", ".join(key.calls[c].unit.name for c in stage.calls),
+                "comment": ", ".join(key.calls[c].unit.name for c in stage.calls),
                 "kept": kept,
                 "reads": reads,
                 "computed": lines,
@@ -200,7 +200,7 @@ class _Text:
             "intel/staged_fold.cl",
             {
                 **places,
-                "told": key.calls[c].unit.name,
+                "comment": key.calls[c].unit.name,
                 "state": f"{of}_s",
                 "identity": f"{of}_identity",
                 "combine": f"{of}_combine",
@@ -225,7 +225,7 @@ class _Text:
             "intel/staged_transform.cl",
             {
                 **places,
-                "told": f"{unit.name} of rows of {course.points}",
+                "comment": f"{unit.name} of rows of {course.points}",
                 "tables": steps.tables,
                 "memories": steps.memories,
                 "apart": steps.apart,

@@ -35,13 +35,13 @@ def source(group: Group) -> str:
     elif key.serves is not None:
         body, comment = [f"if (n > 0) {call};" for call in calls], "Between memory and streams."
     else:
-        body = [*_told(key.of), *(f"{call};" for call in calls)]
+        body = [*_read_numbers(key.of), *(f"{call};" for call in calls)]
         comment = "Runs by itself: waits until it is told of rows, works through them, and waits again."
     return fill(
         "linked.cpp",
         {
             "title": title(group),
-            "told": comment,
+            "comment": comment,
             "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
             "headers": headers(own),
             "units": "\n\n".join(units(own)),
@@ -102,7 +102,7 @@ def _words(key: StagedKey, numbers: Sequence[int]) -> list[str]:
     ]
 
 
-def _told(key: StagedKey) -> list[str]:
+def _read_numbers(key: StagedKey) -> list[str]:
     """Lines that read what is told: the rows, then the numbers."""
     lines = ["const int n = (int)told.read();"]
     for c, name in _named(key, range(len(key.numbers))):

@@ -58,7 +58,7 @@ class Text:
             "staged.cpp",
             {
                 "title": title(group),
-                "told": f"A graph over rows of {key.length} elements in beats of {key.lanes}.",
+                "comment": f"A graph over rows of {key.length} elements in beats of {key.lanes}.",
                 "headers": headers(key),
                 "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
                 "units": "\n\n".join(units(key)),
@@ -120,8 +120,8 @@ class Text:
                 "type": _type(port.dtype),
                 "streams": self._streams(fifos),
                 "from": fifos[0].name if fifos else "",
-                "take": _taken(f"got{lane}", port.dtype, element),
-                "give": _given(f"w{lane}", port.dtype, element),
+                "take": _from_port(f"got{lane}", port.dtype, element),
+                "give": _to_port(f"w{lane}", port.dtype, element),
                 "writes": [f"{f.name}.write(w);" for f in fifos],
             },
         )
@@ -148,7 +148,7 @@ class Text:
         text = fill(
             f"staged_{stage.kind}.cpp",
             {
-                "told": f"{names}: {'each element' if wide else 'what is of a row'}.",
+                "comment": f"{names}: {'each element' if wide else 'what is of a row'}.",
                 "name": stage.name,
                 "streams": self._streams(fifos),
                 "scalars": self._scalars(stage),
@@ -173,7 +173,7 @@ class Text:
         text = fill(
             "staged_fold.cpp",
             {
-                "told": key.calls[c].unit.name,
+                "comment": key.calls[c].unit.name,
                 "name_of_states": f"{stage.name}_states",
                 "name_of_tree": f"{stage.name}_tree",
                 "state": f"{of}_s",
@@ -213,7 +213,7 @@ class Text:
         text = fill(
             "staged_transform.cpp",
             {
-                "told": comment,
+                "comment": comment,
                 "name": stage.name,
                 "streams": self._streams([into, *out]),
                 "scalars": self._scalars(stage),
@@ -279,14 +279,14 @@ def _type(of: dtype) -> str:
     return f"ft_c{wide_of(p)}" if of.is_complex else wide_of(p)
 
 
-def _taken(text: str, of: dtype, element: str) -> str:
+def _from_port(text: str, of: dtype, element: str) -> str:
     """A port's element as a value."""
     if of.name in ctype.HALVES:
         return f"ft_from_half({text})"
     return f"ft_bits<{_type(of)}>({text})" if element == "uint64_t" else text
 
 
-def _given(text: str, of: dtype, element: str) -> str:
+def _to_port(text: str, of: dtype, element: str) -> str:
     """A value as a port's element."""
     if of.name in ctype.HALVES:
         return f"ft_to_half({text})"
