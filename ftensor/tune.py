@@ -63,7 +63,7 @@ THRESHOLDS = (
 )
 
 
-class Found(NamedTuple):
+class Tuning(NamedTuple):
     """What was found for a threshold; `gain`: times as fast as with the default, by the geometric
     mean of the calls' least times."""
 
@@ -75,7 +75,7 @@ class Found(NamedTuple):
 
 def tune(
     backend: Backend, rounds: int, say: Callable[[str], None], thresholds: Sequence[Threshold]
-) -> tuple[Target, list[Found]]:
+) -> tuple[Target, list[Tuning]]:
     """Measure a processor's thresholds one after the other: its family as it is best here, and
     what was found. What is no better than the default by 1 % stays as it is."""
     target, results = backend.target.untuned(), []
@@ -89,7 +89,7 @@ def tune(
         if gain < ENOUGH:
             best, gain = now, 1.0
         target = families[best]
-        results.append(Found(one, now, best, gain))
+        results.append(Tuning(one, now, best, gain))
     return target, results
 
 
