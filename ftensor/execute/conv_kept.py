@@ -14,7 +14,7 @@ from .._tensor import Tensor
 from ..iterator.shape import Ints
 from ..kernels.skeletons.conv import ConvKey, ConvPackGeometry
 from . import derived
-from .launch import Launch, Missing, Output, Step, enqueue, look_up
+from .launch import Launch, MissingKernel, Output, Step, enqueue, look_up
 from .observe import recorder
 
 # A launch's operands: those of `conv.prepare`, and what is packed. With panels that are kept,
@@ -68,7 +68,7 @@ def _make_panels(launch: Launch, steps: list[Step], inputs: tuple[Tensor, ...]) 
     backend = storage.backend
     key = ("conv panels", tuple([(s.key, s.units, s.geometry) for s in steps]))
     packing = look_up(backend, key, _panel_launch, (launch, steps))
-    if isinstance(packing, Missing):
+    if isinstance(packing, MissingKernel):
         return None
     tensors = tuple([of.make(backend, storage.device) for of in packing.outputs])
     enqueue(packing, (*tensors, *inputs))

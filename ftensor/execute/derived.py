@@ -69,7 +69,7 @@ def ready(derived: Derived | None, other: Storage) -> tuple[Tensor, ...] | None:
     the current stream."""
     if derived is None or other.derived is None or other.derived.mark is not derived.mark:
         return None
-    stream, made_on = other.backend._current.stream, derived.tensors[0]._storage.stream
-    if made_on is not stream:
-        stream.wait_stream(made_on)
+    stream, origin = other.backend._current.stream, derived.tensors[0]._storage.stream
+    if origin is not stream:
+        stream.wait_stream(origin)
     return derived.tensors

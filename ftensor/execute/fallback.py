@@ -17,7 +17,7 @@ from ..rows.copies import COPY
 from ..runtime import fallback
 from ..runtime.backend import host_bytes
 from ..runtime.blocks import VECTOR
-from .launch import Missing, enqueue, look_up
+from .launch import MissingKernel, enqueue, look_up
 from .memory import new, resize
 from .prepare import prepare
 
@@ -201,7 +201,7 @@ class _Mirror:
         packed = new(out._shape, out._dtype, self.where)
         key = ("spread", packed._key, out._key, out._place())
         launch = look_up(self.backend, key, prepare, (COPY, (packed,), (), out, True))
-        if isinstance(launch, Missing):
+        if isinstance(launch, MissingKernel):
             return False
         values = np.ascontiguousarray(self.tensors[id(out)]._host())
         packed._storage.backend.upload(packed._storage, 0, values)

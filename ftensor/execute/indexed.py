@@ -28,7 +28,7 @@ from .copy import fill
 from .fallback import on_host
 from .index_check import Check, Refusal, in_range, know_bounds, know_bounds_of
 from .keys import located_key
-from .launch import Launch, Missing, Output, Step, enqueue, look_up
+from .launch import Launch, MissingKernel, Output, Step, enqueue, look_up
 from .pointwise import pointwise
 from .run import also_as, run
 
@@ -282,7 +282,7 @@ def positions(mask: Tensor) -> Tensor:
     mask = mask.contiguous()
     backend = mask._storage.backend
     launch = look_up(backend, ("compact", n), _compact, (backend, n))
-    if isinstance(launch, Missing):
+    if isinstance(launch, MissingKernel):
         from_host: Tensor = on_host(launch.error, positions, (mask,))
         return from_host
     units = launch.steps[0].units

@@ -203,7 +203,7 @@ class Launch:
 L = TypeVar("L", Launch, Launch | None)
 
 
-class Missing:
+class MissingKernel:
     """Stands where a prepared launch would: the images lack one of its kernels."""
 
     __slots__ = ("error",)
@@ -217,10 +217,10 @@ class Missing:
         return LAUNCH_BYTES
 
 
-def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | Missing:
-    """The launch that `prepare(*args)` makes, or what is Missing for it, remembered under `key`;
-    None where it makes none."""
-    launch: L | Missing | None = backend.launches.find(key)
+def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
+    """The launch that `prepare(*args)` makes, or a MissingKernel, remembered under `key`; None where
+    it makes none."""
+    launch: L | MissingKernel | None = backend.launches.find(key)
     if type(launch) is Launch and launch.bound is None and recorder(backend) is None:
         # It was only noted so far.
         try:
@@ -231,11 +231,11 @@ def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tu
     return launch or _prepared(backend, key, prepare, args)
 
 
-def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | Missing:
+def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
     # Apart from the launches that can run, so that these need not be told from others when found.
-    missed = (Missing, key)
+    missed = (MissingKernel, key)
     if backend.images is not None and recorder(backend) is None:
-        known: Missing | None = backend.launches.find(missed)
+        known: MissingKernel | None = backend.launches.find(missed)
         if known is not None and not backend.images.has(known.error.entry):
             return known
     try:
@@ -244,7 +244,7 @@ def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: 
             launch.bind(bound_to(backend, launch.steps))
     except KernelNotBuilt as error:
         backend.launches.pop(missed, None)  # an image that was added may lack another kernel
-        return backend.launches.keep(missed, Missing(error.again()))
+        return backend.launches.keep(missed, MissingKernel(error.again()))
     if launch is None:
         return launch
     # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here

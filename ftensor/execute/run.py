@@ -14,7 +14,7 @@ from .. import errors
 from .._tensor import Tensor
 from ..rows.called import op_called
 from .fallback import on_host
-from .launch import Launch, Missing, enqueue, look_up
+from .launch import Launch, MissingKernel, enqueue, look_up
 from .numbers import values_of
 from .observe import recorder
 
@@ -106,7 +106,7 @@ def _launched(
     launch = look_up(backend, key, prepare, args)
     if launch is None:
         return None
-    if isinstance(launch, Missing):
+    if isinstance(launch, MissingKernel):
         whole = out if type(out) is Tensor else None
         result = on_host(launch.error, entry, args, whole, partly)
         return result if isinstance(result, tuple) else (result,)

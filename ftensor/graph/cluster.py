@@ -21,7 +21,7 @@ NEAR_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
-class Called:
+class PointCall:
     """A point's call: what it takes, earlier results by their number or inputs by their place, and
     the numbers of its results."""
 
@@ -41,7 +41,7 @@ class Cluster:
 
     def __init__(self, frame: Point | None = None, passes: bool = True, most: int = MOST_VALUES) -> None:
         self.frame, self.passes, self.most = frame, passes, most
-        self.calls: list[Called] = []
+        self.calls: list[PointCall] = []
         self.loops: tuple[Loop, ...] = frame.loops if frame else ()
         self.splits: tuple[Split, ...] = tuple([(k, 1) for k in range(len(self.loops))])
         self.inputs: list[Place] = []
@@ -91,7 +91,7 @@ class Cluster:
         self.inputs = [there(p) for p in of.inputs]
         self.outputs = {there(p): k for p, k in of.outputs.items()}
         self.calls = [
-            Called(c.point, tuple([there(t) if isinstance(t, Place) else t for t in c.takes]), c.gives)
+            PointCall(c.point, tuple([there(t) if isinstance(t, Place) else t for t in c.takes]), c.gives)
             for c in of.calls
         ]
 
@@ -240,7 +240,7 @@ class Cluster:
             takes.append(p if value is None else value)
         first = sum(len(c.gives) for c in self.calls)
         gives = tuple(range(first, first + len(outs)))
-        self.calls.append(Called(point, tuple(takes), gives))
+        self.calls.append(PointCall(point, tuple(takes), gives))
         self.outputs.update(zip(outs, gives, strict=True))
 
 

@@ -17,7 +17,7 @@ from ..kernels.fused import Call, FusedKey
 from ..kernels.key import LINEAR, Port, lanes_for
 from ..kernels.skeletons.reduce_geometry import FoldGeometry
 from ..kernels.unit import unit_of
-from .cluster import MOST_OPERANDS, Called, Cluster, near
+from .cluster import MOST_OPERANDS, Cluster, PointCall, near
 from .node import Node
 from .point import Loop, Place, Point, key_of, size
 
@@ -43,7 +43,7 @@ class Program:
         return "_".join(list(names)[:3])
 
 
-def _needed(calls: Sequence[Called], wanted: Sequence[int]) -> list[Called]:
+def _needed(calls: Sequence[PointCall], wanted: Sequence[int]) -> list[PointCall]:
     alive, kept = set(wanted), []
     for call in reversed(calls):
         if alive & set(call.gives):
@@ -52,7 +52,7 @@ def _needed(calls: Sequence[Called], wanted: Sequence[int]) -> list[Called]:
     return kept[::-1]
 
 
-def program(calls: Sequence[Called], wanted: Sequence[int]) -> Program:
+def program(calls: Sequence[PointCall], wanted: Sequence[int]) -> Program:
     """The program of the calls that some results need."""
     kept = _needed(calls, wanted)
     inputs = list(dict.fromkeys(t for c in kept for t in c.takes if isinstance(t, Place)))
@@ -270,8 +270,8 @@ def _fold_node(cluster: Cluster, stored: Sequence[Place]) -> Node:
     cut, whole = (replace(fold, unit=unit_of(key_of(s))) for s in (first, last))
     states = [Place(-1 - k, 0, p.dtype, ()) for k, p in enumerate(key_of(first).outs)]
     partial = tuple([p.memory for p in states])
-    one = program([*cluster.calls[:at], Called(cut, call.takes, partial)], partial)
-    then = Called(whole, tuple(states), call.gives)
+    one = program([*cluster.calls[:at], PointCall(cut, call.takes, partial)], partial)
+    then = PointCall(whole, tuple(states), call.gives)
     two = program([then, *cluster.calls[at + 1 :]], wanted)
     inputs = [p for p in two.inputs if p not in states]
     places = list(dict.fromkeys([*stored, *one.inputs, *inputs]))

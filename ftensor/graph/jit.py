@@ -13,7 +13,7 @@ from .._device import default_backend
 from .._tensor import Tensor
 from ..errors import KernelNotBuilt
 from ..errors import graph as errors
-from ..execute.launch import Missing
+from ..execute.launch import MissingKernel
 from ..execute.observe import recorder
 from ..kernels.skeleton import skeleton_of
 from ..runtime.callers import levels_to_user
@@ -116,15 +116,15 @@ class Jitted(Generic[P, R]):
         graph = known(backend.launches, signature)
         if graph is not None:
             return graph
-        missed, images = (Missing, signature), backend.images
-        lacks: Missing | None = None if images is None else backend.launches.find(missed)
+        missed, images = (MissingKernel, signature), backend.images
+        lacks: MissingKernel | None = None if images is None else backend.launches.find(missed)
         if images is not None and lacks is not None and not images.has(lacks.error.entry):
             return None
         try:
             return self.lower(backend, signature, tensors, args, kwargs)
         except KernelNotBuilt as error:
             backend.launches.pop(missed, None)  # an image that was added may lack another kernel
-            backend.launches.keep(missed, Missing(error.again()))
+            backend.launches.keep(missed, MissingKernel(error.again()))
             return None
 
     def lower(

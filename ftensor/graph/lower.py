@@ -13,7 +13,7 @@ from ..execute.numbers import values_of
 from ..iterator.shape import numel
 from ..iterator.stride import is_dense
 from .lowered import Lowered, Part
-from .node import Drawn, FreeNumber, Graph, Node, Region, ResultTensor
+from .node import DrawnNumber, FreeNumber, Graph, Node, Region, ResultTensor
 from .numbers import Free
 from .series import InSeries
 from .slots import slots
@@ -55,7 +55,7 @@ class _Lowering:
             if r.dtype is not self._argument(r.memory)._dtype:
                 self.seen[r.memory, r.dtype] = None
         self.numbers: list[Any] = []
-        self.drawn: list[tuple[int, dtype, Drawn]] = []
+        self.drawn: list[tuple[int, dtype, DrawnNumber]] = []
         self.free_numbers: dict[tuple[int, dtype | None], list[int]] = {}
 
     def _argument(self, memory: int) -> Tensor:
@@ -197,7 +197,7 @@ class _Lowering:
                 self.numbers.append(self._value(number, None))
             return
         for number, of in zip(node.numbers, node.launch.numbers, strict=True):
-            if isinstance(number, Drawn):
+            if isinstance(number, DrawnNumber):
                 self.drawn.append((len(self.numbers), of, number))
             self.numbers += values_of(self._value(number, of), of)
 

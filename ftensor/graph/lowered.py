@@ -12,7 +12,7 @@ from ..execute.index_check import within
 from ..execute.launch import Launch, enqueue
 from ..execute.numbers import values_of
 from ..iterator.shape import Ints
-from .node import Check, Drawn, Graph, ResultTensor, put_together
+from .node import Check, DrawnNumber, Graph, ResultTensor, put_together
 from .numbers import Free
 from .signature import number_at
 
@@ -36,7 +36,7 @@ class Lowered:
     seen: tuple[tuple[int, dtype], ...]  # of these, as another dtype
     held: tuple[Tensor, ...]  # and what the function found elsewhere
     numbers: tuple[Any, ...]
-    drawn: tuple[tuple[int, dtype, Drawn], ...]  # the places of those that are drawn
+    drawn: tuple[tuple[int, dtype, DrawnNumber], ...]  # the places of those that are drawn
     written: Ints  # which of the call's tensors are written
     changed: tuple[Storage, ...]  # and of what the function found elsewhere
     # What gives each tensor of the result; a number: that output as it is.
@@ -62,7 +62,7 @@ class Lowered:
         """Whether a call that differs in free numbers may be such a launch."""
         return self.free is not None and self.free.serve(signature, self.free_numbers)
 
-    def told_anew(self) -> Lowered:
+    def renumbered(self) -> Lowered:
         """What is told the numbers of each call, made once."""
         if self._anew is None:
             launch = self.launch

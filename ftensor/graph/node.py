@@ -58,7 +58,7 @@ class Region(NamedTuple):
         return self._replace(strides=tuple(inner)).span
 
 
-class Drawn(int):
+class DrawnNumber(int):
     """A number that each run draws anew: a part of the graph's `draw`-th call of a generator."""
 
     draw: int

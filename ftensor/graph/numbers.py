@@ -150,7 +150,7 @@ def known(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
     for free in () if family is None else tuple(family.frees):
         graph: Lowered | None = launches.find(_without(signature, free))
         if graph is not None and graph.serves(signature):
-            return graph.told_anew()
+            return graph.renumbered()
     return None
 
 

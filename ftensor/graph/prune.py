@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable
 from dataclasses import replace
 
-from .node import Drawn, Graph, Node
+from .node import DrawnNumber, Graph, Node
 
 
 def pruned(graph: Graph) -> Graph:
@@ -51,7 +51,7 @@ def _without_equals(graph: Graph) -> Graph:
 def _done(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
     """What a node does: two that are equal here leave the same bits, in memories of one size."""
     launch = node.launch
-    if any(isinstance(x, Drawn) for x in node.numbers):
+    if any(isinstance(x, DrawnNumber) for x in node.numbers):
         return node
     own = sorted(node.written)
     operands = [

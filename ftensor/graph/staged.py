@@ -16,10 +16,10 @@ from ..kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ..kernels.ports import PORT_BYTES
 from ..kernels.staged import STATES, WIDE, StagedKey
 from ..kernels.transform import Transform, refusal
-from .cluster import MOST_CALLS, Called
+from .cluster import MOST_CALLS, PointCall
 from .emit import program as program_of
 from .in_rows import in_order, split, stays, walks
-from .node import Drawn, Graph, Node, Region
+from .node import DrawnNumber, Graph, Node, Region
 from .parts import part_of, part_unit
 from .point import Place, Point, in_one, point_of, size
 from .transforms import transformed
@@ -43,7 +43,7 @@ class Staging:
         self.period = 1  # rows of a block, where operands lie so
         self.values: dict[Place, int] = {}  # of what lies there, the number of who made it
         self.parts: dict[tuple[Place | int, str], int] = {}  # of complex values
-        self.calls: list[Called] = []
+        self.calls: list[PointCall] = []
 
     def _no(self, node: Node, why: str) -> errors.GraphError:
         return _refusal(self.graph, node, why)
@@ -168,7 +168,7 @@ class Staging:
         """Add a call; the numbers of what it gives."""
         first = sum(len(c.gives) for c in self.calls)
         numbers = tuple(range(first, first + gives))
-        self.calls.append(Called(point, tuple(takes), numbers))
+        self.calls.append(PointCall(point, tuple(takes), numbers))
         return numbers
 
     def _part(self, point: Point, value: Place | int, which: str) -> int:
@@ -273,7 +273,7 @@ class Staging:
 
 def point_in_stages(graph: Graph, node: Node) -> Point:
     """A node as a stage has it. GraphError for one that is none in any graph."""
-    if any(isinstance(x, Drawn) for x in node.numbers):
+    if any(isinstance(x, DrawnNumber) for x in node.numbers):
         raise _refusal(graph, node, "it draws random numbers")
     point = point_of(node) or transformed(node)
     if point is None:

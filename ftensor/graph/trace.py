@@ -21,7 +21,7 @@ from ..rows.called import op_called
 from ..rows.copies import COPY
 from ..runtime.callers import line_of
 from ..runtime.storage import Storage
-from .node import Check, Draw, Drawn, Graph, Memory, Node, Origin, Region, ResultTensor
+from .node import Check, Draw, DrawnNumber, Graph, Memory, Node, Origin, Region, ResultTensor
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
@@ -141,7 +141,7 @@ class Tracer(Recorder):
         self._states.setdefault(id(generator), (generator, generator._both()))
         numbers = []
         for part, value in enumerate(words(*generator._call())):
-            number = Drawn(value)
+            number = DrawnNumber(value)
             number.draw, number.part = len(self.draws), part
             numbers.append(number)
         self.draws.append(Draw(generator, words))

@@ -45,7 +45,7 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
             [
                 *source.settings(key.compute, key.lanes, float64, grid),
                 *source.port_settings(key),
-                *self.words_told(),
+                *self.geometry_words(),
                 source.kernel_file(f"dialect/{dialect}.h"),
                 source.kernel_file("math.h"),
                 "\n".join(helpers),

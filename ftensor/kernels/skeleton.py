@@ -67,9 +67,9 @@ class Skeleton(ABC, Generic[K]):
         lines = source.settings(self.compute(key), key.lanes, float64, grid)
         defines = {"FT_NAME": key.entry, **self.defines(key)}
         lines += [f"#define {name} {value}" for name, value in defines.items()]
-        return lines + self.words_told()
+        return lines + self.geometry_words()
 
-    def words_told(self) -> list[str]:
+    def geometry_words(self) -> list[str]:
         """The words for what a launch tells a kernel in a buffer."""
         words = self.geometry.words() if self.geometry is not None else {}
         return [f"#define {name} {value}" for name, value in words.items()]

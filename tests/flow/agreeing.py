@@ -9,7 +9,7 @@ import warnings
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.launch import Missing
+from ftensor.execute.launch import MissingKernel
 from ftensor.execute.observe import Observer, observed
 
 launched: set[str] = set()
@@ -51,7 +51,7 @@ if os.environ.get("FTENSOR_IMAGE"):
     backend = default_backend()
     with observed(backend, Notes()):
         calls()
-    lacking = {m.error.entry for m in backend.launches.values() if isinstance(m, Missing)}
+    lacking = {m.error.entry for m in backend.launches.values() if isinstance(m, MissingKernel)}
     print(json.dumps([sorted(launched), sorted(lacking)]))
 else:
     calls()

@@ -40,7 +40,7 @@ class Fused(Skeleton[FusedKey]):
             [
                 *source.settings(self.compute(key), key.lanes, float64, grid),
                 *(["#define FT_WIDE_UNSIGNED 1"] if unsigned else []),
-                *self.words_told(),
+                *self.geometry_words(),
                 '#pragma push_macro("pow")',  # a dialect may have another one for doubles alone
                 source.kernel_file(f"dialect/{dialect}.h"),
                 source.kernel_file("fused.h"),

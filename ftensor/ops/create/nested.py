@@ -14,7 +14,7 @@ from ...dtypes import dtype, from_numpy_dtype, promote_types, scalar_dtype
 from ...errors import creation as errors_creation
 from ...iterator.shape import numel
 
-Found = tuple[tuple[int, ...], list[Any], dtype]
+Flattened = tuple[tuple[int, ...], list[Any], dtype]
 
 _NUMBERS = {bool, int, float, complex}
 _SEQUENCES = {list, tuple}
@@ -24,7 +24,7 @@ MOST_DIMS = 128
 MOST_NUMBERS = 2**36
 
 
-def flattened(data: Any) -> Found | None:
+def flattened(data: Any) -> Flattened | None:
     """Shape, numbers and dtype of plain Python data; None for anything that is not quite that.
 
     Works on whole levels of nesting at once, so that long lists pass at the speed of C.
@@ -74,7 +74,7 @@ def _dtype_of(types: set[type]) -> dtype:
     return dtypes.int64 if int in types else dtypes.bool
 
 
-def described(data: Any, of: dtype | None) -> Found:
+def described(data: Any, of: dtype | None) -> Flattened:
     """Shape, numbers and dtype of any data that torch takes; its exceptions for any other.
 
     The first elements alone say how deep the nesting goes and how long each level is; the dtype

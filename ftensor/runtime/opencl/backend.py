@@ -18,7 +18,7 @@ from ..stream import LostStream
 from ..together import JOINT
 from ..tuned import as_tuned
 from . import linker
-from .device import build_options, device_properties, made_for, prepare_pyopencl, register_floats
+from .device import build_options, compiled_for, device_properties, prepare_pyopencl, register_floats
 from .launch import make_launcher
 from .own import OwnProgram
 
@@ -49,8 +49,8 @@ class OpenCLBackend(Backend):
             # Both CPU runtimes use the memory of a USE_HOST_PTR buffer itself, at any alignment.
             host_shared = bool(cl_device.type & cl.device_type.CPU)
         properties = device_properties(cl_platform, cl_device)
-        self._made_for = made_for(cl_device)
-        self._device = properties.platform, properties.name, properties.driver, self._made_for
+        self._compiled_for = compiled_for(cl_device)
+        self._device = properties.platform, properties.name, properties.driver, self._compiled_for
         if target.kind == "cpu":
             units = str(properties.multi_processor_count)
             self.tuned_as = cache.key("tuned", *self._device, units)

@@ -53,7 +53,7 @@ def register_floats(target: Target, cl_device: Any) -> int:
     return min(at_hand, NARROW.get(architecture, at_hand))
 
 
-def made_for(cl_device: Any) -> str:
+def compiled_for(cl_device: Any) -> str:
     """What a compiled kernel depends on beside the device's name and driver: its vectors, and the
     settings of Intel's compiler.
 

@@ -76,9 +76,9 @@ def make_launcher(
         ]
     elif inline_queue is None:
         lines.append(f"    {enqueue}")
-    given_back = "    free.append(taken)"
+    release = "    free.append(taken)"
     count = [
-        given_back,
+        release,
         "    launched = stream.launched = stream.launched + 1",
         "    if not launched & 1023:",
         "        stream.throttle()",
@@ -121,7 +121,7 @@ def make_launcher(
         "    queue = inline_queue",
         *lines,
         f"    {enqueue}",
-        given_back,
+        release,
     ]
     launch.inline = _compiled(name, [head, *beside], scope)  # type: ignore[attr-defined]
     return launch

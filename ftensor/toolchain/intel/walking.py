@@ -11,6 +11,6 @@ def text(group: Group) -> str:
     """The functions and kernels of such a group."""
     keys = group.keys
     calls = [whole_call(opcode, key) for opcode, key in enumerate(keys)]
-    words = "\n".join(group.kind.words_told())
+    words = "\n".join(group.kind.geometry_words())
     parts = [head(group.lanes), words, *sections(keys, whole_function)]
     return "\n\n".join([*parts, kernels(group, lambda copy: [switch(calls)])])

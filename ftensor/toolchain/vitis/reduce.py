@@ -71,7 +71,7 @@ def source(group: Group) -> str:
             "outputs": str(len(first.outs)),
             "operands": str(len(of)),
             "max_dims": str(MAX_DIMS),
-            "words": group.kind.words_told(),
+            "words": group.kind.geometry_words(),
             "tables": _tables(group),
             "states": [_state(key, name) for name, key in states.items()],
             "units": _sections(parts, keys),

@@ -67,7 +67,7 @@ def source(group: Group) -> str:
             "includes": '#include "ftensor/locate.h"' if locating else [],
             "operands": str(len(names)),
             "max_dims": str(MAX_DIMS),
-            "words": group.kind.words_told(),
+            "words": group.kind.geometry_words(),
             "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
             "uses": uses(group, names),
             "located": _located_table(group, names) if _differ(group, names) else [],

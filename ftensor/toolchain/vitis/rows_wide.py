@@ -28,7 +28,7 @@ def source(group: Group) -> str:
         "tables": [],
         "operands": str(len(names)),
         "max_dims": str(MAX_DIMS),
-        "words": group.kind.words_told(),
+        "words": group.kind.geometry_words(),
         "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
         "uses": uses(group, names),
         "inputs": [f"const {text} = {{uses >> 1, singles >> 1}};" for text in kernel.inputs],

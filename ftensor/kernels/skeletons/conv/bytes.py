@@ -48,7 +48,7 @@ class _Bytes(BoardConv):
         """Those of single bytes: no language has vectors of as many as a beat has."""
         defines = {"FT_NAME": key.entry, **self.defines(key)}
         lines = source.settings(self.compute(key), 1, float64, grid)
-        return [*lines, *(f"#define {word} {n}" for word, n in defines.items()), *self.words_told()]
+        return [*lines, *(f"#define {word} {n}" for word, n in defines.items()), *self.geometry_words()]
 
     def helpers(self, key: ConvKey) -> list[str]:
         """None: bytes are what is multiplied."""

@@ -59,7 +59,7 @@ class SeriesKey:
         return "_".join(dict.fromkeys(names))
 
 
-class Called(NamedTuple):
+class MemberParameters(NamedTuple):
     """A member's parameters by what they are."""
 
     pointers: list[Parameter]
@@ -68,14 +68,14 @@ class Called(NamedTuple):
     last: Parameter | None  # its n, or its geometry
 
 
-def parameters_of(member: Member) -> Called:
+def parameters_of(member: Member) -> MemberParameters:
     """A member's parameters."""
     parameters = list(skeleton_of(member.key).parameters(member.key))
     last = parameters.pop() if len(parameters) > _count(member) else None
     pointers = [p for p in parameters if p[0] == "*"]
     others = [p for p in parameters if p[0] != "*"]
     cut = len(member.offsets)
-    return Called(pointers, others[:cut], others[cut:], last)
+    return MemberParameters(pointers, others[:cut], others[cut:], last)
 
 
 def _count(member: Member) -> int:
