@@ -43,6 +43,7 @@ from .dtypes import (
     uint32,
     uint64,
 )
+from .dtypes.limits import finfo, iinfo
 from .errors import KernelNotBuilt, OutOfMemoryError
 from .errors.factor import LinAlgError as _LinAlgError
 from .errors.graph import GraphError
@@ -80,7 +81,6 @@ from .interop.dlpack import from_dlpack
 from .interop.numpy import from_numpy
 from .interop.state import load, save
 from .interop.torch import from_torch
-from .limits import finfo, iinfo
 from .ops import bind as _bind
 from .ops import load as _load
 from .ops.absent import of_module as _of_module

@@ -64,6 +64,8 @@ from .dtypes import uint8 as uint8
 from .dtypes import uint16 as uint16
 from .dtypes import uint32 as uint32
 from .dtypes import uint64 as uint64
+from .dtypes.limits import finfo as finfo
+from .dtypes.limits import iinfo as iinfo
 from .errors import KernelNotBuilt as KernelNotBuilt
 from .errors import OutOfMemoryError as OutOfMemoryError
 from .errors.graph import GraphError as GraphError
@@ -98,8 +100,6 @@ from .interop.numpy import from_numpy as from_numpy
 from .interop.state import load as load
 from .interop.state import save as save
 from .interop.torch import from_torch as from_torch
-from .limits import finfo as finfo
-from .limits import iinfo as iinfo
 from .own.register import register_kernel as register_kernel
 from .own.register import unregister_kernel as unregister_kernel
 from .random import Generator as Generator

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import errors
 from .dtypes import dtype
-from .encoding import widened
+from .dtypes.encoding import widened
 from .formats import Size, channels_last, channels_last_3d, contiguous_format, layout, memory_format, strided
 from .iterator.shape import normalize_dim, numel
 from .iterator.stride import channels_last_strides, extent, is_contiguous

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-TESTED = ("2.13",)  # torch's minor versions whose private interface was tested
+from ._version import TORCH_TESTED
 
 
 def load() -> None:
@@ -17,7 +17,7 @@ def load() -> None:
 
     from .errors.torch_device import torch_version
 
-    if (version := ".".join(torch.__version__.split(".")[:2])) not in TESTED:
-        warnings.warn(f"{torch_version(version, TESTED)}", stacklevel=2)
+    if (version := ".".join(torch.__version__.split(".")[:2])) not in TORCH_TESTED:
+        warnings.warn(f"{torch_version(version, TORCH_TESTED)}", stacklevel=2)
         return
     import ftensor.torch  # noqa: F401

@@ -30,8 +30,8 @@ from ..dtypes import (
     uint32,
     uint64,
 )
+from ..dtypes.limits import floating_limits, integer_limits
 from ..errors import array_api as messages
-from ..limits import floating_limits, integer_limits
 
 _SIGNED = (int8, int16, int32, int64)
 _UNSIGNED = (uint8, uint16, uint32, uint64)

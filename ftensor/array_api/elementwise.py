@@ -10,8 +10,8 @@ import numpy as np
 
 from .._tensor import Tensor
 from ..dtypes import dtype, uint64
+from ..dtypes.limits import integer_limits
 from ..errors import array_api as messages
-from ..limits import integer_limits
 from ..rows.catalogue import ENTRIES
 from . import unsigned
 from .dtypes import CATEGORIES, NUMBERS, check, common, with_number

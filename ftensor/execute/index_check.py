@@ -13,8 +13,8 @@ import numpy as np
 
 from .._tensor import Tensor
 from ..dtypes import int64
+from ..dtypes.limits import integer_limits
 from ..errors import index as errors_index
-from ..limits import integer_limits
 from ..runtime.callers import levels_to_user, line_of
 from .observe import recorder
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from .. import errors
 from ..dtypes import dtype
-from ..encoding import narrowed, widened
+from ..dtypes.encoding import narrowed, widened
+from ..dtypes.limits import floating_limits, integer_limits
 from ..errors import arith as errors_arith
-from ..limits import floating_limits, integer_limits
 from .passed import Passed
 
 

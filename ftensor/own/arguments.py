@@ -10,10 +10,10 @@ import numpy as np
 
 from .. import dtypes
 from .._tensor import Tensor
+from ..dtypes.limits import floating_limits, integer_limits
 from ..errors import own as errors
 from ..iterator.stride import is_contiguous
 from ..kernels.own import DTYPES, OwnArgument, OwnKey, shown
-from ..limits import floating_limits, integer_limits
 
 if TYPE_CHECKING:
     from .._device import device

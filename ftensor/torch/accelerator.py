@@ -65,7 +65,7 @@ class _OfGenerators(type(private.Generator)):  # type: ignore[misc]
         return isinstance(instance, private.Generator)
 
 
-class Generator(private.Generator, metaclass=_OfGenerators):  # type: ignore[misc, valid-type]
+class Generator(private.Generator, metaclass=_OfGenerators):
     """`torch.Generator`, but for a RuntimeError that says how to seed the device."""
 
     __doc__ = private.Generator.__doc__

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 import torch
 from torch.autograd import forward_ad
 
+from .._version import TORCH_TESTED
 from ..errors import torch_device as errors
-from ..torch_autoload import TESTED
 
 T = TypeVar("T")
 # What this package replaces in torch: where only C++ could answer for a device.
@@ -55,8 +55,8 @@ PATCHED = (
 
 def check_version(version: str = torch.__version__) -> None:
     """ImportError for a torch whose private interface was not tested."""
-    if ".".join(version.split(".")[:2]) not in TESTED:
-        raise errors.torch_version(version, TESTED)
+    if ".".join(version.split(".")[:2]) not in TORCH_TESTED:
+        raise errors.torch_version(version, TORCH_TESTED)
 
 
 check_version()

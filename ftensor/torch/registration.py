@@ -25,7 +25,7 @@ DEVICE = torch.device(NAME, 0)
 CPU = torch.device("cpu")
 
 
-class _Hooks(private.Hooks):  # type: ignore[misc, valid-type]
+class _Hooks(private.Hooks):
     """What torch asks about the backend."""
 
     def is_available(self) -> bool:
@@ -38,7 +38,7 @@ class _Hooks(private.Hooks):  # type: ignore[misc, valid-type]
         return device_index == 0
 
 
-class _Guard(private.DeviceGuard):  # type: ignore[misc, valid-type]
+class _Guard(private.DeviceGuard):
     """Of the guard torch takes the device's type; it has one device, and no streams to torch.
 
     `private.answer_without_python` takes most questions from it. torch asks others where nothing

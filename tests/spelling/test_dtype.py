@@ -36,7 +36,7 @@ from ftensor.dtypes import (
     uint8,
 )
 from ftensor.dtypes import bool as bool_
-from ftensor.limits import finfo, iinfo
+from ftensor.dtypes.limits import finfo, iinfo
 
 BY_NAME = {d.name: d for d in ALL}
 FLOATS = [d for d in FULL if d.is_floating_point]

@@ -10,13 +10,13 @@ from ... import dtypes, errors
 from ..._device import backend_of
 from ..._tensor import Tensor
 from ...dtypes import dtype
-from ...encoding import narrowed
+from ...dtypes.encoding import narrowed
+from ...dtypes.limits import iinfo
 from ...errors import creation as errors_creation
 from ...execute.copy import converted
 from ...execute.index_check import know_bounds_of
 from ...execute.memory import new
 from ...iterator.stride import contiguous_strides
-from ...limits import iinfo
 from ...rows.catalogue import op
 from .factory import Options, factory
 from .nested import described, flattened

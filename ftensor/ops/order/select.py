@@ -6,13 +6,13 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
+from ...dtypes.limits import iinfo
 from ...errors import order as errors_order
 from ...execute.board_sort import first
 from ...execute.output import check_overlap
 from ...execute.sort import select, selects
 from ...formats import contiguous_format
 from ...kernels.skeletons.cpu.sort_rows import MEDIAN, NANMEDIAN, RANK
-from ...limits import iinfo
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
 from ..compose import composed, deliver

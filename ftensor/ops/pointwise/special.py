@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..._tensor import Tensor
+from ...dtypes.limits import finfo
 from ...execute.pointwise import pointwise
-from ...limits import finfo
 from ...rows.catalogue import also_in, enter, op
 from ...rows.op import Op, Promote
 from ..bind import add_rows

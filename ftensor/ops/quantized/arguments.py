@@ -8,8 +8,8 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, int8, int16, uint8
+from ...dtypes.limits import iinfo
 from ...errors import quantized as errors_quantized
-from ...limits import iinfo
 
 INTEGERS = (uint8, int8, int16)
 

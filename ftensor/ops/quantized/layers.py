@@ -8,8 +8,8 @@ import numpy as np
 
 from ..._tensor import Tensor
 from ...dtypes import dtype, float32, int8, int32, uint8
+from ...dtypes.limits import iinfo
 from ...errors import quantized as errors
-from ...limits import iinfo
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..linalg.matmul import matmul

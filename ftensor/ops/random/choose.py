@@ -6,13 +6,13 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
+from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
 from ...execute.copy import into
 from ...execute.memory import ask, new
 from ...execute.output import sized
 from ...iterator.shape import broadcast_shapes, numel
-from ...limits import finfo, iinfo
 from ...rows.catalogue import op
 from ..compose import composed
 from ..create.factory import Options, factory

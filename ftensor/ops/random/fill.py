@@ -8,9 +8,9 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
+from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
-from ...limits import finfo, iinfo
 from ...rows.catalogue import op
 from ..create.arguments import number_argument
 from ..view.arguments import as_int, layout

@@ -13,9 +13,9 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, float32, int64
+from ...dtypes.limits import iinfo
 from ...errors import reduce as errors_reduce
 from ...iterator.shape import Ints, normalize_dim
-from ...limits import iinfo
 from ...rows.catalogue import op
 from ...rows.op import Reduce
 from ...rows.spelling import written

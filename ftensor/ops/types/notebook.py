@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..._tensor import Tensor, method
-from ...encoding import widened
+from ...dtypes.encoding import widened
 from ...interop.host import export
 from ...table import size
 from ..view.basic_index import basic_index

@@ -7,7 +7,7 @@ import numpy as np
 from ..._device import current_device
 from ..._printing import needs_summary, summary_blocks, tensor_str
 from ..._tensor import MOST_NUMPY_DIMS, Tensor, method
-from ...encoding import widened
+from ...dtypes.encoding import widened
 from ..view.basic_index import basic_index
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import bfloat16
+from ....dtypes.limits import finfo
 from ....errors import nn as errors_nn
 from ....execute import memory
 from ....execute.choices import specializes
@@ -17,7 +18,6 @@ from ....formats import channels_last, channels_last_3d, contiguous_format
 from ....graph.fused import fused
 from ....iterator.shape import numel
 from ....iterator.stride import is_channels_last
-from ....limits import finfo
 from ....rows.catalogue import Entry, enter, op, register
 from ....rows.op import Op
 from ...compose import composed

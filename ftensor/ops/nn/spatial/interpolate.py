@@ -11,7 +11,7 @@ import numpy as np
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import dtype, int32, uint8
-from ....encoding import narrowed, widened
+from ....dtypes.encoding import narrowed, widened
 from ....errors import spatial as errors_spatial
 from ....execute.constants import constant_of
 from ....execute.reduce import fold

@@ -9,6 +9,7 @@ from typing import Any
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import dtype, int64
+from ....dtypes.limits import iinfo
 from ....errors import spatial as errors_spatial
 from ....execute.board_pool import pooled
 from ....execute.choices import built_ahead
@@ -20,7 +21,6 @@ from ....execute.reduce import fold
 from ....graph.fused import fused
 from ....iterator.shape import numel
 from ....iterator.stride import is_contiguous
-from ....limits import iinfo
 from ....rows.catalogue import Entry, enter, op, register
 from ....rows.op import Op
 from ....rows.spelling import written

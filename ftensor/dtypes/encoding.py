@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import bfloat16, complex32, dtype
+from .element import bfloat16, complex32, dtype
 from .limits import finfo
 
 Array = np.ndarray[Any, Any]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from . import errors
-from .dtypes import dtype, get_default_dtype, meant_by
+from .. import errors
+from .element import dtype
+from .promotion import get_default_dtype
+from .spelling import meant_by
 
 
 class iinfo:

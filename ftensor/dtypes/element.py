@@ -1,0 +1,123 @@
+"""The element types: one row per dtype."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+
+# The public names below (bool, int, float) hide Python's within this module, so that
+# annotations and checks say `builtins.int` where Python's own type is meant.
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class dtype:
+    """The type of a tensor's elements. There is one object per type; compare with `is` or `==`.
+
+    `numpy` is the NumPy type with the same bytes; what NumPy lacks (bfloat16, float8, complex32) is
+    stored as unsigned integers. `itemsize` is in bytes. `bare` is the letter of a group of dtypes
+    that torch has little more than copies for: "u" uint16, uint32 and uint64, "8" float8, "h"
+    complex32. Rows say which groups they serve; all serve the other dtypes, whose letter is "".
+    """
+
+    name: str
+    kind: str  # "b" bool, "u" and "i" integers, "f" floating point, "c" complex
+    itemsize: builtins.int
+    numpy: np.dtype[Any]
+    exponent_bits: builtins.int = 0  # of one real component; 0 for bool and integers
+    bare: str = ""
+    infinite: builtins.bool = True  # whether the largest exponent is for infinity and NaN alone
+    is_floating_point: builtins.bool = field(init=False)
+    is_complex: builtins.bool = field(init=False)
+    is_signed: builtins.bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_floating_point", self.kind == "f")
+        object.__setattr__(self, "is_complex", self.kind == "c")
+        object.__setattr__(self, "is_signed", self.kind in "ifc")
+
+    def __repr__(self) -> str:
+        return f"ftensor.{self.name}"
+
+    def __reduce__(self) -> str:
+        # A string tells pickle and copy that this is the module's global of that name, so that
+        # the object that comes back is the same one and `is` goes on working.
+        return self.name
+
+    @property
+    def compute(self) -> dtype:
+        """The dtype that kernels compute in: float32 for narrower types, complex64 for theirs."""
+        if self.kind == "f" and self.itemsize < 4:
+            return float32
+        return complex64 if self is complex32 else self
+
+    @property
+    def bits(self) -> dtype:
+        """The dtype to move its elements as: for one of few ops, an integer of as many bytes."""
+        return {1: uint8, 2: int16, 4: int32, 8: int64}[self.itemsize] if self.bare else self
+
+    @property
+    def in_numpy(self) -> builtins.bool:
+        """Whether NumPy has the type itself, not only one with as many bytes."""
+        return self.numpy.kind == self.kind
+
+    @property
+    def __numpy_dtype__(self) -> np.dtype[Any]:
+        """What `np.dtype(x.dtype)` gives; TypeError for bfloat16 and others that NumPy lacks."""
+        if not self.in_numpy:
+            raise errors.no_numpy_dtype(self)
+        return self.numpy
+
+    def to_real(self) -> dtype:
+        """The dtype of a complex type's components; any other dtype is its own."""
+        return _REAL.get(self, self)
+
+    def to_complex(self) -> dtype:
+        """The complex dtype whose components hold this type (complex64 for bfloat16)."""
+        if self.kind == "c":
+            return self
+        if self.kind != "f" or self.bare:
+            raise errors.no_complex_dtype(self)
+        if self is float16:
+            return complex32
+        return complex128 if self.itemsize == 8 else complex64
+
+
+dtype.__module__ = __package__  # what a pickle names
+dtype.dtype = dtype.__numpy_dtype__  # type: ignore[attr-defined]  # NumPy's name before 2.4
+
+bool = dtype("bool", "b", 1, np.dtype(np.bool_))
+uint8 = dtype("uint8", "u", 1, np.dtype(np.uint8))
+uint16 = dtype("uint16", "u", 2, np.dtype(np.uint16), bare="u")
+uint32 = dtype("uint32", "u", 4, np.dtype(np.uint32), bare="u")
+uint64 = dtype("uint64", "u", 8, np.dtype(np.uint64), bare="u")
+int8 = dtype("int8", "i", 1, np.dtype(np.int8))
+int16 = dtype("int16", "i", 2, np.dtype(np.int16))
+int32 = dtype("int32", "i", 4, np.dtype(np.int32))
+int64 = dtype("int64", "i", 8, np.dtype(np.int64))
+float8_e4m3fn = dtype("float8_e4m3fn", "f", 1, np.dtype(np.uint8), 4, "8", infinite=False)
+float8_e5m2 = dtype("float8_e5m2", "f", 1, np.dtype(np.uint8), 5, "8")
+float16 = dtype("float16", "f", 2, np.dtype(np.float16), 5)
+bfloat16 = dtype("bfloat16", "f", 2, np.dtype(np.uint16), 8)
+float32 = dtype("float32", "f", 4, np.dtype(np.float32), 8)
+float64 = dtype("float64", "f", 8, np.dtype(np.float64), 11)
+complex32 = dtype("complex32", "c", 4, np.dtype(np.uint32), 5, "h")
+complex64 = dtype("complex64", "c", 8, np.dtype(np.complex64), 8)
+complex128 = dtype("complex128", "c", 16, np.dtype(np.complex128), 11)
+
+short, int, long = int16, int32, int64
+half, float, double = float16, float32, float64
+chalf, cfloat, cdouble = complex32, complex64, complex128
+
+ALL: tuple[dtype, ...] = (
+    bool, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float8_e4m3fn, float8_e5m2,
+    float16, bfloat16, float32, float64, complex32, complex64, complex128,
+)  # fmt: skip
+# Those that have words in every row: what inventories and tables of ops are about.
+FULL: tuple[dtype, ...] = tuple([d for d in ALL if not d.bare])
+
+_REAL = {complex32: float16, complex64: float32, complex128: float64}

@@ -1,0 +1,183 @@
+"""Torch's rules for which dtype a mixture of dtypes and numbers has, and the one that Python floats become."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from .element import (
+    ALL,
+    bfloat16,
+    bool,
+    complex32,
+    complex64,
+    complex128,
+    dtype,
+    float8_e4m3fn,
+    float8_e5m2,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from .spelling import meant_by
+
+_RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
+# torch's promotion: the type of a pair is their lowest common bound in this graph. The wide
+# unsigned types go with floating ones alone, float8 with nothing.
+_WIDER: dict[dtype, tuple[dtype, ...]] = {
+    bool: (uint8, int8),
+    uint8: (int16,),
+    int8: (int16,),
+    int16: (int32,),
+    int32: (int64,),
+    int64: (float16, bfloat16),
+    uint16: (float16, bfloat16),
+    uint32: (float16, bfloat16),
+    uint64: (float16, bfloat16),
+    float8_e4m3fn: (),
+    float8_e5m2: (),
+    float16: (float32, complex32),
+    bfloat16: (float32,),
+    complex32: (complex64,),
+    float32: (float64, complex64),
+    float64: (complex128,),
+    complex64: (complex128,),
+    complex128: (),
+}
+
+
+def _bounds(low: dtype) -> set[dtype]:
+    return {low}.union(*(_bounds(wider) for wider in _WIDER[low]))
+
+
+def _promoted() -> dict[tuple[dtype, dtype], dtype]:
+    bounds = {d: _bounds(d) for d in ALL}
+    # The lowest common bound is the one with the most types above it.
+    lowest = {
+        (a, b): max(bounds[a] & bounds[b], key=lambda d: len(bounds[d]))
+        for a in ALL
+        for b in ALL
+        if bounds[a] & bounds[b]
+    }
+    wide = {uint16, uint32, uint64}
+    return {(a, b): d for (a, b), d in lowest.items() if not wide & {a, b} or (d in (a, b) and d.kind != "c")}
+
+
+_PROMOTED = _promoted()
+
+
+def _pair(a: dtype, b: dtype) -> dtype:
+    promoted = _PROMOTED.get((a, b))
+    if promoted is None:
+        raise errors.no_promotion(a, b)
+    return promoted
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that both can be converted to without leaving their category.
+
+    RuntimeError where torch has none: uint16, uint32 and uint64 with other integers or complex
+    numbers, float8 with any other.
+    """
+    promoted = _PROMOTED.get((type1, type2))
+    if promoted is None:
+        arguments: tuple[tuple[str, Any], ...] = (("type1", type1), ("type2", type2))
+        for name, wrong in arguments:
+            if not isinstance(wrong, dtype):
+                raise errors.not_a_dtype("promote_types", name, wrong, meant_by(wrong))
+        raise errors.no_promotion(type1, type2)
+    return promoted
+
+
+def can_cast(from_: dtype, to: dtype) -> builtins.bool:
+    """Whether torch converts `from_` to `to` by itself, as when a result is written to `out=`.
+
+    The category may rise (bool, integer, floating point, complex) but not fall; within one
+    category every conversion is allowed, also a narrowing one.
+    """
+    for name, argument in (("from_", from_), ("to", to)):
+        if not isinstance(argument, dtype):
+            raise errors.not_a_dtype("can_cast", name, argument, meant_by(argument))
+    return _RANK[from_.kind] <= _RANK[to.kind]
+
+
+_default = float32
+
+
+def get_default_dtype() -> dtype:
+    """The dtype that Python floats become; float32 unless `set_default_dtype` said otherwise."""
+    return _default
+
+
+def set_default_dtype(d: dtype, /) -> None:
+    """Make `d`, a floating-point dtype, the one that Python floats become. Not per thread."""
+    global _default
+    if not isinstance(d, dtype) or not d.is_floating_point or d.bare:
+        raise errors.default_dtype_not_float(d)
+    _default = d
+
+
+def scalar_dtype(scalar: object) -> dtype:
+    """The dtype of the tensor that a Python (or NumPy) number becomes."""
+    if isinstance(scalar, (builtins.bool, np.bool_)):
+        return bool
+    if isinstance(scalar, (builtins.int, np.integer)):
+        return int64
+    if isinstance(scalar, (builtins.float, np.floating)):
+        return _default
+    if isinstance(scalar, (complex, np.complexfloating)):
+        return _default.to_complex()
+    raise errors.not_a_number(scalar)
+
+
+def result_dtype(operands: Sequence[tuple[dtype, builtins.int]]) -> dtype:
+    """The dtype of an op on operands of these (dtype, priority).
+
+    Priority 0 is a tensor with dimensions, 1 a zero-dim tensor, 2 a Python scalar. Each
+    priority is promoted by itself; a lower one counts only where it is of a higher category
+    (bool, integer, floating point, complex) than the result so far.
+    """
+    by_priority: list[dtype | None] = [None, None, None]
+    for d, priority in operands:
+        so_far = by_priority[priority]
+        by_priority[priority] = d if so_far is None else _pair(so_far, d)
+    dims, zero_dim, scalar = by_priority
+    result = _raised(dims, _raised(zero_dim, scalar))
+    assert result is not None, "result_dtype of no operands"
+    return result
+
+
+def _raised(first: dtype | None, second: dtype | None) -> dtype | None:
+    """`first`, lifted to `second`'s category where that is higher."""
+    if first is None or second is None:
+        return first or second
+    if first.kind == "c" or _RANK[second.kind] <= _RANK[first.kind]:
+        return first
+    if first.kind == "f":  # with a complex one: the components keep the width of `first`
+        return first.to_complex()
+    return second if second.kind == "c" else _pair(first, second)
+
+
+def result_type(tensor: Any, other: Any, *more: Any) -> dtype:
+    """The dtype that arithmetic on these tensors and Python numbers has."""
+    operands = []
+    for arg in (tensor, other, *more):
+        of = getattr(arg, "dtype", None)
+        if isinstance(of, dtype):
+            operands.append((of, 0 if arg.ndim else 1))
+        else:
+            operands.append((scalar_dtype(arg), 2))
+    return result_dtype(operands)
