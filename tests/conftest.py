@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import gc
 import os
 import signal
+import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -43,10 +45,33 @@ if SANITIZER_LOG:
     ubsan.__sanitizer_set_report_path(f"{SANITIZER_LOG}.ubsan".encode())
 ROOM = 80  # kernels that a test may make
 HANG = 1200  # seconds after which a test is taken to hang, on the slowest machine
+STACKS = 300  # seconds after which all threads' stacks are shown
+
+
+class Stacks:
+    """Shows every thread's stack where a test takes long, also where the hang is not in Python.
+
+    To begin anew waits for a thread of the interpreter, up to 3 ms, so that is done once a minute.
+    """
+
+    def __init__(self) -> None:
+        self.error = os.dup(2)  # which pytest takes for itself while tests run
+        self.since = -STACKS
+
+    def pytest_runtest_logstart(self) -> None:
+        """The time to wait begins."""
+        if (now := int(time.monotonic())) >= self.since + 60:
+            self.since = now
+            faulthandler.dump_traceback_later(STACKS + 60, file=self.error)
+
+    def pytest_unconfigure(self) -> None:
+        """Nothing is waited for any more."""
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """A pass of tests/run.py says what it is at."""
+    config.pluginmanager.register(Stacks())
     name = os.environ.get("FTENSOR_TESTS_PASS")
     if name and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(config, name))
@@ -94,8 +119,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, bool, bool]:
-    """A test that hangs fails, and the others go on. Earlier, and also where the hang is not in
-    Python, faulthandler_timeout in pyproject.toml shows every thread's stack.
+    """A test that hangs fails, and the others go on.
 
     What the tests of a file leave behind, such as launches and torch's traces, stays, too.
     """

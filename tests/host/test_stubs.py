@@ -86,7 +86,7 @@ def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
         if "note" in kind and "Revealed" not in text:
             continue  # the overloads of a call that has been refused
         found = text.partition('type is "')[2].rstrip('"') if "note" in kind else "no"
-        for module in ("ftensor._tensor.", "ftensor._device.", "ftensor.dtypes.", "ftensor.fpga."):
+        for module in ("ftensor._tensor.", "ftensor._device.", "ftensor.dtypes.element.", "ftensor.fpga."):
             found = found.replace(module, "")
         said[int(number)] = found
     lines = enumerate(PROGRAM.splitlines(), 1)
