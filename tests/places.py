@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ftensor.runtime.csim.backend import FLAGS
+from ftensor.toolchain.vitis.source import standins
 
 ROOT = Path(__file__).resolve().parent.parent
 # name -> the family's row in ftensor/runtime/targets.py; "default" is whatever `auto` takes
@@ -34,11 +35,13 @@ PROCESSORS = {"avx2": ("core-avx2", "avx512f"), "avx": ("corei7-avx", "avx2")}
 # The C simulation, when g++'s sanitizers look for bad accesses and for what C++ leaves undefined.
 SANITIZERS = "address,undefined,float-cast-overflow"
 CSIM_HEADERS = ("cmath", "cstdint", "limits")
+# What images' kernels include; hls_stream.h goes by a macro of theirs, and includes these two.
+HLS_HEADERS = ("ap_int.h", "hls_math.h", "hls_vector.h", "cstdio", "new")
 # g++ as tests have it, by its name: most of what kernels compute there is small, and what the
 # optimizer would gain is less than what it takes. Its version says so, which caches ask for.
 # With KEEP_CXX what compiled without a word is kept in a folder, by its options, its text and all
 # headers of the folders that it names: tests build the same kernels into folders of their own. And
-# what comes on its input, the C simulation's kernels, finds headers that are read.
+# the C simulation's kernels, which come on its input, and images' find headers that are read.
 QUICK = """#!/bin/sh
 [ "$1" = --version ] && {{ {gxx} --version | sed "1s/\\$/ $QUICK_CXX/"; exit; }}
 out='' last='' read=''
@@ -47,12 +50,13 @@ for word; do
     last=$word
 done
 case " $* " in
+    *" -I {standins} -c "*) read=$QUICK_READ_HLS ;;
     *" -c "*) ;;
-    *" - "*) read=$QUICK_READ ;;
+    *" - "*) [ ! "$KEEP_CXX" ] || read=$QUICK_READ ;;
     *" -fsyntax-only "*) out=/dev/null ;;
     *) out='' ;;
 esac
-[ "$KEEP_CXX" ] && [ "$out" ] || exec {gxx} "$@" $QUICK_CXX
+[ "$KEEP_CXX" ] && [ "$out" ] || exec {gxx} ${{QUICK_CXX:+$read}} "$@" $QUICK_CXX
 new=$(mktemp -d "{kept}/new-XXXXXX") && trap 'rm -rf "$new"' EXIT && trap 'exit 1' HUP INT TERM
 headers() {{ (cd "$1" && find . -name '*.h*' | sort | xargs -r -d '\\n' cat); }}
 key=$(
@@ -61,7 +65,7 @@ key=$(
         for word; do
             case $last in
                 -o) ;;
-                -I | -isystem) headers "$word" ;;
+                -I | -isystem) [ "$word" = {standins} ] || headers "$word" ;;
                 *) case $word in
                     -I*) headers "${{word#-I}}" ;;
                     -) tee "$new/text" ;;
@@ -75,7 +79,7 @@ key=$(
 kept="{kept}/${{key%% *}}"
 [ -f "$kept" ] && cp "$kept" "$out" && exit
 [ -f "$new/text" ] || : > "$new/text"
-{gxx} $read "$@" $QUICK_CXX < "$new/text" 2> "$new/said"
+{gxx} ${{QUICK_CXX:+$read}} "$@" $QUICK_CXX < "$new/text" 2> "$new/said"
 status=$?
 cat "$new/said" >&2
 [ $status != 0 ] || [ -s "$new/said" ] || {{ cp "$out" "$new/made" && mv "$new/made" "$kept"; }}
@@ -117,10 +121,13 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
         quick = folder / "quick" / "g++"
         kept = quick.parent / "kept"
         kept.mkdir(parents=True)
-        quick.write_text(QUICK.format(gxx=found, kept=kept))
+        quick.write_text(QUICK.format(gxx=found, kept=kept, standins=standins()))
         quick.chmod(0o755)
         env["PATH"] = os.pathsep.join([str(quick.parent), env["PATH"]])
-        env["QUICK_READ"] = shlex.join(headers_read(["g++", *FLAGS], CSIM_HEADERS, quick.parent, ["-O1"]))
+        command = ["g++", *FLAGS]
+        env["QUICK_READ"] = shlex.join(headers_read(command, CSIM_HEADERS, quick.parent, ["-O1"]))
+        command += ["-I", str(standins())]
+        env["QUICK_READ_HLS"] = shlex.join(headers_read(command, HLS_HEADERS, kept.parent / "hls", ["-O1"]))
         env["QUICK_CXX"] = " ".join(["-O1", *["-fuse-ld=gold"] * bool(shutil.which("ld.gold"))])
     if target == "default":
         return env
@@ -177,6 +184,7 @@ def headers_read(
 
     Where those of a call differ in what matters, g++ reads the headers' text itself.
     """
+    folder.mkdir(exist_ok=True)
     header = folder / "headers.h"
     header.write_text("".join(f"#include <{name}>\n" for name in names))
     made = folder / "headers.h.gch"  # of which g++ takes the one that fits
@@ -200,7 +208,7 @@ def launcher(target: str, env: Mapping[str, str]) -> list[str] | None:
     ftensor = [sys.executable, "-m", "ftensor"]
     build = ["build", "--target", "csim", "--inventory", "full", "--out", str(IMAGE)]
     print(f"\n## {target}: the image full is built into {IMAGE}", flush=True)
-    paths = {name: env[name] for name in ("PATH", "QUICK_CXX") if name in env}
+    paths = {name: env[name] for name in ("PATH", "QUICK_CXX", "QUICK_READ_HLS") if name in env}
     subprocess.run([*ftensor, *build], cwd=ROOT, env=os.environ | paths, check=True)
     return [*ftensor, "emulate", "--image", str(IMAGE / "full.xclbin"), "--"]
 

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,10 @@ from ftensor.toolchain import trace
 from ftensor.toolchain.group import STRUCTURES, Group, arguments, call
 from ftensor.toolchain.vitis import source as hls_source
 
+from ..places import HLS_HEADERS, headers_read
+
 UNITS = 3
+MOST = 256  # counters
 LABEL = re.compile(r"^\s*(\w+):\s*$")
 PIPELINED = re.compile(r"^\s*#pragma HLS PIPELINE")
 TYPES = {"*": ctypes.c_void_p, "int": ctypes.c_int, "long": ctypes.c_long, "float": ctypes.c_float}
@@ -40,17 +44,26 @@ PACK = {"f": "<fi", "d": "<d", "q": "<q"}
 HOOKS = {"reduce_inner": {"if (i < stop) {": "part"}, "gemm_direct": {"ft_result(": "results"}}
 # Loops that are one to the model, of which a launch runs either.
 EITHER = {"picked_depth": "depth", "counted": "elements"}
+JOINED = ("gemm_direct", "compact")
 # How often they go round hangs on what is read.
 BY_DATA = {"bisect"}
 
 
 class Counting:
-    """Puts a counter into each pipelined loop, and where else the model counts."""
+    """Puts a counter into each pipelined loop, and where else the model counts; has the headers that
+    kernels include, counters in them, too."""
 
-    def __init__(self, skeleton):
+    def __init__(self, skeleton, folder):
         self.names = []
         self.hooks = HOOKS.get(skeleton, {})
-        self.joins = skeleton in ("gemm_direct", "compact")
+        self.joins = skeleton in JOINED
+        hls_source.copy_headers(folder)
+        for path in [p for p in folder.rglob("*") if p.is_file()]:
+            path.write_text(self.instrument(path.read_text()))
+        (folder / "trips.h").write_text(f'extern "C" {{ extern long ft_trips[{MOST}]; }}\n')
+        command = [*csim_compiler(), *FLAGS, "-O1", "-w", f"-I{folder}", f"-I{hls_source.standins()}"]
+        read = headers_read(command, HLS_HEADERS, folder / "read", ["-O1"])
+        self.command = [*command, *read, "-include", str(folder / "trips.h")]
 
     def counter(self, name):
         if name not in self.names:
@@ -89,42 +102,22 @@ class Counting:
 class Counted:
     """A group's kernel, compiled with counters; the launch of a member goes to it."""
 
-    def __init__(self, group, folder):
-        self.group = group
-        counting = Counting(group.skeleton)
-        hls_source.copy_headers(folder)
-        for path in [p for p in folder.rglob("*") if p.is_file()]:
-            path.write_text(counting.instrument(path.read_text()))
-        (folder / "trips.h").write_text('extern "C" { extern long ft_trips[64]; }\n')
-        main = folder / "kernel.cpp"
+    def __init__(self, group, counting, folder):
+        self.group, self.names = group, counting.names
         text = counting.instrument(hls_source.source(group))
-        main.write_text(text + '\nextern "C" { long ft_trips[64]; }\n')
-        library = folder / "kernel.so"
-        command = [
-            *csim_compiler(),
-            *FLAGS,
-            "-O1",
-            "-w",
-            f"-I{folder}",
-            f"-I{hls_source.standins()}",
-            "-include",
-            str(folder / "trips.h"),
-            str(main),
-            "-o",
-            str(library),
-        ]
-        subprocess.run(command, check=True)
+        text += f'\nextern "C" {{ long ft_trips[{MOST}]; }}\n'
+        main, library = folder / f"{group.name}.cpp", folder / f"{group.name}.so"
+        main.write_text(text)
+        subprocess.run([*counting.command, str(main), "-o", str(library)], check=True)
         loaded = ctypes.CDLL(str(library))
-        self.names = counting.names
-        self.trips = (ctypes.c_long * 64).in_dll(loaded, "ft_trips")
+        self.trips = (ctypes.c_long * MOST).in_dll(loaded, "ft_trips")
         self.kernel = loaded[group.name]
         self.kernel.argtypes = [TYPES[a.what] for a in arguments(group)]
         self.kernel.restype = None
 
     def run(self, args, unit, units):
         """The trips by label in one compute unit of a launch with these arguments."""
-        for k in range(64):
-            self.trips[k] = 0
+        ctypes.memset(self.trips, 0, ctypes.sizeof(self.trips))
         passed = [self.argument(token, args) for token in call(self.group, 0).split()]
         self.kernel(*passed, unit, units)
         counts = Counter({name: self.trips[k] for k, name in enumerate(self.names)})
@@ -284,14 +277,18 @@ def main():
     built, found, refused = {}, [], Counter()
     root = Path(tempfile.mkdtemp(prefix="ftensor-trips-"))
 
+    @cache
+    def counting(skeleton):
+        folder = root / skeleton
+        folder.mkdir()
+        return Counting(skeleton, folder)
+
     def counted(member, structure):
-        name = f"k{len(built)}"
         if (member, structure) not in built:
-            folder = root / name
-            folder.mkdir()
-            group = Group(name, (member,), structure, UNITS)
+            group = Group(f"k{len(built)}", (member,), structure, UNITS)
+            own = group.skeleton in (*HOOKS, *JOINED)
             try:
-                built[member, structure] = Counted(group, folder)
+                built[member, structure] = Counted(group, counting(group.skeleton if own else "others"), root)
             except ValueError as error:
                 # What has no HLS source is told, not passed over.
                 built[member, structure] = None

@@ -24,7 +24,7 @@ from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, arguments, call, launch_parameters
 from ftensor.toolchain.vitis.source import copy_headers, source, vitis_headers
 
-from ..places import CSIM_HEADERS, headers_read
+from ..places import CSIM_HEADERS, HLS_HEADERS, headers_read
 
 C_TYPES = {
     "*": ctypes.c_void_p,
@@ -57,22 +57,14 @@ def compiler() -> list[str]:
     command = [*(csim_compiler() or ["g++"]), *FLAGS, "-Wall", "-Wextra", "-Werror"]
     command += [f"-Wno-{w}" for w in (*quiet, "unused-const-variable")]
     command += [f"-I{place}", "-isystem", str(vitis_headers())]
-    names = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
-    return [*command, *headers_read(command, names, made_in("group"))]
+    return [*command, *headers_read(command, [*HLS_HEADERS, "hls_stream.h"], Path(place) / "read-group")]
 
 
 @cache
 def plain_compiler() -> list[str]:
     """What compiles programs of the C simulation."""
     command = [*(csim_compiler() or ["g++"]), *FLAGS]
-    return [*command, *headers_read(command, CSIM_HEADERS, made_in("plain"))]
-
-
-def made_in(name: str) -> Path:
-    """A folder in that of the tests' kernels."""
-    made = Path(folder().name) / f"read-{name}"
-    made.mkdir()
-    return made
+    return [*command, *headers_read(command, CSIM_HEADERS, Path(folder().name) / "read-plain")]
 
 
 @cache
