@@ -99,7 +99,7 @@ def go_on() -> None:
     for module in (np.testing, torch.testing, *ours):
         for name in [name for name in vars(module) if name.startswith("assert_")]:
             setattr(module, name, nothing)
-    functions = [found for found in gc.get_objects() if type(found) is FunctionType]
+    functions = [member for member in gc.get_objects() if type(member) is FunctionType]
     for file, group in groupby(sorted(functions, key=file_of), file_of):
         if file.startswith(str(HERE)):
             tree = Asked().visit(ast.parse(Path(file).read_text()))
@@ -139,9 +139,9 @@ def whatever_fails(test: Callable[..., Any]) -> Callable[..., Any]:
     """A test of Hypothesis of which no example is looked at again."""
     from hypothesis.errors import HypothesisException
 
-    def run(*args: Any, **given: Any) -> None:
+    def run(*args: Any, **kwargs: Any) -> None:
         try:
-            test(*args, **given)
+            test(*args, **kwargs)
         except Exception as error:
             if isinstance(error, HypothesisException):
                 raise

@@ -39,15 +39,15 @@ def groups(name: str) -> tuple[Group, ...]:
 
 def row(name: str, groups: tuple[Group, ...], board: Board) -> str:
     """A line of the table."""
-    found = fit.fit(groups, board)
-    shares = " | ".join(f"{part:.0%}" for part in found.shares.values())
-    crowded = max(found.shares.values()) > fit.FULL
+    fitted = fit.fit(groups, board)
+    shares = " | ".join(f"{part:.0%}" for part in fitted.shares.values())
+    crowded = max(fitted.shares.values()) > fit.FULL
     verdict = "fits, crowded" if crowded else "fits"
-    if not found.fits:
+    if not fitted.fits:
         rest = fit.reduced(groups, board) if name != "full" else None
         verdict = f"no; {len(rest.groups)} of its kernels do" if rest else "no, for emulation"
-    most = max(found.charged.values(), default=0)
-    return f"| `{name}` | {board.title} | {len(groups)} | {found.ports} | {most} | {shares} | {verdict} |\n"
+    most = max(fitted.charged.values(), default=0)
+    return f"| `{name}` | {board.title} | {len(groups)} | {fitted.ports} | {most} | {shares} | {verdict} |\n"
 
 
 def text() -> str:

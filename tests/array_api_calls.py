@@ -64,11 +64,11 @@ USED = {
 
 def calls(text: str) -> list[tuple[str, str]]:
     """(module, call) of each call in a list."""
-    found = []
+    pairs = []
     for line in text.strip().splitlines():
         module, _, words = line.partition(": ")
-        found += [(module, word) for word in words.split()]
-    return found
+        pairs += [(module, word) for word in words.split()]
+    return pairs
 
 
 def operands() -> dict[str, np.ndarray[Any, Any]]:
@@ -86,17 +86,17 @@ def operands() -> dict[str, np.ndarray[Any, Any]]:
         "I": random.uniform(size=(12, 12)),
         "q": random.uniform(0.05, 0.95, 40),
     }
-    made = {name: value.astype(np.float32) for name, value in values.items()}
-    made |= {"t": t, "p": np.where(random.uniform(size=40) < 0.8, t, 1 - t), "n": np.arange(40) % 4}
-    made["L"] = (np.arange(144).reshape(12, 12) // 50).astype(np.int32)
-    made["M"] = np.arange(3)
-    made["g"] = np.arange(40, dtype=np.float32) / 20
-    made["c"] = np.asarray(0.4, np.float32)
-    made["sos"] = np.array([[1, 2, 1, 1, -0.5, 0.1]], np.float32)
-    made["band"] = np.array([0, 0.3, 0.5, 1], np.float32)
-    distances = pdist(made["X"][:9])
+    arrays = {name: value.astype(np.float32) for name, value in values.items()}
+    arrays |= {"t": t, "p": np.where(random.uniform(size=40) < 0.8, t, 1 - t), "n": np.arange(40) % 4}
+    arrays["L"] = (np.arange(144).reshape(12, 12) // 50).astype(np.int32)
+    arrays["M"] = np.arange(3)
+    arrays["g"] = np.arange(40, dtype=np.float32) / 20
+    arrays["c"] = np.asarray(0.4, np.float32)
+    arrays["sos"] = np.array([[1, 2, 1, 1, -0.5, 0.1]], np.float32)
+    arrays["band"] = np.array([0, 0.3, 0.5, 1], np.float32)
+    distances = pdist(arrays["X"][:9])
     tree = linkage(distances)
-    return made | {"D": distances, "Z": tree, "C": fcluster(tree, 1.0)}
+    return arrays | {"D": distances, "Z": tree, "C": fcluster(tree, 1.0)}
 
 
 def functions(xp: Any) -> dict[str, Any]:

@@ -45,10 +45,10 @@ def mark(module: str, call: str) -> str:
     if module.startswith("sklearn"):
         return OWN_NUMPY
     function = getattr(importlib.import_module(module), name_of(call).partition(".")[0])
-    told = xp_capabilities_table.get(function)
-    if told is None or told["out_of_scope"] or told["np_only"]:
+    capabilities = xp_capabilities_table.get(function)
+    if capabilities is None or capabilities["out_of_scope"] or capabilities["np_only"]:
         return NO_DISPATCH
-    return COMPILED if told["cpu_only"] else OWN_NUMPY
+    return COMPILED if capabilities["cpu_only"] else OWN_NUMPY
 
 
 # What a function that reads `x.size` as a number meets.
@@ -90,11 +90,11 @@ def text() -> str:
     )
     reasons = []
     for reason, modules in why.items():
-        found = [
+        places = [
             f"{module} ({', '.join(names)})" if len(names) < _on_host(rows[module]) else module
             for module, names in modules.items()
         ]
-        reasons.append(f"- {reason}: {'; '.join(found)}.\n")
+        reasons.append(f"- {reason}: {'; '.join(places)}.\n")
     return (
         total
         + HEAD

@@ -44,8 +44,8 @@ class Block:
     @property
     def name(self) -> str:
         """The file that the block says it is, or nothing."""
-        found = _NAME.match(self.text)
-        return found[1] if found else ""
+        match = _NAME.match(self.text)
+        return match[1] if match else ""
 
 
 def title(page: Path) -> str:
@@ -56,14 +56,16 @@ def title(page: Path) -> str:
 def blocks(page: Path, language: str = "") -> list[Block]:
     """A page's fenced blocks, in order."""
     text = page.read_text()
-    found = [Block(page, text.count("\n", 0, match.start()) + 2, match[1], match[2]) for match in _FENCE.finditer(text)]
-    return [block for block in found if language in ("", block.language)]
+    fences = [
+        Block(page, text.count("\n", 0, match.start()) + 2, match[1], match[2]) for match in _FENCE.finditer(text)
+    ]
+    return [block for block in fences if language in ("", block.language)]
 
 
 def commands(page: Path) -> list[str]:
     """The indented blocks of a page, without their indentation."""
-    found = _INDENTED.findall(_FENCE.sub("", page.read_text()))
-    return [re.sub(r"^ {4}", "", block, flags=re.M) for block in found]
+    indented = _INDENTED.findall(_FENCE.sub("", page.read_text()))
+    return [re.sub(r"^ {4}", "", block, flags=re.M) for block in indented]
 
 
 def inline(page: Path) -> list[str]:

@@ -84,11 +84,11 @@ def run(
     Raises subprocess.TimeoutExpired behind HANG seconds.
     """
     global spent
-    given = [str(word) for word in words]
+    arguments = [str(word) for word in words]
     with ExitStack() as stack:
         request, stdin, stdout, stderr = (stack.enter_context(TemporaryFile("w+")) for _ in "1234")
         env = dict(os.environ if env is None else env)
-        json.dump([given, env, str(cwd or Path.cwd())], request)
+        json.dump([arguments, env, str(cwd or Path.cwd())], request)
         stdin.write(input)
         for file in (request, stdin):
             file.seek(0)
@@ -100,7 +100,7 @@ def run(
         process = int(said.readline())
         try:
             if not select.select([said], [], [], HANG)[0]:
-                raise subprocess.TimeoutExpired(given, HANG)
+                raise subprocess.TimeoutExpired(arguments, HANG)
         except BaseException:
             with suppress(ProcessLookupError):
                 os.killpg(process, signal.SIGKILL)
@@ -109,7 +109,7 @@ def run(
         spent += float(seconds)
         for file in (stdout, stderr):
             file.seek(0)
-        return subprocess.CompletedProcess(given, int(ended), stdout.read(), stderr.read())
+        return subprocess.CompletedProcess(arguments, int(ended), stdout.read(), stderr.read())
 
 
 @functools.cache

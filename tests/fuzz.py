@@ -51,10 +51,10 @@ class Guards:
         taken = pool.Pool.take
 
         def memory(nbytes: int) -> tuple[int, np.ndarray]:
-            made = np.full(nbytes + 3 * self.SLACK, self.MARK, np.uint8)
-            start = self.SLACK + -made.ctypes.data % self.SLACK
-            self.around.append((made, start, start + nbytes))
-            return made.ctypes.data + start, made[start : start + nbytes]
+            buffer = np.full(nbytes + 3 * self.SLACK, self.MARK, np.uint8)
+            start = self.SLACK + -buffer.ctypes.data % self.SLACK
+            self.around.append((buffer, start, start + nbytes))
+            return buffer.ctypes.data + start, buffer[start : start + nbytes]
 
         def take(self_: pool.Pool, nbytes: int, stream: Any) -> Any:
             storage = taken(self_, nbytes, stream)
@@ -75,7 +75,7 @@ class Guards:
         from ftensor.runtime.backend import host_bytes
 
         self.behind = [guard for guard in self.behind if guard[0]() is not None]
-        bands = [band for made, start, end in self.around for band in (made[:start], made[end:])]
+        bands = [band for buffer, start, end in self.around for band in (buffer[:start], buffer[end:])]
         bands += [host_bytes(ptr, count) for _, ptr, count in self.behind]
         wrong = [band for band in bands if (band != self.MARK).any()]
         for band in wrong:
@@ -89,9 +89,9 @@ GUARDS = Guards()
 def trial(source: str, seed: int, number: int) -> str:
     """How a trial disagrees, its kind in the first line; empty where it does not."""
     module = importlib.import_module(f"tests.fuzz_{source}")
-    found: str = module.trial(random.Random(f"{seed}:{source}:{number}"))
+    problem: str = module.trial(random.Random(f"{seed}:{source}:{number}"))
     ft.synchronize()
-    return found or GUARDS.broken()
+    return problem or GUARDS.broken()
 
 
 def main() -> int:
@@ -119,11 +119,11 @@ def main() -> int:
         number, begun = options.first + done[source], time.monotonic()
         if options.log:
             options.log.write_text(f"--seed {seed} --sources {source} --first {number} --trials 1")
-        if found := trial(source, seed, number):
-            kind = source, re.sub(r"\bt\d+", "t", found.partition("\n")[0])
+        if problem := trial(source, seed, number):
+            kind = source, re.sub(r"\bt\d+", "t", problem.partition("\n")[0])
             said[kind] += 1
             if said[kind] == 1:
-                print(f"\n# seed {seed}, {source}, trial {number}: {found}", flush=True)
+                print(f"\n# seed {seed}, {source}, trial {number}: {problem}", flush=True)
         done[source] += 1
         spent[source] += time.monotonic() - begun
     for source in sources:

@@ -29,34 +29,34 @@ OWN_GRADIENT = "grad_weight must be contiguous"  # how torch refuses what it mad
 def layout(draw: random.Random, name: str, shape: tuple[int, ...], lines: list[str]) -> None:
     """Lines that make tensor `name` of whole numbers, somehow laid out."""
     n, how = len(shape), draw.randrange(8)
-    made = f"{name} = whole({shape})"
+    text = f"{name} = whole({shape})"
     if how == 0:
         wide = tuple(s * draw.randint(1, 2) + draw.randint(0, 2) for s in shape)
         cut = ", ".join(f"{draw.randint(0, w - s)}:" for s, w in zip(shape, wide))
         ends = ", ".join(f":{s}" for s in shape)
-        made = f"{name} = whole({wide})[{cut}][{ends}]"
+        text = f"{name} = whole({wide})[{cut}][{ends}]"
     elif how == 1:
         steps = [draw.randint(1, 3) for _ in shape]
         wide = tuple(s * k for s, k in zip(shape, steps))
-        made = f"{name} = whole({wide})[{', '.join(f'::{k}' for k in steps)}]"
+        text = f"{name} = whole({wide})[{', '.join(f'::{k}' for k in steps)}]"
     elif how == 2:
         order = draw.sample(range(n), n)
         back = tuple(order.index(d) for d in range(n))
-        made = f"{name} = whole({tuple(shape[d] for d in order)}).permute({back})"
+        text = f"{name} = whole({tuple(shape[d] for d in order)}).permute({back})"
     elif how == 3 and n in (4, 5):
         form = "channels_last" if n == 4 else "channels_last_3d"
-        made += f".contiguous(memory_format=lib.{form})"
+        text += f".contiguous(memory_format=lib.{form})"
     elif how == 4:
         dims = draw.sample(range(n), draw.randint(1, n))
         thin = tuple(1 if d in dims else s for d, s in enumerate(shape))
-        made = f"{name} = whole({thin}).expand{shape}"
+        text = f"{name} = whole({thin}).expand{shape}"
     elif how == 5:
         # Somewhere in a storage, rows overlapping or apart.
         steps = tuple(draw.randint(0, 9) for _ in shape)
         offset = draw.randint(0, 20)
         room = offset + sum((s - 1) * k for s, k in zip(shape, steps)) + 1
-        made = f"{name} = whole(({max(room, 1)},)).as_strided({shape}, {steps}, {offset})"
-    lines.append(made)
+        text = f"{name} = whole(({max(room, 1)},)).as_strided({shape}, {steps}, {offset})"
+    lines.append(text)
 
 
 def case(draw: random.Random) -> list[str]:
@@ -122,8 +122,8 @@ def theirs_back(
 ) -> Any:
     """torch's gradients of a convolution's input, weight and bias; some kernels make them all."""
     of = stride, padding, dilation, transposed, extra, groups
-    found = torch.ops.aten.convolution_backward(g, x, w, [g.shape[1]], *of, mask)
-    return [t if asked else None for t, asked in zip(found, mask)]
+    gradients = torch.ops.aten.convolution_backward(g, x, w, [g.shape[1]], *of, mask)
+    return [t if asked else None for t, asked in zip(gradients, mask)]
 
 
 def mine_back(
@@ -148,10 +148,10 @@ def run(lib: Any, lines: list[str]) -> Any:
 
     def whole(shape: tuple[int, ...]) -> Any:
         low = 0 if space["dtype"] == "uint8" else -2
-        made = torch.randint(low, 3, shape, generator=generator).to(getattr(torch, space["dtype"]))
-        if made.is_complex():
-            made = made + 1j * made.flip(0)
-        return made if lib is torch else ft.from_torch(made)
+        tensor = torch.randint(low, 3, shape, generator=generator).to(getattr(torch, space["dtype"]))
+        if tensor.is_complex():
+            tensor = tensor + 1j * tensor.flip(0)
+        return tensor if lib is torch else ft.from_torch(tensor)
 
     back = theirs_back if lib is torch else mine_back
     space: dict[str, Any] = {"lib": lib, "whole": whole, "back": back}
@@ -164,8 +164,8 @@ def run(lib: Any, lines: list[str]) -> Any:
             break
         if lib is torch and line.startswith("x") and space["dtype"] == "bfloat16":
             space["x"] = space["x"].contiguous()
-    found = [space[t] for t in ("t0", "t1", "t2", "t3") if t in space]
-    return [t for t in found if t is not None] + refused
+    results = [space[t] for t in ("t0", "t1", "t2", "t3") if t in space]
+    return [t for t in results if t is not None] + refused
 
 
 def differs(mine: Any, theirs: Any) -> str:

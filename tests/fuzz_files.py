@@ -39,12 +39,12 @@ def trial(draw: random.Random) -> str:
         data = crafted(draw)
     else:
         data = mutated(draw, draw.choice(whole(kind)))
-    found = wrong(data)
-    if not found:
+    problem = wrong(data)
+    if not problem:
         return ""
     text = base64.b64encode(data).decode()
     lines = ["import base64, io, ftensor", f"data = base64.b64decode({text!r})"]
-    return "\n".join([found, *lines, "print(ftensor.load(io.BytesIO(data)))"])
+    return "\n".join([problem, *lines, "print(ftensor.load(io.BytesIO(data)))"])
 
 
 def wrong(data: bytes) -> str:
@@ -52,14 +52,14 @@ def wrong(data: bytes) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = ft.load(io.BytesIO(data))
+            loaded = ft.load(io.BytesIO(data))
     except ValueError:
         return ""
     except ft.OutOfMemoryError:
         return "" if data[:2] == b"PK" else "a safetensors file asks for memory beyond it"
     except BaseException as error:  # noqa: BLE001 - that it is another one is what is looked for
         return f"load raises {type(error).__name__}: {error}"
-    for t in tensors(found):
+    for t in tensors(loaded):
         storage = t._storage.nbytes
         last = sum((n - 1) * s for n, s in zip(t.shape, t.stride()))
         if t.numel() and (t.storage_offset() + last + 1) * t.element_size() > storage:
@@ -107,35 +107,35 @@ def mutated(draw: random.Random, data: bytes) -> bytes:
     """A file with bytes changed, cut off, doubled or moved; of an archive, in one of its parts."""
     if data[:2] == b"PK" and draw.random() < 0.7:
         file = io.BytesIO()
-        with zipfile.ZipFile(io.BytesIO(data)) as parts, zipfile.ZipFile(file, "w") as made:
+        with zipfile.ZipFile(io.BytesIO(data)) as parts, zipfile.ZipFile(file, "w") as archive:
             names = parts.namelist()
             chosen = draw.choice([n for n in names if n.endswith("pkl")] + names)
             for name in names:
                 content = parts.read(name)
                 if name != chosen:
-                    made.writestr(name, content)
+                    archive.writestr(name, content)
                 elif draw.random() < 0.9:
-                    made.writestr(name, mutated_bytes(draw, content))
+                    archive.writestr(name, mutated_bytes(draw, content))
         return file.getvalue()
     return mutated_bytes(draw, data)
 
 
 def mutated_bytes(draw: random.Random, data: bytes) -> bytes:
-    made = bytearray(data)
+    content = bytearray(data)
     for _ in range(draw.choice((1, 1, 2, 4))):
-        at = draw.randrange(len(made) + 1)
+        at = draw.randrange(len(content) + 1)
         how = draw.choice(("byte", "byte", "bit", "cut", "drop", "again"))
-        if how == "byte" and at < len(made):
-            made[at] = draw.choice((0, 1, 0x7F, 0x80, 0xFF, draw.randrange(256)))
-        elif how == "bit" and at < len(made):
-            made[at] ^= 1 << draw.randrange(8)
+        if how == "byte" and at < len(content):
+            content[at] = draw.choice((0, 1, 0x7F, 0x80, 0xFF, draw.randrange(256)))
+        elif how == "bit" and at < len(content):
+            content[at] ^= 1 << draw.randrange(8)
         elif how == "cut":
-            del made[at:]
+            del content[at:]
         elif how == "drop":
-            del made[at : at + draw.choice((1, 4, 8))]
+            del content[at : at + draw.choice((1, 4, 8))]
         else:
-            made[at:at] = made[at : at + draw.choice((1, 8, 40))]
-    return bytes(made)
+            content[at:at] = content[at : at + draw.choice((1, 8, 40))]
+    return bytes(content)
 
 
 def crafted(draw: random.Random) -> bytes:

@@ -43,12 +43,12 @@ def trial(draw: random.Random) -> str:
     names = [line.split(" = ")[0] for line in lines if re.match(r"t\d+ = lib.tensor", line)]
     for k in range(draw.randrange(12)):
         a, b = draw.choice(names), draw.choice(names)
-        made = draw.choice(GIVEN if draw.random() < 0.3 else MORE).format(a=a, b=b)
+        expression = draw.choice(GIVEN if draw.random() < 0.3 else MORE).format(a=a, b=b)
         # The same again is computed once.
-        lines.append(f"m{k} = ({made}) == ({made})" if draw.random() < 0.2 else f"m{k} = {made}")
+        lines.append(f"m{k} = ({expression}) == ({expression})" if draw.random() < 0.2 else f"m{k} = {expression}")
         names.append(f"m{k}")
-    found = difference(lines)
-    if not found:
+    problem = difference(lines)
+    if not problem:
         return ""
     for k in reversed(range(len(lines))):
         shorter = lines[:k] + lines[k + 1 :]
@@ -64,39 +64,39 @@ def kind(text: str) -> str:
 
 def difference(lines: list[str]) -> str:
     """How the jitted program differs; empty where it does not."""
-    made = [line for line in lines if re.match(r"t\d+ = (lib\.tensor|t\d+\[\d+:\d+\]\.view)", line)]
-    rest = [line for line in lines if line not in made]
+    creations = [line for line in lines if re.match(r"t\d+ = (lib\.tensor|t\d+\[\d+:\d+\]\.view)", line)]
+    rest = [line for line in lines if line not in creations]
     jitted = ft.jit(run)
     for turn, of in enumerate((0, 0, 1, 2, 3)):
-        eager = [state(made, rest, None, VALUES[of]) for _ in range(2)]
+        eager = [state(creations, rest, None, VALUES[of]) for _ in range(2)]
         if any(same(*eager)):
             return ""  # of memory that nobody wrote
-        got = state(made, rest, jitted, VALUES[of])
+        got = state(creations, rest, jitted, VALUES[of])
         if isinstance(got, ft.GraphError):
             return ""
-        found = same(eager[0], got)
-        if found:
-            return f"call {turn}: {found[0]}"
+        differing = same(eager[0], got)
+        if differing:
+            return f"call {turn}: {differing[0]}"
     return ""
 
 
-def run(space: dict[str, Any], given: dict[str, Any], *lines: str) -> dict[str, ft.Tensor]:
+def run(space: dict[str, Any], numbers: dict[str, Any], *lines: str) -> dict[str, ft.Tensor]:
     """All tensors there are behind some lines."""
-    names: dict[str, Any] = {"lib": ft, **NUMBERS, **given, **space}
+    names: dict[str, Any] = {"lib": ft, **NUMBERS, **numbers, **space}
     for line in lines:
         exec(line, names)
     return {k: v for k, v in names.items() if isinstance(v, ft.Tensor)}
 
 
-def state(made: list[str], rest: list[str], jitted: Any, given: dict[str, Any]) -> Any:
+def state(creations: list[str], rest: list[str], jitted: Any, numbers: dict[str, Any]) -> Any:
     """What the program leaves: bits of all tensors by name, or the error."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            space = run({}, {}, *made)
-            found = (jitted or run)(space, given, *rest)
-            found |= {f"{name}, an argument": t for name, t in space.items()}
-            return {name: bits(t) for name, t in found.items()}
+            space = run({}, {}, *creations)
+            tensors = (jitted or run)(space, numbers, *rest)
+            tensors |= {f"{name}, an argument": t for name, t in space.items()}
+            return {name: bits(t) for name, t in tensors.items()}
     except Exception as error:  # noqa: BLE001 - which one is what is compared
         return error
 

@@ -53,8 +53,8 @@ def trial(draw: random.Random) -> str:
     # What differs is looked for line by line, also to see whether it is left out.
     queued = draw.random() < 0.5 and disagreement(lines, False)
     each = not queued or bool(disagreement(lines, counted=False))
-    found = disagreement(lines, each)
-    return f"{found}\n{shown(shortened(lines, each))}" if found else ""
+    problem = disagreement(lines, each)
+    return f"{problem}\n{shown(shortened(lines, each))}" if problem else ""
 
 
 def state(lib: Any, lines: list[str], each: bool = True) -> list[Any]:
@@ -92,11 +92,11 @@ def in_no_order(line: str, space: dict[str, Any]) -> bool:
     """Whether a line writes an element more than once, or from where it writes."""
     if unchecked(line, space):
         return True
-    found = re.match(r"(t\d+)(?:\.triu_|.*copy_\(|\[.*\] = |\.index_copy_.*, )(t\d+)?", line)
-    place = space.get(found[1]) if found else None
-    if found is None or not hasattr(place, "stride"):
+    match = re.match(r"(t\d+)(?:\.triu_|.*copy_\(|\[.*\] = |\.index_copy_.*, )(t\d+)?", line)
+    place = space.get(match[1]) if match else None
+    if match is None or not hasattr(place, "stride"):
         return False
-    value = space.get(found[2] or "")
+    value = space.get(match[2] or "")
     return 0 in place.stride() or (
         hasattr(value, "stride")
         and value is not place
@@ -107,8 +107,8 @@ def in_no_order(line: str, space: dict[str, Any]) -> bool:
 def unchecked(line: str, space: dict[str, Any]) -> bool:
     """Whether a place in place or of `out=` overlaps itself, or an operand that is another view, in
     a way that torch does not look for: it compares memory without gaps alone."""
-    found = re.search(r"out=(t\d+)|^(t\d+)(?:\.\w+_\(| \S+= )", line)
-    place = space.get(found[1] or found[2]) if found else None
+    match = re.search(r"out=(t\d+)|^(t\d+)(?:\.\w+_\(| \S+= )", line)
+    place = space.get(match[1] or match[2]) if match else None
     if not hasattr(place, "stride"):
         return False
     memory = place.untyped_storage().data_ptr()
@@ -136,11 +136,11 @@ def disagreement(lines: list[str], each: bool = True, counted: bool = True) -> s
     mine = state(ft, lines[: len(theirs)], each)
     before: dict[str, Any] = {}
     for number, (line, a, b) in enumerate(zip(lines, mine, theirs, strict=False)):
-        found = different(line, a, b)
-        if found:
+        problem = different(line, a, b)
+        if problem:
             refused = type in (type(a), type(b))
             leaves = left_out(line, before, refused) or signs(line, lines[:number])
-            return "" if counted and each and leaves else found
+            return "" if counted and each and leaves else problem
         before = b if isinstance(b, dict) else before
     return ""
 
@@ -150,7 +150,7 @@ def different(line: str, a: Any, b: Any) -> str:
     if isinstance(a, type) or isinstance(b, type):
         if b in (IndexError, RuntimeError) and a in (IndexError, RuntimeError):
             return ""
-        return "" if a is b else f"{line}: torch {told(b)}, ftensor {told(a)}"
+        return "" if a is b else f"{line}: torch {summary(b)}, ftensor {summary(a)}"
     for name, want in (b or {}).items():
         got = a.get(name)
         try:
@@ -187,7 +187,7 @@ def signs(line: str, earlier: list[str]) -> bool:
     return bool(re.search("signbit|copysign", line)) and any(map(chosen.search, earlier))
 
 
-def told(outcome: Any) -> str:
+def summary(outcome: Any) -> str:
     return f"raises {outcome.__name__}" if isinstance(outcome, type) else "computes"
 
 
@@ -196,8 +196,8 @@ def shortened(lines: list[str], each: bool = True) -> list[str]:
     at = len(lines) - 1
     while at >= 0:
         fewer = lines[:at] + lines[at + 1 :]
-        found = disagreement(fewer, each)
-        if found and "NameError" not in found:
+        problem = disagreement(fewer, each)
+        if problem and "NameError" not in problem:
             lines = fewer
         at -= 1
     return lines

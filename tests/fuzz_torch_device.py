@@ -76,13 +76,13 @@ class Twice(torch.autograd.Function):
 
 def case(draw: random.Random) -> list[str]:
     """The lines of a program on device `d`."""
-    names, lines, made, written = [], [], 0, False
+    names, lines, count, written = [], [], 0, False
 
     def named(text: str) -> None:
-        nonlocal made
-        lines.append(f"t{made} = {text}")
-        names.append(f"t{made}")
-        made += 1
+        nonlocal count
+        lines.append(f"t{count} = {text}")
+        names.append(f"t{count}")
+        count += 1
 
     dtype = draw.choice(("float32", "float32", "complex64", "float64"))
     for k in range(2):
@@ -170,7 +170,7 @@ def different(mine: Any, theirs: Any) -> str:
             return ""
         if type(mine) is type(theirs) and (type(mine) is not Boom or str(mine) == str(theirs)):
             return ""
-        return f"the CPU {told(theirs)}, fpga {told(mine)}"
+        return f"the CPU {summary(theirs)}, fpga {summary(mine)}"
     for name, (want, strides) in theirs.items():
         got, own = mine.get(name, (None, ()))
         try:
@@ -196,7 +196,7 @@ def as_near(mine: Any, theirs: Any, exact: Any) -> bool:
     return True
 
 
-def told(outcome: Any) -> str:
+def summary(outcome: Any) -> str:
     return f"raises {outcome!r:.150}" if isinstance(outcome, Exception) else "computes"
 
 
@@ -211,15 +211,15 @@ def trial(draw: random.Random) -> str:
     for k, (line, a, b) in enumerate(zip(lines, mine, theirs, strict=False)):
         if any(isinstance(o, Exception) and "unsupported operation" in str(o) for o in (a, b)):
             break
-        if found := different(a, b):
-            if "differ" in found and "close" in found:
+        if problem := different(a, b):
+            if "differ" in problem and "close" in problem:
                 exact = exact or state("cpu", [in_double(one) for one in lines], fails)
                 if as_near(a, b, exact[k]):
                     continue
             head = ["import torch", "from tests.fuzz_torch_device import state", "", "lines = ["]
             tail = ["]", "for d in ('cpu', 'fpga'):", f"    print(state(d, lines, {fails}))"]
             shown = "\n".join([*head, *[f"    {one!r}," for one in lines], *tail])
-            return f"{found.splitlines()[0][:60]}, at {line}\n{shown}"
+            return f"{problem.splitlines()[0][:60]}, at {line}\n{shown}"
     return ""
 
 

@@ -81,15 +81,15 @@ NUMBERS = {"inf": float("inf"), "nan": float("nan")}
 
 def program(rng: random.Random) -> list[str]:
     """The lines of a program on `lib`; every line makes or writes `t0`, `t1`, ..."""
-    lines, names, made = [], [], 0
+    lines, names, number = [], [], 0
     pool = rng.choice(POOLS)
 
     def named(text: str, used: bool = True) -> None:
-        nonlocal made
-        lines.append(f"t{made} = {text}")
+        nonlocal number
+        lines.append(f"t{number} = {text}")
         if used:
-            names.append(f"t{made}")
-        made += 1
+            names.append(f"t{number}")
+        number += 1
 
     for _ in range(rng.randint(1, 3)):
         dtype, shape = rng.choice(pool), rng.choice(SHAPES)

@@ -91,7 +91,7 @@ def differences(case: Case, samples: int) -> Iterator[str]:
     assert mine is not None
     jitted = ft.jit(lambda args, kwargs: mine(*args, **kwargs))
     for sample in first_samples(op, dtype, samples):
-        found = []
+        results = []
         for call in (None, None, mine):  # so that a trace is what meets tables first
             args = here((sample.input, *sample.args))
             kwargs = {k: here(v) for k, v in sample.kwargs.items()}
@@ -100,11 +100,11 @@ def differences(case: Case, samples: int) -> Iterator[str]:
                 got = outcome(lambda a=args, k=kwargs: jitted(a, k))
             else:
                 got = outcome(lambda a=args, k=kwargs: mine(*a, **k))
-            found.append((bits(got), bits(tensors((args, kwargs))), got))
+            results.append((bits(got), bits(tensors((args, kwargs))), got))
             if isinstance(got, ft.GraphError):
                 yield f"GraphError: {got}"
                 return
-        *others, (eager, before, wanted) = found
+        *others, (eager, before, wanted) = results
         for result, after, got in others:
             if result != eager:
                 yield f"{got!r:.300} not {wanted!r:.300}"
@@ -125,15 +125,15 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a pattern of the cases' names")
     parser.add_argument("--samples", type=int, default=4)
     parser.add_argument("--part", default="0/1", help="K/N: each N-th, from the K-th")
-    told = parser.parse_args()
-    k, n = map(int, told.part.split("/"))
+    options = parser.parse_args()
+    k, n = map(int, options.part.split("/"))
     ran = 0
     for case in list(cases())[k::n]:
-        if not re.search(told.only, str(case)) or left_out(case):
+        if not re.search(options.only, str(case)) or left_out(case):
             continue
         ran += 1
         try:
-            for line in differences(case, told.samples):
+            for line in differences(case, options.samples):
                 print(f"{case}: {line}", flush=True)
         except Exception as error:  # noqa: BLE001
             print(f"{case}: BROKE {type(error).__name__}: {error}", flush=True)

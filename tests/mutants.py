@@ -72,11 +72,11 @@ def main() -> int:
     def tried(mutant: Mutant) -> str:
         place = places.get()
         try:
-            found = outcome(mutant, place)
+            verdict = outcome(mutant, place)
         finally:
             places.put(place)
-        print(f"{found}: {mutant.file}: {mutant.after.strip().splitlines()[0][:70]}", flush=True)
-        return found
+        print(f"{verdict}: {mutant.file}: {mutant.after.strip().splitlines()[0][:70]}", flush=True)
+        return verdict
 
     with tempfile.TemporaryDirectory(prefix="ftensor-mutants-") as folder:
         for job in range(options.jobs):

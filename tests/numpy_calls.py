@@ -95,9 +95,9 @@ def evaluated(call: str, arrays: dict[str, Any]) -> Any:
     import io
 
     scope = {"np": np, "F": io.BytesIO}
-    made = eval(f"np.{call}", scope | arrays)
+    result = eval(f"np.{call}", scope | arrays)
     first = call.partition("(")[2].partition(",")[0]
-    return arrays.get(first) if made is None else made
+    return arrays.get(first) if result is None else result
 
 
 def on_device(call: str) -> tuple[str, str]:
@@ -120,9 +120,9 @@ def on_device(call: str) -> tuple[str, str]:
         if len(wanted) != len(got):
             return "differs", f"{len(got)} results, not {len(wanted)}"
         for a, b in zip(wanted, got, strict=True):
-            told = difference(np.asarray(a), np.asarray(b))
-            if told:
-                return "differs", told
+            differing = difference(np.asarray(a), np.asarray(b))
+            if differing:
+                return "differs", differing
     if any(isinstance(b, np.ndarray) and b.ndim for b in got):
         return "array", "gives NumPy's arrays"
     return ("host" if fell else "device"), ""

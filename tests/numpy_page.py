@@ -19,22 +19,22 @@ TITLES = {"one": "ufuncs of one", "two": "ufuncs of two", "methods": "methods of
 
 def kinds() -> dict[str, list[tuple[str, str]]]:
     """(call, where it computes) of every call that NumPy takes, by heading."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    sections: dict[str, list[tuple[str, str]]] = {}
     for head, call in (*calls(UFUNCS), *calls(FUNCTIONS)):
         kind, why = on_device(call)
         assert kind in ("device", "host"), (call, kind, why)
-        found.setdefault(TITLES.get(head, head), []).append((call, kind))
-    return found
+        sections.setdefault(TITLES.get(head, head), []).append((call, kind))
+    return sections
 
 
 def _names(words: Iterable[str]) -> str:
     return ", ".join(f"`{word}`" for word in dict.fromkeys(words))
 
 
-def text(found: dict[str, list[tuple[str, str]]]) -> str:
+def text(sections: dict[str, list[tuple[str, str]]]) -> str:
     """The table."""
     lines, counts = [], [0, 0, 0]
-    for head, row in found.items():
+    for head, row in sections.items():
         by = {name_of(call): {k for c, k in row if name_of(c) == name_of(call)} for call, _ in row}
         groups: list[list[str]] = [
             [n for n, k in by.items() if k == {"device"}],

@@ -131,11 +131,11 @@ def line(names: list[str]) -> str:
 def section(path: str) -> tuple[str, str]:
     """(the row of the first table, the section) of a namespace."""
     owner = operator.attrgetter(path)(ft) if path else ft
-    found = {name: there(owner, name) for name in of_torch(path)}
-    here = {name: call for name, call in found.items() if call is not None}
+    members = {name: there(owner, name) for name in of_torch(path)}
+    here = {name: call for name, call in members.items() if call is not None}
     entries = {inspect.unwrap(e.call): e for e in ENTRIES.values()}
     host = [name for name, call in here.items() if on_host(call, set())]
-    missing = [name for name in found if name not in here]
+    missing = [name for name in members if name not in here]
     title = f"torch.{path}" if path else "torch"
     counts = f"| [{title}](#{title.replace('.', '').lower()}) | {len(here) - len(host)} | "
     counts += f"{len(host)} | {len(missing)} |"
@@ -155,5 +155,5 @@ def section(path: str) -> tuple[str, str]:
 
 def ops_page() -> str:
     """The page's text."""
-    made = [section(path) for path in (*SPACES[:1], "Tensor", *SPACES[1:])]
-    return HEAD + "\n".join(counts for counts, _ in made) + "\n" + "".join(t for _, t in made)
+    sections = [section(path) for path in (*SPACES[:1], "Tensor", *SPACES[1:])]
+    return HEAD + "\n".join(counts for counts, _ in sections) + "\n" + "".join(t for _, t in sections)

@@ -35,7 +35,7 @@ def from_element_9(t: torch.Tensor, step: int) -> ft.Tensor:
     return ours(memory).as_strided(tuple(t.shape), strides, 9)
 
 
-def found(module: Any, name: str) -> Any:
+def lookup(module: Any, name: str) -> Any:
     """The function under a dotted name."""
     for part in name.split("."):
         module = getattr(module, part)
@@ -63,16 +63,16 @@ def same(
     """
     if isinstance(theirs, torch.Tensor):
         assert isinstance(mine, ft.Tensor), mine
-        made = mine.to_torch()
-        assert (made.dtype, tuple(mine.shape)) == (theirs.dtype, tuple(theirs.shape))
+        actual = mine.to_torch()
+        assert (actual.dtype, tuple(mine.shape)) == (theirs.dtype, tuple(theirs.shape))
         if strides:
             assert steps(mine) == steps(theirs)
         if exact:
             tolerance = {"rtol": 0, "atol": 0}
         if (exact or zeros) and not theirs.is_complex():
             zero = theirs == 0
-            assert torch.equal(made.signbit() & zero, theirs.signbit() & zero), "a zero's sign"
-        torch.testing.assert_close(made, theirs, equal_nan=True, **tolerance)
+            assert torch.equal(actual.signbit() & zero, theirs.signbit() & zero), "a zero's sign"
+        torch.testing.assert_close(actual, theirs, equal_nan=True, **tolerance)
     elif isinstance(theirs, (tuple, list)) and not isinstance(theirs, torch.Size):
         assert fields(mine) == fields(theirs)
         for one, other in zip(mine, theirs, strict=True):
@@ -114,8 +114,10 @@ def agree(mine: Callable[[], Any], theirs: Callable[[], Any], **how: Any) -> boo
 
 def agree_on(name: str, *args: Any, how: dict[str, Any] | None = None, **kwargs: Any) -> bool:
     """Both libraries agree on a function of torch's tensors."""
-    given, options = ours(args), {k: ours(v) for k, v in kwargs.items()}
-    return agree(lambda: found(ft, name)(*given, **options), lambda: found(torch, name)(*args, **kwargs), **(how or {}))
+    operands, options = ours(args), {k: ours(v) for k, v in kwargs.items()}
+    return agree(
+        lambda: lookup(ft, name)(*operands, **options), lambda: lookup(torch, name)(*args, **kwargs), **(how or {})
+    )
 
 
 def cases(text: str) -> list[Any]:

@@ -117,11 +117,11 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
     env = dict(os.environ)
     # Hundreds of programs start; with what Python has compiled kept, each imports in half the time.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
-    if found := shutil.which("g++"):
+    if compiler := shutil.which("g++"):
         quick = folder / "quick" / "g++"
         kept = quick.parent / "kept"
         kept.mkdir(parents=True)
-        quick.write_text(QUICK.format(gxx=found, kept=kept, standins=standins()))
+        quick.write_text(QUICK.format(gxx=compiler, kept=kept, standins=standins()))
         quick.chmod(0o755)
         env["PATH"] = os.pathsep.join([str(quick.parent), env["PATH"]])
         command = ["g++", *FLAGS]
@@ -132,7 +132,7 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
     if target == "default":
         return env
     env["FTENSOR_DEVICE"] = TARGETS[target] or target
-    if target == "csim" and found and "CXX" not in env:
+    if target == "csim" and compiler and "CXX" not in env:
         env["CXX"] = with_headers_read(["g++"], folder)
     if target == "intel-fpga":
         from ftensor.runtime.intel import emulator
@@ -187,11 +187,11 @@ def headers_read(
     folder.mkdir(exist_ok=True)
     header = folder / "headers.h"
     header.write_text("".join(f"#include <{name}>\n" for name in names))
-    made = folder / "headers.h.gch"  # of which g++ takes the one that fits
-    made.mkdir()
-    given = [word for word in command if word != "-shared"]
+    precompiled = folder / "headers.h.gch"  # of which g++ takes the one that fits
+    precompiled.mkdir()
+    flags = [word for word in command if word != "-shared"]
     for level in levels:
-        words = [*given, level, "-x", "c++-header", str(header), "-o", str(made / level)]
+        words = [*flags, level, "-x", "c++-header", str(header), "-o", str(precompiled / level)]
         subprocess.run(words, check=True)
     return ["-include", str(header)]
 
@@ -217,11 +217,11 @@ def sanitizer_libraries() -> dict[str, str] | None:
     """Where g++'s sanitizers and what they need lie; None where g++ or one of them is not here."""
     if shutil.which("g++") is None:
         return None
-    found = {}
+    libraries = {}
     for name in ("asan", "ubsan", "stdc++"):
         command = ["g++", f"-print-file-name=lib{name}.so"]
-        found[name] = subprocess.run(command, capture_output=True, text=True).stdout.strip()
-    return found if all(Path(path).is_absolute() for path in found.values()) else None
+        libraries[name] = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    return libraries if all(Path(path).is_absolute() for path in libraries.values()) else None
 
 
 def oclgrind_driver() -> Path | None:

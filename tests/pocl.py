@@ -18,9 +18,9 @@ def keep_few() -> None:
 
     kept = OpenCLBackend._program_from_source
 
-    def made(self: OpenCLBackend, key: str, source: str, entry: str, options: bytes) -> Any:
+    def program_from_source(self: OpenCLBackend, key: str, source: str, entry: str, options: bytes) -> Any:
         if int(key, 16) % SHARE:
             return self._compiled(source, entry, options)
         return kept(self, key, source, entry, options)
 
-    OpenCLBackend._program_from_source = made  # type: ignore[method-assign]
+    OpenCLBackend._program_from_source = program_from_source  # type: ignore[method-assign]

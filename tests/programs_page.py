@@ -41,25 +41,25 @@ def _run(*words: str) -> str:
 def estimated(name: str, calls: int) -> dict[str, Any]:
     """The model's report of so many calls of a program."""
     options = ("--board", "u55c", "--inventory", IMAGES[name], "--in-flight", str(QUEUED), "--json")
-    found: dict[str, Any] = json.loads(
+    report: dict[str, Any] = json.loads(
         _run("-m", "ftensor", "estimate", *options, PROGRAM, name, "--alone", str(calls))
     )
-    assert not found["not_in_inventory"], found["not_in_inventory"]
-    return found
+    assert not report["not_in_inventory"], report["not_in_inventory"]
+    return report
 
 
 def row(name: str) -> str:
     """A line of the table: of a call as those whose times stand beside. Settings are sent before,
     once for each shape, and weights are packed in the first three."""
-    before, found = estimated(name, KEPT), estimated(name, KEPT + 1)
-    total, less = found["total"], before["total"]
+    before, after = estimated(name, KEPT), estimated(name, KEPT + 1)
+    total, less = after["total"], before["total"]
     count = total["launches"] - less["launches"]
     board = 1e3 * (total["kernels_s"] - less["kernels_s"] + launches(find("u55c"), count, QUEUED))
     times = TIMES.search(_run(PROGRAM, name, "--time"))
     assert times is not None
     own, other = float(times[1]), float(times[2])
     ops: dict[tuple[str, str], float] = {}
-    for sign, report in ((1, found), (-1, before)):
+    for sign, report in ((1, after), (-1, before)):
         for line in report["launches"]:
             at = line["op"], line["bound"]
             ops[at] = ops.get(at, 0.0) + sign * 1e3 * line["kernel_s"] * line["count"]

@@ -9,7 +9,7 @@ from typing import Any
 from ftensor.rows.catalogue import ENTRIES, Entry
 from ftensor.rows.op import Dims, Op, Reduce
 
-from .oracle import found, torch
+from .oracle import lookup, torch
 
 NUMBERS = {
     "float32": [0.0, -0.0, 0.5, -1.0, 1.5, 2.0, -3.25, 1e-40, 1e30, -1e30, inf, -inf, nan],
@@ -30,7 +30,7 @@ REDUCTIONS = {name: entry for name, entry in ENTRIES.items() if isinstance(entry
 
 def theirs(entry: Entry) -> Any:
     """torch's function of the same name."""
-    return found(torch, ".".join([*filter(None, entry.namespace.split(".")), entry.name]))
+    return lookup(torch, ".".join([*filter(None, entry.namespace.split(".")), entry.name]))
 
 
 def operands(arity: int, dtype: str) -> list[torch.Tensor]:
@@ -38,9 +38,9 @@ def operands(arity: int, dtype: str) -> list[torch.Tensor]:
     numbers = NUMBERS[dtype]
     n = len(numbers)
     of = getattr(torch, dtype)
-    made = [[numbers[i // n % n] for i in range(n * n)], [numbers[i % n] for i in range(n * n)]]
-    made.append([numbers[(i + i // n) % n] for i in range(n * n)])
-    return [torch.tensor(x, dtype=of).reshape(n, n) for x in made[:arity]]
+    nested = [[numbers[i // n % n] for i in range(n * n)], [numbers[i % n] for i in range(n * n)]]
+    nested.append([numbers[(i + i // n) % n] for i in range(n * n)])
+    return [torch.tensor(x, dtype=of).reshape(n, n) for x in nested[:arity]]
 
 
 def inputs_of(name: str, dtype: str) -> list[torch.Tensor]:

@@ -105,7 +105,7 @@ class Call:
 def calls(make: Callable[[], Any]) -> list[Call]:
     """The launches of a call of the library, each with what its memory held before and after."""
     backend = default_backend()
-    found: list[Call] = []
+    launches: list[Call] = []
 
     def noted(key: Any, run: Any) -> Any:
         structure = {"structure": "loop"} if isinstance(key, KernelKey) else {}
@@ -120,7 +120,7 @@ def calls(make: Callable[[], Any]) -> list[Call]:
                 built(group)(*values, unit, units)
             after = [_memory(v) if p else None for v, p in zip(values, pointers)]
             assert units == 1
-            found.append(Call(group, (*values, 0, 1), (*before, None, None), (*after, None, None)))
+            launches.append(Call(group, (*values, 0, 1), (*before, None, None), (*after, None, None)))
 
         return launch
 
@@ -128,7 +128,7 @@ def calls(make: Callable[[], Any]) -> list[Call]:
     narrow = replace(CSIM, lanes_bytes=1)
     with backend.preparing_for(narrow, 1, True), observed(backend, Kernels(noted)):
         make()
-    return found
+    return launches
 
 
 def _memory(address: int) -> bytes:
@@ -144,20 +144,20 @@ def adapted(text: str, name: str = "") -> str:
     ports of kernel `name`, in its own words."""
     ports = re.findall(r"#pragma HLS INTERFACE m_axi port=(\w+) bundle=(\w+)", text)
     text = re.sub(r"#pragma HLS .*\n|_Pragma\(#?\w+\)", "", text)
-    told = [
+    pragmas = [
         f"#pragma HLS interface port = {port} mode = m_axi offset = direct bundle = {bundle}\n"
         for port, bundle in ports
     ]
     head = f'extern "C" void {name}('
-    text = text.replace(head, "".join(told) + head) if name else text
+    text = text.replace(head, "".join(pragmas) + head) if name else text
     return re.sub(r'(\b[a-z_0-9]+)\("[a-z_0-9]+"\)', r"\1", text)
 
 
 def bench(of: Call) -> str:
     """The program that Bambu simulates with: memory as noted, the call, and the comparison."""
-    told = arguments(of.group)
+    parameters = arguments(of.group)
     lines = ["#include <cstdio>", "#include <cstdlib>", "#include <cstring>", "#include <mdpi/mdpi_user.h>"]
-    types = ", ".join("void *" if a.what == "*" else a.what for a in told)
+    types = ", ".join("void *" if a.what == "*" else a.what for a in parameters)
     lines.append(f'extern "C" void {of.group.name}({types});')
     for k, (before, after) in enumerate(zip(of.before, of.after)):
         if before is not None and after is not None:
@@ -165,7 +165,7 @@ def bench(of: Call) -> str:
             lines.append(f"static const unsigned char after{k}[] = {{{_bytes(after)}}};")
     lines.append("int main() {")
     words = []
-    for k, (a, value, before) in enumerate(zip(told, of.values, of.before)):
+    for k, (a, value, before) in enumerate(zip(parameters, of.values, of.before)):
         if before is None:
             words.append(f"({a.what}){value!r}")
             continue
@@ -234,14 +234,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     failed = 0
     for family in asked.families or SEEN:
         wanted = SKELETON.get(family, family)
-        found = [c for c in calls(FAMILIES[family]) if wanted in c.group.name]
-        assert found, f"{family} launches no kernel of {wanted}"
+        launches = [c for c in calls(FAMILIES[family]) if wanted in c.group.name]
+        assert launches, f"{family} launches no kernel of {wanted}"
         start = time.monotonic()
-        problem, cycles = run(tool, found[-1], (asked.out / "rtl" / family).resolve())
+        problem, cycles = run(tool, launches[-1], (asked.out / "rtl" / family).resolve())
         took = f"{time.monotonic() - start:.0f} s"
         failed += bool(problem)
         said = problem or f"RTL memory equals C's after {cycles} cycles"
-        print(f"{family:14}{found[-1].group.name:22}{took:>7}  {said}", flush=True)
+        print(f"{family:14}{launches[-1].group.name:22}{took:>7}  {said}", flush=True)
     return int(failed > 0)
 
 

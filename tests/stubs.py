@@ -91,9 +91,9 @@ def numpy_form(form: str) -> str:
     names = [word.arg for word in words.args]
     if "dim" in names:
         at = names.index("dim")
-        given = [*[None] * (len(names) - len(words.defaults)), *words.defaults]
-        words.kwonlyargs[:0], words.kw_defaults[:0] = words.args[at:], given[at:]
-        words.args, words.defaults = words.args[:at], [d for d in given[:at] if d]
+        defaults = [*[None] * (len(names) - len(words.defaults)), *words.defaults]
+        words.kwonlyargs[:0], words.kw_defaults[:0] = words.args[at:], defaults[at:]
+        words.args, words.defaults = words.args[:at], [d for d in defaults[:at] if d]
     for word in (*words.args, *words.kwonlyargs):
         word.arg = {"dim": "axis", "keepdim": "keepdims"}.get(word.arg, word.arg)
     return f"{head}({ast.unparse(words)}){returned}"
@@ -116,8 +116,8 @@ def typed(form: str, name: str, call: Callable[..., Any], method: bool) -> str:
     node = ast.parse(f"def f{inside}: ...").body[0]
     assert isinstance(node, ast.FunctionDef)
     words, said = node.args, inspect.unwrap(call).__annotations__
-    given = [*[None] * (len(words.args) - len(words.defaults)), *words.defaults, *words.kw_defaults]
-    for word, default in zip([*words.args, *words.kwonlyargs], given):
+    defaults = [*[None] * (len(words.args) - len(words.defaults)), *words.defaults, *words.kw_defaults]
+    for word, default in zip([*words.args, *words.kwonlyargs], defaults):
         known = TYPES.get(word.arg, "Any")
         kind = str(said.get(word.arg, "Any")).replace("dtypes.", "")
         kind = known if kind == "Any" else kind
@@ -185,8 +185,8 @@ def classes(module: ModuleType) -> Iterator[str]:
             continue
         if value.__module__ == module.__name__:  # made of a function, as losses and activations are
             words = inspect.signature(value).parameters.values()
-            given = [f"{p.name}: Any" + " = ..." * (p.default is not p.empty) for p in words]
-            inside = ", ".join(["self", *given])
+            parameters = [f"{p.name}: Any" + " = ..." * (p.default is not p.empty) for p in words]
+            inside = ", ".join(["self", *parameters])
             yield f"class {name}(_Module):"
             yield f'    """{value.__doc__}"""'
             yield f"    def __init__({inside}) -> None: ..."

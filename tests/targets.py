@@ -41,23 +41,23 @@ def pairs(
     Where all are run, those of `soon` do not wait for `make test-all`. With one of these words C
     simulation has all, too.
     """
-    made = [[(a, b) for b in second if fit is None or fit(a, b)] for a in first]
-    found = []
-    for k, row in enumerate(made):
+    grid = [[(a, b) for b in second if fit is None or fit(a, b)] for a in first]
+    cases = []
+    for k, row in enumerate(grid):
         for n, pair in enumerate(row):
             few = n == (TURN + k) % len(row)
             now = soon is not None and soon(*pair)
-            found += _kept(pytest.param(*pair), few, now, both or soon is not None)
-    return found
+            cases += _kept(pytest.param(*pair), few, now, both or soon is not None)
+    return cases
 
 
 def some(cases: Sequence[Any], share: int, always: bool = False) -> list[Any]:
     """All, or each `share`-th one; where all are run, `always` says that none waits for
     `make test-all`, and C simulation has all, too."""
-    found = []
+    chosen = []
     for k, case in enumerate(cases):
-        found += _kept(case, k % share == TURN % share, always)
-    return found
+        chosen += _kept(case, k % share == TURN % share, always)
+    return chosen
 
 
 def _kept(case: Any, few: bool, always: bool, both: bool = False) -> list[Any]:

@@ -64,7 +64,7 @@ def stubs(file: str) -> dict[str, list[str]]:
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == "TensorBase":
             body, method = node.body, True
-    found: dict[str, list[str]] = {}
+    signatures: dict[str, list[str]] = {}
     for node in body:
         if not isinstance(node, ast.FunctionDef):
             continue
@@ -76,8 +76,8 @@ def stubs(file: str) -> dict[str, list[str]]:
         positional = list(zip(names, map(shown, plain)))[method:]
         positional += [("*" + words.vararg.arg, "")] if words.vararg else []
         named = [(a.arg, shown(ast.unparse(d)) if d else "") for a, d in zip(words.kwonlyargs, words.kw_defaults)]
-        found.setdefault(node.name, []).append(written(positional, named))
-    return found
+        signatures.setdefault(node.name, []).append(written(positional, named))
+    return signatures
 
 
 def of_schemas(name: str) -> list[str]:

@@ -22,7 +22,7 @@ def counted(body: str, of: object = float32) -> dict[tuple[str, str], int]:
 
 
 @pytest.mark.parametrize(
-    "body, found",
+    "body, expected",
     [
         ("return a + b * c;", {("add", "float"): 1, ("mul", "float"): 1}),
         ("return a - 1.0f / (2 * 4);", {("add", "float"): 1}),  # constants are no hardware
@@ -50,18 +50,18 @@ def counted(body: str, of: object = float32) -> dict[tuple[str, str], int]:
         ("return FT_DOUBLE ? a / b : a;", {}),
     ],
 )
-def test_operators_of_a_function(body: str, found: dict[tuple[str, str], int]) -> None:
-    assert counted(body) == found
+def test_operators_of_a_function(body: str, expected: dict[tuple[str, str], int]) -> None:
+    assert counted(body) == expected
 
 
 def test_a_compute_type_has_its_own_helpers() -> None:
     text = "static inline int g(int a, int b) { return ftb_quotient(a, b); }"
-    found = helpers(int32, 0).counting(text, {}).of("g")
-    assert found["div", "int32"] == 1 and not any(of == "float" for _, of in found)
+    counts = helpers(int32, 0).counting(text, {}).of("g")
+    assert counts["div", "int32"] == 1 and not any(of == "float" for _, of in counts)
     assert "ft_cexp" in helpers(complex64, 0).functions
     product = "static inline ft_cfloat g(ft_cfloat a, ft_cfloat b) { return ft_cmul(a, b); }"
-    found = helpers(complex64, 0).counting(product, {}).of("g")
-    assert found == {("mul", "float"): 4, ("add", "float"): 2}
+    counts = helpers(complex64, 0).counting(product, {}).of("g")
+    assert counts == {("mul", "float"): 4, ("add", "float"): 2}
 
 
 @pytest.mark.parametrize("body", ["return nobody(a);", "while (a < b) a = a + b; return a;"])
@@ -90,19 +90,19 @@ def kernels(name: str) -> dict[str, Group]:
 
 
 def test_a_kernel_is_its_lanes_ports_and_buffers() -> None:
-    found = kernels("steps")
-    loop, wide = area(found["vadd_loop"]), area(found["vadd_vectorized"])
+    groups = kernels("steps")
+    loop, wide = area(groups["vadd_loop"]), area(groups["vadd_vectorized"])
     assert wide.ops[0][0] == "add" and wide.ops[0][1].dsp == 32 and loop.unit.dsp == 2
     assert wide.ports.lut > loop.ports.lut and wide.ports.bram > 0
-    assert area(found["vadd_burst"]).memories.bram > loop.memories.bram == 0
-    units = area(found["vadd_units"])
+    assert area(groups["vadd_burst"]).memories.bram > loop.memories.bram == 0
+    units = area(groups["vadd_units"])
     assert units.whole == units.unit * 4
 
 
 def test_an_op_stands_once_whatever_its_operands_come_as() -> None:
     """A sum of tensors, of a tensor and a number, and the reverse: one adder in each lane."""
-    found = kernels("cnn")["cnn_map_4_4x4x4"]
-    members = tuple(key for key in found.keys if key.name == "sub")
+    group = kernels("cnn")["cnn_map_4_4x4x4"]
+    members = tuple(key for key in group.keys if key.name == "sub")
     assert len(members) == 3
     assert dict(area(Group("some", members)).ops)["sub"].dsp == 16 * 2
 
@@ -114,7 +114,7 @@ def test_every_kernel_of_every_inventory_but_full_can_be_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind, of, found",
+    "kind, of, expected",
     [  # a reflection: a sum of products along a column, one product, a multiple taken off
         ("reflect", float32, {("mul", "float"): 3, ("add", "float"): 4}),
         ("reflect", complex64, {("mul", "float"): 12, ("add", "float"): 14}),
@@ -134,16 +134,16 @@ def test_every_kernel_of_every_inventory_but_full_can_be_counted() -> None:
     ],
 )
 def test_kernels_of_factors_are_their_functions_of_elements(
-    kind: str, of: dtype, found: dict[tuple[str, str], int]
+    kind: str, of: dtype, expected: dict[tuple[str, str], int]
 ) -> None:
     key = DenseKey(f"dense_{kind}", of)
-    assert board_skeleton_of(key).operators(key) == found
+    assert board_skeleton_of(key).operators(key) == expected
     assert area(Group("factors", (key,))).skeleton.lut > 0
     wide = DenseKey(f"dense_{kind}", of, 4)
-    assert board_skeleton_of(wide).operators(wide) == {word: 4 * n for word, n in found.items()}
+    assert board_skeleton_of(wide).operators(wide) == {word: 4 * n for word, n in expected.items()}
 
 
 def test_functions_are_found_in_a_text() -> None:
-    found = functions("static inline int f(int a) { return a; } static int g() { return f(2); }")
-    assert list(found) == ["f", "g"] and found["f"].takes == (("int", "a"),)
-    assert Counting(found).of("g") == {}
+    parsed = functions("static inline int f(int a) { return a; } static int g() { return f(2); }")
+    assert list(parsed) == ["f", "g"] and parsed["f"].takes == (("int", "a"),)
+    assert Counting(parsed).of("g") == {}

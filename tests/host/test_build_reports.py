@@ -57,8 +57,8 @@ def test_a_truncated_synthesis_report_is_none(end):
 
 @pytest.mark.parametrize("slack, timing", [("0.021", Timing(0.021, 0.010, 0)), ("-0.313", Timing(-0.313, 0.010, 0))])
 def test_a_timing_summary(slack, timing):
-    found = reports.timing(TIMING.replace("SLACK", slack))
-    assert found == timing and found.met == (timing.setup >= 0)
+    summary = reports.timing(TIMING.replace("SLACK", slack))
+    assert summary == timing and summary.met == (timing.setup >= 0)
 
 
 def test_a_design_misses_its_clock_by_its_hold_time_too():
@@ -87,9 +87,9 @@ UTILIZATION = """
 
 
 def test_a_utilization_report():
-    found = reports.utilization(UTILIZATION)
-    assert found["vadd"] == {"LUT": 4543, "FF": 8302, "DSP": 32, "BRAM": 16, "URAM": 1}
-    assert set(found) == {"Platform", "Used Resources", "vadd", "vadd_1"}
+    usage = reports.utilization(UTILIZATION)
+    assert usage["vadd"] == {"LUT": 4543, "FF": 8302, "DSP": 32, "BRAM": 16, "URAM": 1}
+    assert set(usage) == {"Platform", "Used Resources", "vadd", "vadd_1"}
     assert reports.utilization("| Name | x |\n| vadd | 3 |") == {}
 
 
@@ -103,8 +103,8 @@ def test_the_newest_report_counts_and_a_broken_one_is_passed_over(tmp_path):
     report("old", CSYNTH.replace("146", "1"), 9)
     report("new", CSYNTH.replace("146", "2"), 5)
     report("broken", CSYNTH[:100], 1)
-    found = reports.kernel_report("k", [tmp_path])
-    assert found is not None and found.latency[0] == 2
+    newest = reports.kernel_report("k", [tmp_path])
+    assert newest is not None and newest.latency[0] == 2
     assert reports.kernel_report("other", [tmp_path]) is None
     assert reports.kernel_report("k", [tmp_path / "nowhere"]) is None
 
@@ -113,5 +113,5 @@ def test_the_routed_timing_counts(tmp_path):
     (tmp_path / "b_timing_summary_routed.rpt").write_text(TIMING.replace("SLACK", "0.5"))
     os.utime(tmp_path / "b_timing_summary_routed.rpt", (1e9, 1e9))
     (tmp_path / "a_timing_summary_placed.rpt").write_text(TIMING.replace("SLACK", "0.9"))
-    found = reports.link_timing([tmp_path])
-    assert found is not None and found.setup == 0.5
+    summary = reports.link_timing([tmp_path])
+    assert summary is not None and summary.setup == 0.5

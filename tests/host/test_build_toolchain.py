@@ -35,12 +35,12 @@ def test_an_image_lists_the_memories_that_its_kernels_name():
         Group("m", (NEG,), banks="HBM[*]"),
         Group("n", (NEG,), banks="DDR[1]"),
     ]
-    made = complete(describe(groups, "some", "board", 300.0))
-    assert [(b.name, b.type, b.size) for b in made.banks] == [
+    image = complete(describe(groups, "some", "board", 300.0))
+    assert [(b.name, b.type, b.size) for b in image.banks] == [
         ("DDR[1]", "DDR4", 16 * GIB),
         *((f"HBM[{i}]", "HBM", GIB // 2) for i in range(5)),
     ]
-    k, m, n = made.kernels
+    k, m, n = image.kernels
     assert [u.name for u in k.units] == ["k_1", "k_2"] and len(m.units) == 1
     assert [a.banks for a in k.arguments[:2]] == [("HBM[0]", "HBM[1]", "HBM[2]")] * 2
     assert [a.banks for a in m.arguments[:2]] == [("HBM[3]",), ("HBM[4]",)]  # k enters below
@@ -48,5 +48,5 @@ def test_an_image_lists_the_memories_that_its_kernels_name():
 
 
 def test_kernels_that_name_no_memory_share_one():
-    made = complete(describe([Group("k", (NEG,))], "some", "", 300.0))
-    assert len(made.banks) == 1 and made.kernels[0].arguments[0].banks == (made.banks[0].name,)
+    image = complete(describe([Group("k", (NEG,))], "some", "", 300.0))
+    assert len(image.banks) == 1 and image.kernels[0].arguments[0].banks == (image.banks[0].name,)

@@ -58,10 +58,10 @@ def test_any_tokens_are_understood_or_refused(tokens: list[str]) -> None:
     record = manifest.kernels[0]
     member = replace(record.members[0], call=" ".join(tokens))
     try:
-        found = call_tokens.expressions("x.xclbin", record, member, PARAMS["axpy"])
+        expressions = call_tokens.expressions("x.xclbin", record, member, PARAMS["axpy"])
     except ImageError:
         return
     names = {f"a{k}" for k in range(5)} | set(call_tokens.SCOPE)
-    for text in found:
+    for text in expressions:
         words = text.replace("(", " ").replace(")", " ").split()
         assert all(w in names or w.lstrip("-").isdecimal() for w in words)

@@ -39,8 +39,8 @@ def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
     """Both files give the description that was made by hand above."""
     toml = tmp_path / "vadd.toml"
     toml.write_text(TOML)
-    found = description.read(toml)
-    assert found == description.complete(SIMPLE)
+    parsed = description.read(toml)
+    assert parsed == description.complete(SIMPLE)
     as_json = {
         "platform": "vendor_board_gen3_1",
         "clock_mhz": 250.0,
@@ -56,7 +56,7 @@ def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
     }
     path = tmp_path / "vadd.json"
     path.write_text(json.dumps(as_json))
-    assert description.read(path) == found
+    assert description.read(path) == parsed
 
 
 @pytest.mark.parametrize(
@@ -112,11 +112,11 @@ def test_pack_and_info_commands(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["image", "pack", *lacking]) == 1
     assert "has no function 'vadd'" in capsys.readouterr().err
     (tmp_path / "lib.so").write_bytes(LIBRARY + b"\0vadd\0")
-    made = str(tmp_path / "vadd.xclbin")
+    image = str(tmp_path / "vadd.xclbin")
     words = ["--library", str(tmp_path / "lib.so"), "--description", str(tmp_path / "vadd.toml")]
-    assert main(["image", "pack", *words, made]) == 0
+    assert main(["image", "pack", *words, image]) == 0
     assert "1 kernel, 2 compute units" in capsys.readouterr().out
-    assert main(["image", "info", made]) == 0
+    assert main(["image", "info", image]) == 0
     shown = capsys.readouterr().out
     uuid = str(content_uuid(SIMPLE, LIBRARY + b"\0vadd\0"))
     for word in ("SW_EMU", uuid, "vadd:vadd_2", "0x1810000", "DDR[1]", "const float *", "250 MHz"):
@@ -130,7 +130,7 @@ def test_info_of_what_is_no_image(tmp_path: Path, capsys: pytest.CaptureFixture[
     if content is not None:
         path.write_bytes(content)
     assert main(["image", "info", str(path)]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert len(told.err.splitlines()) == 1
-    assert "xclbin" in told.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert len(printed.err.splitlines()) == 1
+    assert "xclbin" in printed.err

@@ -69,14 +69,14 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:
-    found, left = {README}, [README]
+    reached, left = {README}, [README]
     while left:
         page = left.pop()
         links = {(page.parent / link.split("#")[0]).resolve() for link in LINK.findall(page.read_text())}
-        new = {there for there in links & set(PAGES) if there not in found}
-        found |= new
+        new = {there for there in links & set(PAGES) if there not in reached}
+        reached |= new
         left += new
-    assert sorted(map(title, found)) == sorted(map(title, PAGES))
+    assert sorted(map(title, reached)) == sorted(map(title, PAGES))
 
 
 def is_there(name: str) -> bool:
@@ -120,9 +120,9 @@ def test_functions_exist() -> None:
     named = {n for page in PAGES for n in re.findall(r"\bft\.([a-zA-Z_][\w.]*\w)", code(page))}
     assert len(named) > 20
     for name in named - {"half_square", "softsign", "sum_of_squares"}:  # added by the pages
-        found: object = ft
+        member: object = ft
         for part in name.split("."):
-            found = getattr(found, part)
+            member = getattr(member, part)
 
 
 def test_make_has_the_targets() -> None:
@@ -140,6 +140,6 @@ def test_promises_name_tests_that_exist() -> None:
         file = Path()
         named = re.findall(r"`(tests/[\w/]+\.py)?::(test_\w+)`", row)
         assert named, row
-        for given, test in named:
-            file = ROOT / given if given else file
+        for path, test in named:
+            file = ROOT / path if path else file
             assert f"\ndef {test}(" in file.read_text(), (file, test)

@@ -69,9 +69,9 @@ def test_a_crowded_memory_is_refused_with_a_placement_that_fits() -> None:
 
 def test_what_does_not_fit_is_refused_with_what_does() -> None:
     groups, kria = expand(read("minimal")), find("kv260")
-    with pytest.raises(BuildError) as found:
+    with pytest.raises(BuildError) as refusal:
         fit.check("minimal", groups, kria)
-    text, rest = str(found.value), fit.reduced(groups, kria)
+    text, rest = str(refusal.value), fit.reduced(groups, kria)
     begins = r"minimal does not fit the Kria KV260: LUT \d+% of at most 80%, FF"
     assert re.match(begins, text.replace(";", ","))
     assert rest.fits and 0 < len(rest.groups) < len(groups)
@@ -114,16 +114,16 @@ def test_first_fits_the_memory_that_a_platform_chooses_by_itself() -> None:
 
 
 def test_the_table_has_a_row_for_each_kernel_and_warns() -> None:
-    told = fit.lines(fit.fit(expand(read("transformer")), find("u50")))
-    assert len(told) > 12 and "transformer_gemm_float32" in told[2]
-    assert "Above 70% of LUT" in told[-1]
+    lines = fit.lines(fit.fit(expand(read("transformer")), find("u50")))
+    assert len(lines) > 12 and "transformer_gemm_float32" in lines[2]
+    assert "Above 70% of LUT" in lines[-1]
     quiet = fit.lines(fit.fit(expand(read("first")), find("u55c")))
     assert not any("Above" in line for line in quiet)
 
 
 def test_a_platform_names_its_board() -> None:
-    found = of_platform("/opt/xilinx/platforms/xilinx_u55c_gen3x16_xdma_3_202210_1.xpfm")
-    assert found is not None and found.name == "u55c"
+    board = of_platform("/opt/xilinx/platforms/xilinx_u55c_gen3x16_xdma_3_202210_1.xpfm")
+    assert board is not None and board.name == "u55c"
     assert of_platform("my_vck190") is None
 
 
@@ -136,13 +136,13 @@ def test_a_small_board_gets_the_smaller_form(capsys: pytest.CaptureFixture[str],
         said = capsys.readouterr().out
         assert f"{name}.xclbin" in said
         assert ("its form for small boards" in said) == (platform == "kv260")
-        told = (tmp_path / platform / "link.cfg").read_text().splitlines()
-        where = {line.rpartition(":")[2] for line in told if line.startswith("sp=")}
+        lines = (tmp_path / platform / "link.cfg").read_text().splitlines()
+        where = {line.rpartition(":")[2] for line in lines if line.startswith("sp=")}
         assert where == {bank} if platform == "kv260" else len(where) > 1
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n.endswith("_small")])
 def test_smaller_forms_leave_room(name: str) -> None:
-    found = fit.fit(expand(read(name)), find("kv260"))
-    assert max(found.shares.values()) < fit.FULL
-    assert len(found.groups) >= 3
+    fitted = fit.fit(expand(read(name)), find("kv260"))
+    assert max(fitted.shares.values()) < fit.FULL
+    assert len(fitted.groups) >= 3

@@ -75,9 +75,9 @@ def test_reductions_read_vectors_where_every_member_reads_in_line() -> None:
     assert ports(folded("v", lanes=1))["in_a"] == "const float *"
     assert ports(folded("x"))["in_a"] == "const float *"
     complex_ = record(Group("ft_folds", (folded("v", lanes=8, of=ft.complex64),)), "00", {})
-    found = {a.name: a.c for a in complex_.arguments}
-    assert found["in_a"] == "const hls::vector<ft_cfloat, 8> *"
-    assert found["out0"] == "ft_cfloat *"
+    types = {a.name: a.c for a in complex_.arguments}
+    assert types["in_a"] == "const hls::vector<ft_cfloat, 8> *"
+    assert types["out0"] == "ft_cfloat *"
 
 
 def test_a_product_keeps_its_own_parameters() -> None:
@@ -105,11 +105,11 @@ def test_a_manifest_comes_back_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(written.to_json())
     back = Manifest.read(tmp_path / "manifest.json")
     assert back == written
-    found = back.find(SCALED.entry)
-    assert found is not None
-    assert (found[0].name, found[1].opcode, found[1].kinds) == ("ft_some", 1, "vkv")
+    entry = back.find(SCALED.entry)
+    assert entry is not None
+    assert (entry[0].name, entry[1].opcode, entry[1].kinds) == ("ft_some", 1, "vkv")
     assert back.find(ADD.entry + "0") is None
-    assert found[0].arguments[0].bank == "DDR[0]"
+    assert entry[0].arguments[0].bank == "DDR[0]"
 
 
 def signed(raw: dict[str, Any]) -> dict[str, Any]:

@@ -35,11 +35,11 @@ def keys(text: str) -> list[Any]:
 
 
 def signatures(text: str) -> set[str]:
-    found = set()
+    lines = set()
     for key in keys(text):
         ins = ["number" if p.kind == BY_VALUE else p.dtype.name for p in key.ins]
-        found.add(f"{key.name} {key.skeleton}: {key.outs[0].dtype.name}({', '.join(ins)})")
-    return found
+        lines.add(f"{key.name} {key.skeleton}: {key.outs[0].dtype.name}({', '.join(ins)})")
+    return lines
 
 
 # --- The tables.
@@ -146,12 +146,12 @@ def test_first_table_has_it() -> None:
 
 
 def test_bundles_keep_every_member_and_fit() -> None:
-    found = keys('ops = ["@binary", "@unary", "where"]\ndtypes = ["@all"]')
-    made = bundles(found)
-    assert sorted(k.entry for b in made for k in b.members) == sorted(k.entry for k in found)
-    for k, b in enumerate(made):
+    members = keys('ops = ["@binary", "@unary", "where"]\ndtypes = ["@all"]')
+    bundled = bundles(members)
+    assert sorted(k.entry for b in bundled for k in b.members) == sorted(k.entry for k in members)
+    for k, b in enumerate(bundled):
         Group(f"g{k}", tuple(b.members))  # refuses what can't be one kernel
-    assert len(made) < 40
+    assert len(bundled) < 40
 
 
 def test_every_row_is_found() -> None:
@@ -182,6 +182,6 @@ def test_signatures_spell_what_they_are(of: str) -> None:
     dtype = getattr(ft, of)
     for mine in rows().values():
         for row in mine:
-            made = pointwise(row, dtype) if isinstance(row, Op) else reduction(row, dtype)
-            if made is not None:
-                assert spelled(row, text_of(row, made)) == made, row.name
+            signature = pointwise(row, dtype) if isinstance(row, Op) else reduction(row, dtype)
+            if signature is not None:
+                assert spelled(row, text_of(row, signature)) == signature, row.name

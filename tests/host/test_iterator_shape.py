@@ -54,11 +54,11 @@ def test_normalize_dim_as_torch(dim, ndim):
         with pytest.raises(IndexError, match=f"dim {dim} "):
             normalize_dim(dim, ndim)
         return
-    found = normalize_dim(dim, ndim)
-    assert 0 <= found < max(ndim, 1)
-    assert (found - dim) % max(ndim, 1) == 0
+    normalized = normalize_dim(dim, ndim)
+    assert 0 <= normalized < max(ndim, 1)
+    assert (normalized - dim) % max(ndim, 1) == 0
     if ndim:
-        assert expected.shape[found] == 1
+        assert expected.shape[normalized] == 1
 
 
 @given(st.lists(st.integers(-4, 3), max_size=4), st.integers(0, 4))

@@ -62,12 +62,12 @@ def test_extent_is_the_range_of_offsets(layout, data):
 def test_broadcast_strides_read_what_expand_reads(operands):
     to = broadcast_shapes(*[s for s, _ in operands])
     for shape, strides in operands:
-        found = stride.broadcast_strides(shape, strides, to)
+        actual = stride.broadcast_strides(shape, strides, to)
         expected = tensor(shape, strides).expand(to).stride()
-        assert geometry.visited(to, [found]) == geometry.visited(to, [expected])
+        assert geometry.visited(to, [actual]) == geometry.visited(to, [expected])
         stretching = [d for d in range(-len(to), 0) if len(shape) + d < 0 or shape[d] != to[d]]
-        assert all(found[d] == 0 for d in stretching)
-        assert all(found[d] == strides[d] for d in range(-len(shape), 0) if d not in stretching)
+        assert all(actual[d] == 0 for d in stretching)
+        assert all(actual[d] == strides[d] for d in range(-len(shape), 0) if d not in stretching)
 
 
 @st.composite
@@ -93,14 +93,14 @@ def regrouped(draw):
 @given(regrouped())
 def test_view_strides_as_torch(case):
     shape, strides, new_shape = case
-    found = stride.view_strides(shape, strides, new_shape)
+    actual = stride.view_strides(shape, strides, new_shape)
     try:
         expected = tensor(shape, strides).view(new_shape).stride()
     except RuntimeError:
         expected = None
-    assert found == expected
-    if found is not None and numel(shape):
-        assert geometry.visited(new_shape, [found]) == geometry.visited(shape, [strides])
+    assert actual == expected
+    if actual is not None and numel(shape):
+        assert geometry.visited(new_shape, [actual]) == geometry.visited(shape, [strides])
 
 
 @given(geometry.geometries())
@@ -152,9 +152,9 @@ def test_partial_overlap_counts_bytes():
 
 @given(geometry.geometries())
 def test_like_strides_as_empty_like(layout):
-    found = stride.like_strides(*layout)
-    assert found == torch.empty_like(tensor(*layout)).stride()
-    assert stride.is_dense(layout[0], found)
+    actual = stride.like_strides(*layout)
+    assert actual == torch.empty_like(tensor(*layout)).stride()
+    assert stride.is_dense(layout[0], actual)
 
 
 POINTWISE = {1: [torch.neg], 2: [torch.add, torch.lt], 3: [torch.addcmul, torch.where]}
@@ -186,5 +186,5 @@ def test_output_strides_beside_a_python_scalar_as_torch(layout):
 @pytest.mark.parametrize("format", [torch.channels_last, torch.contiguous_format])
 def test_output_of_images_keeps_their_format(format):
     x = torch.empty(2, 3, 4, 5).to(memory_format=format)
-    found = stride.output_strides(tuple(x.shape), [x.stride()])
-    assert found == x.stride()
+    strides = stride.output_strides(tuple(x.shape), [x.stride()])
+    assert strides == x.stride()

@@ -39,8 +39,8 @@ def test_every_element_once(order, shape, gap):
     strides = (tuple(rows), tuple(other), (0, 1, 0))
     pieces = tiled(shape, strides)
     assert sum(numel(p.shape) for p in pieces) == numel(shape)
-    found = sorted(place for p in pieces for place in elements(p))
-    assert found == sorted(geometry.visited(shape, strides))
+    places = sorted(place for p in pieces for place in elements(p))
+    assert places == sorted(geometry.visited(shape, strides))
 
 
 def test_which_loops_gain():

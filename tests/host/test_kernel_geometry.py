@@ -29,11 +29,11 @@ class Pointer:
 
 def words(of: type[Geometry]) -> dict[str, Any]:
     """The words of a geometry as functions."""
-    found: dict[str, Any] = {}
+    functions: dict[str, Any] = {}
     for word, text in of.words().items():
         name, _, passed = word.rstrip(")").partition("(")
-        found[name] = eval(f"lambda {passed}: {text.replace('(int)', '')}", found)
-    return found
+        functions[name] = eval(f"lambda {passed}: {text.replace('(int)', '')}", functions)
+    return functions
 
 
 class Spot(NamedTuple):
@@ -68,7 +68,7 @@ class All(Geometry):
         return 2 * self.n
 
 
-def made(taps: int, operands: int) -> All:
+def example(taps: int, operands: int) -> All:
     spots = tuple(Spot(k, -k) for k in range(2 * taps))
     strides = tuple(tuple(range(k, k + taps)) for k in range(operands))
     parts = Part(7, (1, 2)), Part(8), Part(9, (3,)), Part(10, (4,) * taps)
@@ -79,9 +79,9 @@ def made(taps: int, operands: int) -> All:
 
 @pytest.mark.parametrize("taps, operands", [(0, 2), (1, 1), (3, 2)])
 def test_what_is_packed_is_unpacked_and_has_words(taps: int, operands: int) -> None:
-    told = made(taps, operands)
-    numbers = told.pack()
-    assert All.unpack(numbers, operands=operands) == told
+    geometry = example(taps, operands)
+    numbers = geometry.pack()
+    assert All.unpack(numbers, operands=operands) == geometry
     c: dict[str, Callable[..., Any]] = words(All)
     g = Pointer(numbers)
     assert (c["G_N"](g), c["G_STEP"](g), c["G_YES"](g), c["G_TWICE"](g)) == (3, 1 << 40, 1, 6)

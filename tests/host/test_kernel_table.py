@@ -37,30 +37,30 @@ def test_launches_are_forgotten_before_and_when_kernels_go() -> None:
 
 def test_one_thread_makes_a_thing_and_others_other_things() -> None:
     makers = Makers()
-    made: list[str] = []
+    order: list[str] = []
     inside, go_on = threading.Event(), threading.Event()
 
     def slow() -> None:
         with makers.one("a"):
             inside.set()
             go_on.wait()
-            made.append("slow")
+            order.append("slow")
 
     def second() -> None:
         with makers.one("a"):
-            made.append("second")
+            order.append("second")
 
     threads = [threading.Thread(target=slow)]
     threads[0].start()
     inside.wait()
     with makers.one("b"):  # would wait for ever behind "a"
-        made.append("other")
+        order.append("other")
     threads.append(threading.Thread(target=second))
     threads[1].start()
     go_on.set()
     for thread in threads:
         thread.join()
-    assert made == ["other", "slow", "second"]
+    assert order == ["other", "slow", "second"]
     assert not makers._making
 
 

@@ -28,7 +28,7 @@ def test_no_more_bytes_than_allowed_are_held() -> None:
     for k in range(1000):
         launches.keep(k, Made(k))
         held = [*launches.values(), *launches._older.values()]
-        assert sum(made.kept_bytes for made in held) <= 100
+        assert sum(launch.kept_bytes for launch in held) <= 100
         assert launches.find(k).number == k
     assert len(numbers(launches)) >= 5
 

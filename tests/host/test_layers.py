@@ -27,7 +27,7 @@ def names_imported(path: Path, root: Path = ROOT, types: bool = True) -> list[li
     """The parts of all names that a file imports, wherever in it that stands; without `types`,
     only where it does so when it runs."""
     package = [root.name, *path.relative_to(root).parts[:-1]]
-    found: list[list[str]] = []
+    imported: list[list[str]] = []
     left: list[ast.AST] = [parsed(path)]
     while left:
         node = left.pop()
@@ -43,8 +43,8 @@ def names_imported(path: Path, root: Path = ROOT, types: bool = True) -> list[li
             names = [alias.name.split(".") for alias in node.names]
         else:
             continue
-        found += [name for name in names if name[0] == root.name]
-    return found
+        imported += [name for name in names if name[0] == root.name]
+    return imported
 
 
 def imported(path: Path, root: Path = ROOT) -> set[str]:
@@ -69,7 +69,7 @@ def circles(root: Path = ROOT) -> list[str]:
 
 def breaches(root: Path = ROOT) -> list[str]:
     """Imports that lead upwards."""
-    found = []
+    breached = []
     for path in sorted(root.rglob("*.py")):
         place = path.relative_to(root)
         mine = place.parts[0].removesuffix(".py")
@@ -78,8 +78,8 @@ def breaches(root: Path = ROOT) -> list[str]:
                 continue  # types alone, which nothing imports when it runs
             height = HEIGHT.get(other, HEIGHT["__init__"])  # the public names
             if other != mine and height > HEIGHT[mine]:
-                found.append(f"{place} imports {other}")
-    return found
+                breached.append(f"{place} imports {other}")
+    return breached
 
 
 def test_every_folder_has_its_height() -> None:

@@ -51,13 +51,13 @@ def calls(file: Path) -> Iterator[tuple[ast.Call, Message[BaseException]]]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
-        found: object = None
+        member: object = None
         if isinstance(node.func, ast.Name):
-            found = names.get(node.func.id)
+            member = names.get(node.func.id)
         elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            found = getattr(names.get(node.func.value.id), node.func.attr, None)
-        if isinstance(found, Message):
-            yield node, found
+            member = getattr(names.get(node.func.value.id), node.func.attr, None)
+        if isinstance(member, Message):
+            yield node, member
 
 
 def test_each_call_gives_what_the_text_names() -> None:
@@ -82,12 +82,12 @@ def test_each_text_can_be_filled() -> None:
         def __format__(self, spec: str) -> str:
             return "x"
 
-    for found in pkgutil.iter_modules(errors.__path__):
-        module = importlib.import_module(f"ftensor.errors.{found.name}")
+    for submodule in pkgutil.iter_modules(errors.__path__):
+        module = importlib.import_module(f"ftensor.errors.{submodule.name}")
         for name, message in vars(module).items():
             if isinstance(message, Message):
-                made = message(*(Value((k,)) for k, _ in enumerate(message.names)))
-                assert isinstance(made, BaseException) and str(made), name
+                error = message(*(Value((k,)) for k, _ in enumerate(message.names)))
+                assert isinstance(error, BaseException) and str(error), name
 
 
 def test_what_is_missing_or_too_much_is_said() -> None:

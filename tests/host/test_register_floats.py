@@ -23,10 +23,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("family, told, at_hand, used", CASES)
+@pytest.mark.parametrize("family, processor, at_hand, used", CASES)
 def test_what_the_compiler_is_told(
-    family: str, told: str, at_hand: int, used: int, monkeypatch: pytest.MonkeyPatch
+    family: str, processor: str, at_hand: int, used: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(TOLD, told)
+    monkeypatch.setenv(TOLD, processor)
     device = SimpleNamespace(native_vector_width_float=at_hand)
     assert register_floats(BY_NAME[family], device) == used

@@ -64,11 +64,11 @@ def descriptions(draw: st.DrawFn) -> Description:
 @given(descriptions())
 def test_a_packed_description_reads_back(wanted: Description) -> None:
     """The sections say what the description said, completed."""
-    found = require_kernels(parse(xclbin.read(pack(wanted, LIBRARY, "{}"))))
-    assert found.description == description.complete(wanted)
-    assert found.manifest == "{}"
-    assert found.xclbin.section(Kind.BITSTREAM) == LIBRARY
-    assert found.xclbin.mode == Mode.SW_EMU
+    image = require_kernels(parse(xclbin.read(pack(wanted, LIBRARY, "{}"))))
+    assert image.description == description.complete(wanted)
+    assert image.manifest == "{}"
+    assert image.xclbin.section(Kind.BITSTREAM) == LIBRARY
+    assert image.xclbin.mode == Mode.SW_EMU
 
 
 @given(descriptions())
@@ -87,17 +87,17 @@ def test_registers_and_bases_follow_the_rules(wanted: Description) -> None:
 
 def test_fields_lie_where_xrt_looks_for_them() -> None:
     """Byte for byte, against the published structures."""
-    made = {s.kind: s.data for s in sections(description.complete(SIMPLE))}
-    assert made[Kind.MEM_TOPOLOGY] == struct.pack("<i4x", 2) + (
+    content = {s.kind: s.data for s in sections(description.complete(SIMPLE))}
+    assert content[Kind.MEM_TOPOLOGY] == struct.pack("<i4x", 2) + (
         struct.pack("<BB6xQQ16s", 1, 1, 4 << 20, 0, b"DDR[0]")
         + struct.pack("<BB6xQQ16s", 1, 1, 4 << 20, 4 << 30, b"DDR[1]")
     )
-    assert made[Kind.CONNECTIVITY] == struct.pack("<13i", 4, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1)
-    assert made[Kind.IP_LAYOUT] == struct.pack("<i4x", 2) + (
+    assert content[Kind.CONNECTIVITY] == struct.pack("<13i", 4, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1)
+    assert content[Kind.IP_LAYOUT] == struct.pack("<i4x", 2) + (
         struct.pack("<IIQ64s", 1, 0, 0x1800000, b"vadd:vadd_1")
         + struct.pack("<IIQ64s", 1, 0, 0x1810000, b"vadd:vadd_2")
     )
-    xml = made[Kind.EMBEDDED_METADATA].decode()
+    xml = content[Kind.EMBEDDED_METADATA].decode()
     # The second-last argument has one byte, and takes a word of registers all the same.
     assert (
         '<arg name="flag" id="3" port="S_AXI_CONTROL" type="unsigned char" addressQualifier="0" '
@@ -126,15 +126,15 @@ def test_other_sections_of_real_files() -> None:
             Section(77, "later", b"x" * 2048),
         ),
     )
-    found = parse(xclbin.read(xclbin.write(image)))
-    assert (found.clocks, found.units, found.groups) == (clocks, units, streams)
-    assert found.keys == {"branch": "main"}
-    assert found.manifest is None
-    report = info.text(found)
+    parsed = parse(xclbin.read(xclbin.write(image)))
+    assert (parsed.clocks, parsed.units, parsed.groups) == (clocks, units, streams)
+    assert parsed.keys == {"branch": "main"}
+    assert parsed.manifest is None
+    report = info.text(parsed)
     for word in ("KERNEL_CLK", "kind 77", "2.0 KiB", "some_platform", "branch", "memory_subsystem"):
         assert word in report
     with pytest.raises(ImageError, match="BITSTREAM"):
-        require_kernels(found)
+        require_kernels(parsed)
     for rows in ([], {"key_values": 3}, {"key_values": [3]}):
         with pytest.raises(ImageError, match="KEYVALUE_METADATA"):
             key_values({"key_value_metadata": rows})
@@ -244,8 +244,8 @@ def test_any_bytes_parse_or_raise(content: bytes) -> None:
 
 def _parse_or_refuse(content: bytes) -> None:
     try:
-        found = parse(xclbin.read(content))
-        report = info.text(found)
+        parsed = parse(xclbin.read(content))
+        report = info.text(parsed)
     except ImageError as e:
         assert "xclbin" in str(e)
         return
@@ -280,6 +280,6 @@ def test_connections_name_banks(tmp_path: Path) -> None:
     """An argument that reaches two banks has both, in order."""
     both = ArgumentDescription("x", "float *", banks=("DDR[1]", "DDR[0]"))
     wanted = replace(SIMPLE, kernels=(KernelDescription("k", (both,)),))
-    found = parse(xclbin.read(pack(wanted, LIBRARY)))
-    assert found.connections == (Connection(0, 0, 1), Connection(0, 0, 0))
-    assert found.description.kernels[0].arguments[0].banks == ("DDR[1]", "DDR[0]")
+    image = parse(xclbin.read(pack(wanted, LIBRARY)))
+    assert image.connections == (Connection(0, 0, 1), Connection(0, 0, 0))
+    assert image.description.kernels[0].arguments[0].banks == ("DDR[1]", "DDR[0]")

@@ -52,5 +52,5 @@ def test_what_an_op_gives_is_said() -> None:
 
 @pytest.mark.parametrize("promote", [p for p in Promote if p not in FOR_OPS])
 def test_a_reduction_of_every_promotion_has_help(promote: Promote) -> None:
-    made = make_reduction(Reduce("own", "a", "x + y", "K(0)", promote=promote))
-    assert made.__doc__ and "`dim` is an int" in made.__doc__
+    function = make_reduction(Reduce("own", "a", "x + y", "K(0)", promote=promote))
+    assert function.__doc__ and "`dim` is an int" in function.__doc__

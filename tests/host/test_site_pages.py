@@ -18,23 +18,23 @@ from ..docs_pages import PAGES, ROOT, site_modules
 @pytest.fixture(scope="module")
 def site() -> Iterator[dict[str, ModuleType]]:
     """The modules that make the site."""
-    with site_modules() as made:
-        yield made
+    with site_modules() as modules:
+        yield modules
 
 
 def test_every_page_has_its_section(site: dict[str, ModuleType]) -> None:
     """A page of no section is on the site, but nobody has thought where: name it in
     pages/navigation.py."""
     names = site["build"].written().keys() | {"reference/index", "gallery/index"}
-    found = site["navigation"].sections(names - {"index"})
-    assert found.get(site["navigation"].MORE, []) == []
-    assert sorted(name for part in found.values() for name in part) == sorted(names - {"index"})
+    sections = site["navigation"].sections(names - {"index"})
+    assert sections.get(site["navigation"].MORE, []) == []
+    assert sorted(name for part in sections.values() for name in part) == sorted(names - {"index"})
 
 
 def test_a_missing_page_and_a_new_one_are_no_mistakes(site: dict[str, ModuleType]) -> None:
-    found = site["navigation"].sections(["faq", "tutorial", "new", "adr/0002-b", "adr/0001-a"])
-    assert found["Begin"] == ["tutorial", "faq"] and found["More"] == ["new"]
-    assert found["Inside"] == ["adr/0001-a", "adr/0002-b"]
+    sections = site["navigation"].sections(["faq", "tutorial", "new", "adr/0002-b", "adr/0001-a"])
+    assert sections["Begin"] == ["tutorial", "faq"] and sections["More"] == ["new"]
+    assert sections["Inside"] == ["adr/0001-a", "adr/0002-b"]
 
 
 def test_every_public_name_is_in_the_reference(site: dict[str, ModuleType]) -> None:
@@ -86,25 +86,25 @@ def test_a_notebook_has_its_script(site: dict[str, ModuleType]) -> None:
     gallery = site["gallery"]
     assert len(gallery.SCRIPTS) >= 6
     for script in gallery.SCRIPTS:
-        made = gallery.notebook(script)
-        code = [c["source"] for c in made["cells"] if c["cell_type"] == "code"]
+        notebook = gallery.notebook(script)
+        code = [c["source"] for c in notebook["cells"] if c["cell_type"] == "code"]
         text = script.read_text()
-        assert made["cells"][0]["source"].startswith("# ")
+        assert notebook["cells"][0]["source"].startswith("# ")
         kept = [line for line in "\n".join(code).splitlines() if line.strip()]
         assert all(line in text for line in kept)
         wanted = [x for x in text.splitlines() if x.strip() and not x.startswith("#")]
         assert len(kept) - sum(line.startswith("#") for line in kept) == len(wanted)
         assert f'savefig("{script.stem}.png"' in text
         page = gallery.page(script, "said\n")
-        assert f"![{made['cells'][0]['source'].splitlines()[0][2:]}]({script.stem}.png)" in page
+        assert f"![{notebook['cells'][0]['source'].splitlines()[0][2:]}]({script.stem}.png)" in page
     others = {p.stem for p in (ROOT / "examples").glob("*.py")} - {"timing", "training"}
     assert others == set(gallery.PROGRAMS)
 
 
 def test_links_lead_to_the_sites_pages(site: dict[str, ModuleType], tmp_path: Path) -> None:
     page = ROOT / "docs" / "add-a-kernel.md"
-    made = site["build"].linked("adr/page", page, tmp_path)
-    assert "](../inventory.md)" in made
+    text = site["build"].linked("adr/page", page, tmp_path)
+    assert "](../inventory.md)" in text
     contributing = site["build"].linked("contributing", ROOT / "CONTRIBUTING.md", tmp_path)
     assert "](changelog.md)" in contributing and "](tests.md)" in contributing
     lost = tmp_path / "lost.md"
@@ -116,8 +116,8 @@ def test_links_lead_to_the_sites_pages(site: dict[str, ModuleType], tmp_path: Pa
 def test_nobody_is_told_to_install_from_an_index() -> None:
     """ftensor is on no index yet: it is installed from a checkout."""
     pages = [*PAGES, ROOT / "tests" / "README.md", *(ROOT / "ftensor").rglob("*.py")]
-    told = [p for p in pages if re.search(r"pip install (-\S+ )*[\"']?ftensor", p.read_text())]
-    assert told == []
+    offending = [p for p in pages if re.search(r"pip install (-\S+ )*[\"']?ftensor", p.read_text())]
+    assert offending == []
 
 
 def test_the_citation_names_this_version() -> None:

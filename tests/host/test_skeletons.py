@@ -54,9 +54,9 @@ def lists(count: int) -> Any:
 def test_rows_are_read_as_they_are_packed(data: Any, operands: int, outer: tuple[int, ...]) -> None:
     strides = tuple(data.draw(lists(len(outer) + 1)) for _ in range(operands))
     shape = (*outer, data.draw(st.integers(1, 3 * 4096)))
-    made = RowsGeometry.of(shape, strides, data.draw(st.integers(1, 9)))
-    assert RowsGeometry.unpack(made.pack()) == made
-    assert made.pack()[:5] == (len(outer), made.inner, made.chunk, made.chunks, made.total)
+    geometry = RowsGeometry.of(shape, strides, data.draw(st.integers(1, 9)))
+    assert RowsGeometry.unpack(geometry.pack()) == geometry
+    assert geometry.pack()[:5] == (len(outer), geometry.inner, geometry.chunk, geometry.chunks, geometry.total)
 
 
 @given(st.data(), st.integers(1, 3), SIZES, SIZES)
@@ -64,8 +64,8 @@ def test_folds_are_read_as_they_are_packed(
     data: Any, operands: int, kept: tuple[int, ...], shape: tuple[int, ...]
 ) -> None:
     walks = [tuple(data.draw(lists(len(s))) for _ in range(operands)) for s in (kept, shape)]
-    made = FoldGeometry(*data.draw(lists(7)), kept, walks[0], shape, walks[1], data.draw(lists(operands)))
-    assert FoldGeometry.unpack(made.pack()) == made
+    geometry = FoldGeometry(*data.draw(lists(7)), kept, walks[0], shape, walks[1], data.draw(lists(operands)))
+    assert FoldGeometry.unpack(geometry.pack()) == geometry
 
 
 @given(st.data(), SIZES, SIZES)
@@ -117,8 +117,8 @@ def test_a_skeleton_has_its_text_and_its_words(skeleton: Any) -> None:
 
 
 def test_letters_tell_layouts_apart() -> None:
-    found = [layout.letter for layout in layouts()]
-    assert len(set(found)) == len(found) and not set(found) & {"n", "+"}
+    letters = [layout.letter for layout in layouts()]
+    assert len(set(letters)) == len(letters) and not set(letters) & {"n", "+"}
 
 
 def test_every_kernel_of_its_own_has_sources_for_both_vendors() -> None:
@@ -159,8 +159,8 @@ def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> No
         )
         if key.skeleton == word
     ]
-    found = {joint.name(part): Group("k", part) for part in joint.families(members)}
-    counts = {name: (len(g.members), len(g.bodies)) for name, g in found.items()}
+    groups = {joint.name(part): Group("k", part) for part in joint.families(members)}
+    counts = {name: (len(g.members), len(g.bodies)) for name, g in groups.items()}
     assert counts == {
         "gemm_direct_4": (5, 3),
         "gemm_direct_float64": (2, 1),
@@ -169,16 +169,16 @@ def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> No
         "sort_4": (2, 2),
         "sort_int64": (1, 1),
     }
-    product = found["gemm_direct_4"]
+    product = groups["gemm_direct_4"]
     names = [a.name for a in arguments(product)]
     by_name = [dict(zip(names, call(product, k).split())) for k in range(5)]
     assert [c["opcode"] for c in by_name] == ["=0", "=0", "=1", "=2", "=2"]
     assert [c["alpha_re"][0] for c in by_name] == ["f", "f", "q", "f", "f"]
     assert [c["alpha_im"] == "=0" for c in by_name] == [True, True, True, False, False]
-    factors = found["dense_float32"]
+    factors = groups["dense_float32"]
     names = [a.name for a in arguments(factors)]
     assert dict(zip(names, call(factors, 1).split()))["pivots"] == "@0"
-    assert not found["sort_int64"].joint and "opcode" not in {a.name for a in arguments(found["sort_int64"])}
+    assert not groups["sort_int64"].joint and "opcode" not in {a.name for a in arguments(groups["sort_int64"])}
 
 
 def test_a_constant_that_no_kernel_has_is_told() -> None:

@@ -34,6 +34,6 @@ def waits(key: ConvKey, positions: int, offsets: tuple[int, ...]) -> Iterator[in
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.dtype.name)
 def test_a_beat_comes_as_long_before_its_use_as_is_told(key: ConvKey) -> None:
     """Of planes of few positions and of many."""
-    found = [n for many in (5, 100, 3000) for taps in TAPS for n in waits(key, many, taps)]
-    told = re.search(r"variable=strip inter RAW distance=(\d+)", source(Group("conv", (key,))))
-    assert told and min(found) == int(told[1])
+    distances = [n for many in (5, 100, 3000) for taps in TAPS for n in waits(key, many, taps)]
+    pragma = re.search(r"variable=strip inter RAW distance=(\d+)", source(Group("conv", (key,))))
+    assert pragma and min(distances) == int(pragma[1])

@@ -85,10 +85,10 @@ def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
         _, number, kind, text = line.split(":", 3)
         if "note" in kind and "Revealed" not in text:
             continue  # the overloads of a call that has been refused
-        found = text.partition('type is "')[2].rstrip('"') if "note" in kind else "no"
+        revealed = text.partition('type is "')[2].rstrip('"') if "note" in kind else "no"
         for module in ("ftensor._tensor.", "ftensor._device.", "ftensor.dtypes.element.", "ftensor.fpga."):
-            found = found.replace(module, "")
-        said[int(number)] = found
+            revealed = revealed.replace(module, "")
+        said[int(number)] = revealed
     lines = enumerate(PROGRAM.splitlines(), 1)
     assert said == {number: line.partition("# ")[2] for number, line in lines if "#" in line}
 
@@ -146,7 +146,7 @@ def test_torch_names_are_those_of_torch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("ft.nothing_like_it", "module 'ftensor' has no attribute 'nothing_like_it'$"),
         ("ft.hsmm", r"torch has it, ftensor does not \(ftensor docs differences\)$"),
@@ -158,8 +158,8 @@ def test_torch_names_are_those_of_torch() -> None:
         ("x._nothing", "Tensor has no attribute '_nothing'$"),
     ],
 )
-def test_a_name_that_is_not_there_is_told_with_the_nearest_way(words: str, told: str) -> None:
+def test_a_name_that_is_not_there_is_told_with_the_nearest_way(words: str, message: str) -> None:
     x = object.__new__(ft.Tensor)  # needs no device
-    with pytest.raises(AttributeError, match=told):
+    with pytest.raises(AttributeError, match=message):
         eval(words, {"ft": ft, "x": x})
     assert not hasattr(ft.Tensor, "smm") and not hasattr(x, "smm")

@@ -14,7 +14,7 @@ import pytest
 
 import ftensor as ft
 
-from ..oracle import found
+from ..oracle import lookup
 from ..torch_signatures import FILE, torch_signatures
 
 # Arguments of torch's that say nothing about values; ftensor takes those that it can follow.
@@ -99,7 +99,7 @@ def listed() -> dict[str, list[Form]]:
     for line in FILE.read_text().splitlines():
         name = line.partition("(")[0]
         owner, _, last = name.rpartition(".")
-        place = found(ft, owner) if owner and hasattr(ft, owner.partition(".")[0]) else ft
+        place = lookup(ft, owner) if owner and hasattr(ft, owner.partition(".")[0]) else ft
         if inspect.isfunction(getattr(place, last, None)):
             forms.setdefault(name, []).append(Form(line))
     return forms
@@ -110,19 +110,19 @@ LISTED = listed()
 
 def differences(name: str, form: Form) -> Iterator[str]:
     """How our function differs from a form of torch's."""
-    told = inspect.signature(found(ft, name))
+    signature = inspect.signature(lookup(ft, name))
     first = [0] * name.startswith("Tensor.")
     named = dict.fromkeys(form.named)
     placed = [*form.order, *form.star], named
     by_name = ([], dict.fromkeys(form.order) | named)
     for args, kwargs in (placed, *([] if form.star else [by_name])):
         try:
-            told.bind(*first, *args, **kwargs)
+            signature.bind(*first, *args, **kwargs)
         except TypeError as error:
             yield str(error)
     others = [other.defaults for other in LISTED[name]]
     by_place = {word for other in LISTED[name] for word in other.order}
-    for word, own in told.parameters.items():
+    for word, own in signature.parameters.items():
         defaults = [d[word] for d in (form.defaults, *others) if word in d]
         if word in form.defaults and not any(same(own.default, d) for d in defaults):
             yield f"{word}={own.default!r}"
@@ -145,9 +145,9 @@ def same(own: Any, default: str) -> bool:
 
 def test_functions_are_called_as_torchs() -> None:
     """By place and by name; what differs is in the list above, which has nothing else."""
-    told = {form.text: [*differences(name, form)] for name in LISTED for form in LISTED[name]}
-    other = {text: why for text, why in told.items() if why}
-    assert len(told) > 950
+    differing = {form.text: [*differences(name, form)] for name in LISTED for form in LISTED[name]}
+    other = {text: why for text, why in differing.items() if why}
+    assert len(differing) > 950
     assert not {text: why for text, why in other.items() if not text.startswith(KNOWN)}
     assert not [line for line in KNOWN if not any(text.startswith(line) for text in other)]
 
@@ -156,7 +156,7 @@ def test_functions_take_nothing_that_torchs_do_not() -> None:
     for name, forms in LISTED.items():
         words = {word for form in forms for word in [*form.order, *form.star, *form.named]}
         kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        own = [p.name for p in inspect.signature(found(ft, name)).parameters.values() if p.kind in kinds]
+        own = [p.name for p in inspect.signature(lookup(ft, name)).parameters.values() if p.kind in kinds]
         more = {*own[name.startswith("Tensor.") :]} - words - MORE - ELSEWHERE
         assert more == ({SHARED[name]} if name in SHARED else set()), name
 

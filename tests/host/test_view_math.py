@@ -54,15 +54,15 @@ def layout_of(tensor: Any) -> Layout:
 def outcome(call: Callable[[], Any]) -> Any:
     """What a call gives: a layout, several, or the class of its exception."""
     try:
-        found = call()
+        result = call()
     except (RuntimeError, IndexError, ValueError, TypeError) as error:
         assert str(error)
         return ValueError if isinstance(error, ValueError) else type(error)
-    if isinstance(found, torch.Tensor):
-        return layout_of(found)
-    if isinstance(found, tuple) and (not found or isinstance(found[0], torch.Tensor)):
-        return [layout_of(t) for t in found]
-    return found
+    if isinstance(result, torch.Tensor):
+        return layout_of(result)
+    if isinstance(result, tuple) and (not result or isinstance(result[0], torch.Tensor)):
+        return [layout_of(t) for t in result]
+    return result
 
 
 # name, our arithmetic, torch's op on a tensor, strategies of the arguments
@@ -194,7 +194,7 @@ def test_complex_and_pairs(layout: Layout) -> None:
     assert outcome(lambda: view_math.as_complex(*layout)) == expected
 
 
-@given(shape=layouts().map(lambda found: (*found[0], 2)), data=st.data())
+@given(shape=layouts().map(lambda layout: (*layout[0], 2)), data=st.data())
 def test_as_complex_of_any_strides(shape: tuple[int, ...], data: st.DataObject) -> None:
     strides = (*[data.draw(st.integers(0, 5)) for _ in shape[1:]], data.draw(st.sampled_from([1, 1, 2])))
     layout = (shape, strides, data.draw(st.integers(0, 3)))
@@ -220,7 +220,7 @@ pieces = st.lists(st.integers(-1, 4), max_size=4).map(tuple)
     ],
     ids=["split", "split_with_sizes", "chunk", "sections", "indices"],
 )
-@given(layout=layouts().filter(lambda found: found[0]), data=st.data())
+@given(layout=layouts().filter(lambda layout: layout[0]), data=st.data())
 def test_pieces(ours: Any, theirs: Any, argument: Any, layout: Layout, data: st.DataObject) -> None:
     dim = data.draw(st.integers(0, len(layout[0]) - 1))
     how = data.draw(argument)
@@ -244,16 +244,16 @@ slices = st.builds(slice, bound, bound, step)
 items = st.lists(st.none() | st.just(...) | slices | st.just(slice(None)) | st.integers(-4, 4), max_size=5)
 
 
-@given(layout=layouts(), found=items)
-def test_basic_index(layout: Layout, found: list[Any]) -> None:
-    if found.count(...) > 1:  # torch reads sizes beyond the last dim then; see the next test
-        found = [item for i, item in enumerate(found) if item is not ... or ... not in found[:i]]
-    expected = outcome(lambda: of_torch(layout)[tuple(found)])
-    assert outcome(lambda: basic_index.basic_index(*layout, found)) == expected
+@given(layout=layouts(), index=items)
+def test_basic_index(layout: Layout, index: list[Any]) -> None:
+    if index.count(...) > 1:  # torch reads sizes beyond the last dim then; see the next test
+        index = [item for i, item in enumerate(index) if item is not ... or ... not in index[:i]]
+    expected = outcome(lambda: of_torch(layout)[tuple(index)])
+    assert outcome(lambda: basic_index.basic_index(*layout, index)) == expected
 
 
 @pytest.mark.parametrize(
-    "found",
+    "index",
     [
         (..., ...),
         (..., 0, ...),
@@ -274,7 +274,7 @@ def test_basic_index(layout: Layout, found: list[Any]) -> None:
     ],
     ids=lambda items: repr(items).split(" at 0x")[0],
 )
-def test_basic_index_odd_items(found: tuple[Any, ...]) -> None:
+def test_basic_index_odd_items(index: tuple[Any, ...]) -> None:
     layout = ((2, 3, 4), (12, 4, 1), 5)
-    expected = outcome(lambda: of_torch(layout)[found])
-    assert outcome(lambda: basic_index.basic_index(*layout, found)) == expected
+    expected = outcome(lambda: of_torch(layout)[index])
+    assert outcome(lambda: basic_index.basic_index(*layout, index)) == expected

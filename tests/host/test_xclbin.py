@@ -72,10 +72,10 @@ def test_damaged_files_never_crash_the_reader(image: Xclbin, data: st.DataObject
     for _ in range(data.draw(st.integers(1, 8))):
         broken[data.draw(st.integers(0, min(len(broken), 700) - 1))] = data.draw(st.integers(0, 255))
     try:
-        found = xclbin.read(bytes(broken))
+        parsed = xclbin.read(bytes(broken))
     except ImageError:
         return
-    assert sum(len(s.data) for s in found.sections) <= len(broken) * len(found.sections)
+    assert sum(len(s.data) for s in parsed.sections) <= len(broken) * len(parsed.sections)
 
 
 @pytest.mark.parametrize(

@@ -24,19 +24,19 @@ class Addresses:
         seen: set[str] = set()
         while name not in seen:
             seen.add(name)
-            made = self.values.get(name)
-            if made is None:
+            definition = self.values.get(name)
+            if definition is None:
                 return PORT + name if name in self.ports else ""
-            if made.op == "alloca":
+            if definition.op == "alloca":
                 return re.sub(r"\..*", "", name.lstrip("%"))
-            if made.op == "getelementptr":
-                ways = [value(made.parts[1])]
-            elif made.op in ("bitcast", "addrspacecast"):
-                ways = [value(made.text.rpartition(" to ")[0])]
-            elif made.op == "phi":
-                ways = [way for way, _ in incoming(made)]
+            if definition.op == "getelementptr":
+                ways = [value(definition.parts[1])]
+            elif definition.op in ("bitcast", "addrspacecast"):
+                ways = [value(definition.text.rpartition(" to ")[0])]
+            elif definition.op == "phi":
+                ways = [way for way, _ in incoming(definition)]
             else:
-                ways = [value(part) for part in made.parts[1:]] if made.op == "select" else []
+                ways = [value(part) for part in definition.parts[1:]] if definition.op == "select" else []
             name = next((way for way in ways if way not in seen), name)
         return ""
 
@@ -54,54 +54,54 @@ class Addresses:
         return first != second and (first - second) % steps[0] == 0
 
     def _counts(self, leaf: object, loop: Loop) -> bool:
-        made = self.values.get(leaf) if isinstance(leaf, str) else None
-        return made is not None and made.op == "phi" and made.block.name == loop.header
+        definition = self.values.get(leaf) if isinstance(leaf, str) else None
+        return definition is not None and definition.op == "phi" and definition.block.name == loop.header
 
     def _sum(self, name: str, times: int) -> tuple[Counter[object], int]:
         """A value, so many times, as a sum: how often each of its terms, and a constant."""
-        found: Counter[object] = Counter()
+        terms: Counter[object] = Counter()
         if re.fullmatch(r"-?\d+", name):
-            return found, times * int(name)
-        made, parts = self.values.get(name), []
-        if made is not None and made.op in ("bitcast", "sext", "zext", "trunc", "freeze"):
-            return self._sum(value(made.text.rpartition(" to ")[0] or made.text), times)
-        if made is not None and made.op == "ashr":  # of what was shifted up: a product, extended
-            up, down = self.values.get(value(made.parts[0])), value(made.parts[1])
+            return terms, times * int(name)
+        definition, parts = self.values.get(name), []
+        if definition is not None and definition.op in ("bitcast", "sext", "zext", "trunc", "freeze"):
+            return self._sum(value(definition.text.rpartition(" to ")[0] or definition.text), times)
+        if definition is not None and definition.op == "ashr":  # of what was shifted up: a product, extended
+            up, down = self.values.get(value(definition.parts[0])), value(definition.parts[1])
             if up is not None and up.op == "shl" and down.isdigit():
                 by = value(up.parts[1])
                 if by.isdigit() and int(by) >= int(down):
                     return self._sum(value(up.parts[0]), times << int(by) - int(down))
-        if made is not None and made.op in ("add", "sub", "or", "mul", "shl"):
-            a, b = (value(part) for part in made.parts)
-            if made.op in ("mul", "shl"):
+        if definition is not None and definition.op in ("add", "sub", "or", "mul", "shl"):
+            a, b = (value(part) for part in definition.parts)
+            if definition.op in ("mul", "shl"):
                 if re.fullmatch(r"\d+", b):
-                    return self._sum(a, times * (int(b) if made.op == "mul" else 1 << int(b)))
-            elif made.op != "or" or b.isdigit():
-                parts = [(a, times), (b, -times if made.op == "sub" else times)]
-        elif made is not None and made.op == "getelementptr" and len(made.parts) == 3:
-            size = bytes_of(made.parts[0].removeprefix("inbounds ")) or 0
+                    return self._sum(a, times * (int(b) if definition.op == "mul" else 1 << int(b)))
+            elif definition.op != "or" or b.isdigit():
+                parts = [(a, times), (b, -times if definition.op == "sub" else times)]
+        elif definition is not None and definition.op == "getelementptr" and len(definition.parts) == 3:
+            size = bytes_of(definition.parts[0].removeprefix("inbounds ")) or 0
             if size:
-                parts = [(value(made.parts[1]), times), (value(made.parts[2]), times * size)]
+                parts = [(value(definition.parts[1]), times), (value(definition.parts[2]), times * size)]
         if not parts:
             leaf = self.address(name, 0)
-            found[leaf if made is not None and not isinstance(leaf, str) else name] = times
-            return found, 0
+            terms[leaf if definition is not None and not isinstance(leaf, str) else name] = times
+            return terms, 0
         constant = 0
         for part, by in parts:
             more, rest = self._sum(part, by)
             constant += rest
             for leaf, count in more.items():
-                found[leaf] += count
-        return Counter({leaf: count for leaf, count in found.items() if count}), constant
+                terms[leaf] += count
+        return Counter({leaf: count for leaf, count in terms.items() if count}), constant
 
     def address(self, name: str, depth: int) -> object:
         """A value as an expression, equal where it is computed in the same way."""
-        made = self.values.get(name)
-        if made is None or depth > 12 or made.op in ("phi", "load", "call", "alloca"):
+        definition = self.values.get(name)
+        if definition is None or depth > 12 or definition.op in ("phi", "load", "call", "alloca"):
             return name
-        if made.op in ("bitcast", "sext", "zext", "trunc", "freeze"):
-            return self.address(value(made.text.rpartition(" to ")[0]), depth)
-        return made.op, *(self.address(value(part), depth + 1) for part in made.parts)
+        if definition.op in ("bitcast", "sext", "zext", "trunc", "freeze"):
+            return self.address(value(definition.text.rpartition(" to ")[0]), depth)
+        return definition.op, *(self.address(value(part), depth + 1) for part in definition.parts)
 
     def _moves(self, name: object, loop: Loop) -> bool:
         """Whether an address is another one in each turn: a sum in which a counter of the loop
@@ -110,15 +110,15 @@ class Addresses:
             return any(self._moves(part, loop) for part in name[1:])
         if not isinstance(name, str):
             return False
-        made = self.values.get(name)
-        if made is None:
+        definition = self.values.get(name)
+        if definition is None:
             return False
-        if made.op == "phi":
-            return made.block.name == loop.header
-        if made.op in ("bitcast", "sext", "zext", "trunc"):
-            return self._moves(value(made.text.rpartition(" to ")[0]), loop)
-        if made.op in ("getelementptr", "add", "sub", "mul", "shl", "or"):
-            return any(self._moves(value(part), loop) for part in made.parts)
+        if definition.op == "phi":
+            return definition.block.name == loop.header
+        if definition.op in ("bitcast", "sext", "zext", "trunc"):
+            return self._moves(value(definition.text.rpartition(" to ")[0]), loop)
+        if definition.op in ("getelementptr", "add", "sub", "mul", "shl", "or"):
+            return any(self._moves(value(part), loop) for part in definition.parts)
         return False
 
 

@@ -49,24 +49,24 @@ extern constexpr auto ft_port_beats __asm__("ft_port_beats") = ports(%s);
 
 def clang() -> str:
     """The compiler; skips where there is none, and fails under FTENSOR_REQUIRE_TARGETS=1."""
-    found = shutil.which("clang++") or shutil.which("clang++-14")
-    if found is None:
+    path = shutil.which("clang++") or shutil.which("clang++-14")
+    if path is None:
         lacking = "the check of the kernels' IR needs clang: apt-get install clang"
         if os.environ.get("FTENSOR_REQUIRE_TARGETS") == "1":
             pytest.fail(lacking)
         pytest.skip(lacking)
-    return found
+    return path
 
 
 @cache
 def headers_read() -> TemporaryDirectory[str]:
     """Where the headers lie that clang has read, half of what it does for a kernel."""
     folder = TemporaryDirectory(prefix="ftensor-ir-")
-    header, made = Path(folder.name) / "headers.h", Path(folder.name) / "headers.pch"
+    header, precompiled = Path(folder.name) / "headers.h", Path(folder.name) / "headers.pch"
     header.write_text("".join(f"#include <{name}>\n" for name in HEADERS))
     flags = [word for word in FLAGS if word not in ("-S", "-emit-llvm")]
     places = (f"-I{STANDINS}", f"-I{standins()}")
-    command = [clang(), *flags, *places, "-x", "c++-header", str(header), "-o", str(made)]
+    command = [clang(), *flags, *places, "-x", "c++-header", str(header), "-o", str(precompiled)]
     subprocess.run(command, check=True)
     return folder
 

@@ -34,14 +34,14 @@ def findings(source: Path, kernel: str, flags: Sequence[str] = ()) -> list[str]:
 @cache
 def pragmas(path: Path) -> dict[int, frozenset[str]]:
     """For each line with a `for` or `while` which of PIPELINE and UNROLL its pragmas name."""
-    found: dict[int, set[str]] = defaultdict(set)
+    loops: dict[int, set[str]] = defaultdict(set)
     loop = 0
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if re.search(r"\b(for|while) \(", line):
             loop = number
         if name := PRAGMA.search(line):
-            found[loop].add(name[1])
-    return {line: frozenset(names) for line, names in found.items()}
+            loops[loop].add(name[1])
+    return {line: frozenset(names) for line, names in loops.items()}
 
 
 class Check:
@@ -84,9 +84,9 @@ class Check:
         for one in function:
             if one.op not in ("select", "phi") or not _gives_pointer(one):
                 continue
-            found = self.memories(function, one.result)
-            if len(found) > 1:
-                yield self._said(one, f"a choice between {len(found)} memories by a pointer")
+            memories = self.memories(function, one.result)
+            if len(memories) > 1:
+                yield self._said(one, f"a choice between {len(memories)} memories by a pointer")
 
     def elements(self, function: Function) -> Iterator[str]:
         """A port of vectors is read and written in whole beats."""
@@ -156,27 +156,27 @@ class Check:
 
     def memories(self, function: Function, name: str) -> set[Memory]:
         """The memories that a pointer may lead into."""
-        found: set[Memory] = set()
+        origins: set[Memory] = set()
         seen, todo = set(), [name]
         while todo:
             at = todo.pop()
             if at in seen or at in ("null", "undef", "poison", ""):
                 continue
             seen.add(at)
-            made = function.values.get(at)
-            if made is None:
-                found.add(("global" if at.startswith("@") else "arg", at))
-            elif made.op == "getelementptr":
-                todo.append(value(made.parts[1]))
-            elif made.op in ("bitcast", "addrspacecast"):
-                todo.append(value(made.text.rpartition(" to ")[0]))
-            elif made.op == "select":
-                todo += [value(part) for part in made.parts[1:]]
-            elif made.op == "phi":
-                todo += [start for start, _ in incoming(made)]
+            definition = function.values.get(at)
+            if definition is None:
+                origins.add(("global" if at.startswith("@") else "arg", at))
+            elif definition.op == "getelementptr":
+                todo.append(value(definition.parts[1]))
+            elif definition.op in ("bitcast", "addrspacecast"):
+                todo.append(value(definition.text.rpartition(" to ")[0]))
+            elif definition.op == "select":
+                todo += [value(part) for part in definition.parts[1:]]
+            elif definition.op == "phi":
+                todo += [start for start, _ in incoming(definition)]
             else:
-                found.add(({"alloca": "alloca", "load": "loaded"}.get(made.op, "made"), at))
-        return found
+                origins.add(({"alloca": "alloca", "load": "loaded"}.get(definition.op, "made"), at))
+        return origins
 
     def _accessed(self, function: Function, one: Instruction) -> set[Memory]:
         return self.memories(function, value(one.parts[1]))
@@ -189,7 +189,7 @@ class Check:
         """The parameters that ports are passed as, from the kernel on."""
         beats = re.findall(r"i64 (-?\d+)", self.module.globals["ft_port_beats"])
         kernel = self.functions[self.kernel]
-        found = {(kernel.name, p): int(b) for p, b in zip(kernel.parameters, beats) if b != "-1"}
+        widths = {(kernel.name, p): int(b) for p, b in zip(kernel.parameters, beats) if b != "-1"}
         todo = [kernel.name]
         while todo:
             function = self.functions[todo.pop()]
@@ -199,24 +199,24 @@ class Check:
                     if not is_pointer(part.split(" ")[0]):
                         continue
                     for kind, at in self.memories(function, value(part)):
-                        width = found.get((function.name, at), 0) if kind == "arg" else 0
+                        width = widths.get((function.name, at), 0) if kind == "arg" else 0
                         to = (inner.name, inner.parameters[k])
-                        if width > found.get(to, 0):
-                            found[to] = width
+                        if width > widths.get(to, 0):
+                            widths[to] = width
                             todo.append(inner.name)
-        return found
+        return widths
 
     @cache  # noqa: B019 (a check lives for a moment)
     def _reached(self, name: str) -> frozenset[str]:
         """The functions that are called below one."""
-        found: set[str] = set()
+        reached: set[str] = set()
         todo = [name]
         while todo:
             for _, called in self.functions[todo.pop()].calls():
-                if called[1:] in self.functions and called[1:] not in found:
-                    found.add(called[1:])
+                if called[1:] in self.functions and called[1:] not in reached:
+                    reached.add(called[1:])
                     todo.append(called[1:])
-        return frozenset(found)
+        return frozenset(reached)
 
     def _pragmas(self, loop: Loop) -> frozenset[str]:
         file, line = self.module.loop_place(loop.number)

@@ -20,9 +20,9 @@ from ftensor.kernels.ports import LATENCY
 
 from .addresses import PORT, Addresses, pointer
 from .compiler import compiled
+from .directives import NOTHING, POINTERS, Directives, directives, registers
 from .loops import Flow, Loop, incoming
 from .module import Instruction, Module, call_arguments, callee, parse, value
-from .told import NOTHING, POINTERS, Told, registers, told
 
 # Everything stands in the kernel, where a function's pointers are the ports that it is given; names
 # are kept for the pragmas that speak of local memories.
@@ -63,7 +63,7 @@ class _Intervals(Addresses):
     def all(self) -> Iterator[Interval]:
         """Each loop, once for each place that it was inlined to."""
         for loop in self.flow.loops:
-            said = self._told(loop)
+            said = self._directives(loop)
             if self._part_of_another(loop):
                 continue
             file, line = self.module.loop_place(loop.number)
@@ -78,7 +78,7 @@ class _Intervals(Addresses):
     def _computes(self, loop: Loop) -> bool:
         """Whether an innermost loop uses an operand's port or computes with floating point; others
         walk over dims or hand on registers."""
-        if not all("UNROLL" in self._told(inner).pragmas for inner in loop.inside):
+        if not all("UNROLL" in self._directives(inner).pragmas for inner in loop.inside):
             return False
         for one in self._of(loop):
             if one.op in ("load", "store"):
@@ -89,16 +89,16 @@ class _Intervals(Addresses):
                 return True
         return False
 
-    def _told(self, loop: Loop) -> Told:
+    def _directives(self, loop: Loop) -> Directives:
         file, line = self.module.loop_place(loop.number)
-        return told(self.folder / file).get(line, NOTHING) if file else NOTHING
+        return directives(self.folder / file).get(line, NOTHING) if file else NOTHING
 
     def _part_of_another(self, loop: Loop) -> bool:
-        if "UNROLL" in self._told(loop).pragmas:
+        if "UNROLL" in self._directives(loop).pragmas:
             return True
         outer = loop.outside
         while outer is not None:
-            if "PIPELINE" in self._told(outer).pragmas:
+            if "PIPELINE" in self._directives(outer).pragmas:
                 return True
             outer = outer.outside
         return False
@@ -106,7 +106,7 @@ class _Intervals(Addresses):
     # Pipelined
 
     def _pipelined(self, loop: Loop, apart: dict[str, int]) -> tuple[int, str]:
-        found = [(1, "nothing"), self._shared_ports(loop)]
+        limits = [(1, "nothing"), self._shared_ports(loop)]
         accesses = self._accesses(loop)
         carried = {one.result: one for one in self._header_phis(loop)}
         # Memory that a turn writes and a later one may read: as a value that is carried.
@@ -133,8 +133,8 @@ class _Intervals(Addresses):
                 least = max((end for end in ends if end is not None), default=-1.0)
                 row[to] = -1.0 if least < 0 else (least + cost) / memory[to]
         for name, cycles in _slowest_cycle(weights).items():
-            found.append((ceil(cycles), f"waits for {name.lstrip('%')} of the turn before"))
-        return max(found, key=lambda one: one[0])
+            limits.append((ceil(cycles), f"waits for {name.lstrip('%')} of the turn before"))
+        return max(limits, key=lambda one: one[0])
 
     def _header_phis(self, loop: Loop) -> list[Instruction]:
         header = self.function.blocks[loop.header].instructions
@@ -147,11 +147,11 @@ class _Intervals(Addresses):
 
     def _accesses(self, loop: Loop) -> dict[str, tuple[list[Instruction], list[Instruction]]]:
         """The loads and stores of each memory."""
-        found: dict[str, tuple[list[Instruction], list[Instruction]]] = defaultdict(lambda: ([], []))
+        accesses: dict[str, tuple[list[Instruction], list[Instruction]]] = defaultdict(lambda: ([], []))
         for one in self._of(loop):
             if one.op in ("load", "store") and (root := self.root(pointer(one))):
-                found[root][one.op == "store"].append(one)
-        return found
+                accesses[root][one.op == "store"].append(one)
+        return accesses
 
     def _made_in(self, loop: Loop) -> set[str]:
         """The local memories that begin anew in every turn."""
@@ -212,7 +212,7 @@ class _Intervals(Addresses):
 
     def _choices(self, phi: Instruction) -> list[str]:
         """The conditions between a phi's block and the one that dominates it."""
-        found, end = [], self.flow.dominator(phi.block.name)
+        conditions, end = [], self.flow.dominator(phi.block.name)
         todo, seen = [block for _, block in incoming(phi)], set()
         while todo:
             name = todo.pop()
@@ -221,10 +221,10 @@ class _Intervals(Addresses):
             seen.add(name)
             last = self.function.blocks[name].instructions[-1]
             if last.op in ("br", "switch") and len(last.block.successors) > 1:
-                found.append(value(last.parts[0]))
+                conditions.append(value(last.parts[0]))
             if name != end:
                 todo += [b for b in self.flow.before[name] if self.rank[b] < self.rank[name]]
-        return found
+        return conditions
 
     def _cycles(self, one: Instruction, loop: Loop) -> float:
         """What an operator takes; in an inner, unrolled loop a value that it carries as many."""
@@ -291,7 +291,7 @@ _CONVERSIONS = re.compile(r"(trunc|[zs]ext|fptrunc|fpext|fpto[us]i|[us]itofp|bit
 
 def _slowest_cycle(weights: dict[str, dict[str, float]]) -> dict[str, float]:
     """For each value that is carried, the cycles of a turn on its slowest way back to itself."""
-    found = {}
+    slowest = {}
     for start in weights:
         walks, best = dict(weights[start]), weights[start].get(start, -1.0)
         for length in range(2, min(len(weights), 4) + 1):
@@ -302,5 +302,5 @@ def _slowest_cycle(weights: dict[str, dict[str, float]]) -> dict[str, float]:
                         further[to] = max(further.get(to, -1.0), so_far + more)
             walks = further
             best = max(best, walks.get(start, -1.0) / length)
-        found[start] = best
-    return found
+        slowest[start] = best
+    return slowest

@@ -56,13 +56,13 @@ class Flow:
         for name in loop.blocks:
             last = self.function.blocks[name].instructions[-1]
             leaves = any(after not in loop.blocks for after in last.block.successors)
-            made = self.function.values.get(value(last.parts[0])) if leaves else None
-            if made is None or made.op != "icmp":
+            condition = self.function.values.get(value(last.parts[0])) if leaves else None
+            if condition is None or condition.op != "icmp":
                 continue
-            a, b = (value(part) for part in made.parts)
+            a, b = (value(part) for part in condition.parts)
             if _number(b) and self._counter(a, loop):
                 # From 0 in steps of one, compared before or behind the step.
-                return max(1, int(b) + (made.text.split()[0] in ("sle", "ule", "sgt", "ugt")))
+                return max(1, int(b) + (condition.text.split()[0] in ("sle", "ule", "sgt", "ugt")))
         return None
 
     def _reverse_postorder(self) -> list[str]:
@@ -82,27 +82,27 @@ class Flow:
     def _dominators(self) -> dict[str, str]:
         """Each block's immediate dominator, by Cooper, Harvey and Kennedy's iteration."""
         rank = {name: k for k, name in enumerate(self.order)}
-        found = {self.order[0]: self.order[0]}
+        dominators = {self.order[0]: self.order[0]}
 
         def common(a: str, b: str) -> str:
             while a != b:
                 while rank[a] > rank[b]:
-                    a = found[a]
+                    a = dominators[a]
                 while rank[b] > rank[a]:
-                    b = found[b]
+                    b = dominators[b]
             return a
 
         changed = True
         while changed:
             changed = False
             for name in self.order[1:]:
-                known = [p for p in self.before[name] if p in found]
+                known = [p for p in self.before[name] if p in dominators]
                 one = known[0]
                 for other in known[1:]:
                     one = common(one, other)
-                if found.get(name) != one:
-                    found[name], changed = one, True
-        return found
+                if dominators.get(name) != one:
+                    dominators[name], changed = one, True
+        return dominators
 
     def _dominates(self, a: str, b: str) -> bool:
         while b != a and self._dominator[b] != b:
@@ -110,13 +110,13 @@ class Flow:
         return a == b
 
     def _loops(self) -> list[Loop]:
-        made: dict[str, Loop] = {}
+        loops: dict[str, Loop] = {}
         for name in self.order:
             block = self.function.blocks[name]
             for header in block.successors:
                 if self._dominates(header, name):
                     number = block.instructions[-1].loop
-                    loop = made.setdefault(header, Loop(header, [], {header}, number))
+                    loop = loops.setdefault(header, Loop(header, [], {header}, number))
                     loop.latches.append(name)
                     todo = [name]
                     while todo:
@@ -124,7 +124,7 @@ class Flow:
                         if inner not in loop.blocks:
                             loop.blocks.add(inner)
                             todo += self.before[inner]
-        return list(made.values())
+        return list(loops.values())
 
     def constant(self, loop: Loop) -> bool:
         """Whether a loop counts from a constant to a constant, so that it can be unrolled."""
@@ -137,46 +137,46 @@ class Flow:
 
     def _counted(self, condition: str, loop: Loop) -> bool:
         """Whether a comparison is one of a counter with a constant."""
-        made = self.function.values.get(condition)
-        if made is None:
+        definition = self.function.values.get(condition)
+        if definition is None:
             return False
-        if made.op in ("and", "or", "select"):
-            return any(self._counted(value(part), loop) for part in made.parts)
-        if made.op != "icmp":
+        if definition.op in ("and", "or", "select"):
+            return any(self._counted(value(part), loop) for part in definition.parts)
+        if definition.op != "icmp":
             return False
-        a, b = (value(part) for part in made.parts)
+        a, b = (value(part) for part in definition.parts)
         return any(_number(end) and self._counter(count, loop) for count, end in ((a, b), (b, a)))
 
     def _counter(self, name: str, loop: Loop) -> bool:
         """Whether a value is a constant at first and a constant more in each turn."""
-        made = self.function.values.get(name)
-        while made is not None and made.op in ("add", "sub", "trunc", "zext", "sext", "shl"):
-            parts = made.parts
+        definition = self.function.values.get(name)
+        while definition is not None and definition.op in ("add", "sub", "trunc", "zext", "sext", "shl"):
+            parts = definition.parts
             if len(parts) == 2 and not _number(value(parts[1])):
                 return False
             name = value(re.sub(r" to \S+$", "", parts[0]))
-            made = self.function.values.get(name)
-        if made is None or made.op != "phi" or made.block.name != loop.header:
+            definition = self.function.values.get(name)
+        if definition is None or definition.op != "phi" or definition.block.name != loop.header:
             return False
-        for start, come in incoming(made):
+        for start, come in incoming(definition):
             if come not in loop.blocks and not _number(start):
                 return False
-            if come in loop.blocks and not self._step(start, made.result):
+            if come in loop.blocks and not self._step(start, definition.result):
                 return False
         return True
 
     def _step(self, name: str, counter: str) -> bool:
-        made = self.function.values.get(name)
-        if made is None or made.op not in ("add", "sub"):
+        definition = self.function.values.get(name)
+        if definition is None or definition.op not in ("add", "sub"):
             return False
-        a, b = (value(part) for part in made.parts)
+        a, b = (value(part) for part in definition.parts)
         return a == counter and _number(b)
 
 
 def incoming(phi: Instruction) -> list[tuple[str, str]]:
     """What a phi takes, and from which block."""
     pairs = [_INCOMING.search(part) for part in split(phi.text)]
-    return [(value(found[1]), found[2]) for found in pairs if found]
+    return [(value(match[1]), match[2]) for match in pairs if match]
 
 
 def _number(text: str) -> bool:

@@ -89,26 +89,26 @@ class Module:
     def place(self, number: int | None) -> tuple[str, int]:
         """File and line of a DILocation, of a stand-in's where it is used; ("", 0) without one."""
         text = self.metadata.get(-1 if number is None else number, "")
-        found = dict(re.findall(r"(line|scope|inlinedAt): !?(\d+)", text))
-        if "line" not in found or "scope" not in found:
+        fields = dict(re.findall(r"(line|scope|inlinedAt): !?(\d+)", text))
+        if "line" not in fields or "scope" not in fields:
             return "", 0
-        file = self._file(int(found["scope"]))
-        if file.startswith(STANDINS) and "inlinedAt" in found:
-            return self.place(int(found["inlinedAt"]))
-        return file, int(found["line"])
+        file = self._file(int(fields["scope"]))
+        if file.startswith(STANDINS) and "inlinedAt" in fields:
+            return self.place(int(fields["inlinedAt"]))
+        return file, int(fields["line"])
 
     def _file(self, scope: int) -> str:
-        found = re.search(r"file: !(\d+)", self.metadata[scope])
-        assert found is not None, self.metadata[scope]
-        name = re.search(r'filename: "([^"]*)"', self.metadata[int(found[1])])
+        match = re.search(r"file: !(\d+)", self.metadata[scope])
+        assert match is not None, self.metadata[scope]
+        name = re.search(r'filename: "([^"]*)"', self.metadata[int(match[1])])
         assert name is not None
         return name[1]
 
     def loop_place(self, number: int | None) -> tuple[str, int]:
         """File and line of the `for` behind a branch's !llvm.loop."""
         parts = re.findall(r"!(\d+)", self.metadata.get(-1 if number is None else number, ""))
-        found = (int(part) for part in parts[1:])
-        return next((self.place(n) for n in found if "DILocation" in self.metadata[n]), ("", 0))
+        numbers = (int(part) for part in parts[1:])
+        return next((self.place(n) for n in numbers if "DILocation" in self.metadata[n]), ("", 0))
 
 
 def parse(text: str) -> Module:
@@ -127,15 +127,15 @@ def parse(text: str) -> Module:
                 block.instructions.append(_instruction(line, block))
             elif line == "}":
                 function = None
-            elif found := _LABEL.match(line):
+            elif match := _LABEL.match(line):
                 if not block.instructions:  # the first one has a name
                     del function.blocks[block.name]
-                block = function.blocks[f"%{found[1]}"] = Block(f"%{found[1]}")
+                block = function.blocks[f"%{match[1]}"] = Block(f"%{match[1]}")
         elif line.startswith("define "):
-            found = _DEFINE.match(line.partition(" !dbg ")[0].rstrip(" {") + " {")
-            assert found is not None, line
-            names = [part.split()[-1] for part in split(found[2]) if part != "..."]
-            function = module.functions[found[1]] = Function(found[1], names)
+            match = _DEFINE.match(line.partition(" !dbg ")[0].rstrip(" {") + " {")
+            assert match is not None, line
+            names = [part.split()[-1] for part in split(match[2]) if part != "..."]
+            function = module.functions[match[1]] = Function(match[1], names)
             # Without a name the first block is numbered behind the parameters.
             block = Block(f"%{len(names)}")
             function.blocks[block.name] = block
@@ -151,14 +151,14 @@ def parse(text: str) -> Module:
 
 
 def _instruction(line: str, block: Block) -> Instruction:
-    found = dict(_METADATA.findall(line))
+    metadata = dict(_METADATA.findall(line))
     result = _RESULT.match(line)
     text = line[result.end() if result else 2 :]
     ends = _ENDS.search(text)
     op, _, rest = (text[: ends.start()] if ends else text).partition(" ")
     if op in ("tail", "musttail", "notail"):
         op, _, rest = rest.partition(" ")
-    where, loop = (int(found[k]) if k in found else None for k in ("dbg", "llvm.loop"))
+    where, loop = (int(metadata[k]) if k in metadata else None for k in ("dbg", "llvm.loop"))
     return Instruction(result[1] if result else "", op, rest, block, where, loop)
 
 
@@ -182,24 +182,24 @@ def split(text: str) -> list[str]:
 
 def callee(call: Instruction) -> str:
     """What is called: @name, %register, or "" for assembler."""
-    found = _CALLEE.search(call.text)
-    return found[1] if found else ""
+    match = _CALLEE.search(call.text)
+    return match[1] if match else ""
 
 
 def call_arguments(call: Instruction) -> list[str]:
     """What a call passes, each with its type."""
-    found = _CALLEE.search(call.text)
-    if found is None:
+    match = _CALLEE.search(call.text)
+    if match is None:
         return []
-    return split(call.text[found.end() : call.text.rindex(")")])
+    return split(call.text[match.end() : call.text.rindex(")")])
 
 
 def value(part: str) -> str:
     """What a part of an instruction names, without its type: %7, @table, 16, or "" for else."""
     word = part.split()[-1] if part else ""
     if word.endswith(")"):  # a constant expression: the global in it
-        found = _GLOBAL.search(part)
-        return f"@{found[1]}" if found else ""
+        match = _GLOBAL.search(part)
+        return f"@{match[1]}" if match else ""
     return word
 
 
@@ -212,9 +212,9 @@ def bytes_of(kind: str) -> int | None:
     """How many bytes a type has; None for a struct."""
     if is_pointer(kind):
         return 8
-    if found := _BITS.match(kind):
-        return (int(found[1]) + 7) // 8
-    if found := _MANY.match(kind):
-        one = bytes_of(found[2])
-        return None if one is None else int(found[1]) * one
+    if match := _BITS.match(kind):
+        return (int(match[1]) + 7) // 8
+    if match := _MANY.match(kind):
+        one = bytes_of(match[2])
+        return None if one is None else int(match[1]) * one
     return _FLOATS.get(kind)

@@ -13,7 +13,7 @@ from ftensor.ops.pointwise import unary
 from ftensor.rows.catalogue import ROWS
 from ftensor.rows.op import Promote
 
-from ..oracle import agree_on, found, torch
+from ..oracle import agree_on, lookup, torch
 from ..targets import pairs, some
 from . import test_special
 
@@ -82,8 +82,8 @@ def test_complex_functions_stay_in_range(name: str, z: complex) -> None:
     """Against double precision: where float32's squares and exponentials alone would overflow."""
     if name == "sinh" and abs(z) > 1e30:
         pytest.skip("no finite value")
-    wide = found(torch, name)(torch.tensor([z], dtype=torch.complex64).to(torch.complex128))
-    got = found(ft, name)(ft.from_torch(torch.tensor([z], dtype=torch.complex64))).to_torch()
+    wide = lookup(torch, name)(torch.tensor([z], dtype=torch.complex64).to(torch.complex128))
+    got = lookup(ft, name)(ft.from_torch(torch.tensor([z], dtype=torch.complex64))).to_torch()
     torch.testing.assert_close(
         torch.view_as_real(got), torch.view_as_real(wide.to(torch.complex64)), equal_nan=True, rtol=2e-5, atol=1e-5
     )
@@ -94,10 +94,10 @@ def test_refusals_are_torch_s() -> None:
     bools, numbers = ft.from_torch(torch.tensor([True])), ft.from_torch(torch.tensor([1j]))
     for name in ("neg", "positive"):
         with pytest.raises(RuntimeError):
-            found(ft, name)(bools)
+            lookup(ft, name)(bools)
     for name in ("sign", "floor", "erf", "i0", "nn.functional.gelu"):
         with pytest.raises(NotImplementedError):
-            found(ft, name)(numbers)
+            lookup(ft, name)(numbers)
     with pytest.raises(RuntimeError):
         numbers.abs_()
 

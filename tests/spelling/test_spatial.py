@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
 
-from ..oracle import agree_on, found, ours  # noqa: E402
+from ..oracle import agree_on, lookup, ours  # noqa: E402
 
 SIZES = (9, 7, 6)
 LOOSE = {"rtol": 2e-5, "atol": 2e-5}
@@ -102,7 +102,7 @@ def test_fractional_pools(n: int, size: int) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_maxima_go_back(n: int) -> None:
-    values, indices = found(torch.nn.functional, f"max_pool{n}d")(image(n), 2, return_indices=True)
+    values, indices = lookup(torch.nn.functional, f"max_pool{n}d")(image(n), 2, return_indices=True)
     name = f"nn.functional.max_unpool{n}d"
     agree_on(name, values, indices, 2)
     agree_on(name, values, indices, 2, output_size=SIZES[:n])

@@ -20,7 +20,7 @@ POINTERS = "*"  # all ports, of which one pragma speaks
 
 
 @dataclass(frozen=True)
-class Told:
+class Directives:
     """What the text says of a loop: its label, whether it is pipelined or unrolled, and for local
     memories how many turns later a value is met again (0: never)."""
 
@@ -36,23 +36,23 @@ def registers(path: Path) -> frozenset[str]:
 
 
 @cache
-def told(path: Path) -> dict[int, Told]:
+def directives(path: Path) -> dict[int, Directives]:
     """Of each line with a `for` or `while`."""
     lines = path.read_text().splitlines()
-    found, at = {}, 0
+    loops, at = {}, 0
     for number, line in enumerate(lines, 1):
         if _LOOP.search(line) and "#define" not in line:
             label = _LABEL.match(lines[number - 2]) if number > 1 else None
             name = (label[1] or label[2]) if label else ""
-            at, found[number] = number, Told(name, frozenset(), ())
+            at, loops[number] = number, Directives(name, frozenset(), ())
         elif at:
-            was = found[at]
+            was = loops[at]
             if name := PRAGMA.search(line):
-                found[at] = Told(was.label, was.pragmas | {name[1]}, was.apart)
+                loops[at] = Directives(was.label, was.pragmas | {name[1]}, was.apart)
             if one := _APART.search(line):
                 apart = (one[1], int(one[3] or 0)) if one[1] else (POINTERS, 0)
-                found[at] = Told(was.label, was.pragmas, (*was.apart, apart))
-    return found
+                loops[at] = Directives(was.label, was.pragmas, (*was.apart, apart))
+    return loops
 
 
-NOTHING = Told("", frozenset(), ())
+NOTHING = Directives("", frozenset(), ())
