@@ -74,11 +74,11 @@ class Program:
 
     def again(self, states: int, inputs: Sequence[ft.Tensor]) -> Program:
         """The program of a second kernel, whose first inputs are states; numbers go on."""
-        made = Program(inputs)
-        made.values = {at: k + states for at, k in made.values.items()}
-        made.count += states
-        made.numbers, made.dtypes = self.numbers, self.dtypes
-        return made
+        program = Program(inputs)
+        program.values = {at: k + states for at, k in program.values.items()}
+        program.count += states
+        program.numbers, program.dtypes = self.numbers, self.dtypes
+        return program
 
 
 def fused_map(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, Any]:
@@ -111,17 +111,17 @@ def fused_fold(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, A
     for one in seen[:place]:
         program.add(one)
     operands = len(fresh) + len(inputs)
-    given = tuple(range(len(fresh), operands))
+    places = tuple(range(len(fresh), operands))
     states = tuple(range(operands, operands + len(folding.temporaries)))
     steps = []
     for step in folding.steps:
         stage = step.key.reduction.stage
         if stage == "second":
             program = program.again(len(states), inputs)
-            takes, pointers = range(len(states)), states + given
+            takes, pointers = range(len(states)), states + places
             ins = [*range(count, count + len(states)), *(w if w != -1 else None for w in walks)]
         else:
-            takes, pointers, ins = [program.values[id(folded._storage)]], given, walks
+            takes, pointers, ins = [program.values[id(folded._storage)]], places, walks
         program.call(step.key, takes, tensors[:count], numbers if not steps else ())
         if stage == "first":
             written, outs = states, list(range(len(states)))
@@ -164,10 +164,14 @@ def passes_launch(
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in operands]
     along, across = [s[dim] for s in strides], [s[1 - dim] for s in strides]
     if skeleton == "reduce_inner":
-        told = replace(g, kept_strides=tuple((s,) for s in across), strides=((),) * len(operands), steps=tuple(along))
+        geometry = replace(
+            g, kept_strides=tuple((s,) for s in across), strides=((),) * len(operands), steps=tuple(along)
+        )
     else:
-        told = replace(g, kept_strides=((),) * len(operands), strides=tuple((s,) for s in along), steps=tuple(across))
-    ports = tuple(Port(x.dtype, select.kind_of(s)) for x, s in zip(operands, told.steps))
+        geometry = replace(
+            g, kept_strides=((),) * len(operands), strides=tuple((s,) for s in along), steps=tuple(across)
+        )
+    ports = tuple(Port(x.dtype, select.kind_of(s)) for x, s in zip(operands, geometry.steps))
     gives = tuple(program.values[id(x._storage)] for x in eager)
     per_row = tuple(k for k, x in enumerate(operands) if x.ndim == 2 and x.shape[dim] == 1)
     key = FusedKey(
@@ -182,7 +186,7 @@ def passes_launch(
         per_row,
     )
     places = tuple(range(len(operands)))
-    step = Step(key, folds[0].units, places, places, geometry=told.pack(), work=numel(shape))
+    step = Step(key, folds[0].units, places, places, geometry=geometry.pack(), work=numel(shape))
     launch = Launch((step,), len(operands), fresh=False)
     launch.bind(bound_to(default_backend(), launch.steps))
     return launch, fresh, program
@@ -215,7 +219,7 @@ def _walking(
         as_result = inner and k >= len(outs) and walk == 0
         kinds.append(SINGLE if walk is None or as_result else own[walk].kind)
     ports = tuple(Port(d, kind) for d, kind in zip(dtypes, kinds))
-    told = replace(
+    geometry = replace(
         g,
         kept_strides=tuple((0,) * len(g.kept_shape) if k is None else g.kept_strides[k] for k in walks),
         strides=tuple((0,) * len(g.shape) if k is None else g.strides[k] for k in walks),
@@ -231,7 +235,7 @@ def _walking(
         tuple(gives),
     )
     offsets = tuple(None if k >= len(fresh) + len(inputs) else k for k in pointers)
-    return Step(fused, step.units, pointers, offsets, geometry=told.pack(), work=step.work)
+    return Step(fused, step.units, pointers, offsets, geometry=geometry.pack(), work=step.work)
 
 
 def _folds(launch: Launch) -> bool:
@@ -265,9 +269,15 @@ def map_launch(
         tuple(program.dtypes),
     )
     assert BY_VALUE not in choice.kinds
-    places, told = tuple(range(len(operands))), choice.geometry
+    places, geometry = tuple(range(len(operands))), choice.geometry
     step = Step(
-        key, choice.units, places, places, n=choice.n if told is None else None, geometry=told or (), work=numel(shape)
+        key,
+        choice.units,
+        places,
+        places,
+        n=choice.n if geometry is None else None,
+        geometry=geometry or (),
+        work=numel(shape),
     )
     launch = Launch((step,), len(operands), fresh=False)
     launch.bind(bound_to(backend, launch.steps))

@@ -13,12 +13,12 @@ Ints = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Item:
-    """One item of an index; `made` gives it to a library through its `tensor(array)`."""
+    """One item of an index; `of_library` gives it to a library through its `tensor(array)`."""
 
     kind: str
     value: Any = None
 
-    def made(self, tensor: Any) -> Any:
+    def of_library(self, tensor: Any) -> Any:
         """The item as the library at hand takes it."""
         if self.kind == "tensor":
             return tensor(self.value)
@@ -39,8 +39,8 @@ class Case:
 
     def index(self, tensor: Any) -> Any:
         """The index, of a library's tensors."""
-        made = tuple([item.made(tensor) for item in self.items])
-        return made[0] if self.alone and len(made) == 1 else made
+        items = tuple([item.of_library(tensor) for item in self.items])
+        return items[0] if self.alone and len(items) == 1 else items
 
 
 @st.composite
@@ -107,8 +107,8 @@ def cases(draw: st.DrawFn, expand: bool = False) -> Case:
             wide = draw(st.integers(0, 14)) == 0
             low, high = (-size - 1, size) if wide or not size else (-size, size - 1)
             value = draw(st.integers(low, high))
-            made = draw(st.sampled_from([value, np.int64(value)]))
-            items.append(Item("int", made))
+            number = draw(st.sampled_from([value, np.int64(value)]))
+            items.append(Item("int", number))
             at += 1
         elif kind == "slice":
             items.append(Item("slice", draw(_slices())))

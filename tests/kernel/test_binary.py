@@ -85,9 +85,9 @@ def test_fmod_is_exact_for_any_bits(name: str) -> None:
     with np.errstate(invalid="ignore"):
         expected = np.fmod(a, b)
     expected[np.abs(expected) < tiny] = 0
-    found = ft.fmod(ft.from_numpy(a), ft.from_numpy(b)).numpy().copy()
-    found[np.abs(found) < tiny] = 0
-    np.testing.assert_array_equal(found, expected)
+    result = ft.fmod(ft.from_numpy(a), ft.from_numpy(b)).numpy().copy()
+    result[np.abs(result) < tiny] = 0
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_integers_divided_by_a_tensor_with_zeros_do_not_trap() -> None:
@@ -118,10 +118,10 @@ def test_powers_of_float32() -> None:
     give: of all sizes, subnormal ones, and where a base near 1 has a large exponent."""
     some = torch.tensor([float(word) for word in POWERS.split()])
     base, exponent = (t.reshape(-1) for t in torch.meshgrid(some, some, indexing="ij"))
-    found = ft.pow(ft.from_torch(base), ft.from_torch(exponent)).to_torch()
+    result = ft.pow(ft.from_torch(base), ft.from_torch(exponent)).to_torch()
     wanted = torch.pow(base.double(), exponent.double())
-    assert found.signbit().logical_or(found.isnan()).equal(wanted.signbit().logical_or(wanted.isnan()))
-    torch.testing.assert_close(found, wanted.float(), rtol=2.0**-22, atol=0, equal_nan=True)
+    assert result.signbit().logical_or(result.isnan()).equal(wanted.signbit().logical_or(wanted.isnan()))
+    torch.testing.assert_close(result, wanted.float(), rtol=2.0**-22, atol=0, equal_nan=True)
 
     random = torch.Generator().manual_seed(0)
     u, v, w = (torch.rand(5000, generator=random) * 2 - 1 for _ in range(3))
@@ -129,9 +129,9 @@ def test_powers_of_float32() -> None:
     for x, y in (((87 * u).exp(), 3 * v), (near, 1e6 * w), (1 + u / 2, 140 * w), (bits, 2 * w)):
         exact = torch.pow(x.double(), y.double())
         inside = (exact > 2.0**-126) & (exact < 3e38)
-        made = ft.pow(ft.from_torch(x), ft.from_torch(y)).to_torch().double()
+        power = ft.pow(ft.from_torch(x), ft.from_torch(y)).to_torch().double()
         ulp = torch.exp2(exact.log2().floor() - 23)
-        assert ((made - exact).abs() / ulp)[inside].max() <= 1
+        assert ((power - exact).abs() / ulp)[inside].max() <= 1
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.3, 0.5, 1.0, -2.0])

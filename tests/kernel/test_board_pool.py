@@ -54,24 +54,24 @@ def planes(shape: tuple[int, ...]) -> torch.Tensor:
 
 @pytest.mark.parametrize("case", EACH)
 def test_maxima_and_their_places(case: str) -> None:
-    shape, *given = CASES[case]
+    shape, *window = CASES[case]
     x = planes(shape)
-    wanted = T.max_pool2d(x, *given, return_indices=True)
-    same(F.max_pool2d(ours(x), *given, return_indices=True), wanted, exact=True)
-    same(F.max_pool2d(ours(x), *given), wanted[0], exact=True)
+    wanted = T.max_pool2d(x, *window, return_indices=True)
+    same(F.max_pool2d(ours(x), *window, return_indices=True), wanted, exact=True)
+    same(F.max_pool2d(ours(x), *window), wanted[0], exact=True)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c != "apart"])
 def test_means(case: str) -> None:
     """The zeros beside planes count or not, and a given divisor does instead: with torch's bits, as
     both sum a window's elements in order, where the kernel is a board's."""
-    shape, kernel, *given = CASES[case]
-    words = {"stride": given[0] if given else None, "padding": given[1] if len(given) > 1 else 0}
+    shape, kernel, *window = CASES[case]
+    words = {"stride": window[0] if window else None, "padding": window[1] if len(window) > 1 else 0}
     x = planes(shape).nan_to_num(0.3) / 3
     for more in ({}, {"count_include_pad": False}, {"divisor_override": 3}):
-        told = {**words, "ceil_mode": case == "one more", **more}
-        wanted = T.avg_pool2d(x, kernel, **told)
-        same(F.avg_pool2d(ours(x), kernel, **told), wanted, exact=boards())
+        options = {**words, "ceil_mode": case == "one more", **more}
+        wanted = T.avg_pool2d(x, kernel, **options)
+        same(F.avg_pool2d(ours(x), kernel, **options), wanted, exact=boards())
 
 
 @pytest.mark.parametrize("of", [torch.uint8, torch.float16])

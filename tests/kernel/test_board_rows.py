@@ -30,8 +30,8 @@ def rows(shape: tuple[int, ...]) -> torch.Tensor:
     return torch.randn(shape) * 3
 
 
-def near(made: Any, wanted: torch.Tensor) -> None:
-    torch.testing.assert_close(torch.from_numpy(made.numpy()), wanted, **LOOSE)
+def near(result: Any, wanted: torch.Tensor) -> None:
+    torch.testing.assert_close(torch.from_numpy(result.numpy()), wanted, **LOOSE)
 
 
 @pytest.mark.parametrize("shape", EACH)
@@ -45,10 +45,10 @@ def test_softmax(shape: tuple[int, ...]) -> None:
 def test_layer_norm(shape: tuple[int, ...]) -> None:
     """With a weight or not, with a bias or not; the statistics, too."""
     x, n = rows(shape), shape[-1]
-    for given in ((None, None), (torch.randn(n), None), (torch.randn(n), torch.randn(n))):
-        mine = [None if y is None else ours(y) for y in given]
-        made = ft.native_layer_norm(ours(x), (n,), *mine, 1e-5)
-        for one, wanted in zip(made, torch.native_layer_norm(x, (n,), *given, 1e-5), strict=True):
+    for affine in ((None, None), (torch.randn(n), None), (torch.randn(n), torch.randn(n))):
+        mine = [None if y is None else ours(y) for y in affine]
+        results = ft.native_layer_norm(ours(x), (n,), *mine, 1e-5)
+        for one, wanted in zip(results, torch.native_layer_norm(x, (n,), *affine, 1e-5), strict=True):
             near(one, wanted)
 
 

@@ -51,9 +51,9 @@ OPS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
 @pytest.mark.parametrize("name", OPS)
 def test_any_byte_but_zero_is_true(name: str) -> None:
     proper, floats = BYTES[::-1] % 2 == 1, np.linspace(-1, 1, 1000, dtype=np.float32)
-    found = []
+    results = []
     for m, make in ((ft, ft.from_numpy), (torch, torch.from_numpy)):
         a = make(BYTES.copy()).view(m.bool)
-        made = OPS[name](m, a, make(proper.copy()), make(floats))
-        found.append(made.tolist() if hasattr(made, "tolist") else made)
-    assert found[0] == found[1]
+        result = OPS[name](m, a, make(proper.copy()), make(floats))
+        results.append(result.tolist() if hasattr(result, "tolist") else result)
+    assert results[0] == results[1]

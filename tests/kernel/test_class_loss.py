@@ -32,10 +32,10 @@ def one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(nll_module, "_serves", lambda *args: True)
 
 
-def exact(found: ft.Tensor, wanted: torch.Tensor, eps: float) -> None:
-    made = torch.tensor(found.to(ft.float64).tolist(), dtype=torch.float64)
-    assert made.shape == wanted.shape
-    torch.testing.assert_close(made, wanted, rtol=eps, atol=eps, equal_nan=True)
+def exact(result: ft.Tensor, wanted: torch.Tensor, eps: float) -> None:
+    actual = torch.tensor(result.to(ft.float64).tolist(), dtype=torch.float64)
+    assert actual.shape == wanted.shape
+    torch.testing.assert_close(actual, wanted, rtol=eps, atol=eps, equal_nan=True)
 
 
 def special(shape: Any, dim: int, dtype: torch.dtype) -> torch.Tensor:
@@ -69,31 +69,31 @@ def test_rows(name: str, dtype: torch.dtype, shapes: list[tuple[tuple[int, ...],
         # Not from where the memory begins, of which no vector's alignment is to be expected.
         padded = ft.from_torch(torch.cat([x.new_zeros(3), x.flatten()]))
         mine = padded[3:].reshape(shape)
-        made = getattr(ft, name)(mine, dim)
+        result = getattr(ft, name)(mine, dim)
         wide = getattr(x.double(), name)(dim)
-        exact(made, wide, EPS[dtype])
+        exact(result, wide, EPS[dtype])
         y, g = wide.to(dtype).nan_to_num(), grad.nan_to_num(posinf=2.0, neginf=3.0)
         backward = getattr(torch.ops.aten, f"_{name}_backward_data")
-        made = ENTRIES[f"_{name}_backward_data"].call(ft.from_torch(g), ft.from_torch(y), dim, mine.dtype)
+        result = ENTRIES[f"_{name}_backward_data"].call(ft.from_torch(g), ft.from_torch(y), dim, mine.dtype)
         want = backward(g.double(), y.double(), dim, torch.float64)
-        exact(made, want, EPS[dtype] * max(1, g.abs().sum().item() / 20))
+        exact(result, want, EPS[dtype] * max(1, g.abs().sum().item() / 20))
 
 
 @pytest.mark.parametrize("to", ["float32", "bfloat16"])
 def test_results_of_another_dtype(to: str, one_launch: None) -> None:
     x = torch.randn(5, 20).to(torch.bfloat16 if to == "float32" else torch.float32)
     of = getattr(ft, to)
-    made = ft.from_torch(x).softmax(1, of)
-    assert made.dtype is of
-    exact(made, x.double().softmax(1), EPS[getattr(torch, to)])
+    result = ft.from_torch(x).softmax(1, of)
+    assert result.dtype is of
+    exact(result, x.double().softmax(1), EPS[getattr(torch, to)])
 
 
 def test_log_softmax_of_narrow_rows_rounds_its_logarithm() -> None:
     """As torch does along the last dim: its logarithm's argument and value have 16 bits."""
     for dtype in (torch.float16, torch.bfloat16):
         x = torch.randn(40, 9, generator=torch.Generator().manual_seed(1)).mul(3).to(dtype)
-        found = torch.tensor(ft.from_torch(x).log_softmax(1).to(ft.float32).tolist())
-        assert torch.equal(found, x.log_softmax(1).float())
+        result = torch.tensor(ft.from_torch(x).log_softmax(1).to(ft.float32).tolist())
+        assert torch.equal(result, x.log_softmax(1).float())
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,13 @@ def test_classes_in_one_launch(reduction: str, dtype: torch.dtype, one_launch: N
             wanted.backward(grad.double())
             mine, y = ft.from_torch(x), ft.from_torch(target)
             w = None if weight is None else ft.from_torch(weight)
-            made = nll(mine, y, w, reduction, ignored)
-            assert made is not None
-            exact(made[0], wanted.detach(), EPS[dtype] * 4)
+            results = nll(mine, y, w, reduction, ignored)
+            assert results is not None
+            exact(results[0], wanted.detach(), EPS[dtype] * 4)
             used = (target != ignored) * (1.0 if factor is None else factor[target])
-            exact(made[1], used.double().sum() * (reduction != "none"), EPS[dtype] * 8)
+            exact(results[1], used.double().sum() * (reduction != "none"), EPS[dtype] * 8)
             g = ft.from_torch(grad)
-            back = nll_input(g, mine, y, w, reduction, ignored, made[1])
+            back = nll_input(g, mine, y, w, reduction, ignored, results[1])
             assert back is not None and leaf.grad is not None
             exact(back, leaf.grad, EPS[dtype] * 4)
 

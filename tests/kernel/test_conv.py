@@ -26,8 +26,8 @@ def check(n: int, size: int, filters: int, groups: int, dtype: torch.dtype, stri
     weight = draw(-2, 3, (filters, 2, *(3, 2, 3)[:n])).to(dtype)
     bias = draw(-9, 9, (filters,)).to(dtype)
     theirs = getattr(torch, f"conv{n}d")(x, weight, bias, stride, 1, 2, groups)
-    given = [ours(t) for t in (x, weight, bias)]
-    mine = getattr(ft, f"conv{n}d")(*given, stride, 1, 2, groups)
+    operands = [ours(t) for t in (x, weight, bias)]
+    mine = getattr(ft, f"conv{n}d")(*operands, stride, 1, 2, groups)
     same(mine, theirs, exact=True)
 
 
@@ -79,12 +79,12 @@ def close(mine: ft.Tensor, theirs: torch.Tensor) -> None:
     same(mine, theirs, rtol=1e-5, atol=1e-4)
 
 
-def on_processors(name: str, *given: torch.Tensor, **more: Any) -> torch.Tensor:
+def on_processors(name: str, *operands: torch.Tensor, **more: Any) -> torch.Tensor:
     """What torch's function of a name gives, and ours, too, by each processor's launches."""
-    theirs = getattr(torch, name)(*given, **more)
+    theirs = getattr(torch, name)(*operands, **more)
     for processor in processors():
         with processor:
-            close(getattr(ft, name)(*[ours(t) for t in given], **more), theirs)
+            close(getattr(ft, name)(*[ours(t) for t in operands], **more), theirs)
     return theirs
 
 
@@ -185,8 +185,8 @@ def test_operands_that_begin_anywhere(width: int, direct: bool, monkeypatch: pyt
         weight = torch.randn(8, channels, 3, 3)
         theirs = torch.conv2d(x, weight, bias, **more)
         for step in (1, 2, 3):
-            given = [from_element_9(t, step) for t in (x, weight, bias)]
-            close(ft.conv2d(*given, **more), theirs)
+            operands = [from_element_9(t, step) for t in (x, weight, bias)]
+            close(ft.conv2d(*operands, **more), theirs)
 
 
 @pytest.mark.core
@@ -278,5 +278,5 @@ def test_gradients_of_nothing_are_zeros() -> None:
     asked = [True, True, False]
     theirs = torch.ops.aten.convolution_backward(grad, x, weight, None, *where, False, (0,), 1, asked)
     same(gradients.input_gradient(ours(grad), (0, 3, 8), ours(weight), *where, False, 1), theirs[0])
-    made, _ = gradients.weight_gradient(ours(grad), ours(x), (4, 3, 3), *where, 1)
-    same(made, theirs[1])
+    gradient, _ = gradients.weight_gradient(ours(grad), ours(x), (4, 3, 3), *where, 1)
+    same(gradient, theirs[1])

@@ -44,8 +44,8 @@ def check(case: str, dtype: torch.dtype = torch.float32, last: bool = False) -> 
     theirs = torch.ops.aten.convolution_backward(
         grad, x, weight, [kernel[0]], *where, False, [0] * n, groups, [False, True, True]
     )
-    made, sums = weight_gradient(ours(grad), ours(x), kernel, *where, groups, True)
-    same(made, theirs[1].contiguous(), rtol=1e-4, atol=1e-3)
+    gradient, sums = weight_gradient(ours(grad), ours(x), kernel, *where, groups, True)
+    same(gradient, theirs[1].contiguous(), rtol=1e-4, atol=1e-3)
     if sums is not None:
         same(sums, theirs[2], rtol=1e-4, atol=1e-3)
 

@@ -120,12 +120,12 @@ def test_weights_of_bytes_are_kept_too(product: bool) -> None:
     ids=["as-it-lies", "strided", "groups", "transposed"],
 )
 def test_kept_panels_give_the_same_bits(case: dict[str, Any]) -> None:
-    given = Case(**case)
-    given.agrees()
-    assert not packed(given.call)
-    given.mine[1].mul_(2)
-    given.theirs[1].mul_(2)
-    given.agrees()
+    conv = Case(**case)
+    conv.agrees()
+    assert not packed(conv.call)
+    conv.mine[1].mul_(2)
+    conv.theirs[1].mul_(2)
+    conv.agrees()
 
 
 WRITES: dict[str, Call] = {

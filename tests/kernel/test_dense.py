@@ -86,11 +86,11 @@ def test_triangles(of: str) -> None:
                 t = np.triu(a) if upper else np.tril(a)
                 if unit:
                     t = t - t * np.eye(n, dtype=of) + np.eye(n, dtype=of)
-                given = {"upper": upper, "unitriangular": unit}
-                x = ft.linalg.solve_triangular(ft.from_numpy(a), ft.from_numpy(b), **given)
+                flags = {"upper": upper, "unitriangular": unit}
+                x = ft.linalg.solve_triangular(ft.from_numpy(a), ft.from_numpy(b), **flags)
                 near(ft.from_numpy(t) @ x, b, n, 20)
                 right = ft.from_numpy(h(b).copy())
-                x = ft.linalg.solve_triangular(ft.from_numpy(a), right, left=False, **given)
+                x = ft.linalg.solve_triangular(ft.from_numpy(a), right, left=False, **flags)
                 near(x @ ft.from_numpy(t), h(b), n, 20)
 
 
@@ -120,8 +120,8 @@ def test_qr_and_products_with_its_reflections(of: str) -> None:
             c = draw(rng, of, 2, m, 3)
             for transpose in (False, True):
                 q = h(Q.numpy()) if transpose else Q.numpy()
-                made = ft.ormqr(*reflections, ft.from_numpy(c), True, transpose)
-                near(made, q @ c, m)
+                result = ft.ormqr(*reflections, ft.from_numpy(c), True, transpose)
+                near(result, q @ c, m)
                 right = ft.from_numpy(h(c).copy())
                 near(ft.ormqr(*reflections, right, False, transpose), h(c) @ q, m)
 

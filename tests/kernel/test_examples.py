@@ -47,9 +47,9 @@ def pixels(path: Path) -> np.ndarray:
 
 def device_name(output: str) -> str:
     """The device that an example says it used."""
-    found = re.search(r"^ftensor's device: (.+) \(kernels", output, re.M)
-    assert found, output
-    return found[1]
+    match = re.search(r"^ftensor's device: (.+) \(kernels", output, re.M)
+    assert match, output
+    return match[1]
 
 
 @program(0)
@@ -81,12 +81,12 @@ def test_photo(tmp_path: Path, image: str) -> None:
     assert device_name(output) == ft.fpga.get_device_name()
     edges, tones = pixels(tmp_path / "edges.png")[24:], pixels(tmp_path / "tones.png")[24:]
     width = (edges.shape[1] - 12) // 2
-    before, found, mapped = edges[:, :width], edges[:, width + 12 :], tones[:, width + 12 :]
+    before, detected, mapped = edges[:, :width], edges[:, width + 12 :], tones[:, width + 12 :]
     assert np.array_equal(before, tones[:, :width])
-    assert found.max() == 255
-    assert np.median(found) < 30
+    assert detected.max() == 255
+    assert np.median(detected) < 30
     change = np.abs(np.diff(before.mean(2), axis=1))[1:-1, :-1]
-    strength = found.mean(2)[1:-1, 1:-1]
+    strength = detected.mean(2)[1:-1, 1:-1]
     assert strength[change > 60].mean() > 4 * strength[change < 5].mean()
     dark = before.mean(2) < 80
     assert mapped[dark].mean() > before[dark].mean() + 5
@@ -100,9 +100,9 @@ def test_a_network_trained_by_torch(tmp_path: Path) -> None:
 
     output = run("cnn.py", "--epochs", "6", cwd=tmp_path)
     assert f"ftensor's device: {ft.fpga.get_device_name()}" in output
-    found = re.search(r"accuracy on 797 digits: ([\d.]+)\n.*probabilities: ([\d.e-]+)\n", output)
-    assert found, output
-    assert float(found[1]) > 0.7 and float(found[2]) < 1e-5
+    match = re.search(r"accuracy on 797 digits: ([\d.]+)\n.*probabilities: ([\d.e-]+)\n", output)
+    assert match, output
+    assert float(match[1]) > 0.7 and float(match[2]) < 1e-5
 
 
 @pytest.mark.skipif(

@@ -21,14 +21,14 @@ def of(name):
 
 def same_bits(mine, theirs):
     """The same dtype and bytes; one NaN is as good as another unless the result is float8."""
-    made = mine.to_torch()
-    assert made.dtype is theirs.dtype and made.shape == theirs.shape
+    actual = mine.to_torch()
+    assert actual.dtype is theirs.dtype and actual.shape == theirs.shape
     if theirs.dtype.itemsize > 1 and (theirs.is_floating_point() or theirs.is_complex()):
-        assert torch.equal(torch.isnan(made), torch.isnan(theirs))
+        assert torch.equal(torch.isnan(actual), torch.isnan(theirs))
         keep = ~torch.isnan(theirs)
-        made, theirs = made[keep], theirs[keep]
-    made, theirs = made.reshape(-1), theirs.reshape(-1)
-    assert torch.equal(made.view(torch.uint8), theirs.view(torch.uint8))
+        actual, theirs = actual[keep], theirs[keep]
+    actual, theirs = actual.reshape(-1), theirs.reshape(-1)
+    assert torch.equal(actual.view(torch.uint8), theirs.view(torch.uint8))
 
 
 def all_of(name):
@@ -78,14 +78,14 @@ def test_bits_are_copied_as_they_are(name):
     size = of(name).itemsize
     x = torch.arange(240 * size, dtype=torch.int32).to(torch.uint8).view(of(name)).reshape(15, 16)
     y = ft.from_torch(x)
-    for made, expected in (
+    for result, expected in (
         (y.t().contiguous(), x.t().contiguous()),
         (y[1::2, ::3].clone(), x[1::2, ::3].clone()),
         (ft.cat([y, y]), torch.cat([x, x])),
         (y[ft.tensor([3, 0, 3])], x[torch.tensor([3, 0, 3])]),
         (y.roll(1, 0), x.roll(1, 0)),
     ):
-        assert torch.equal(made.to_torch().view(torch.uint8), expected.view(torch.uint8))
+        assert torch.equal(result.to_torch().view(torch.uint8), expected.view(torch.uint8))
 
 
 @pytest.mark.parametrize("name", ["uint32", "uint64"])
@@ -128,5 +128,5 @@ def test_products_of_small_integers(shapes, first):
     n, k, m = shapes
     x = torch.randint(0, 256, (n, k)).to(of(first))
     y = torch.randint(-128, 128, (m, k)).to(torch.int8).t()
-    made = ft._int_mm(ft.from_torch(x), ft.from_torch(y))
-    assert torch.equal(made.to_torch(), torch._int_mm(x, y))
+    result = ft._int_mm(ft.from_torch(x), ft.from_torch(y))
+    assert torch.equal(result.to_torch(), torch._int_mm(x, y))

@@ -48,9 +48,9 @@ def exact(x: np.ndarray[Any, Any], inverse: bool) -> np.ndarray[Any, Any]:
     return np.asarray((re @ c - im @ s) + 1j * (re @ s + im @ c))
 
 
-def off(made: Any, right: np.ndarray[Any, Any]) -> float:
+def off(result: Any, right: np.ndarray[Any, Any]) -> float:
     """The root of the mean square error, relative to the values'."""
-    got = made.cpu().numpy().astype(np.clongdouble)
+    got = result.cpu().numpy().astype(np.clongdouble)
     assert got.shape == right.shape
     return float(np.sqrt((abs(got - right) ** 2).mean() / (abs(right) ** 2).mean()))
 
@@ -86,8 +86,8 @@ def test_units_share_few_numbers() -> None:
             right = np.fft.fft(x.astype(np.complex128))
             assert off(ft.fft.fft(ours(x)), right) < 1e-6
             assert off(ft.fft.ifft(ours(right.astype(np.complex64))), x) < 1e-6
-        made = default_backend().launches.values()
-        counts = {len(launch.steps) for launch in made if getattr(launch, "constants", ())}
+        launches = default_backend().launches.values()
+        counts = {len(launch.steps) for launch in launches if getattr(launch, "constants", ())}
         assert default_backend().images is not None or counts == {1, 2}
 
 

@@ -39,8 +39,8 @@ def bits(x: ft.Tensor) -> list[Any]:
     """A tensor's elements as integers."""
     widths = {1: ft.uint8, 2: ft.int16, 4: ft.int32, 8: ft.int64}
     x = ft.view_as_real(x.contiguous()) if x.is_complex() else x.contiguous()
-    found: list[Any] = x.view(widths[x.dtype.itemsize]).tolist()
-    return found
+    words: list[Any] = x.view(widths[x.dtype.itemsize]).tolist()
+    return words
 
 
 def agree(function: Callable[..., Any], *inputs: ft.Tensor) -> None:
@@ -177,7 +177,7 @@ def test_folds_across_rows(shape: tuple[int, int]) -> None:
 
 def rows_of(dtype: ft.dtype) -> dict[int, list[tuple[Op, tuple[Any, ...]]]]:
     """The rows of elements that serve a dtype, with parameters, by how many inputs they have."""
-    found: dict[int, list[tuple[Op, tuple[Any, ...]]]] = {}
+    rows: dict[int, list[tuple[Op, tuple[Any, ...]]]] = {}
     for row in ROWS:
         if isinstance(row, Op) and row.expression(dtype) and not row.masks:
             text = " ".join([row.expression(dtype) or "", *(text for _, text in row.lets)])
@@ -185,8 +185,8 @@ def rows_of(dtype: ft.dtype) -> dict[int, list[tuple[Op, tuple[Any, ...]]]]:
             numbers = tuple(2 for _ in row.params)
             with suppress(RuntimeError, TypeError):  # what it refuses is tested with its row
                 if pointwise(row, (ft.ones(1, dtype=dtype),) * count, numbers, None, False)._shape:
-                    found.setdefault(count, []).append((row, numbers))
-    return found
+                    rows.setdefault(count, []).append((row, numbers))
+    return rows
 
 
 @pytest.mark.long
@@ -198,15 +198,15 @@ def test_every_row_beside_others(name: str) -> None:
     of = getattr(ft, name)
     rows = rows_of(of)
     assert sum(map(len, rows.values())) > 70
-    for count, found in rows.items():
+    for count, group in rows.items():
         inputs = [(drawn(37 + k)[k:] * 3).to(of) for k in range(count)]
-        for k in range(0, len(found) if count else 0, 8):
+        for k in range(0, len(group) if count else 0, 8):
 
-            def several(*xs: ft.Tensor, k: int = k, found: Any = found) -> tuple[ft.Tensor, ...]:
-                results = [pointwise(row, xs, of, None, False) for row, of in found[k : k + 8]]
+            def several(*xs: ft.Tensor, k: int = k, group: Any = group) -> tuple[ft.Tensor, ...]:
+                results = [pointwise(row, xs, of, None, False) for row, of in group[k : k + 8]]
                 return tuple(results)
 
-            for (row, _), *both in zip(found[k : k + 8], *fused_map(several, *inputs)):
+            for (row, _), *both in zip(group[k : k + 8], *fused_map(several, *inputs)):
                 eager, fused = ((x + 0).nan_to_num(7) if x.dtype.kind in "fc" else x for x in both)
                 assert bits(eager) == bits(fused), row.name
 

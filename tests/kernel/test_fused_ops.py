@@ -21,7 +21,7 @@ from ftensor.runtime.stream import Stream
 from ..targets import some
 from .test_graph_kernels import drawn, pytestmark  # noqa: F401
 
-Given = tuple[ft.Tensor, ...]
+Operands = tuple[ft.Tensor, ...]
 
 
 class Kernels(Observer):
@@ -53,10 +53,10 @@ GRU = (drawn(2, 5), STATE, drawn(24, 5), drawn(24, 8), drawn(24), drawn(24))
 
 
 def of_aten(name: str) -> Callable[..., Any]:
-    return lambda *given: ATEN[name].call(*given)
+    return lambda *operands: ATEN[name].call(*operands)
 
 
-def cell(gates: int, hidden: int = 512, size: int = 384) -> Given:
+def cell(gates: int, hidden: int = 512, size: int = 384) -> Operands:
     """The weights and biases of a cell."""
     n = hidden * gates
     return drawn(n, size), drawn(n, hidden), drawn(n), drawn(n) + 1
@@ -70,14 +70,14 @@ def moving(x: ft.Tensor, mean: ft.Tensor, var: ft.Tensor, w: ft.Tensor, b: ft.Te
     return F.batch_norm(x, mean, var, w, b, True), mean, var
 
 
-VECTORS: list[tuple[str, Callable[..., Any], Given]] = [
+VECTORS: list[tuple[str, Callable[..., Any], Operands]] = [
     ("matrix times vector", lambda x, v: x @ v, (drawn(70, 64), drawn(64))),
     ("vector times matrix", lambda v, x: v @ x, (drawn(64), drawn(64, 70))),
     ("two vectors", lambda v, w: v @ w, (drawn(64), drawn(64))),
     ("conjugate", ft.vdot, (ft.complex(drawn(9), drawn(9)), ft.complex(drawn(9), drawn(9)))),
     ("added", ft.addmv, (drawn(70), drawn(70, 64), drawn(64))),
 ]
-CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
+CASES: list[tuple[str, Callable[..., Any], Operands, int]] = [
     ("var", lambda x: x.var(-1), (X,), 1),
     ("std", lambda x: x.std(), (X,), 1),
     ("var_mean", lambda x: ft.var_mean(x, 0), (X,), 1),
@@ -101,7 +101,7 @@ CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
     ("group_norm", lambda x, c: F.group_norm(x, 2, c, c), (IMAGE, C), 1),
     ("linear, one row", F.linear, (drawn(1, 64), drawn(70, 64), drawn(70)), 1),
     ("linear, two rows", F.linear, (drawn(2, 256), drawn(300, 256), drawn(300)), 1),
-    *[(f"product: {name}", op, given, 1) for name, op, given in VECTORS],
+    *[(f"product: {name}", op, operands, 1) for name, op, operands in VECTORS],
     # Kernels in series: all of one unit, or what a unit does for itself before its share.
     ("attention", F.scaled_dot_product_attention, (Q, K, K), 1),
     ("attention, masked", F.scaled_dot_product_attention, (Q, K, K, drawn(1, 9)), 1),
@@ -118,13 +118,15 @@ CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
 
 
 @pytest.mark.parametrize(
-    ("name", "op", "given", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
+    ("name", "op", "operands", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
 )
 @pytest.mark.usefixtures("graphs_at_once")
-def test_kernels(name: str, op: Callable[..., Any], given: Given, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels(
+    name: str, op: Callable[..., Any], operands: Operands, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The number, and results as of the parts."""
-    mine, theirs = ([x.clone() for x in given] for _ in range(2))
-    op(*[x.clone() for x in given])  # makes tables that serve all calls
+    mine, theirs = ([x.clone() for x in operands] for _ in range(2))
+    op(*[x.clone() for x in operands])  # makes tables that serve all calls
     seen = Kernels()
     with observed(default_backend(), seen):
         got = op(*mine)
@@ -142,16 +144,16 @@ def test_kernels(name: str, op: Callable[..., Any], given: Given, count: int, mo
         np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
-@pytest.mark.parametrize(("name", "op", "given"), VECTORS)
+@pytest.mark.parametrize(("name", "op", "operands"), VECTORS)
 @pytest.mark.usefixtures("graphs_at_once")
 def test_products_with_vectors_are_not_checked_again(
-    name: str, op: Callable[..., Any], given: Given, monkeypatch: pytest.MonkeyPatch
+    name: str, op: Callable[..., Any], operands: Operands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call like one before has its kernel, and no more."""
-    wanted = [op(*given).numpy() for _ in range(3)]
+    wanted = [op(*operands).numpy() for _ in range(3)]
     for module in (ftensor.ops.linalg.matmul, ftensor.ops.linalg.addmm):
         monkeypatch.setattr(module, "check", None)
-    np.testing.assert_array_equal(op(*given).numpy(), wanted[0])
+    np.testing.assert_array_equal(op(*operands).numpy(), wanted[0])
 
 
 @pytest.fixture

@@ -90,16 +90,16 @@ CASES: list[tuple[str, Callable[..., Any], tuple[ft.Tensor, ...], int]] = [
 
 
 @pytest.mark.parametrize(
-    ("name", "function", "given", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
+    ("name", "function", "operands", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
 )
-def test_kernels(name: str, function: Callable[..., Any], given: tuple[ft.Tensor, ...], count: int) -> None:
+def test_kernels(name: str, function: Callable[..., Any], operands: tuple[ft.Tensor, ...], count: int) -> None:
     """The number, and results as without."""
     jitted = ft.jit(function)
-    fresh = [x.clone() for x in given]
+    fresh = [x.clone() for x in operands]
     plan = jitted.graph(*fresh)
     assert len(plan.kernels) == count, plan.report()
     for _ in range(2):
-        mine, theirs = [x.clone() for x in given], [x.clone() for x in given]
+        mine, theirs = [x.clone() for x in operands], [x.clone() for x in operands]
         got, wanted = jitted(*mine), function(*theirs)
         pairs = zip(got, wanted) if isinstance(got, tuple) else [(got, wanted)]
         for a, b in [*pairs, *zip(mine, theirs)]:
@@ -113,7 +113,7 @@ def test_equal_tables_are_one_tensor() -> None:
     kept = constant_of(table, x)
     assert constant_of(table.copy(), x) is kept and kept.tolist() == table.tolist()
     for other in (table.astype(np.int64), table.reshape(2, 3), table + 1):
-        made = constant_of(other, x)
-        assert made is not kept and made.tolist() == other.tolist()
+        constant = constant_of(other, x)
+        assert constant is not kept and constant.tolist() == other.tolist()
     large = np.zeros(MOST + 1, np.uint8)
     assert constant_of(large, x) is not constant_of(large, x)

@@ -35,8 +35,8 @@ def theirs(array: Any) -> torch.Tensor:
 
 def outcome(call: Callable[[], Any]) -> Any:
     """What a call returns, or the class of what it raises."""
-    made = oracle.outcome(call)
-    return type(made) if isinstance(made, Exception) else made
+    result = oracle.outcome(call)
+    return type(result) if isinstance(result, Exception) else result
 
 
 def both(case: Case, dtype: torch.dtype = torch.float32) -> tuple[Any, ...]:
@@ -55,17 +55,17 @@ same = partial(oracle.same, exact=True)
 def test_read(case: Case) -> None:
     base, t, mine, a = both(case)
     expected = outcome(lambda: t[case.index(theirs)])
-    found = outcome(lambda: a[case.index(lambda x: ft.from_torch(theirs(x)))])
+    result = outcome(lambda: a[case.index(lambda x: ft.from_torch(theirs(x)))])
     if isinstance(expected, type):
-        assert found is expected, found
+        assert result is expected, result
         return
-    assert isinstance(found, ft.Tensor), (found, expected)
-    same(found, expected)
+    assert isinstance(result, ft.Tensor), (result, expected)
+    same(result, expected)
     if expected.numel():
         shared = expected.untyped_storage().data_ptr() == base.untyped_storage().data_ptr()
-        assert (found._storage is mine._storage) == shared
+        assert (result._storage is mine._storage) == shared
         if shared:
-            assert found.storage_offset() == expected.storage_offset()
+            assert result.storage_offset() == expected.storage_offset()
 
 
 def written(case: Case, selected: torch.Tensor, draw: Any) -> tuple[Any, Any]:
@@ -98,8 +98,8 @@ def test_write(case: Case, draw: Any) -> None:
     before = mine.to_torch().clone()
     expected = outcome(lambda: t.__setitem__(case.index(theirs), value))
     index = case.index(lambda x: ft.from_torch(theirs(x)))
-    found = outcome(lambda: a.__setitem__(index, our_value))
-    assert found is expected
+    result = outcome(lambda: a.__setitem__(index, our_value))
+    assert result is expected
     after = mine.to_torch()
     if expected is None:
         assert torch.equal(after, base)
@@ -124,11 +124,11 @@ def test_index_put_sums(case: Case, in_place: bool, draw: Any) -> None:
     name = "index_put_" if in_place else "index_put"
     expected = outcome(lambda: getattr(t, name)(index, value, accumulate=True))
     ours_ = tuple([ft.from_torch(i) for i in index])
-    found = outcome(lambda: getattr(a, name)(ours_, ft.from_torch(value), accumulate=True))
+    result = outcome(lambda: getattr(a, name)(ours_, ft.from_torch(value), accumulate=True))
     if isinstance(expected, type):
-        assert found is expected
+        assert result is expected
         return
-    same(found, expected)
+    same(result, expected)
     assert torch.equal(mine.to_torch(), base)
 
 

@@ -25,7 +25,7 @@ def deferred() -> Iterator[None]:
     default_backend().current_stream().doubts.clear()
 
 
-def given(*indices: int) -> ft.Tensor:
+def unchecked(*indices: int) -> ft.Tensor:
     """Indices whose bounds nobody knows."""
     return ft.tensor(indices) + 0
 
@@ -48,12 +48,12 @@ CALLS: dict[str, Callable[[ft.Tensor], Any]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_now_the_call_raises(name: str) -> None:
     with pytest.raises((IndexError, RuntimeError), match=r"\b(12|6)\b"):
-        CALLS[name](given(1, 6))
+        CALLS[name](unchecked(1, 6))
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_deferred_the_next_wait_raises(name: str, deferred: None) -> None:
-    CALLS[name](given(1, 6))
+    CALLS[name](unchecked(1, 6))
     with pytest.raises(IndexError) as caught:
         ft.synchronize()
     text = str(caught.value)
@@ -76,14 +76,14 @@ def test_deferred_the_next_wait_raises(name: str, deferred: None) -> None:
     ids=["item", "tolist", "numpy", "repr", "stream", "device"],
 )
 def test_every_wait_asks(wait: Callable[[], Any], deferred: None) -> None:
-    values()[given(6)]
+    values()[unchecked(6)]
     with pytest.raises(IndexError, match="index 6 is out of bounds for dimension 0 with size 5"):
         wait()
 
 
 def test_what_is_out_of_range_is_neither_read_nor_written(deferred: None) -> None:
     x = values()
-    x[given(0, 6, 4)] = 1.0
+    x[unchecked(0, 6, 4)] = 1.0
     with pytest.raises(IndexError):
         ft.synchronize()
     want = np.arange(10, dtype=np.float32).reshape(ROWS, 2)
@@ -92,9 +92,9 @@ def test_what_is_out_of_range_is_neither_read_nor_written(deferred: None) -> Non
 
 
 def test_every_call_is_told_in_its_order(deferred: None) -> None:
-    values().index_select(0, given(7))
-    values()[given(1)]
-    values()[given(8)]
+    values().index_select(0, unchecked(7))
+    values()[unchecked(1)]
+    values()[unchecked(8)]
     for bad in (7, 8):
         with pytest.raises(IndexError, match=f"index {bad} "):
             ft.synchronize()
@@ -102,7 +102,7 @@ def test_every_call_is_told_in_its_order(deferred: None) -> None:
 
 
 def test_a_loop_asks_once(deferred: None) -> None:
-    index = given(0, 4)
+    index = unchecked(0, 4)
     for _ in range(50):
         values()[index]
     assert len(default_backend().current_stream().doubts) == 1
@@ -113,7 +113,7 @@ def test_a_loop_asks_once(deferred: None) -> None:
 def test_each_stream_has_its_own(deferred: None) -> None:
     side = ft.fpga.Stream()
     with ft.fpga.stream(side):
-        values()[given(9)]
+        values()[unchecked(9)]
     ft.fpga.default_stream().synchronize()
     with pytest.raises(IndexError, match="index 9"):
         side.synchronize()
@@ -121,7 +121,7 @@ def test_each_stream_has_its_own(deferred: None) -> None:
 
 def test_a_call_that_is_right_stays_right(deferred: None) -> None:
     x = values()
-    assert x[given(4, -1, 0)].tolist() == [[8.0, 9.0], [8.0, 9.0], [0.0, 1.0]]
+    assert x[unchecked(4, -1, 0)].tolist() == [[8.0, 9.0], [8.0, 9.0], [0.0, 1.0]]
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,10 @@ def test_known_bounds_are_not_asked_for(known: Callable[[], ft.Tensor], deferred
     [
         lambda i: i.mul_(0).add_(5),
         lambda i: i.fill_(5),
-        lambda i: i.copy_(given(5, 5, 5)),
+        lambda i: i.copy_(unchecked(5, 5, 5)),
         lambda i: i.__setitem__(ft.tensor([1]), 5),
-        lambda i: ft.add(given(4, 4, 4), 1, out=i),
-        lambda i: ft.sum(given(5, 0, 5).reshape(1, 3), 0, out=i),
+        lambda i: ft.add(unchecked(4, 4, 4), 1, out=i),
+        lambda i: ft.sum(unchecked(5, 0, 5).reshape(1, 3), 0, out=i),
         lambda i: i.numpy().fill(5),
         lambda i: i.scatter_(0, ft.tensor([0]), 5),
     ],

@@ -65,8 +65,8 @@ def test_scatter_reduce_of_special_values(reduce: str, include_self: bool) -> No
     index = torch.tensor([0, 1, 3, 2, 2])
     expected = t.scatter_reduce(0, index, src, reduce, include_self=include_self)
     a, i, s = map(ft.from_torch, (t, index, src))
-    found = a.scatter_reduce(0, i, s, reduce, include_self=include_self)
-    assert torch.equal(found.to_torch().nan_to_num(7), expected.nan_to_num(7))
+    result = a.scatter_reduce(0, i, s, reduce, include_self=include_self)
+    assert torch.equal(result.to_torch().nan_to_num(7), expected.nan_to_num(7))
 
 
 def test_a_long_scatter_keeps_the_order() -> None:

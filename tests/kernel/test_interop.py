@@ -83,7 +83,7 @@ def test_lazy_conjugates_and_negations_are_worked_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "error", "words"),
+    ("make", "error", "words"),
     [
         (lambda: torch.zeros(2, dtype=torch.float8_e8m0fnu), TypeError, "float8_e8m0fnu"),
         (lambda: torch.zeros(2, device="meta"), TypeError, "meta"),
@@ -92,9 +92,9 @@ def test_lazy_conjugates_and_negations_are_worked_out() -> None:
         (lambda: np.zeros(2), TypeError, "ndarray"),
     ],
 )
-def test_from_torch_refuses(made: Any, error: type[Exception], words: str) -> None:
+def test_from_torch_refuses(make: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        ft.from_torch(made())
+        ft.from_torch(make())
 
 
 # NumPy

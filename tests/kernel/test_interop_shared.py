@@ -32,12 +32,12 @@ def imported() -> dict[str, tuple[Any, ft.Tensor]]:
 
 
 def exported() -> dict[str, tuple[Any, ft.Tensor]]:
-    made = [ft.zeros(MANY) for _ in range(4)]
+    tensors = [ft.zeros(MANY) for _ in range(4)]
     return {
-        "numpy": (made[0].numpy(), made[0]),
-        "asarray": (np.asarray(made[1]), made[1]),
-        "to_torch": (made[2].to_torch(), made[2]),
-        "dlpack": (torch.from_dlpack(made[3]), made[3]),
+        "numpy": (tensors[0].numpy(), tensors[0]),
+        "asarray": (np.asarray(tensors[1]), tensors[1]),
+        "to_torch": (tensors[2].to_torch(), tensors[2]),
+        "dlpack": (torch.from_dlpack(tensors[3]), tensors[3]),
     }
 
 
@@ -57,9 +57,9 @@ def test_what_is_written_is_there_when_the_call_returns(make: Callable[[], Any])
 def test_what_is_read_was_read_when_the_call_returns(make: Callable[[], Any]) -> None:
     for name, (host, x) in make().items():
         host[:] = 1
-        made = [x.exp(), x * 2, x.reshape(1000, -1).sum(0), x[::3].cos(), ft.cat((x, x))]
+        results = [x.exp(), x * 2, x.reshape(1000, -1).sum(0), x[::3].cos(), ft.cat((x, x))]
         zero(host)
-        for k, y in enumerate(made):
+        for k, y in enumerate(results):
             assert bool((y == y.reshape(-1)[0]).all()), (name, k)
             assert y.reshape(-1)[0].item() not in (0.0, 2.0 if k == 0 else 0.0), (name, k)
 

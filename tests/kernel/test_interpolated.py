@@ -35,16 +35,16 @@ EACH = [(*case, torch.float32) for case in CASES] + [
 
 def image(shape: tuple[int, ...], dtype: torch.dtype) -> Any:
     torch.manual_seed(len(shape))
-    made = torch.randn(shape) * 40
-    return made.abs().clamp(0, 255).to(dtype) if dtype is torch.uint8 else made.to(dtype)
+    values = torch.randn(shape) * 40
+    return values.abs().clamp(0, 255).to(dtype) if dtype is torch.uint8 else values.to(dtype)
 
 
-def resized(given: Any, how: dict[str, Any]) -> tuple[Any, list[str]]:
+def resized(source: Any, how: dict[str, Any]) -> tuple[Any, list[str]]:
     """The result, and the kernels that ran."""
-    x, seen = ours(given), Kernels()
+    x, seen = ours(source), Kernels()
     with observed(default_backend(), seen):
-        made = ft.nn.functional.interpolate(x, **how)
-    return made.to_torch(), seen.steps
+        result = ft.nn.functional.interpolate(x, **how)
+    return result.to_torch(), seen.steps
 
 
 @pytest.mark.parametrize("corners", [False, True])
@@ -57,19 +57,19 @@ def test_a_kernel_for_each_dim(
     corners: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given, how = image(shape, dtype), {"size": size, "mode": mode, "align_corners": corners}
-    made, steps = resized(given, how)
-    torch.testing.assert_close(made, torch.nn.functional.interpolate(given, **how))
+    source, how = image(shape, dtype), {"size": size, "mode": mode, "align_corners": corners}
+    result, steps = resized(source, how)
+    torch.testing.assert_close(result, torch.nn.functional.interpolate(source, **how))
     plain = dtype in (torch.float32, torch.float64)  # others are converted, bytes rounded too
     if default_backend().images is None:
         assert [s for s in steps if plain or s == "lerp_at"] == ["lerp_at"] * len(size)
     if plain:  # a weight of zero and an infinity are NaN, but where there is no second neighbour
-        given[..., -1], given[..., 0] = float("inf"), float("nan")
-        made, _ = resized(given, how)
+        source[..., -1], source[..., 0] = float("inf"), float("nan")
+        result, _ = resized(source, how)
     monkeypatch.setattr(interpolate, "serves", lambda *_: False)
-    parts, steps = resized(given, how)
+    parts, steps = resized(source, how)
     assert "lerp_at" not in steps
-    torch.testing.assert_close(made, parts, rtol=0, atol=0, equal_nan=True)
+    torch.testing.assert_close(result, parts, rtol=0, atol=0, equal_nan=True)
 
 
 def test_other_neighbours_go_by_parts() -> None:

@@ -35,13 +35,13 @@ def test_numbers_are_arguments(dtype: ft.dtype, numbers: list[Any]) -> None:
         traces.append(1)
         return scaled(*args, **kwargs)
 
-    def told(k: int) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
+    def arguments(k: int) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
         a, b, c, d = (numbers[(k + j) % len(numbers)] for j in range(4))
         return [a, b], {"alpha": c}, {"shift": d}
 
     jitted, x, refused = ft.jit(counted), ft.arange(-6, 6).reshape(3, 4).to(dtype), 0
     for k in range(len(numbers)):
-        by, how, more = told(k)
+        by, how, more = arguments(k)
         try:
             wanted = scaled(x, by, how, **more)
         except RuntimeError as error:
@@ -62,9 +62,9 @@ def test_complex_numbers_are_arguments() -> None:
     jitted = ft.jit(lambda x, by: traces.append(1) or x * by)
     x = ft.complex(ft.ones(2), ft.tensor([0.0, -0.0]))
     for by in (1 + 2j, complex(0.0, -0.0), complex(-0.0, 0.0), 3j):
-        for made, wanted in zip((jitted(x, by).real, jitted(x, by).imag), ((x * by).real, (x * by).imag)):
-            equal(made.signbit(), wanted.signbit())
-            equal(made, wanted)
+        for result, wanted in zip((jitted(x, by).real, jitted(x, by).imag), ((x * by).real, (x * by).imag)):
+            equal(result.signbit(), wanted.signbit())
+            equal(result, wanted)
     assert len(traces) == 1
 
 
@@ -82,9 +82,9 @@ def test_numbers_that_are_looked_at_are_part_of_the_signature() -> None:
 
     def expected(*args: Any) -> Any:
         kept = traces.copy()
-        made = f.__wrapped__(*args)
+        result = f.__wrapped__(*args)
         traces[:] = kept
-        return made
+        return result
 
     x = ft.arange(6.0).reshape(2, 3)
     calls = [

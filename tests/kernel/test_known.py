@@ -46,8 +46,8 @@ def test_products(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     call, shapes = PRODUCTS[name]
     for _ in range(3):
         operands = [torch.randn(shape) for shape in shapes]
-        made = call(ft, *[ft.tensor(x.numpy()) for x in operands])
-        torch.testing.assert_close(torch.from_numpy(made.numpy()), call(torch, *operands))
+        result = call(ft, *[ft.tensor(x.numpy()) for x in operands])
+        torch.testing.assert_close(torch.from_numpy(result.numpy()), call(torch, *operands))
         if default_backend().target.unaligned:  # else where operands begin matters, too
             monkeypatch.setattr(of_products, "gemm", refused)
 
@@ -56,8 +56,8 @@ def test_factors_are_looked_at() -> None:
     a, b, c = torch.randn(4, 3), torch.randn(3, 5), torch.randn(5)
     mine = [ft.tensor(x.numpy()) for x in (c, a, b)]
     for factors in ({}, {"alpha": 2}, {"beta": 0.5}, {"beta": 0, "alpha": 1.0}, {}):
-        made = torch.from_numpy(ft.addmm(*mine, **factors).numpy())
-        torch.testing.assert_close(made, torch.addmm(c, a, b, **factors))
+        result = torch.from_numpy(ft.addmm(*mine, **factors).numpy())
+        torch.testing.assert_close(result, torch.addmm(c, a, b, **factors))
 
 
 @pytest.mark.parametrize("name", READS)
@@ -66,8 +66,8 @@ def test_reads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.randn(4, 5)
     for _ in range(3):
         index = torch.randint(0, 3, shape)
-        made = call(ft, ft.tensor(x.numpy()), ft.tensor(index.numpy()))
-        assert torch.equal(torch.from_numpy(made.numpy()), call(torch, x, index))
+        result = call(ft, ft.tensor(x.numpy()), ft.tensor(index.numpy()))
+        assert torch.equal(torch.from_numpy(result.numpy()), call(torch, x, index))
         monkeypatch.setattr(of_index, "locate", refused)
     index[(0,) * len(shape)] = 9
     with pytest.raises(error, match="9"):
@@ -88,11 +88,11 @@ def test_cat(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = torch.arange(600).reshape(10, 4, 15) * (k + 1)
         theirs = [whole[k : k + 3, :, 5:10].float(), whole[2:5, :, :5].int(), whole[:3, :, 10:] / 2]
         for parts in (theirs, theirs[:1] * 2):
-            made = ft.cat([ft.from_torch(t) for t in parts], dim)
-            assert torch.equal(torch.from_numpy(made.numpy()), torch.cat(parts, dim))
+            result = ft.cat([ft.from_torch(t) for t in parts], dim)
+            assert torch.equal(torch.from_numpy(result.numpy()), torch.cat(parts, dim))
         if default_backend().target.unaligned:
             monkeypatch.setattr(of_cat, "result_dtype", refused)
     with pytest.raises(TypeError):
-        ft.cat([made, 1], dim)  # type: ignore[list-item]
+        ft.cat([result, 1], dim)  # type: ignore[list-item]
     with pytest.raises(TypeError):
-        ft.cat([made, made], 1.0)  # type: ignore[arg-type]
+        ft.cat([result, result], 1.0)  # type: ignore[arg-type]

@@ -103,10 +103,10 @@ def test_every_entry_passes(name: str, again: bool, seen: Seen) -> None:
             seen.launches.clear()
             seen.passed.clear()
         call()
-    found = seen.kernels
-    assert len(found) == len(kernels), found
-    for entry, start in zip(found, kernels):
-        assert entry.startswith(start), (found, kernels)
+    entries = seen.kernels
+    assert len(entries) == len(kernels), entries
+    for entry, start in zip(entries, kernels):
+        assert entry.startswith(start), (entries, kernels)
     for launch, tensors, numbers in seen.launches:
         assert len(tensors) == launch.operands
         assert launch.written >= set(range(len(launch.outputs)))
@@ -130,8 +130,8 @@ def test_a_launch_is_data_until_it_is_bound() -> None:
     assert launch.bound is None and launch.written == {0}
     launch.bind(bound_to(default_backend(), launch.steps))
     assert launch.steps == (step,)
-    (made,) = launch.call((-a,), (), None) or ()
-    assert made.tolist() == a.tolist()
+    (result,) = launch.call((-a,), (), None) or ()
+    assert result.tolist() == a.tolist()
 
 
 def test_two_stages_are_one_launch() -> None:
@@ -151,16 +151,16 @@ def test_two_stages_are_one_launch() -> None:
 def test_copies_of_the_host_pass(seen: Seen) -> None:
     t = ft.tensor([1.0, 2.0, 3.0])
     assert seen.passed == ["upload 12"]
-    t._storage.backend.download(t._storage, 4, found := np.empty(2, np.float32))
-    assert seen.passed == ["upload 12", "download 8"] and found.tolist() == [2.0, 3.0]
+    t._storage.backend.download(t._storage, 4, values := np.empty(2, np.float32))
+    assert seen.passed == ["upload 12", "download 8"] and values.tolist() == [2.0, 3.0]
 
 
 def test_the_operands_are_those_of_the_call(seen: Seen) -> None:
     a, b = ft.tensor([1.0, 2.0]), ft.tensor([3.0, 4.0])
-    made = ft.add(a, b, alpha=2)
+    result = ft.add(a, b, alpha=2)
     launch, tensors, numbers = seen.launches[-1]
-    assert tensors[0] is made and tensors[1] is a and tensors[2] is b and numbers == [2.0]
-    assert launch.outputs[0].shape == made.shape and launch.outputs[0].dtype is made.dtype
+    assert tensors[0] is result and tensors[1] is a and tensors[2] is b and numbers == [2.0]
+    assert launch.outputs[0].shape == result.shape and launch.outputs[0].dtype is result.dtype
 
 
 def test_another_executor_takes_over() -> None:
@@ -289,8 +289,8 @@ def test_launches_of_ever_new_lengths_keep_so_many_bytes(monkeypatch: pytest.Mon
     def lengths(first: int, last: int) -> None:
         for n in range(first, last):
             row = ft.ones(n)
-            made = (row.expand(3, n).t() + ft.tensor([0.0, 1.0, 2.0])).t()
-            assert made.tolist() == [[1.0] * n, [2.0] * n, [3.0] * n]
+            result = (row.expand(3, n).t() + ft.tensor([0.0, 1.0, 2.0])).t()
+            assert result.tolist() == [[1.0] * n, [2.0] * n, [3.0] * n]
             assert launches.held <= 1 << 16
 
     lengths(1, 60)

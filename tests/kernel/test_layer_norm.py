@@ -23,11 +23,11 @@ OPERANDS = [(of, f) for of in ("float32", "float64") for f in ("", "weight", "bi
 EPS = {"float32": 3e-6, "float64": 1e-13}
 
 
-def near(found: ft.Tensor, wanted: torch.Tensor, name: str) -> None:
-    made = torch.tensor(found.to(ft.float64).tolist(), dtype=torch.float64).reshape(wanted.shape)
-    assert found.shape == wanted.shape
+def near(result: ft.Tensor, wanted: torch.Tensor, name: str) -> None:
+    actual = torch.tensor(result.to(ft.float64).tolist(), dtype=torch.float64).reshape(wanted.shape)
+    assert result.shape == wanted.shape
     scale = wanted.abs().max().item() + 1
-    torch.testing.assert_close(made, wanted, rtol=EPS[name], atol=EPS[name] * scale)
+    torch.testing.assert_close(actual, wanted, rtol=EPS[name], atol=EPS[name] * scale)
 
 
 @pytest.mark.parametrize(("of_shape", "operands"), pairs(SHAPES, OPERANDS), ids=str)
@@ -47,11 +47,11 @@ def test_layer_norm(of_shape: tuple[Any, int], operands: tuple[str, str]) -> Non
     mine = [None if t is None else ft.from_torch(t) for t in (x, w, b)]
     g, leads = ft.from_torch(grad), tuple(range(x.ndim - ndim))
     for _ in range(2):  # prepared, and known
-        made = ENTRIES["native_layer_norm"].call(mine[0], last, *mine[1:], eps)
-        for found, t in zip(made, wanted):
-            near(found, t.detach(), name)
+        results = ENTRIES["native_layer_norm"].call(mine[0], last, *mine[1:], eps)
+        for result, t in zip(results, wanted):
+            near(result, t.detach(), name)
         back = ATEN["native_layer_norm_backward"].call
-        all_ = back(g, mine[0], last, *made[1:], *mine[1:], [True] * 3)
+        all_ = back(g, mine[0], last, *results[1:], *mine[1:], [True] * 3)
         normal = (wide[0] - wanted[1]) * wanted[2]
         near(all_[0], wide[0].grad, name)
         near(all_[1], (grad.double() * normal).sum(leads).detach(), name)
@@ -73,10 +73,10 @@ def test_norms_of_other_dtypes_are_refused(call: str, of: torch.dtype) -> None:
 def test_statistics_of_rows_without_elements(shape: tuple[int, ...]) -> None:
     last = shape[1:]
     wanted = torch.native_layer_norm(torch.empty(shape), last, None, None, 1e-5)
-    made = ft.native_layer_norm(ft.empty(shape), last, None, None, 1e-5)
-    for found, t in zip(made, wanted, strict=True):
-        torch.testing.assert_close(torch.from_numpy(found.numpy()), t, equal_nan=True)
-    assert len({id(t) for t in made}) == 3
+    results = ft.native_layer_norm(ft.empty(shape), last, None, None, 1e-5)
+    for result, t in zip(results, wanted, strict=True):
+        torch.testing.assert_close(torch.from_numpy(result.numpy()), t, equal_nan=True)
+    assert len({id(t) for t in results}) == 3
 
 
 def test_rows_near_the_end_of_the_range() -> None:
@@ -86,6 +86,6 @@ def test_rows_near_the_end_of_the_range() -> None:
         x = ft.from_torch(row.repeat(2, 1))
         if not spares_double(x) and not (on_board(x) and built(default_backend(), WholeKey(x.dtype))):
             pytest.skip("without a kernel for whole rows a board sums them as they are")
-        made = ft.nn.functional.layer_norm(x, x.shape[1:]).to_torch()
+        result = ft.nn.functional.layer_norm(x, x.shape[1:]).to_torch()
         wanted = torch.nn.functional.layer_norm(row.repeat(2, 1), row.shape)
-        torch.testing.assert_close(made, wanted, rtol=1e-5, atol=0)
+        torch.testing.assert_close(result, wanted, rtol=1e-5, atol=0)

@@ -60,8 +60,11 @@ def test_every_dtype(dtype: torch.dtype) -> None:
     x = values((3, 35, 18), dtype)
     exact = x[:, :, 3] if dtype.is_floating_point else x
     for name in SCANS:
-        given = x if name in ("cummax", "cummin") else exact
-        assert [near(name, dtype, d, x=given) for d in range(given.ndim)] in ([True] * given.ndim, [False] * given.ndim)
+        operand = x if name in ("cummax", "cummin") else exact
+        assert [near(name, dtype, d, x=operand) for d in range(operand.ndim)] in (
+            [True] * operand.ndim,
+            [False] * operand.ndim,
+        )
     ordered = {True: 0, False: 0}
     for dim in range(3):
         for descending in (False, True):
@@ -167,9 +170,9 @@ def test_ranks(dtype: torch.dtype) -> None:
             assert torch.equal(mine.to_torch().nan_to_num(7), want[:, k - 1].nan_to_num(7)), k
     for name in ("median", "nanmedian"):
         agree(partial(getattr(ft, name), y), partial(getattr(torch, name), x))
-        found, place = (t.to_torch() for t in getattr(ft, name)(y, 1))
+        ranked, place = (t.to_torch() for t in getattr(ft, name)(y, 1))
         want = getattr(torch, name)(x, 1).values
-        assert torch.equal(found.nan_to_num(7), want.nan_to_num(7)), name
+        assert torch.equal(ranked.nan_to_num(7), want.nan_to_num(7)), name
         again = x.gather(1, place.unsqueeze(1)).squeeze(1)
         assert torch.equal(again.nan_to_num(7), want.nan_to_num(7)), name
 
@@ -208,9 +211,9 @@ def test_isin_of_many(dtype: torch.dtype) -> None:
 def test_a_long_sum_is_as_near_as_its_parts() -> None:
     """Errors of rounding grow with the number of terms, and no faster."""
     x = torch.rand(200_000, generator=torch.Generator().manual_seed(3))
-    made = ft.from_torch(x).cumsum(0).to_torch().double()
+    result = ft.from_torch(x).cumsum(0).to_torch().double()
     exact = x.double().cumsum(0)
-    assert float(((made - exact).abs() / exact).max()) < 1e-4
+    assert float(((result - exact).abs() / exact).max()) < 1e-4
 
 
 def test_vander() -> None:

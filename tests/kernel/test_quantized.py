@@ -40,8 +40,8 @@ def decomposed():
 
 
 def equal(mine, theirs):
-    made = mine.to_torch()
-    assert made.dtype is theirs.dtype and torch.equal(made, theirs)
+    actual = mine.to_torch()
+    assert actual.dtype is theirs.dtype and torch.equal(actual, theirs)
 
 
 def mine(t):
@@ -53,10 +53,10 @@ def test_a_scale_for_all(name, decomposed):
     of, x = getattr(torch, name), torch.randn(6, 5, 11) * 40
     info = torch.iinfo(of)
     args = (0.37, 11, info.min, info.max)
-    made = Q.quantize_per_tensor(mine(x), *args, getattr(ft, name))
+    quantized = Q.quantize_per_tensor(mine(x), *args, getattr(ft, name))
     theirs = decomposed.quantize_per_tensor(x, *args, of)
-    equal(made, theirs)
-    back = Q.dequantize_per_tensor(made, *args, made.dtype)
+    equal(quantized, theirs)
+    back = Q.dequantize_per_tensor(quantized, *args, quantized.dtype)
     equal(back, decomposed.dequantize_per_tensor(theirs, *args, of))
 
 
@@ -66,19 +66,19 @@ def test_a_scale_for_each_channel(name, decomposed):
     info = torch.iinfo(of)
     scales, zeros = torch.rand(5) + 0.1, torch.randint(0, 9, (5,))
     args = (1, info.min, info.max)
-    made = Q.quantize_per_channel(mine(x), mine(scales), mine(zeros), *args, getattr(ft, name))
+    quantized = Q.quantize_per_channel(mine(x), mine(scales), mine(zeros), *args, getattr(ft, name))
     theirs = decomposed.quantize_per_channel(x, scales, zeros, *args, of)
-    equal(made, theirs)
+    equal(quantized, theirs)
     for some in (zeros, None):
         own = None if some is None else mine(some)
-        back = Q.dequantize_per_channel(made, mine(scales), own, *args, made.dtype)
+        back = Q.dequantize_per_channel(quantized, mine(scales), own, *args, quantized.dtype)
         equal(back, decomposed.dequantize_per_channel(theirs, scales, some, *args, of))
 
 
 def test_halves_round_to_even(decomposed):
     x = torch.arange(-9, 10) / 2
-    made = Q.quantize_per_tensor(mine(x), 1.0, 3, -5, 5, ft.int8)
-    equal(made, decomposed.quantize_per_tensor(x, 1.0, 3, -5, 5, torch.int8))
+    quantized = Q.quantize_per_tensor(mine(x), 1.0, 3, -5, 5, ft.int8)
+    equal(quantized, decomposed.quantize_per_tensor(x, 1.0, 3, -5, 5, torch.int8))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_layers(op, how):
     else:
         packed = torch.ops.quantized.linear_prepack(qw, bias)
     theirs = getattr(torch.ops.quantized, op)(qx, packed, *numbers.values()).int_repr()
-    made = getattr(Q, op)(
+    result = getattr(Q, op)(
         mine(x),
         mine(w),
         None if bias is None else mine(bias),
@@ -115,18 +115,18 @@ def test_layers(op, how):
         input_zero_point=119,
         weight_scale=mine(scales.float()) if each else 0.013,
     )
-    equal(made, theirs.contiguous())
+    equal(result, theirs.contiguous())
 
 
 def test_signed_inputs_are_unsigned_ones_moved():
     x = torch.randint(0, 256, (7, 33), dtype=torch.uint8)
     w = mine(torch.randint(-64, 64, (5, 33), dtype=torch.int8))
-    told = {"scale": 2.5, "input_scale": 0.1, "weight_scale": 0.02}
-    made = Q.linear(mine(x), w, None, zero_point=130, input_zero_point=121, **told)
+    scales = {"scale": 2.5, "input_scale": 0.1, "weight_scale": 0.02}
+    result = Q.linear(mine(x), w, None, zero_point=130, input_zero_point=121, **scales)
     signed = mine((x.int() - 128).to(torch.int8))
-    other = Q.linear(signed, w, None, zero_point=2, input_zero_point=-7, **told)
+    other = Q.linear(signed, w, None, zero_point=2, input_zero_point=-7, **scales)
     assert other.dtype is ft.int8
-    assert (made.int() - 128).tolist() == other.tolist()
+    assert (result.int() - 128).tolist() == other.tolist()
 
 
 def test_sums_of_quantized_tensors(decomposed):
@@ -134,10 +134,10 @@ def test_sums_of_quantized_tensors(decomposed):
     range_ = (-128, 127, torch.int8)
     real = [decomposed.dequantize_per_tensor(t, *n, *range_) for t, n in ((a, (0.037, 4)), (b, (0.0391, -7)))]
     theirs = decomposed.quantize_per_tensor(real[0] + real[1], 0.0713, 9, *range_)
-    made = Q.add(
+    result = Q.add(
         mine(a), mine(b), 0.0713, 9, input_scale=0.037, input_zero_point=4, other_scale=0.0391, other_zero_point=-7
     )
-    equal(made, theirs)
+    equal(result, theirs)
 
 
 def test_pools_and_relu_keep_the_scale():
@@ -192,17 +192,17 @@ def test_sums_of_bytes_are_exact(of, case):
     x.view(-1)[::3], x.view(-1)[1::5], w.view(-1)[::2] = low, high, -128
     zero, middle = high - 4, (low + high + 1) // 2
     right = torch.nn.functional.conv2d(x.double() - zero, w.double(), **windows)
-    told = [windows.get(word, n) for word, n in zip(WINDOWS, (1, 0, 1, 1))]
-    sums = byte_sums("conv2d", 2, mine(x), mine(w), *told, zero)
+    window = [windows.get(word, n) for word, n in zip(WINDOWS, (1, 0, 1, 1))]
+    sums = byte_sums("conv2d", 2, mine(x), mine(w), *window, zero)
     assert default_backend().target.name != "csim" or sums is not None
     if sums is not None:
         equal(sums, right.int())
     scale = float(right.abs().max()) / 100
-    made = Q.conv2d(
-        mine(x), mine(w), None, *told, scale, middle, input_scale=1.0, input_zero_point=zero, weight_scale=1.0
+    result = Q.conv2d(
+        mine(x), mine(w), None, *window, scale, middle, input_scale=1.0, input_zero_point=zero, weight_scale=1.0
     )
     scaled = (right.float() * (torch.tensor(1.0) / torch.tensor(scale))).round() + middle
-    equal(made, scaled.clamp(low, high).to(x.dtype))
+    equal(result, scaled.clamp(low, high).to(x.dtype))
 
 
 @pytest.mark.parametrize("shape", [(37, 90, 20), (1, 400, 33), (130, 33, 32)])

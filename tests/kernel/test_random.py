@@ -44,8 +44,8 @@ def philox(counter: np.ndarray[Any, Any], key: tuple[int, int]) -> np.ndarray[An
 )
 def test_the_reference_has_the_known_answers(counter: list[int], key: tuple[int, int], words: str) -> None:
     """Those that Random123 is shipped with."""
-    found = philox(np.array([counter]), key)
-    assert " ".join(f"{w:08x}" for w in found[0]) == words
+    counters = philox(np.array([counter]), key)
+    assert " ".join(f"{w:08x}" for w in counters[0]) == words
 
 
 def blocks(count: int, seed: int, call: int) -> np.ndarray[Any, Any]:
@@ -82,9 +82,9 @@ def test_bits_of_an_element(seed: int, call: int) -> None:
 
 def test_where_an_element_lies_in_memory_does_not_matter() -> None:
     expected = ft.randn(7, 33, generator=ft.Generator().manual_seed(5))
-    for made in (ft.empty(33, 7).t(), ft.empty(9, 40)[1:8, 3:36], ft.empty(7, 33, 2)[..., 1]):
-        made.normal_(generator=ft.Generator().manual_seed(5))
-        assert made.equal(expected)
+    for out in (ft.empty(33, 7).t(), ft.empty(9, 40)[1:8, 3:36], ft.empty(7, 33, 2)[..., 1]):
+        out.normal_(generator=ft.Generator().manual_seed(5))
+        assert out.equal(expected)
 
 
 FLOATS = (ft.float32, ft.float64, ft.float16, ft.bfloat16)
@@ -94,7 +94,7 @@ N = 10007
 def results(of: Any) -> dict[str, ft.Tensor]:
     """What the rows of random numbers make in one floating-point dtype."""
     source = ft.Generator().manual_seed(20240229)
-    made = {
+    drawn = {
         "uniform": ft.empty(N, dtype=of).uniform_(generator=source),
         "uniform -3 7": ft.empty(N, dtype=of).uniform_(-3, 7, generator=source),
         "normal": ft.empty(N, dtype=of).normal_(generator=source),
@@ -107,19 +107,19 @@ def results(of: Any) -> dict[str, ft.Tensor]:
         "bernoulli": ft.empty(N, dtype=of).bernoulli_(0.3, generator=source),
     }
     chances = ft.empty(N, dtype=of).uniform_(generator=source)
-    made["chances"] = ft.bernoulli(chances, generator=source)
-    made["poisson"] = ft.poisson(chances * 20, source)
-    made["binomial"] = ft.binomial(ft.full_like(chances, 40), chances, source)
-    made["rrelu"] = ft.rrelu(made["normal"], training=True, generator=source)
-    return made
+    drawn["chances"] = ft.bernoulli(chances, generator=source)
+    drawn["poisson"] = ft.poisson(chances * 20, source)
+    drawn["binomial"] = ft.binomial(ft.full_like(chances, 40), chances, source)
+    drawn["rrelu"] = ft.rrelu(drawn["normal"], training=True, generator=source)
+    return drawn
 
 
-def digest(made: dict[str, ft.Tensor]) -> str:
+def digest(tensors: dict[str, ft.Tensor]) -> str:
     """Of all bits."""
-    found = sha256()
-    for t in made.values():
-        found.update(t.view(ft.uint8).numpy().tobytes())
-    return found.hexdigest()[:16]
+    sha = sha256()
+    for t in tensors.values():
+        sha.update(t.view(ft.uint8).numpy().tobytes())
+    return sha.hexdigest()[:16]
 
 
 # Of results whose distributions tests/spelling/test_random.py tests.
@@ -140,13 +140,13 @@ def test_every_device_has_the_same_bits(of: Any) -> None:
 
 def test_every_device_has_the_same_integers() -> None:
     source = ft.Generator().manual_seed(7)
-    made = {}
+    drawn = {}
     for of in (ft.bool, ft.uint8, ft.int8, ft.int16, ft.int32, ft.int64):
-        made[f"random {of}"] = ft.empty(999, dtype=of).random_(generator=source)
-        made[f"bernoulli {of}"] = ft.empty(999, dtype=of).bernoulli_(0.4, generator=source)
+        drawn[f"random {of}"] = ft.empty(999, dtype=of).random_(generator=source)
+        drawn[f"bernoulli {of}"] = ft.empty(999, dtype=of).bernoulli_(0.4, generator=source)
         if of is not ft.bool:
-            made[f"geometric {of}"] = ft.empty(999, dtype=of).geometric_(0.2, generator=source)
-    assert digest(made) == DIGESTS["integers"]
+            drawn[f"geometric {of}"] = ft.empty(999, dtype=of).geometric_(0.2, generator=source)
+    assert digest(drawn) == DIGESTS["integers"]
 
 
 def dropped() -> dict[str, ft.Tensor]:
@@ -162,12 +162,12 @@ def dropped() -> dict[str, ft.Tensor]:
 
 
 def test_every_device_drops_the_same() -> None:
-    made = dropped()
-    assert digest(made) == DIGESTS["dropout"]
+    tensors = dropped()
+    assert digest(tensors) == DIGESTS["dropout"]
     x = ft.arange(1.0, 1000)
-    kept = made["dropout"] != 0
-    assert made["dropout"].equal(ft.where(kept, x * (1 / 0.75), 0.0))
+    kept = tensors["dropout"] != 0
+    assert tensors["dropout"].equal(ft.where(kept, x * (1 / 0.75), 0.0))
     # 999 draws of 3/4 have a deviation of 14.
     assert 680 < kept.sum().item() < 820
-    channels = (made["feature"] != 0).sum(-1)
+    channels = (tensors["feature"] != 0).sum(-1)
     assert set(channels.ravel().tolist()) == {0, 3}

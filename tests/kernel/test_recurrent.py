@@ -20,13 +20,13 @@ def weights(
     name: str, layers: int, directions: int, projected: int, biases: bool, dtype: torch.dtype
 ) -> list[torch.Tensor]:
     """The list that torch's layers keep."""
-    rows, made = LAYERS[name] * HIDDEN, []
+    rows, tensors = LAYERS[name] * HIDDEN, []
     for k in range(layers * directions):
         before = FEATURES if k < directions else (projected or HIDDEN) * directions
         shapes: list[tuple[int, ...]] = [(rows, before), (rows, projected or HIDDEN)]
         shapes += [(rows,), (rows,)] * biases + [(projected, HIDDEN)] * (projected > 0)
-        made += [(torch.randn(shape) / 2).to(dtype) for shape in shapes]
-    return made
+        tensors += [(torch.randn(shape) / 2).to(dtype) for shape in shapes]
+    return tensors
 
 
 def states(name: str, count: int, projected: int, dtype: torch.dtype) -> Any:
@@ -105,11 +105,11 @@ def test_labels_without_places(dtype: torch.dtype) -> None:
 
 
 def test_alpha_where_it_means_something() -> None:
-    given = paths(torch.float32)
-    mine = ft._ctc_loss(*ours(given))
-    theirs = torch._ctc_loss(*given)
+    operands = paths(torch.float32)
+    mine = ft._ctc_loss(*ours(operands))
+    theirs = torch._ctc_loss(*operands)
     same(mine[0], theirs[0])
     alpha = mine[1].to_torch()
-    for n, (frames, length) in enumerate(zip(*given[2:])):
+    for n, (frames, length) in enumerate(zip(*operands[2:])):
         part = n, slice(frames), slice(2 * length + 1)
         torch.testing.assert_close(alpha[part], theirs[1][part])

@@ -105,8 +105,8 @@ def test_long_sums_are_as_exact_as_pairwise_ones(shape: Any, dim: int) -> None:
     """A plain float32 loop over so many numbers is off by 1e-3; pairwise summation by 1e-7."""
     t = torch.rand(shape, generator=torch.Generator().manual_seed(0))
     exact = t.double().sum(dim)
-    made = ft.from_torch(t).sum(dim).to_torch().double()
-    assert ((made - exact).abs() / exact).max() < 1e-6
+    result = ft.from_torch(t).sum(dim).to_torch().double()
+    assert ((result - exact).abs() / exact).max() < 1e-6
     assert (ft.from_torch(t).var(dim).to_torch().double() - t.double().var(dim)).abs().max() < 1e-6
 
 
@@ -145,7 +145,7 @@ def test_narrow_floats_are_summed_in_float32(name: str) -> None:
 
 
 @draws(40)
-@given(layouts().filter(lambda found: 1 <= math.prod(found[0]) <= 200), st.integers(16, 60), st.data())
+@given(layouts().filter(lambda layout: 1 <= math.prod(layout[0]) <= 200), st.integers(16, 60), st.data())
 def test_pieces_of_huge_tensors_join(layout: Any, limit: int, data: st.DataObject) -> None:
     """With a small limit in place of 2^31, results are what they are without it."""
     name = data.draw(st.sampled_from(["sum", "mean", "argmax", "var", "any", "norm"]))
@@ -156,14 +156,14 @@ def test_pieces_of_huge_tensors_join(layout: Any, limit: int, data: st.DataObjec
     launches.clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fold_module, "LIMIT", limit)
-        made = getattr(x, name)(**options).to_torch()
+        result = getattr(x, name)(**options).to_torch()
     launches.clear()
-    torch.testing.assert_close(made, getattr(x, name)(**options).to_torch(), equal_nan=True)
+    torch.testing.assert_close(result, getattr(x, name)(**options).to_torch(), equal_nan=True)
 
 
 @given(geometry.geometries(4), st.integers(1, 30))
-def test_cuts_are_in_order_and_complete(found: geometry.Geometry, limit: int) -> None:
-    shape, strides = found
+def test_cuts_are_in_order_and_complete(layout: geometry.Geometry, limit: int) -> None:
+    shape, strides = layout
     seen = []
     for size, (offset,) in fold_pieces.cut_in_order(shape, [strides], limit):
         places = [offset + geometry.offset(i, strides) for i in geometry.indices(size)]
@@ -184,11 +184,11 @@ def test_beyond_two_to_the_31() -> None:
 
 
 def test_named_results() -> None:
-    found = ft.from_torch(torch.tensor([[1.0, 3.0], [2.0, 0.0]])).max(1)
-    assert found.values.tolist() == [3.0, 2.0] and found.indices.tolist() == [1, 0]
-    assert repr(found).startswith("ftensor.return_types.max(\nvalues=tensor([3., 2.]),\nindices=")
-    values, indices = found
-    assert values is found[0] and indices is found.indices
+    result = ft.from_torch(torch.tensor([[1.0, 3.0], [2.0, 0.0]])).max(1)
+    assert result.values.tolist() == [3.0, 2.0] and result.indices.tolist() == [1, 0]
+    assert repr(result).startswith("ftensor.return_types.max(\nvalues=tensor([3., 2.]),\nindices=")
+    values, indices = result
+    assert values is result[0] and indices is result.indices
 
 
 ROUNDED = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2, "bfloat16": 2e-2}
@@ -197,11 +197,11 @@ ROUNDED = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2, "bfloat16": 2e-2}
 @pytest.mark.parametrize(("to", "name"), pairs(list(ROUNDED), ["softmax", "log_softmax"]))
 def test_softmax_rounds_to_its_dtype_first(name: str, to: str) -> None:
     for of, values in (("float64", [1e8 + 3, 0.0, 1e8]), ("float32", [2051.0, 2048.0, 1.0])):
-        made = []
+        results = []
         for lib in (ft, torch):
             x = lib.tensor(values, dtype=getattr(lib, of))
-            made.append(getattr(x, name)(0, dtype=getattr(lib, to)).to(lib.float64).tolist())
-        assert made[0] == pytest.approx(made[1], rel=ROUNDED[to], nan_ok=True)
+            results.append(getattr(x, name)(0, dtype=getattr(lib, to)).to(lib.float64).tolist())
+        assert results[0] == pytest.approx(results[1], rel=ROUNDED[to], nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -211,13 +211,13 @@ def test_squares_that_leave_the_range(name: str, of: str) -> None:
     if not default_backend().target.spares_double:
         pytest.skip("boards, and what stands for one, sum in the dtype that they compute in")
     for values in ([1e30, 3e30, 2e30], [1e-25, 3e-25, 2e-25], [1e4, 1e4 + 1, 1e4 + 2]):
-        made = []
+        results = []
         for lib in (ft, torch):
             x = lib.tensor(values, dtype=getattr(lib, of)).repeat(40)
-            found = getattr(lib, name)(x)
-            parts = found if isinstance(found, tuple) else (found,)
-            made.append([complex(p.item()) for p in parts])
-        for mine, theirs in zip(*made):
+            result = getattr(lib, name)(x)
+            parts = result if isinstance(result, tuple) else (result,)
+            results.append([complex(p.item()) for p in parts])
+        for mine, theirs in zip(*results):
             assert mine == pytest.approx(theirs, rel=1e-2 if of == "bfloat16" else 1e-6)
 
 
@@ -232,11 +232,11 @@ def test_places_of_extremes(dtype: torch.dtype) -> None:
         for shape in ((64,), (67,), (2, 2048), (4103,), (3, 5, 131), (1, 9001)):
             x = torch.randint(-3, 4, shape, generator=generator).to(dtype)
             worst = torch.full(shape, -math.inf if dtype.is_floating_point else -(2**31)).to(dtype)
-            given = [x, worst, -worst]
+            inputs = [x, worst, -worst]
             if dtype.is_floating_point:
-                given.append(x.masked_fill(torch.rand(shape, generator=generator) < 2e-3, math.nan))
-                given.append(torch.where(x == 0, -0.0, x.abs() * 0))
-            for t in given:
+                inputs.append(x.masked_fill(torch.rand(shape, generator=generator) < 2e-3, math.nan))
+                inputs.append(torch.where(x == 0, -0.0, x.abs() * 0))
+            for t in inputs:
                 y = ft.from_torch(t)
                 for name in ("argmax", "argmin"):
                     agree(partial(getattr(ft, name), y), partial(getattr(torch, name), t))

@@ -36,8 +36,8 @@ WALKS = [
 
 def agree(function: Callable[..., Any], dim: int, *inputs: ft.Tensor) -> None:
     """Each result has the bits of the ops' own."""
-    for eager, made in zip(*row_passes(function, dim, *inputs), strict=True):
-        assert eager.dtype == made.dtype and bits(eager) == bits(made)
+    for eager, passed in zip(*row_passes(function, dim, *inputs), strict=True):
+        assert eager.dtype == passed.dtype and bits(eager) == bits(passed)
 
 
 def softmax(x: ft.Tensor, dim: int) -> ft.Tensor:
@@ -89,12 +89,12 @@ def test_folds_of_one_pass(shape: tuple[int, int], dim: int) -> None:
     """Several states side by side, of several types, and one of positions."""
     x, g = drawn(*shape), drawn(*shape) + 1
 
-    def found(x: ft.Tensor, g: ft.Tensor) -> tuple[ft.Tensor, ...]:
+    def folds(x: ft.Tensor, g: ft.Tensor) -> tuple[ft.Tensor, ...]:
         s, t = (g * x).sum(dim, keepdim=True), (g > x).any(dim, keepdim=True)
         where = (x * g).argmax(dim, keepdim=True)
         return (g - s * x) * 0.5, (g - s) * t, where, (x - where) * s
 
-    agree(found, dim, x, g)
+    agree(folds, dim, x, g)
 
 
 @pytest.mark.parametrize("dim", (0, 1))
@@ -102,11 +102,11 @@ def test_numbers_of_rows(dim: int) -> None:
     """An input may have one element for a row, and a result be computed of such alone."""
     x, k = drawn(37, 1003), drawn(37, 1) if dim else drawn(1, 1003)
 
-    def found(x: ft.Tensor, k: ft.Tensor) -> tuple[ft.Tensor, ...]:
+    def rows(x: ft.Tensor, k: ft.Tensor) -> tuple[ft.Tensor, ...]:
         mean = x.mean(dim, keepdim=True)
         return (x - mean) * k, mean * 0.1 + k * 0.9
 
-    agree(found, dim, x, k)
+    agree(rows, dim, x, k)
 
 
 def in_place(function: Callable[..., Any], x: ft.Tensor) -> bool:
@@ -131,10 +131,10 @@ def test_results_in_an_inputs_place() -> None:
 def test_a_result_is_stored_behind_the_last_read_of_what_may_lie_there() -> None:
     x = drawn(37, 1003)
 
-    def found(x: ft.Tensor) -> tuple[ft.Tensor, ...]:
+    def several(x: ft.Tensor) -> tuple[ft.Tensor, ...]:
         return x + 1, x - x.mean(1, keepdim=True)
 
-    seen, eager = recorded(found, x)
+    seen, eager = recorded(several, x)
     launch, (_, second), program = passes_launch(seen, eager, [x], 1)
     y = x.clone()
     enqueue(launch, [y, second, y], program.numbers)

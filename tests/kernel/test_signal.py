@@ -60,8 +60,8 @@ def test_lfilter_without_feedback(taps: int) -> None:
     b, zi = RNG.standard_normal(taps), RNG.standard_normal((3, taps - 1))
     for x in (X, X[:, :30]):
         right, last = scipy.lfilter(b, [2.0], x, zi=zi)
-        made, end = ft.signal.lfilter(b, [2.0], ft.tensor(x), zi=ft.tensor(zi))
-        close(made, right)
+        result, end = ft.signal.lfilter(b, [2.0], ft.tensor(x), zi=ft.tensor(zi))
+        close(result, right)
         close(end, last)
     close(ft.signal.lfilter(b, [1.0], ft.tensor(X)), scipy.lfilter(b, [1.0], X))
     close(ft.signal.lfilter(b + 1j, [1.0], ft.tensor(X)), scipy.lfilter(b + 1j, [1.0], X))

@@ -43,9 +43,9 @@ def test_any_alignment(dtype: str, begin: int, size: int) -> None:
     out = ft.tensor(np.full(begin + size + 1, 77, dtype))
     x = ft.from_numpy(a)
     ft.add(x, x, out=out[begin : begin + size])
-    made = out.numpy()
-    assert (made[begin : begin + size] == a + a).all()
-    assert (made[:begin] == 77).all() and made[-1] == 77
+    values = out.numpy()
+    assert (values[begin : begin + size] == a + a).all()
+    assert (values[:begin] == 77).all() and values[-1] == 77
 
 
 def test_in_place() -> None:

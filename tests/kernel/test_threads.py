@@ -83,7 +83,7 @@ def test_threads_write_their_own_parts_of_one_tensor() -> None:
 def test_threads_with_streams_of_their_own() -> None:
     a = values(5000)
     x = ft.from_numpy(a.copy())
-    made: list[ft.Tensor | None] = [None] * THREADS
+    results: list[ft.Tensor | None] = [None] * THREADS
 
     def work(k: int) -> None:
         stream = ft.fpga.Stream()
@@ -92,11 +92,11 @@ def test_threads_with_streams_of_their_own() -> None:
             total = x.clone()
             for _ in range(30):
                 total = total + x  # temporaries that this stream uses again at once
-            made[k] = total * (k + 1)
+            results[k] = total * (k + 1)
         stream.synchronize()
 
     together(work)
-    for k, t in enumerate(made):
+    for k, t in enumerate(results):
         assert t is not None
         np.testing.assert_allclose(t.numpy(), 31 * a * (k + 1), rtol=1e-4)
         # The stream is gone, or busy with nothing: its tensors serve everybody.
@@ -222,8 +222,8 @@ def test_threads_write_through_indices() -> None:
 def test_small_launches_keep_their_place(streams: int) -> None:
     """Among large ones in the queue, uploads, waits for another stream, and reads."""
     rng, side = np.random.default_rng(streams), ft.fpga.Stream()
-    default, made = ft.fpga.default_stream(), values(300_000)
-    x, expected = ft.from_numpy(made.copy()), made.copy()
+    default, array = ft.fpga.default_stream(), values(300_000)
+    x, expected = ft.from_numpy(array.copy()), array.copy()
     for turn in range(300):
         here = side if streams == 2 and turn % 3 == 0 else default
         here.wait_stream(default if here is side else side)
@@ -302,14 +302,14 @@ def test_a_launch_that_a_trace_has_noted_meanwhile_is_bound(monkeypatch: pytest.
     x, noted = ft.from_numpy(a), list[Hashable]()
     backend.synchronize()
 
-    def late(key: Hashable, made: Any) -> Any:
-        if type(made) is Launch and not noted:
+    def late(key: Hashable, entry: Any) -> Any:
+        if type(entry) is Launch and not noted:
             noted.append(key)
             trace = threading.Thread(target=ft.jit(ft.neg).graph, args=(x,))
             trace.start()
             trace.join()
             assert type(launches[key]) is Launch and launches[key].bound is None
-        return LaunchTable.keep(launches, key, made)
+        return LaunchTable.keep(launches, key, entry)
 
     monkeypatch.setattr(launches, "keep", late)
     monkeypatch.setattr(backend, "launches", launches)

@@ -50,10 +50,10 @@ def test_addcdiv_multiplies_before_it_divides(big: float) -> None:
         assert agree(lambda: run(ft), lambda: run(torch))
 
 
-def ulps(made: np.ndarray, exact: np.ndarray) -> float:
+def ulps(result: np.ndarray, exact: np.ndarray) -> float:
     """The largest error in units of the last place of a float32."""
     ulp = np.spacing(np.maximum(np.abs(exact.astype(np.float32)), np.float32(2**-126)))
-    return float(np.max(np.abs(made - exact) / ulp))
+    return float(np.max(np.abs(result - exact) / ulp))
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
@@ -65,19 +65,19 @@ def test_angles_are_accurate(name: str) -> None:
     sizes += [far, -far, [-16367173 * 2.0**72]]  # the float that is nearest to a multiple of pi / 2
     x = np.concatenate([*sizes, [0.0, -0.0]]).astype(np.float32)
     exact = getattr(np, name)(x.astype(np.float64))
-    made = getattr(ft, name)(ft.tensor(x)).numpy()
-    worst = ulps(made, exact)
+    result = getattr(ft, name)(ft.tensor(x)).numpy()
+    worst = ulps(result, exact)
     own = default_backend().target.dialect != "intel"  # whose boards have sines of their own
     assert worst < (1.2 if own else 4.1), worst
-    assert np.array_equal(np.signbit(made[-2:]), np.signbit(exact[-2:]))
+    assert np.array_equal(np.signbit(result[-2:]), np.signbit(exact[-2:]))
 
 
 def test_angles_beyond_all_turns() -> None:
     far = [INF, -INF, NAN, 3.4e38, 2e5, 3e5, 1e-40, -0.0]
     for name in ("sin", "cos", "tan"):
         x = torch.tensor(far * 8)
-        made = getattr(ft, name)(ft.from_torch(x)).to_torch()
-        torch.testing.assert_close(made, getattr(torch, name)(x), rtol=5e-7, atol=0, equal_nan=True)
+        result = getattr(ft, name)(ft.from_torch(x)).to_torch()
+        torch.testing.assert_close(result, getattr(torch, name)(x), rtol=5e-7, atol=0, equal_nan=True)
 
 
 def test_tanh_is_accurate() -> None:
@@ -86,13 +86,13 @@ def test_tanh_is_accurate() -> None:
     sizes = [np.exp2(rng.uniform(-149, 3.3, 6000)), rng.uniform(0, 10, 6000), turns]
     x = np.concatenate([*sizes, [9.01, 3e38, INF, 0.0]])
     x = np.concatenate([x, -x, [NAN]]).astype(np.float32)
-    made = ft.tanh(ft.tensor(x)).numpy()
+    result = ft.tanh(ft.tensor(x)).numpy()
     exact = np.tanh(x.astype(np.float64))
     own = "-DFT_OWN_TANH" in default_backend().target.build_options
-    worst = ulps(made[:-1], exact[:-1])
+    worst = ulps(result[:-1], exact[:-1])
     assert worst < (1.2 if own else 5), worst
-    assert np.isnan(made[-1]) and np.abs(made[:-1]).max() <= 1
-    assert np.array_equal(np.signbit(made[:-1]), np.signbit(x[:-1]))
+    assert np.isnan(result[-1]) and np.abs(result[:-1]).max() <= 1
+    assert np.array_equal(np.signbit(result[:-1]), np.signbit(x[:-1]))
 
 
 RANGES = {

@@ -208,24 +208,24 @@ def arrays(dtype: str) -> dict[str, np.ndarray[Any, Any]]:
         "h": np.abs(m),
         "u": np.zeros((0, 3)),
     }
-    made = {name: np.asarray(value).astype(dtype) for name, value in values.items()}
-    made["b"] = np.array([[True, False, True], [False, True, False]])
-    made["i"] = np.array([1, 0])
-    made["w"] = other.astype(OTHER[dtype])
-    made["X"] = x.astype("complex64" if dtype in ("float32", "complex64") else "complex128")
+    operands = {name: np.asarray(value).astype(dtype) for name, value in values.items()}
+    operands["b"] = np.array([[True, False, True], [False, True, False]])
+    operands["i"] = np.array([1, 0])
+    operands["w"] = other.astype(OTHER[dtype])
+    operands["X"] = x.astype("complex64" if dtype in ("float32", "complex64") else "complex128")
     if kind not in "fc":
-        made["X"] = made["x"]
-    return made
+        operands["X"] = operands["x"]
+    return operands
 
 
 def scopes(dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the texts are evaluated in: array-api-strict's arrays, and tensors."""
     values = arrays(dtype)
-    found: list[dict[str, Any]] = []
+    both: list[dict[str, Any]] = []
     for xp, make in ((strict, strict.asarray), (ft.array_api, ft.array_api.asarray)):
-        made = {name: make(value) for name, value in values.items()}
-        found.append({"xp": xp, "D": getattr(xp, dtype), **made})
-    return found[0], found[1]
+        named = {name: make(value) for name, value in values.items()}
+        both.append({"xp": xp, "D": getattr(xp, dtype), **named})
+    return both[0], both[1]
 
 
 def evaluated(call: str, scope: dict[str, Any]) -> Any:

@@ -30,8 +30,8 @@ def both(case: str, computed: bool | None = None, setup: str = "", **how: Any) -
         exec(case, names)
         return names["o"]
 
-    made = agree(lambda: run(ft), lambda: run(torch), **how)
-    assert computed is None or made is computed
+    result = agree(lambda: run(ft), lambda: run(torch), **how)
+    assert computed is None or result is computed
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -27,14 +27,14 @@ def functions(module: ModuleType, prefix: str) -> dict[str, Any]:
     """The standard's functions in one of strict's modules."""
     main = [n for n in strict.__all__ if "strict" not in n.lower() and n != "Device"]
     names = dir(xp.linalg if prefix == "linalg." else xp.fft) if prefix else main
-    found = {name: getattr(module, name) for name in names if name[0] != "_"}
-    return {name: value for name, value in found.items() if inspect.isfunction(value)}
+    members = {name: getattr(module, name) for name in names if name[0] != "_"}
+    return {name: value for name, value in members.items() if inspect.isfunction(value)}
 
 
 def parameters(function: Any) -> list[tuple[Any, ...]]:
     """What a signature says, but for what is a default of strict's own making."""
-    told = inspect.signature(function).parameters.values()
-    return [(p.name, p.kind, None if "UNDEF" in repr(p.default) else p.default) for p in told]
+    declared = inspect.signature(function).parameters.values()
+    return [(p.name, p.kind, None if "UNDEF" in repr(p.default) else p.default) for p in declared]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -67,8 +67,8 @@ def compare(dtype: str, step: int = 1) -> None:
     theirs, ours = scopes(dtype)
     texts = [text for calls in CALLS.values() for text in calls if not is_open(text, dtype)]
     texts = texts[DTYPES.index(dtype) % step :: step]
-    found = [difference(t, evaluated(t, theirs), evaluated(t, ours)) for t in texts]
-    assert not any(found), "\n".join(filter(None, found))
+    differing = [difference(t, evaluated(t, theirs), evaluated(t, ours)) for t in texts]
+    assert not any(differing), "\n".join(filter(None, differing))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -43,13 +43,13 @@ def refused_with_out(name: str, dtype: str) -> None:
     """Both name the dtype of the inputs, or that of `out`, where neither fits."""
     inputs = [t[:1] for t in inputs_of(name, dtype)]
     for out in (torch.float32, torch.bool):
-        given = [*inputs, torch.zeros(inputs[0].shape, dtype=out)]
+        operands = [*inputs, torch.zeros(inputs[0].shape, dtype=out)]
 
         def call(function: Any, tensors: list[Any]) -> Any:
             return function(*tensors[:-1], out=tensors[-1])
 
-        mine, function = partial(call, ROWS[name].call, ours(given)), theirs(ROWS[name])
-        assert not agree(mine, partial(call, function, given))
+        mine, function = partial(call, ROWS[name].call, ours(operands)), theirs(ROWS[name])
+        assert not agree(mine, partial(call, function, operands))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -103,14 +103,14 @@ def test_reductions(name: str, dtype: str) -> None:
     served = entry.row.serves(getattr(ft, dtype).kind)
     whole = (entry.row.serves("f") and dtype == "float32") or dtype == "int64"
     x = few(dtype) if whole or not served else few(dtype)[:0]
-    for given in reductions_of(entry.row):
-        mine = partial(entry.call, ours(x), **{k: ours(v) for k, v in given.items()})
-        both = agree(mine, partial(theirs(entry), x, **given))
-        wrong = not served or given in REFUSED_DIMS
-        assert both != wrong or "dtype" in given or not x.numel(), (given, both)
+    for options in reductions_of(entry.row):
+        mine = partial(entry.call, ours(x), **{k: ours(v) for k, v in options.items()})
+        both = agree(mine, partial(theirs(entry), x, **options))
+        wrong = not served or options in REFUSED_DIMS
+        assert both != wrong or "dtype" in options or not x.numel(), (options, both)
         if not both:
             continue
-        expected = theirs(entry)(x, **given)
+        expected = theirs(entry)(x, **options)
         same(getattr(ours(x), name)(**mine.keywords), expected)
         if "out" in entry.row.arguments:
             out = ours(torch.empty(0, dtype=expected.dtype))

@@ -27,9 +27,9 @@ def test_copies_have_memory_of_their_own(name: str) -> None:
 
     def called(lib: Any) -> Any:
         x = lib.arange(12.0)[: shape[0] * shape[1]].reshape(shape).to(getattr(lib, of))
-        made = getattr(lib, name)(x, *args)
+        result = getattr(lib, name)(x, *args)
         x.zero_()
-        return made
+        return result
 
     assert agree(lambda: called(ft), lambda: called(torch))
 
@@ -45,9 +45,9 @@ def test_weights_that_nearly_cancel_are_summed_as_near_as_torch_sums_them() -> N
 
     def called(lib: Any) -> Any:
         x = lib.tensor([[-8.5, -1.75, -4.25], [-2.5, -8.0, 3.5]])
-        made = lib.cov(x, correction=2, aweights=lib.tensor(weights))
+        result = lib.cov(x, correction=2, aweights=lib.tensor(weights))
         spared = default_backend().target.spares_double
-        return made if spared else made.round(decimals=-1)
+        return result if spared else result.round(decimals=-1)
 
     assert agree(lambda: called(ft), lambda: called(torch))
 

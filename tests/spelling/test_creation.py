@@ -83,13 +83,13 @@ def test_default_dtype() -> None:
 
 def test_data_is_copied() -> None:
     array = np.zeros(1000, np.float32)
-    made = [ft.tensor(array), ft.tensor(array, dtype=ft.int32)]
+    copies = [ft.tensor(array), ft.tensor(array, dtype=ft.int32)]
     array += 1
-    assert not any(t.to_torch().any() for t in made)
+    assert not any(t.to_torch().any() for t in copies)
     with pytest.warns(UserWarning, match="clone"):
-        again = ft.tensor(made[0])
+        again = ft.tensor(copies[0])
     again.fill_(2)
-    assert made[0][0].item() == 0
+    assert copies[0][0].item() == 0
 
 
 def test_pickle_and_deepcopy_keep_dtype_and_strides() -> None:

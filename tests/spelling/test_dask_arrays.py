@@ -61,17 +61,17 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 def test_chunks_are_tensors(name: str) -> None:
     x = da.from_array(ft.tensor(A), chunks=(5, 6), asarray=False)
     with dask.config.set(scheduler="synchronous"), np.errstate(all="ignore"):
-        found = CALLS[name](x).compute()
+        result = CALLS[name](x).compute()
         wanted = CALLS[name](da.from_array(A, chunks=(5, 6))).compute()
-    assert isinstance(found, ft.Tensor) and tuple(found.shape) == np.shape(wanted)
-    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-4, atol=1e-4)
+    assert isinstance(result, ft.Tensor) and tuple(result.shape) == np.shape(wanted)
+    np.testing.assert_allclose(result.numpy(), wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_arrays_are_made_like_tensors() -> None:
     meta = ft.empty(0)
     with dask.config.set(scheduler="synchronous"):
         for make in (da.ones, da.zeros):
-            made = make((3, 4), chunks=2, meta=meta)
-            assert isinstance(made.compute(), ft.Tensor)
-            assert made.sum().compute().item() == (12 if make is da.ones else 0)
+            array = make((3, 4), chunks=2, meta=meta)
+            assert isinstance(array.compute(), ft.Tensor)
+            assert array.sum().compute().item() == (12 if make is da.ones else 0)
         assert isinstance(da.asarray(A, like=meta).compute(), ft.Tensor)

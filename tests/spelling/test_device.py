@@ -31,19 +31,19 @@ def said(code: str) -> str:
 
 @given(st.sampled_from(("fpga", "cpu")), st.none() | st.integers(0, 99))
 def test_a_device_survives_its_spellings(kind, index):
-    made = ft.device(kind, index)
-    assert (made.type, made.index) == (kind, index)
+    device = ft.device(kind, index)
+    assert (device.type, device.index) == (kind, index)
     for same in (
-        ft.device(str(made)),
-        ft.device(made),
-        eval(repr(made), {"device": ft.device}),
-        pickle.loads(pickle.dumps(made)),
+        ft.device(str(device)),
+        ft.device(device),
+        eval(repr(device), {"device": ft.device}),
+        pickle.loads(pickle.dumps(device)),
     ):
-        assert same == made
-        assert hash(same) == hash(made)
-    assert made != ft.device("cpu" if kind == "fpga" else "fpga", index)
-    assert made != ft.device(kind, 100)
-    assert made != str(made)
+        assert same == device
+        assert hash(same) == hash(device)
+    assert device != ft.device("cpu" if kind == "fpga" else "fpga", index)
+    assert device != ft.device(kind, 100)
+    assert device != str(device)
 
 
 # The first example pays for importing torch, which keeps numbers in 8 bits (hence two digits).

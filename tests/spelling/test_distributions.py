@@ -40,16 +40,16 @@ CASES = {
 DIVERGENCES = ["Bernoulli", "Categorical", "Exponential", "Gamma", "Laplace", "Normal", "Poisson"]
 
 
-def made(name: str, library: Any, args: Any = None, **options: Any) -> Any:
+def distribution(name: str, library: Any, args: Any = None, **options: Any) -> Any:
     """A distribution with its parameters in double precision."""
-    given = CASES[name][0] if args is None else args
-    words = [a if isinstance(a, int) else library.tensor(a, dtype=library.float64) for a in given]
+    parameters = CASES[name][0] if args is None else args
+    words = [a if isinstance(a, int) else library.tensor(a, dtype=library.float64) for a in parameters]
     return getattr(library.distributions, name)(*words, **options)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_densities_and_moments_are_torchs(name: str) -> None:
-    ours, theirs = made(name, ft), made(name, torch, validate_args=False)
+    ours, theirs = distribution(name, ft), distribution(name, torch, validate_args=False)
     assert (ours.batch_shape, ours.event_shape) == (theirs.batch_shape, theirs.event_shape)
     at = CASES[name][1]
     x, y = ft.tensor(at, dtype=ft.float64), torch.tensor(at, dtype=torch.float64)
@@ -68,7 +68,7 @@ def test_densities_and_moments_are_torchs(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["Cauchy", "Exponential", "Laplace", "LogNormal", "Normal", "Uniform"])
 def test_icdf_undoes_cdf(name: str) -> None:
-    ours = made(name, ft)
+    ours = distribution(name, ft)
     at = ft.tensor(INSIDE, dtype=ft.float64)
     same(ours.cdf(ours.icdf(at)), torch.tensor(INSIDE, dtype=torch.float64), rtol=1e-6, atol=1e-9)
 
@@ -77,8 +77,8 @@ def test_icdf_undoes_cdf(name: str) -> None:
 def test_samples_have_the_mean_and_the_variance(name: str) -> None:
     ft.manual_seed(11)
     tame = {"StudentT": [[9.0, 12.0, 20.0], REALS, B], "LogNormal": [REALS, [0.1, 0.2, 0.3]]}
-    given = tame.get(name)
-    ours = made(name, ft, given)
+    parameters = tame.get(name)
+    ours = distribution(name, ft, parameters)
     drawn = ours.sample((20000,))
     assert drawn.shape == (20000, *ours.batch_shape, *ours.event_shape)
     if name == "Categorical":
@@ -95,21 +95,21 @@ def test_samples_have_the_mean_and_the_variance(name: str) -> None:
 @pytest.mark.parametrize("name", DIVERGENCES)
 def test_divergences_are_torchs(name: str) -> None:
     other = [p[::-1] if isinstance(p, list) else p for p in CASES[name][0]]
-    found = ft.distributions.kl_divergence(made(name, ft), made(name, ft, other))
-    wanted = torch.distributions.kl_divergence(made(name, torch), made(name, torch, other))
-    same(found, wanted, rtol=1e-9, atol=1e-12)
+    divergence = ft.distributions.kl_divergence(distribution(name, ft), distribution(name, ft, other))
+    wanted = torch.distributions.kl_divergence(distribution(name, torch), distribution(name, torch, other))
+    same(divergence, wanted, rtol=1e-9, atol=1e-12)
 
 
 def test_vectors() -> None:
     matrix = [[2.0, 0.5], [0.5, 1.0]]
-    found = []
+    results = []
     for library in (ft, torch):
         loc, cov = [library.tensor(v, dtype=library.float64) for v in ([1.0, -1.0], matrix)]
         d = library.distributions.MultivariateNormal(loc, cov)
         at = library.tensor([[0.0, 0.0], [2.0, 1.0]], dtype=library.float64)
         i = library.distributions.Independent(library.distributions.Normal(at, at.exp()), 1)
-        found.append((d.log_prob(at), d.entropy(), d.variance, i.log_prob(at), i.entropy()))
-    for ours, theirs in zip(*found):
+        results.append((d.log_prob(at), d.entropy(), d.variance, i.log_prob(at), i.entropy()))
+    for ours, theirs in zip(*results):
         same(ours, theirs, rtol=1e-9, atol=1e-12)
     d = ft.distributions.MultivariateNormal(ft.zeros(2), ft.tensor(matrix))
     drawn = d.sample((20000,))

@@ -139,13 +139,13 @@ def agree_on_case(case: str) -> bool:
 def test_what_a_pad_cuts_off_lies_in_memory_as_torchs(counts: tuple[int, ...]) -> None:
     for x in layouts((1, 3, 4, 5)):
         if agree_on(F + "pad", x, counts, how={"strides": True}):  # of nothing, too
-            given = torch.nn.functional.pad(x.clone(), counts)
-            assert ft.nn.functional.pad(ours(x), counts).stride() == given.stride()
+            padded = torch.nn.functional.pad(x.clone(), counts)
+            assert ft.nn.functional.pad(ours(x), counts).stride() == padded.stride()
 
 
-@pytest.mark.parametrize("given", [(0, 0, 1, -5), (0, 0, -5, 1), (0, -5), (2, -7), (0, 0, -2, -2)])
-def test_padding_around_a_circle_of_nothing(given: tuple[int, ...]) -> None:
-    agree_on(F + "pad", torch.arange(60.0).reshape(1, 3, 4, 5)[..., : len(given) * 3, :], given, mode="circular")
+@pytest.mark.parametrize("padding", [(0, 0, 1, -5), (0, 0, -5, 1), (0, -5), (2, -7), (0, 0, -2, -2)])
+def test_padding_around_a_circle_of_nothing(padding: tuple[int, ...]) -> None:
+    agree_on(F + "pad", torch.arange(60.0).reshape(1, 3, 4, 5)[..., : len(padding) * 3, :], padding, mode="circular")
 
 
 @pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])

@@ -49,10 +49,10 @@ def outcome(m, call, d):
     """What a call gives: values with their dtype, or the class of its error."""
     x = m.ones(2).to(getattr(m, d.name))
     try:
-        made = eval(call, {"m": m, "x": x})
+        result = eval(call, {"m": m, "x": x})
     except (RuntimeError, TypeError, ValueError, OverflowError, IndexError) as error:
         return type(error)
-    parts = made if isinstance(made, tuple) else (made,)
+    parts = result if isinstance(result, tuple) else (result,)
     return [(str(p.dtype).rpartition(".")[2], tuple(p.shape), p.tolist()) if hasattr(p, "dtype") else p for p in parts]
 
 
@@ -122,8 +122,8 @@ def test_copies_and_files_keep_them(d):
     file = io.BytesIO()
     ft.save({"t": t}, file)
     file.seek(0)
-    for made in (pickle.loads(pickle.dumps(t)), copy.deepcopy(t), ft.load(file)["t"]):
-        assert made.dtype is d and made.tolist() == t.tolist()
+    for copied in (pickle.loads(pickle.dumps(t)), copy.deepcopy(t), ft.load(file)["t"]):
+        assert copied.dtype is d and copied.tolist() == t.tolist()
     theirs = torch.load(_saved(d), weights_only=True)
     file = _saved(d)
     assert ft.load(file).dtype is d and ft.load(_saved(d)).tolist() == theirs.tolist()

@@ -74,7 +74,7 @@ def test_a_byte_written_beside_a_buffer_is_found(monkeypatch: pytest.MonkeyPatch
     ctypes.memset(ptr + 64, 0, 1)
     assert guards.broken() == "bytes outside of 1 buffers were written"
     assert not guards.broken()
-    made, start, end = guards.around[-1]
+    buffer, start, end = guards.around[-1]
     for at in (start - 1, end):
-        made[at] = 0
+        buffer[at] = 0
         assert "1 buffers" in guards.broken()

@@ -55,18 +55,18 @@ def test_threads_share_a_generator() -> None:
     g = source(9)
     expected = {tuple(ft.randint(2**40, (3,), generator=g).tolist()) for _ in range(200)}
     g.set_offset(0)
-    found: list[tuple[int, ...]] = []
+    drawn: list[tuple[int, ...]] = []
 
     def draw() -> None:
         for _ in range(50):
-            found.append(tuple(ft.randint(2**40, (3,), generator=g).tolist()))
+            drawn.append(tuple(ft.randint(2**40, (3,), generator=g).tolist()))
 
     threads = [threading.Thread(target=draw) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 200 and set(found) == expected
+    assert len(drawn) == 200 and set(drawn) == expected
 
 
 def test_mistakes_with_generators() -> None:

@@ -181,7 +181,7 @@ def test_a_frame_is_told_how_to_come_in() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "written"),
+    ("dtype", "written"),
     [
         ("float32", "ftensor.float32"),
         ("torch.int8", "ftensor.int8"),
@@ -192,14 +192,14 @@ def test_a_frame_is_told_how_to_come_in() -> None:
         (np.bool_, "ftensor.bool"),
     ],
 )
-def test_another_librarys_dtype_is_answered_with_ours(given: Any, written: str) -> None:
+def test_another_librarys_dtype_is_answered_with_ours(dtype: Any, written: str) -> None:
     calls = [
-        lambda: ft.zeros(2, dtype=given),
-        lambda: ft.tensor([1], dtype=given),
-        lambda: ft.zeros(2).sum(dtype=given),
-        lambda: ft.iinfo(given),
+        lambda: ft.zeros(2, dtype=dtype),
+        lambda: ft.tensor([1], dtype=dtype),
+        lambda: ft.zeros(2).sum(dtype=dtype),
+        lambda: ft.iinfo(dtype),
     ]
-    if "torch" not in str(given):  # NumPy's are taken (docs/numpy.md)
+    if "torch" not in str(dtype):  # NumPy's are taken (docs/numpy.md)
         assert {str(call().dtype) for call in calls[:3]} == {written}
         del calls[:3]
     for call in calls:
@@ -209,9 +209,9 @@ def test_another_librarys_dtype_is_answered_with_ours(given: Any, written: str) 
 
 def test_no_dtype_is_made_up() -> None:
     """float128 is none of ours, and text may be anything."""
-    for given in ("flaot32", np.longdouble, "float128", 3, [1]):
+    for dtype in ("flaot32", np.longdouble, "float128", 3, [1]):
         with pytest.raises(TypeError, match=r"needs an ftensor\.dtype") as raised:
-            ft.zeros(2, dtype=given)  # type: ignore[arg-type]
+            ft.zeros(2, dtype=dtype)  # type: ignore[arg-type]
         assert "write" not in str(raised.value)
 
 

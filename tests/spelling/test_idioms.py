@@ -151,6 +151,6 @@ def test_names_that_advice_is_about_are_absent() -> None:
     ],
 )
 def test_advice_is_never_made_up(name: str, said: str) -> None:
-    with pytest.raises(AttributeError, match=said) as told:
+    with pytest.raises(AttributeError, match=said) as refusal:
         getattr(ft, name)
-    assert "from_torch(torch." not in str(told.value)
+    assert "from_torch(torch." not in str(refusal.value)

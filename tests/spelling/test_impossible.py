@@ -178,14 +178,14 @@ def traced() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("traced")
-@pytest.mark.parametrize("given", some(list(CALLS), 2))
-def test_what_no_memory_holds_is_refused(given: str) -> None:
+@pytest.mark.parametrize("form", some(list(CALLS), 2))
+def test_what_no_memory_holds_is_refused(form: str) -> None:
     """Before anything is computed for it, in the host's memory or the device's."""
     pool, wrong = default_backend().pool, []
     for name, entry in ENTRIES.items():
-        if entry.prop or (name in FIT and given != ROW_BY_ROW) or name in READ:
+        if entry.prop or (name in FIT and form != ROW_BY_ROW) or name in READ:
             continue
-        arguments = CALLS[given]()
+        arguments = CALLS[form]()
         tracemalloc.reset_peak()
         pool.reset_peaks()
         host, device = tracemalloc.get_traced_memory()[0], pool.allocated

@@ -22,13 +22,13 @@ def image(seed: int) -> torch.Tensor:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_softmax(name: str, dtype: torch.dtype) -> None:
     grad, x = image(0).to(dtype), image(1).to(dtype)
-    made = x.softmax(1) if name == "_softmax_backward_data" else x.log_softmax(1)
+    output = x.softmax(1) if name == "_softmax_backward_data" else x.log_softmax(1)
     how = {"rtol": 2e-2, "atol": 2e-2} if dtype is torch.bfloat16 else {}
-    assert agree_on(name, grad, made, 1, dtype, how=how)
+    assert agree_on(name, grad, output, 1, dtype, how=how)
     word = "grad_input" if name == "_softmax_backward_data" else "out"
     out = ft.empty(0, dtype=ours(dtype))
-    given = getattr(ft, name)(*ours([grad, made, 1, dtype]), **{word: out})
-    assert given is out
+    gradient = getattr(ft, name)(*ours([grad, output, 1, dtype]), **{word: out})
+    assert gradient is out
     assert out.shape == (4, 6, 5, 7)
 
 

@@ -28,8 +28,8 @@ ENTRIES = groupby(sorted(CASES, key=lambda case: case.entry), lambda case: case.
 # An entry runs in one of its dtypes, which take turns; each seventeenth entry is in every run.
 PARAMS = [
     pytest.param(case, id=str(case), marks=[pytest.mark.long] if k % 17 else [])
-    for k, (_, found) in enumerate(ENTRIES)
-    for case in in_turn(list(found), k)
+    for k, (_, entries) in enumerate(ENTRIES)
+    for case in in_turn(list(entries), k)
 ]
 
 
@@ -37,12 +37,12 @@ PARAMS = [
 def test_as_eager(case: Case) -> None:
     """The first samples, called twice: results and arguments have eager's bits."""
     ft.set_fallback("silent")
-    found = list(differences(case, 3))
-    refused = [line for line in found if line.startswith("GraphError")]
+    lines = list(differences(case, 3))
+    refused = [line for line in lines if line.startswith("GraphError")]
     if case.entry in REFUSED:
-        assert found == refused
+        assert lines == refused
     else:
-        assert found == []
+        assert lines == []
 
 
 def test_the_list_is_short() -> None:

@@ -21,12 +21,12 @@ def test_more_than_two_to_the_31_elements() -> None:
     if total < 4 * BEYOND:
         pytest.skip(f"needs {4 * BEYOND >> 30} GiB of device memory, this device has {total >> 30}")
     a = ft.tensor([3], dtype=ft.uint8).expand(BEYOND)
-    made = a + 4
-    assert made.shape == (BEYOND,)
+    result = a + 4
+    assert result.shape == (BEYOND,)
     for at in (0, 1, 2**31 - 65, 2**31 - 1, 2**31, BEYOND - 1):
-        assert made[at].item() == 7
-    made[2**31 + 5 :].mul_(2)
-    assert made[2**31 + 3 : 2**31 + 7].tolist() == [7, 7, 14, 14]
+        assert result[at].item() == 7
+    result[2**31 + 5 :].mul_(2)
+    assert result[2**31 + 3 : 2**31 + 7].tolist() == [7, 7, 14, 14]
 
 
 @settings(max_examples=30)

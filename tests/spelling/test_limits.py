@@ -28,12 +28,12 @@ MANY = [1] * 64 + [2, 3]
 def test_more_dims_than_numpy_has(call: str) -> None:
     """Printed, listed and summed in full; a dim of so many can't be named."""
 
-    def found(m: Any) -> Any:
+    def evaluated(m: Any) -> Any:
         x = m.arange(6.0).reshape(MANY)
-        made = eval(call, {"m": m, "x": x})
-        return made.tolist() if hasattr(made, "tolist") else made
+        result = eval(call, {"m": m, "x": x})
+        return result.tolist() if hasattr(result, "tolist") else result
 
-    agree(lambda: found(ft), lambda: found(torch))
+    agree(lambda: evaluated(ft), lambda: evaluated(torch))
 
 
 @pytest.mark.parametrize("shape", [(0, 2**40), (0, 2**62), (2**62, 0), (3, 0, 2**60), (0,)])
@@ -113,5 +113,5 @@ def test_impossible_sizes_are_refused_before_any_work(call: str) -> None:
 
 def test_a_high_order_of_polygamma_takes_no_longer() -> None:
     want = torch.polygamma(2**31 - 1, torch.tensor([1.5, 300.0]))
-    made = ft.polygamma(2**31 - 1, ft.tensor([1.5, 300.0])).to_torch()
-    torch.testing.assert_close(made, want, equal_nan=True)
+    result = ft.polygamma(2**31 - 1, ft.tensor([1.5, 300.0])).to_torch()
+    torch.testing.assert_close(result, want, equal_nan=True)

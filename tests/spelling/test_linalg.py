@@ -94,16 +94,16 @@ def test_signs_and_sizes_of_determinants(matrix: Any) -> None:
 def test_refusals(words: str, kind: str) -> None:
     """Of torch's class, and with the op's name."""
     for lib in (torch, ft):
-        given = {"zeros": lib.zeros(2, 2), "ones": lib.ones(2, 2), "wide": lib.ones(2, 3)}
-        with pytest.raises(RuntimeError) as found:
-            eval(f"lib.{words}", {"lib": lib, **given})
+        matrices = {"zeros": lib.zeros(2, 2), "ones": lib.ones(2, 2), "wide": lib.ones(2, 3)}
+        with pytest.raises(RuntimeError) as refusal:
+            eval(f"lib.{words}", {"lib": lib, **matrices})
         if lib is ft:
-            is_own = isinstance(found.value, ft.linalg.LinAlgError)
+            is_own = isinstance(refusal.value, ft.linalg.LinAlgError)
             assert is_own == (kind == "LinAlgError") or words.startswith("linalg.lu_factor")
             name = words.partition("(")[0]
-            assert name.removesuffix("matrix_power") in str(found.value)
+            assert name.removesuffix("matrix_power") in str(refusal.value)
         elif kind == "LinAlgError":
-            assert isinstance(found.value, torch.linalg.LinAlgError)
+            assert isinstance(refusal.value, torch.linalg.LinAlgError)
 
 
 def test_the_error_names_the_matrix() -> None:
@@ -118,9 +118,9 @@ def test_the_error_names_the_matrix() -> None:
 def test_outputs_are_filled_and_named(matrix: Any) -> None:
     x = ours(matrix)
     out = (ft.empty(0, dtype=ft.complex64), ft.empty(0, dtype=ft.complex64))
-    made = ft.linalg.qr(x, out=out)
-    assert made.Q is out[0] and made.R is out[1]
-    close(made.Q @ made.R, matrix)
+    factors = ft.linalg.qr(x, out=out)
+    assert factors.Q is out[0] and factors.R is out[1]
+    close(factors.Q @ factors.R, matrix)
     assert type(ft.linalg.svd(x)).__name__ == "linalg_svd"
 
 

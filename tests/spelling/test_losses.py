@@ -121,6 +121,6 @@ def test_targets_of_one_sample_by_dtype() -> None:
 def test_a_loss_that_broadcasts_warns_of_the_programs_line() -> None:
     x, y = ft.ones(3), ft.ones(3, 1)
     for _ in range(2):  # a new call, and a known one
-        with pytest.warns(UserWarning, match="seldom meant") as told:
+        with pytest.warns(UserWarning, match="seldom meant") as caught:
             ft.nn.functional.mse_loss(x, y)
-        assert [w.filename for w in told] == [__file__]
+        assert [w.filename for w in caught] == [__file__]

@@ -74,8 +74,8 @@ cumprod(x,0,mask=none)
 )
 def test_as_in_torch(case: str, computed: bool) -> None:
     def call(lib: Any) -> Any:
-        given = INPUTS if lib is torch else {name: ours(t) for name, t in INPUTS.items()}
-        return eval("lib.masked." + case, {"lib": lib, **given})
+        inputs = INPUTS if lib is torch else {name: ours(t) for name, t in INPUTS.items()}
+        return eval("lib.masked." + case, {"lib": lib, **inputs})
 
     assert agree(lambda: call(ft), lambda: call(torch)) == computed
 

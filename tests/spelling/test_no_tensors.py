@@ -35,10 +35,10 @@ def missing_attribute(name: str, wrong: Any) -> str:
         if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     }
     for place in [n for n, kind in needed.items() if "Tensor" in kind]:
-        given = {n: value_of(k) for n, k in needed.items()}
-        given[place] = [wrong] * 2 if isinstance(given[place], list) else wrong
+        arguments = {n: value_of(k) for n, k in needed.items()}
+        arguments[place] = [wrong] * 2 if isinstance(arguments[place], list) else wrong
         try:
-            call(**given)
+            call(**arguments)
         except AttributeError as error:
             return f"{name}, {place}: {error}"
         except (TypeError, ValueError, RuntimeError, IndexError, AssertionError):
@@ -48,8 +48,8 @@ def missing_attribute(name: str, wrong: Any) -> str:
 
 @pytest.mark.parametrize("wrong", [None, ARRAY], ids=["None", "array"])
 def test_it_is_never_a_missing_attribute(wrong: Any) -> None:
-    found = [missing_attribute(name, wrong) for name in NAMES]
-    assert not any(found), "\n".join(filter(None, found))
+    missing = [missing_attribute(name, wrong) for name in NAMES]
+    assert not any(missing), "\n".join(filter(None, missing))
 
 
 def test_the_message_names_the_argument() -> None:

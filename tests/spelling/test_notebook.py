@@ -20,17 +20,17 @@ def facts(x: ft.Tensor) -> dict[str, str]:
 
 
 def pixels(x: ft.Tensor) -> np.ndarray:
-    found = re.search(r'base64,([\w+/=]+)"', x._repr_html_())
-    assert found
-    with Image.open(io.BytesIO(base64.b64decode(found[1]))) as image:
+    match = re.search(r'base64,([\w+/=]+)"', x._repr_html_())
+    assert match
+    with Image.open(io.BytesIO(base64.b64decode(match[1]))) as image:
         return np.asarray(image.convert("RGB"))
 
 
 def curve(x: ft.Tensor) -> tuple[str, list[float]]:
     """(moves and lines, heights on the screen) of a vector's picture."""
-    found = re.search(r'<path d="(.*?)"', x._repr_html_())
-    assert found
-    points = re.findall(r"([ML])[\d.]+ ([\d.]+)", found[1])
+    match = re.search(r'<path d="(.*?)"', x._repr_html_())
+    assert match
+    points = re.findall(r"([ML])[\d.]+ ([\d.]+)", match[1])
     return "".join(word for word, _ in points), [float(y) for _, y in points]
 
 

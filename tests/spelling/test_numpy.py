@@ -72,8 +72,8 @@ def test_an_array_is_a_tensor_on_either_side(sign: str) -> None:
     for left, right, wanted in (("x", "a", "n"), ("a", "x", "n")):
         got = eval(f"{left} {sign} {right}")
         assert type(got) is ft.Tensor
-        told = f"{wanted if left == 'x' else 'a'} {sign} {wanted if right == 'x' else 'a'}"
-        np.testing.assert_allclose(np.asarray(got), eval(told), rtol=1e-5)
+        expression = f"{wanted if left == 'x' else 'a'} {sign} {wanted if right == 'x' else 'a'}"
+        np.testing.assert_allclose(np.asarray(got), eval(expression), rtol=1e-5)
 
 
 def test_matrices_and_bits_of_arrays() -> None:
@@ -108,9 +108,9 @@ def test_arrays_are_assigned_and_index() -> None:
 
 def test_others_arrays_have_their_own_rules() -> None:
     masked = np.ma.masked_array(a, a > 2)
-    for made in (x + masked, masked + x):
-        assert isinstance(made, np.ma.MaskedArray)
-        assert made.mask.tolist() == masked.mask.tolist()
+    for result in (x + masked, masked + x):
+        assert isinstance(result, np.ma.MaskedArray)
+        assert result.mask.tolist() == masked.mask.tolist()
 
     class Other:
         def __array_ufunc__(self, *args: Any, **options: Any) -> str:
@@ -135,10 +135,10 @@ def test_functions_by_name_take_tensors_alone() -> None:
 
 
 def test_out_and_where() -> None:
-    array, made = np.zeros_like(a), ft.zeros(2, 3)
+    array, output = np.zeros_like(a), ft.zeros(2, 3)
     assert np.add(x, a, out=array) is array
     np.testing.assert_allclose(array, n + a)
-    assert np.add(x, a, out=made) is made
+    assert np.add(x, a, out=output) is output
     assert np.sum(x, axis=0, out=(out := ft.zeros(3))) is out
     assert out.tolist() == n.sum(0).tolist()
     b = a.copy()
@@ -152,13 +152,13 @@ def test_out_and_where() -> None:
 
 
 def test_what_has_no_counterpart_warns_once_is_counted_or_refused() -> None:
-    with pytest.warns(ft.FallbackWarning, match=r"numpy\.unwrap of float32") as told:
-        made = np.unwrap(x)
+    with pytest.warns(ft.FallbackWarning, match=r"numpy\.unwrap of float32") as caught:
+        result = np.unwrap(x)
         np.unwrap(x)
-    assert len(told) == 1
-    assert told[0].filename == __file__
-    assert type(made) is ft.Tensor
-    assert made.device == x.device
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert type(result) is ft.Tensor
+    assert result.device == x.device
     (row,) = ft.fallback_report()
     assert (row.op, row.calls, row.layout) == ("numpy.unwrap", 2, "host")
     ft.set_fallback("error")
@@ -181,10 +181,10 @@ def test_dtypes_by_name_and_for_numpy() -> None:
     assert np.zeros(2, dtype=ft.complex64).dtype == np.complex64  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="bfloat16"):
         np.dtype(ft.bfloat16)  # type: ignore[call-overload]
-    for given in ("float64", "f8", np.float64, np.dtype("float64")):
-        assert ft.zeros(2, dtype=given).dtype is ft.float64  # type: ignore[arg-type]
-        assert x.astype(given).dtype is x.sum(dtype=given).dtype is ft.float64
-        assert x.cumsum(0, dtype=given).dtype is ft.float64
+    for dtype in ("float64", "f8", np.float64, np.dtype("float64")):
+        assert ft.zeros(2, dtype=dtype).dtype is ft.float64  # type: ignore[arg-type]
+        assert x.astype(dtype).dtype is x.sum(dtype=dtype).dtype is ft.float64
+        assert x.cumsum(0, dtype=dtype).dtype is ft.float64
     with pytest.raises(TypeError, match="dtype"):
         ft.zeros(2, dtype="flot32")  # type: ignore[arg-type]
 
@@ -208,8 +208,8 @@ def test_answers_about_shapes_read_nothing() -> None:
 
 
 def test_new_arrays_like_a_tensor() -> None:
-    made = np.asarray([1.0, 2.0], like=x)
-    assert type(made) is ft.Tensor
+    result = np.asarray([1.0, 2.0], like=x)
+    assert type(result) is ft.Tensor
     assert np.zeros((2, 2), dtype="int32", like=x).dtype is ft.int32
 
 

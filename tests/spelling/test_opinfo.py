@@ -153,14 +153,14 @@ def largest(samples: list[Any]) -> list[Any]:
 
 def few(samples: list[Any]) -> list[Any]:
     """The largest sample, and the largest of those that are called in another way."""
-    found = largest(samples)
-    return found + largest([s for s in samples if way(s) != way(found[0])])
+    chosen = largest(samples)
+    return chosen + largest([s for s in samples if way(s) != way(chosen[0])])
 
 
 def rest(samples: list[Any]) -> list[Any]:
     """The samples that are not among the `few`."""
-    found = few(samples)
-    return [s for s in samples if not any(s is one for one in found)]
+    chosen = few(samples)
+    return [s for s in samples if not any(s is one for one in chosen)]
 
 
 def way(sample: Any) -> object:
@@ -235,8 +235,8 @@ def test_as_in_torchs_database(op: Any, name: str, dtype: torch.dtype, part: Cal
     assert mine is not None
     samples = first_samples(op, dtype, SAMPLES)
     for sample in part([s for s in samples if not s.kwargs.get("dropout_p")]):  # a random number
-        given = sample.input.clone() if in_place else sample.input
-        expected = outcome(partial(theirs, given, *sample.args, **sample.kwargs))
+        operand = sample.input.clone() if in_place else sample.input
+        expected = outcome(partial(theirs, operand, *sample.args, **sample.kwargs))
         args = ours((sample.input, *sample.args))
         got = outcome(partial(mine, *args, **{k: ours(v) for k, v in sample.kwargs.items()}))
         if isinstance(expected, Exception):

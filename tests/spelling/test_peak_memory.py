@@ -20,10 +20,10 @@ def peak(call: Callable[[], Any]) -> tuple[int, int]:
     ft.fpga.empty_cache()  # or a larger block may serve
     before = ft.fpga.memory_allocated()
     ft.fpga.reset_peak_memory_stats()
-    made = call()
+    result = call()
     ft.synchronize()
     most = ft.fpga.max_memory_allocated() - before
-    results = made if isinstance(made, tuple) else (made,)
+    results = result if isinstance(result, tuple) else (result,)
     return most, sum(x._storage.block.size for x in results)
 
 

@@ -27,18 +27,18 @@ def taken() -> ft.profiler.profile:
 
 
 def test_launches_are_counted_with_what_they_move_and_compute() -> None:
-    found = {(a.name, a.kernel): a for a in taken().averages()}
-    product = found["matmul", "matmul"]
+    averages = {(a.name, a.kernel): a for a in taken().averages()}
+    product = averages["matmul", "matmul"]
     assert product.count == 3
     assert product.flops == 3 * 2 * 64 * 32 * 16
     assert product.nbytes == 3 * 4 * (64 * 32 + 32 * 16 + 64 * 16)
-    added = found["add", "add"]
+    added = averages["add", "add"]
     assert (added.count, added.flops, added.nbytes) == (1, 64 * 16, 2 * 4 * 64 * 16)
-    assert found["sum", "sum"].nbytes == 4 * (64 * 16 + 16)
+    assert averages["sum", "sum"].nbytes == 4 * (64 * 16 + 16)
     # Of what an index leads to, two rows are read.
-    (selected,) = [a for (name, _), a in found.items() if name == "index_select"]
+    (selected,) = [a for (name, _), a in averages.items() if name == "index_select"]
     assert 2 * 4 * 2 * 16 <= selected.nbytes < 4 * 64 * 16
-    assert all(a.host_time > 0 and a.device_time > 0 and a.limit > 0 for a in found.values())
+    assert all(a.host_time > 0 and a.device_time > 0 and a.limit > 0 for a in averages.values())
 
 
 def test_lines_and_shapes_are_told_apart() -> None:
@@ -164,7 +164,7 @@ def test_operations_of_a_text(text: str, count: int) -> None:
 
 
 def test_a_snapshot_holds_what_the_counters_say() -> None:
-    def told() -> tuple[list[dict[str, Any]], int]:
+    def counters() -> tuple[list[dict[str, Any]], int]:
         """The snapshot, and what its blocks hold beyond what is counted."""
         gc.collect()
         gc.disable()  # nothing is freed between the two
@@ -176,12 +176,12 @@ def test_a_snapshot_holds_what_the_counters_say() -> None:
         return blocks, held - stats["allocated_bytes.all.current"]
 
     backend = ft.ones(1)._storage.backend
-    before = told()[1]  # a block that was interrupted on its way is nobody's
+    before = counters()[1]  # a block that was interrupted on its way is nobody's
     kept, freed = ft.ones(3000), ft.ones(5000)
     if kept._storage.block.ptr:  # a device's own memory holds no tables
         backend.tables.holding(np.zeros(700))
     del freed
-    blocks, beyond = told()
+    blocks, beyond = counters()
     assert beyond == before
     states = {b["blocks"][0]["state"] for b in blocks}
     assert states == {"active_allocated", "inactive"}

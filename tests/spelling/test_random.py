@@ -30,8 +30,8 @@ def source(seed: int = 1) -> ft.Generator:
 
 def drawn(method: str, *args: Any, dtype: str = "float32", seed: int = 1) -> Any:
     """N numbers of a method that fills, as an array of float64."""
-    made = getattr(ft.empty(N, dtype=getattr(ft, dtype)), method)(*args, generator=source(seed))
-    return made.double().numpy()
+    numbers = getattr(ft.empty(N, dtype=getattr(ft, dtype)), method)(*args, generator=source(seed))
+    return numbers.double().numpy()
 
 
 CONTINUOUS: list[tuple[str, tuple[float, ...], Any]] = [
@@ -75,10 +75,10 @@ def test_bernoulli(dtype: str, p: float) -> None:
 
 def test_bernoulli_of_a_tensor() -> None:
     p = ft.tensor([0.0, 0.2, 0.7, 1.0]).expand(N, 4)
-    for made in (ft.bernoulli(p, generator=source()), ft.empty(N, 4, dtype=ft.int8)):
-        if made.dtype is ft.int8:
-            made.bernoulli_(p[:1], generator=source())
-        none, some, most, all_ = made.long().sum(0).tolist()
+    for flags in (ft.bernoulli(p, generator=source()), ft.empty(N, 4, dtype=ft.int8)):
+        if flags.dtype is ft.int8:
+            flags.bernoulli_(p[:1], generator=source())
+        none, some, most, all_ = flags.long().sum(0).tolist()
         assert (none, all_) == (0, N)
         assert stats.binomtest(some, N, 0.2).pvalue > LEVEL
         assert stats.binomtest(most, N, 0.7).pvalue > LEVEL
@@ -179,10 +179,10 @@ def test_calls(call: str) -> None:
         return lambda: eval(call.removeprefix("! "), names)
 
     def seen(library: Any) -> Any:
-        made = outcome(asked(library))
-        if isinstance(made, Exception):
-            return type(made)
-        return tuple(made.shape), str(made.dtype).partition(".")[2], made.stride()
+        result = outcome(asked(library))
+        if isinstance(result, Exception):
+            return type(result)
+        return tuple(result.shape), str(result.dtype).partition(".")[2], result.stride()
 
     expected = seen(torch)
     assert seen(ft) == expected
@@ -201,10 +201,10 @@ def test_layouts(layout: str) -> None:
     x = ours(t)
     with ft.random.fork_rng():
         ft.manual_seed(2)
-        made = ft.nn.functional.dropout(x, 0.5)
-        assert made.stride() == torch.nn.functional.dropout(t, 0.5).stride()
+        result = ft.nn.functional.dropout(x, 0.5)
+        assert result.stride() == torch.nn.functional.dropout(t, 0.5).stride()
         ft.manual_seed(2)
-        assert made.equal(ft.nn.functional.dropout(x.contiguous(), 0.5))
+        assert result.equal(ft.nn.functional.dropout(x.contiguous(), 0.5))
         ft.manual_seed(2)
-        assert ft.dropout_(x, 0.5, True) is x and x.equal(made)
+        assert ft.dropout_(x, 0.5, True) is x and x.equal(result)
         assert ft.rand_like(x).stride() == torch.rand_like(t).stride()

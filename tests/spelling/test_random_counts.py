@@ -101,15 +101,15 @@ def test_counts_of_narrow_dtypes(dtype: str) -> None:
     narrow = getattr(ft, dtype)
     assert ft.poisson(rates.to(narrow), source()).equal(ft.poisson(rates, source()).to(narrow))
     n, p = ft.tensor([3.0, 128.0, 128.0]).expand(50, 3), ft.tensor([0.5, 0.0625, 0.25])
-    made = ft.binomial(n.to(narrow), p.to(narrow), source())
-    assert made.equal(ft.binomial(n, p, source()).to(narrow))
+    counts = ft.binomial(n.to(narrow), p.to(narrow), source())
+    assert counts.equal(ft.binomial(n, p, source()).to(narrow))
 
 
 def test_counts_at_the_ends() -> None:
     n = ft.tensor([20.0, 0.0, -3.0, 5.9, 7.0, 7.0, float("nan"), 7.0])
     p = ft.tensor([1.0, 0.5, 0.5, 2.0, 0.0, -1.0, 0.5, float("nan")])
-    made = ft.binomial(n, p, source())
-    assert made[:6].tolist() == [20, 0, 0, 5, 0, 0] and bool(made[6:].isnan().all())
+    counts = ft.binomial(n, p, source())
+    assert counts[:6].tolist() == [20, 0, 0, 5, 0, 0] and bool(counts[6:].isnan().all())
     huge = ft.tensor([1e15, 9e18])
     assert bool(((ft.poisson(huge, source()) - huge).abs() <= huge * 2.0**-23).all())
     assert ft.poisson(ft.empty(0, 3)).shape == (0, 3)

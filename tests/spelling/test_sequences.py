@@ -21,7 +21,7 @@ IH, HH, B = torch.randn(16, 3), torch.randn(16, 4), torch.randn(16)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "operands",
     [
         (X[0], (H, C), IH, HH),
         (X, (H,), IH, HH),
@@ -35,8 +35,8 @@ IH, HH, B = torch.randn(16, 3), torch.randn(16, 4), torch.randn(16)
         (X, (H, C), IH, HH, None, B),
     ],
 )
-def test_a_cell_takes_what_torch_takes(given: Any) -> None:
-    agree_on("lstm_cell", *given)
+def test_a_cell_takes_what_torch_takes(operands: Any) -> None:
+    agree_on("lstm_cell", *operands)
 
 
 def layer(**other: Any) -> dict[str, Any]:
@@ -68,23 +68,23 @@ def test_a_layer_by_names() -> None:
     ],
 )
 def test_a_layer_refuses_what_does_not_fit(other: dict[str, Any], message: str) -> None:
-    given = {key: ours(value) for key, value in layer(**other).items()}
+    arguments = {key: ours(value) for key, value in layer(**other).items()}
     with pytest.raises(RuntimeError, match=message):
-        ft.lstm(**given)
+        ft.lstm(**arguments)
 
 
 @pytest.mark.parametrize("sizes", [[3, 2], [1, 2, 3], [3, 3, 0], [], [[3], [3]], [3.0, 3.0]])
 def test_packed_sequences_stop_one_after_the_other(sizes: list[Any]) -> None:
-    given = ours([torch.randn(6, 3), torch.tensor(sizes, dtype=None if sizes else torch.int64)])
+    packed = ours([torch.randn(6, 3), torch.tensor(sizes, dtype=None if sizes else torch.int64)])
     hx = ours((torch.randn(1, 3, 4), torch.randn(1, 3, 4)))
     with pytest.raises(RuntimeError, match="batch_sizes"):
-        ft.lstm(*given, hx, ours([IH, HH]), False, 1, 0.0, False, False)
+        ft.lstm(*packed, hx, ours([IH, HH]), False, 1, 0.0, False, False)
 
 
 def test_dropout_between_layers() -> None:
     """None behind the last layer, and where the layers are not in training."""
-    given = {key: ours(value) for key, value in layer(dropout=0.5, train=True).items()}
-    assert ft.equal(ft.lstm(**given)[0], ft.lstm(**(given | {"train": False}))[0])
+    arguments = {key: ours(value) for key, value in layer(dropout=0.5, train=True).items()}
+    assert ft.equal(ft.lstm(**arguments)[0], ft.lstm(**(arguments | {"train": False}))[0])
     deep = layer(num_layers=2, dropout=1.0, train=True, params=[IH, HH, B, B, HH, HH, B, B])
     deep["hx"] = (torch.randn(2, 2, 4),) * 2
     assert agree_on("lstm", **deep)  # of which nothing comes through
@@ -97,7 +97,7 @@ WHOLE = (LOGS, LABELS, FRAMES, LENGTHS)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "operands",
     [
         (LOGS, LABELS, (6, 5, 6), LENGTHS),
         (LOGS, LABELS.flatten()[:6], FRAMES, LENGTHS),
@@ -118,20 +118,20 @@ WHOLE = (LOGS, LABELS, FRAMES, LENGTHS)
         (LOGS, LABELS[0, 0], FRAMES, LENGTHS),
     ],
 )
-def test_losses_of_labels_take_what_torch_takes(given: Any) -> None:
-    agree_on("nn.functional.ctc_loss", *given)
+def test_losses_of_labels_take_what_torch_takes(operands: Any) -> None:
+    agree_on("nn.functional.ctc_loss", *operands)
 
 
 @pytest.mark.parametrize(
-    "given, says",
+    "operands, says",
     [
         ((*WHOLE, 5), "blank must be one of the 5 classes"),
         ((LOGS, LABELS, FRAMES, LENGTHS + 1), r"targets must have shape \(3, at least 5\)"),
     ],
 )
-def test_losses_of_labels_say_what_does_not_fit(given: Any, says: str) -> None:
+def test_losses_of_labels_say_what_does_not_fit(operands: Any, says: str) -> None:
     with pytest.raises(RuntimeError, match=says):
-        ft.nn.functional.ctc_loss(*ours(given))
+        ft.nn.functional.ctc_loss(*ours(operands))
 
 
 E, HEADS = 8, 2
@@ -187,22 +187,22 @@ ADDED = {"bias_k": torch.randn(1, 1, E), "bias_v": torch.randn(1, 1, E), "add_ze
 def test_attention_of_several_heads(other: dict[str, Any], computed: bool) -> None:
     name, how = "nn.functional.multi_head_attention_forward", {"strides": False}
     how |= {"rtol": 1e-4, "atol": 1e-4}
-    given = attention(**other)
-    assert agree_on(name, how=how, **given) is computed
+    arguments = attention(**other)
+    assert agree_on(name, how=how, **arguments) is computed
 
 
 def test_attention_drops_weights_in_training() -> None:
-    given = attention(training=True, dropout_p=1.0, out_proj_bias=None)
-    mine = ft.nn.functional.multi_head_attention_forward(**{k: ours(v) for k, v in given.items()})
+    arguments = attention(training=True, dropout_p=1.0, out_proj_bias=None)
+    mine = ft.nn.functional.multi_head_attention_forward(**{k: ours(v) for k, v in arguments.items()})
     assert not mine[0].any()
     assert not mine[1].any()
 
 
 def test_attention_to_itself_is_that_to_equal_tensors() -> None:
     """One tensor in all three places is projected at once."""
-    given = {key: ours(value) for key, value in attention().items()}
+    arguments = {key: ours(value) for key, value in attention().items()}
     call = ft.nn.functional.multi_head_attention_forward
-    apart = call(**given)[0]
-    assert ft.allclose(call(**(given | dict.fromkeys(("key", "value"), given["query"])))[0], apart)
-    one = dict.fromkeys(("query", "key", "value"), given["query"][:, 0])
-    assert ft.allclose(call(**(given | one))[0], apart[:, 0], atol=1e-5)
+    apart = call(**arguments)[0]
+    assert ft.allclose(call(**(arguments | dict.fromkeys(("key", "value"), arguments["query"])))[0], apart)
+    one = dict.fromkeys(("query", "key", "value"), arguments["query"][:, 0])
+    assert ft.allclose(call(**(arguments | one))[0], apart[:, 0], atol=1e-5)

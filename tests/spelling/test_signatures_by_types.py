@@ -30,9 +30,9 @@ def test_both_say_the_same(name: str) -> None:
     add_arguments("op", args, kwargs, key, tensors)
     add_settings(tensors, key)
     tell = tellers[kinds_of(args, kwargs)]
-    told = tell(test_both_say_the_same, (*args, *kwargs.values()))
-    assert told is not None and told[1] == tuple(key)
-    assert [id(t) for t in told[0]] == [id(t) for t in tensors]
+    signature = tell(test_both_say_the_same, (*args, *kwargs.values()))
+    assert signature is not None and signature[1] == tuple(key)
+    assert [id(t) for t in signature[0]] == [id(t) for t in tensors]
 
 
 def test_what_is_not_of_types_alone_is_left() -> None:
@@ -44,5 +44,5 @@ def test_what_is_not_of_types_alone_is_left() -> None:
 def test_a_flag_is_no_number() -> None:
     """1, 1.0 and True are equal, and other calls."""
     a = ft.ones(2)
-    made = [tellers[kinds_of((a, x), {})](None, (a, x)) for x in (1, 1.0, True)]
-    assert len({told[1] for told in made if told is not None}) == 3
+    signatures = [tellers[kinds_of((a, x), {})](None, (a, x)) for x in (1, 1.0, True)]
+    assert len({signature[1] for signature in signatures if signature is not None}) == 3

@@ -27,9 +27,9 @@ def test_few_complex_products_are_summed_in_double_where_it_is_cheap() -> None:
     torch.manual_seed(0)
     x, weight = torch.randn(2, 3, 8, 9, dtype=torch.complex64), torch.randn(2, 3, 2, 5) * (3 + 4j)
     exact = torch.conv2d(x.to(torch.complex128), weight.to(torch.complex128))
-    made = ft.conv2d(ours(x), ours(weight)).to_torch()
+    result = ft.conv2d(ours(x), ours(weight)).to_torch()
     spared = default_backend().target.spares_double
-    torch.testing.assert_close(made, exact.to(x.dtype), rtol=1.3e-7 if spared else 1e-5, atol=0)
+    torch.testing.assert_close(result, exact.to(x.dtype), rtol=1.3e-7 if spared else 1e-5, atol=0)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -94,6 +94,6 @@ def test_cases(case: str, computes: bool) -> None:
 
 def test_an_output_that_cannot_hold_the_result_names_the_function() -> None:
     for call in (ft.fft.rfft2, ft.linalg.eigvals, ft.fft.hfft):
-        made = call(ft.ones(3, 3))
+        result = call(ft.ones(3, 3))
         with pytest.raises(RuntimeError, match=rf"\.{call.__name__}\(\)"):
-            call(ft.ones(3, 3), out=ft.empty(0, dtype=ft.int64 if made.is_complex() else ft.cfloat))
+            call(ft.ones(3, 3), out=ft.empty(0, dtype=ft.int64 if result.is_complex() else ft.cfloat))

@@ -48,10 +48,10 @@ def test_a_tensor_of_each_dtype_comes_back(of: ft.dtype, tmp_path: Path) -> None
 def test_values_keep_their_form() -> None:
     t = ft.arange(3)
     value = {"a": {"b": t}, "a.b": t + 1, 3: [None, True, 1, 2.5, "x", (t,)]}
-    found = read(written(value))
-    assert list(found) == ["a", "a.b", 3]
-    assert found[3][:5] == [None, True, 1, 2.5, "x"] and type(found[3][5]) is tuple
-    assert ft.equal(found["a"]["b"], t) and ft.equal(found["a.b"], t + 1)
+    state = read(written(value))
+    assert list(state) == ["a", "a.b", 3]
+    assert state[3][:5] == [None, True, 1, 2.5, "x"] and type(state[3][5]) is tuple
+    assert ft.equal(state["a"]["b"], t) and ft.equal(state["a.b"], t + 1)
 
 
 def test_other_programs_read_and_write_it() -> None:
@@ -68,8 +68,8 @@ def test_torchs_files_are_read(tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     weight = torch.arange(6.0).reshape(2, 3).requires_grad_()
     torch.save({"weight": torch.nn.Parameter(weight), "step": 3}, path)
-    found = ft.load(path)
-    assert found["step"] == 3 and torch.equal(found["weight"].to_torch(), weight.detach())
+    state = ft.load(path)
+    assert state["step"] == 3 and torch.equal(state["weight"].to_torch(), weight.detach())
 
 
 def test_no_code_of_a_file_is_run(tmp_path: Path) -> None:
@@ -102,8 +102,8 @@ def test_damaged_files_are_refused() -> None:
     for end in range(0, len(whole), 7):
         with pytest.raises(ValueError, match="file"):
             read(whole[:end])
-    found = [trial(random.Random(f"files:{n}")) for n in range(300)]
-    assert not any(found), next(filter(None, found))
+    problems = [trial(random.Random(f"files:{n}")) for n in range(300)]
+    assert not any(problems), next(filter(None, problems))
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,9 @@ def test_every_name_comes_back(value: Any) -> None:
     inner = value if isinstance(value, dict) else value[0]
     inner["__metadata__"] = ft.arange(3)
     inner["__metadata___"] = ft.ones(1)
-    found = read(written(value))
-    found = found if isinstance(value, dict) else found[0]
-    assert found["__metadata__"].tolist() == [0, 1, 2] and found["__metadata___"].item() == 1
+    state = read(written(value))
+    state = state if isinstance(value, dict) else state[0]
+    assert state["__metadata__"].tolist() == [0, 1, 2] and state["__metadata___"].item() == 1
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
@@ -179,10 +179,10 @@ def test_shared_memory_stays_shared(again: Any) -> None:
 
 def test_copies_keep_dtypes_and_own_their_memory() -> None:
     array = np.arange(4.0)
-    given = ft.from_numpy(array)
-    for made in (copy.deepcopy(given), pickle.loads(pickle.dumps(given))):
+    original = ft.from_numpy(array)
+    for copied in (copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
         array[0] = 7.0
-        assert made.tolist() == [0.0, 1.0, 2.0, 3.0]
+        assert copied.tolist() == [0.0, 1.0, 2.0, 3.0]
         array[0] = 0.0
     for of in ALL:
         t = pickle.loads(pickle.dumps(ft.ones(2, dtype=of)[1:]))
@@ -190,19 +190,19 @@ def test_copies_keep_dtypes_and_own_their_memory() -> None:
 
 
 def test_a_pickle_of_protocol_5_has_its_memory_apart() -> None:
-    given = ft.arange(4096.0)
+    original = ft.arange(4096.0)
     buffers: list[pickle.PickleBuffer] = []
-    text = pickle.dumps((given, given[8:]), 5, buffer_callback=buffers.append)
+    text = pickle.dumps((original, original[8:]), 5, buffer_callback=buffers.append)
     (buffer,) = buffers
-    assert len(text) < 1000 and buffer.raw().nbytes == given.nbytes
+    assert len(text) < 1000 and buffer.raw().nbytes == original.nbytes
     sent = np.array(buffer.raw())  # as another process would have it
-    if given.data_ptr():  # the host shares the device's memory: nothing was copied
-        assert np.shares_memory(np.asarray(buffer.raw()), given.numpy())
+    if original.data_ptr():  # the host shares the device's memory: nothing was copied
+        assert np.shares_memory(np.asarray(buffer.raw()), original.numpy())
     whole, part = pickle.loads(text, buffers=[sent.data])
-    if given.data_ptr():
+    if original.data_ptr():
         assert whole.data_ptr() == sent.ctypes.data
     part.zero_()
-    assert whole.sum().item() == sum(range(8)) and given[8].item() == 8
+    assert whole.sum().item() == sum(range(8)) and original[8].item() == 8
     fixed, _ = pickle.loads(text, buffers=[sent.tobytes()])  # memory that may not be written
     fixed += 1
-    assert fixed[0].item() == 1 and pickle.loads(pickle.dumps(given, 5))[9].item() == 9
+    assert fixed[0].item() == 1 and pickle.loads(pickle.dumps(original, 5))[9].item() == 9

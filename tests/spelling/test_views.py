@@ -51,26 +51,26 @@ ARRAYS = {
 }
 
 
-def described(found: Any) -> Any:
+def described(result: Any) -> Any:
     """What torch and we must agree on in a result."""
-    if isinstance(found, (tuple, list)) and not isinstance(found, (ft.Size, torch.Size)):
-        return [described(one) for one in found]
-    if isinstance(found, (ft.Tensor, torch.Tensor)):
-        dtype = str(found.dtype).partition(".")[2]
-        layout = tuple(found.shape), tuple(found.stride()), found.storage_offset()
-        return dtype, layout, repr(found.tolist())
-    return tuple(found)
+    if isinstance(result, (tuple, list)) and not isinstance(result, (ft.Size, torch.Size)):
+        return [described(one) for one in result]
+    if isinstance(result, (ft.Tensor, torch.Tensor)):
+        dtype = str(result.dtype).partition(".")[2]
+        layout = tuple(result.shape), tuple(result.stride()), result.storage_offset()
+        return dtype, layout, repr(result.tolist())
+    return tuple(result)
 
 
 @pytest.mark.parametrize(("case", "computed"), cases(LINES))
 def test_as_torch(case: str, computed: bool) -> None:
     """Offsets, printed values and all strides included: a view has those of torch."""
-    found, expected = (outcome(lambda s=s: described(eval(case, s.names))) for s in (Ours(), Theirs()))
+    actual, expected = (outcome(lambda s=s: described(eval(case, s.names))) for s in (Ours(), Theirs()))
     assert isinstance(expected, Exception) != computed
     if computed:
-        assert found == expected
+        assert actual == expected
     else:
-        assert isinstance(found, type(expected)) and str(found)
+        assert isinstance(actual, type(expected)) and str(actual)
 
 
 @pytest.mark.parametrize(
@@ -122,18 +122,18 @@ t.real
 def test_writes_are_seen_exactly_where_torch_shares_memory(case: str) -> None:
     seen = []
     for side in Ours(), Theirs():
-        found = eval(case, side.names)
+        view = eval(case, side.names)
         side.names["t"].add_(1)
-        seen.append(described(found))
+        seen.append(described(view))
     assert seen[0] == seen[1]
 
 
 @pytest.mark.parametrize("case", ["c.H", "c.mH", "c.adjoint()", "m.H"])
 def test_adjoint_values(case: str) -> None:
     # torch conjugates lazily over the same memory; ours is a copy, so that layouts may differ.
-    found, expected = eval(case, Ours().names), eval(case, Theirs().names)
-    assert tuple(found.shape) == tuple(expected.shape)
-    assert found.tolist() == expected.tolist()
+    actual, expected = eval(case, Ours().names), eval(case, Theirs().names)
+    assert tuple(actual.shape) == tuple(expected.shape)
+    assert actual.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("case", ["t.T", "z.T", "z.mT", "z.H", "z.mH", "z.adjoint()"])

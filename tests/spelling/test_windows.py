@@ -105,5 +105,5 @@ def test_istft(onesided: bool) -> None:
 def test_back_and_forth() -> None:
     x = ours(X)
     window = ft.hann_window(32)
-    made = ft.istft(x.stft(32, 8, window=window, return_complex=True), 32, 8, window=window, length=100)
-    agree(lambda: made, lambda: X, rtol=1e-5, atol=1e-6)
+    result = ft.istft(x.stft(32, 8, window=window, return_complex=True), 32, 8, window=window, length=100)
+    agree(lambda: result, lambda: X, rtol=1e-5, atol=1e-6)

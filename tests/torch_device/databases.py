@@ -78,15 +78,15 @@ def placed(value: Any, device: str, wide: bool = False) -> Any:
         return WIDER.get(value, value) if wide else value
     if isinstance(value, torch.Tensor):
         dtype = WIDER.get(value.dtype, value.dtype) if wide else value.dtype
-        made = value.detach()
-        strided = made.layout is torch.strided
-        if strided and made.untyped_storage().nbytes() != made.numel() * made.itemsize:
-            around = torch.empty(0, dtype=made.dtype).set_(made.untyped_storage())
+        tensor = value.detach()
+        strided = tensor.layout is torch.strided
+        if strided and tensor.untyped_storage().nbytes() != tensor.numel() * tensor.itemsize:
+            around = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())
             around = around.to(device, dtype, copy=True)
-            made = around.as_strided(made.shape, made.stride(), made.storage_offset()).detach()
+            tensor = around.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset()).detach()
         else:
-            made = made.to(device, dtype, copy=True)
-        return made.requires_grad_(value.requires_grad)
+            tensor = tensor.to(device, dtype, copy=True)
+        return tensor.requires_grad_(value.requires_grad)
     if isinstance(value, torch.nn.Module):
         return deepcopy(value).to(device, torch.float64 if wide else None)
     if isinstance(value, torch.device) or (isinstance(value, str) and value == "cpu"):
@@ -98,14 +98,14 @@ def run(call: Callable[..., Any], args: Any, kwargs: Any, finish: Any, device: s
     """A call and its gradients, for outer gradients that are the same on every device."""
     with warnings.catch_warnings(), torch.device(device):
         warnings.simplefilter("ignore")
-        found = call(*args, **kwargs)
-        results = [r.detach() if isinstance(r, torch.Tensor) else r for r in tree_leaves(found)]
-        given = tree_leaves((args, kwargs))
-        given += [p for m in given if isinstance(m, torch.nn.Module) for p in m.parameters()]
-        wanting = [t for t in given if isinstance(t, torch.Tensor) and t.requires_grad]
+        result = call(*args, **kwargs)
+        results = [r.detach() if isinstance(r, torch.Tensor) else r for r in tree_leaves(result)]
+        leaves = tree_leaves((args, kwargs))
+        leaves += [p for m in leaves if isinstance(m, torch.nn.Module) for p in m.parameters()]
+        wanting = [t for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad]
         if not wanting:
             return Ran(results, [])
-        outputs = [t for t in tree_leaves(finish(found)) if isinstance(t, torch.Tensor) and t.requires_grad]
+        outputs = [t for t in tree_leaves(finish(result)) if isinstance(t, torch.Tensor) and t.requires_grad]
         if not outputs:
             return Ran(results, [])
         random = torch.Generator().manual_seed(1)
@@ -116,27 +116,27 @@ def run(call: Callable[..., Any], args: Any, kwargs: Any, finish: Any, device: s
 def drawn(like: torch.Tensor, random: torch.Generator) -> torch.Tensor:
     """Random numbers that every dtype has."""
     wide = torch.complex128 if like.is_complex() else torch.float64
-    made = torch.randn(like.shape, generator=random, dtype=wide, device="cpu")
+    numbers = torch.randn(like.shape, generator=random, dtype=wide, device="cpu")
     if like.is_complex():
-        return torch.view_as_complex(torch.view_as_real(made).bfloat16().double())
-    return made.bfloat16()
+        return torch.view_as_complex(torch.view_as_real(numbers).bfloat16().double())
+    return numbers.bfloat16()
 
 
 ROUNDINGS = 16 * 2.0**-24  # of a float32, in parts of the largest element
 
 
-def same(found: Any, wanted: Any, exact: Callable[[], Any], values: bool = True) -> None:
+def same(actual: Any, wanted: Any, exact: Callable[[], Any], values: bool = True) -> None:
     """A result of the device against the CPU's, and against `exact()` where that is off."""
     if not isinstance(wanted, torch.Tensor):
-        assert not values or found == wanted or found != found, f"{found!r}, not {wanted!r}"
+        assert not values or actual == wanted or actual != actual, f"{actual!r}, not {wanted!r}"
         return
-    assert found.device.type == "fpga", f"a result on {found.device}"
-    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape), (
-        f"{found.dtype} {tuple(found.shape)}, not {wanted.dtype} {tuple(wanted.shape)}"
+    assert actual.device.type == "fpga", f"a result on {actual.device}"
+    assert (actual.dtype, actual.shape) == (wanted.dtype, wanted.shape), (
+        f"{actual.dtype} {tuple(actual.shape)}, not {wanted.dtype} {tuple(wanted.shape)}"
     )
     if not values:
         return
-    mine = found.cpu()
+    mine = actual.cpu()
     if close(mine, wanted):
         return
     truth = exact()
@@ -179,18 +179,18 @@ def compare(
     there = [(call, "cpu", 0), (call, "cpu", 1)]
     for what, device, seed in there + [(here or call, "fpga", 0)] * (1 if here is None else 2):
         torch.manual_seed(seed)
-        given = tree_map(partial(placed, device=device), (args, kwargs))
-        runs.append(run(what, *given, finish, device))
-    wanted, again, found = runs[0], runs[1], runs[-1]
+        operands = tree_map(partial(placed, device=device), (args, kwargs))
+        runs.append(run(what, *operands, finish, device))
+    wanted, again, actual = runs[0], runs[1], runs[-1]
     values = values and equal(wanted, again)
 
     def exact() -> Ran:
-        given = tree_map(partial(placed, device="cpu", wide=True), (args, kwargs))
+        operands = tree_map(partial(placed, device="cpu", wide=True), (args, kwargs))
         torch.manual_seed(0)
-        return run(call, *given, finish, "cpu")
+        return run(call, *operands, finish, "cpu")
 
     for part in ("results", "grads"):
-        mine, theirs = getattr(found, part), getattr(wanted, part)
+        mine, theirs = getattr(actual, part), getattr(wanted, part)
         assert len(mine) == len(theirs), f"{len(mine)} {part}, not {len(theirs)}"
         for k, (a, b) in enumerate(zip(mine, theirs)):
             try:
@@ -243,7 +243,7 @@ def compiled(call: Callable[..., Any]) -> Callable[..., Any]:
 
 def check(op: Any, dtype: torch.dtype, count: int = SAMPLES, compiles: bool = False) -> Found:
     """An op on the device, forward and backward, by its samples."""
-    made = None
+    jitted = None
     ftensor.torch.fallback_report().reset()
     error = ""
     for k, sample in enumerate(samples(op, dtype, count)):
@@ -251,12 +251,12 @@ def check(op: Any, dtype: torch.dtype, count: int = SAMPLES, compiles: bool = Fa
             call, args, kwargs = op.op, (sample.input, *sample.args), sample.kwargs
             if op.name in OTHERS_ON_CPU:
                 call, args, kwargs = with_others(call, sample), (sample.input,), {}
-            if compiles and (made is None or op.name in OTHERS_ON_CPU):
-                made = compiled(call)
+            if compiles and (jitted is None or op.name in OTHERS_ON_CPU):
+                jitted = compiled(call)
             finish = sample.output_process_fn_grad
             # The database seeds some ops itself; here the seed says what is random.
             with mock.patch.object(invocations, "wrapper_set_seed", _unseeded):
-                compare(call, args, kwargs, finish, op.name not in UNDETERMINED, made)
+                compare(call, args, kwargs, finish, op.name not in UNDETERMINED, jitted)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the op is not right
             error = error or f"sample {k}: {type(raised).__name__}: {raised}"
     rows = ftensor.torch.fallback_report()
@@ -276,16 +276,16 @@ def check_module(
     error = ""
     torch.manual_seed(0)
     inputs = info.module_inputs_func(info, device="cpu", dtype=dtype, requires_grad=True, training=training)
-    for given in itertools.islice(inputs, count):
-        if given.forward_input is None:
+    for sample in itertools.islice(inputs, count):
+        if sample.forward_input is None:
             continue
-        made, forward = given.constructor_input, given.forward_input
-        module = info.module_cls(*made.args, **made.kwargs).to(dtype).train(training)
+        arguments, forward = sample.constructor_input, sample.forward_input
+        module = info.module_cls(*arguments.args, **arguments.kwargs).to(dtype).train(training)
         try:
             here = compiled(call_module) if compiles else None
             compare(call_module, (module, *forward.args), forward.kwargs, here=here)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the module is not right
-            error = error or f"{given.desc}: {type(raised).__name__}: {raised}"
+            error = error or f"{sample.desc}: {type(raised).__name__}: {raised}"
     rows = ftensor.torch.fallback_report()
     name = f"{info.name} {'train' if training else 'eval'}"
     return Found(name, error, tuple(sorted(row.op for row in rows)))

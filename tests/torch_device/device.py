@@ -43,9 +43,9 @@ def leaves(value: Any) -> list[torch.Tensor]:
     return [t for x in value for t in leaves(x)] if isinstance(value, (list, tuple)) else []
 
 
-def same(found: Any, wanted: Any, **close: Any) -> None:
+def same(actual: Any, wanted: Any, **close: Any) -> None:
     """The device's results against the CPU's: values, dtypes, shapes, strides."""
-    many, more = leaves(found), leaves(wanted)
+    many, more = leaves(actual), leaves(wanted)
     assert len(many) == len(more)
     for a, b in zip(many, more):
         assert a.device.type == "fpga"
@@ -57,21 +57,21 @@ def agree(call: Callable[..., Any], *args: Any, fallback: bool = True, **close: 
     """A call and its gradients on both devices; without `fallback`, nothing may run on the host."""
     results = []
     for device in ("cpu", "fpga"):
-        given = moved(args, device)
+        operands = moved(args, device)
         if device == "fpga":
             ftensor.torch.fallback_report().reset()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = call(*given)
-            wanting = [t for t in leaves(given) if t.requires_grad]
-            outputs = [t for t in leaves(found) if t.requires_grad]
+            actual = call(*operands)
+            wanting = [t for t in leaves(operands) if t.requires_grad]
+            outputs = [t for t in leaves(actual) if t.requires_grad]
             grads: Any = ()
             if wanting and outputs:
                 grads = torch.autograd.grad(outputs, wanting, [torch.ones_like(t) for t in outputs], allow_unused=True)
-        results.append((found, [g for g in grads if g is not None]))
+        results.append((actual, [g for g in grads if g is not None]))
     report = ftensor.torch.fallback_report()
     if not fallback:
         assert not report, report
-    (wanted, wanted_grads), (found, found_grads) = results
-    same(found, wanted, **close)
+    (wanted, wanted_grads), (actual, found_grads) = results
+    same(actual, wanted, **close)
     same(found_grads, wanted_grads, **close)

@@ -48,7 +48,7 @@ def look(task: Task) -> list[dict[str, Any]]:
     ft.set_fallback("silent")
     start = time.process_time()
     if task.of == MODULES:
-        found = [
+        outcomes = [
             databases.check_module(info, torch.float32, training)
             for info in module_db
             if info.name == task.name
@@ -56,15 +56,17 @@ def look(task: Task) -> list[dict[str, Any]]:
         ]
     else:
         dtype = getattr(torch, task.of)
-        found = [databases.check(op, dtype, task.samples) for op in databases.ops(dtype) if op.full_name == task.name]
+        outcomes = [
+            databases.check(op, dtype, task.samples) for op in databases.ops(dtype) if op.full_name == task.name
+        ]
     seconds = round(time.process_time() - start, 3)
-    return [{"of": task.of, **one._asdict(), "seconds": seconds} for one in found]
+    return [{"of": task.of, **one._asdict(), "seconds": seconds} for one in outcomes]
 
 
-def table(found: dict[str, dict[str, Any]]) -> str:
+def table(outcomes: dict[str, dict[str, Any]]) -> str:
     """The table, as docs/torch-device.md has it."""
     lines = ["| | ops | right | right, without the host |", "|---|---|---|---|"]
-    for name, ops in found.items():
+    for name, ops in outcomes.items():
         right = [f for f in ops.values() if not f["error"]]
         alone = sum(not f["fallbacks"] for f in right)
         share = [f"{n} ({n / max(len(ops), 1):.1%})" for n in (len(right), alone)]
@@ -74,12 +76,12 @@ def table(found: dict[str, dict[str, Any]]) -> str:
 
 def read(paths: list[Path]) -> dict[str, dict[str, Any]]:
     """What files say, by dtype and name; the later line counts."""
-    found: dict[str, dict[str, Any]] = {}
+    outcomes: dict[str, dict[str, Any]] = {}
     for path in paths:
         for line in path.read_text().splitlines():
             one = json.loads(line)
-            found.setdefault(one["of"], {})[one["name"]] = one
-    return found
+            outcomes.setdefault(one["of"], {})[one["name"]] = one
+    return outcomes
 
 
 def run(todo: list[Task], asked: argparse.Namespace) -> None:

@@ -122,8 +122,8 @@ def test_a_loader_with_a_process(pin: bool) -> None:
     torch.ones(2, device="fpga").sum().item()  # the device is open before the fork
     data = TensorDataset(torch.arange(12.0).reshape(6, 2))
     loader = DataLoader(data, 3, num_workers=1, pin_memory=pin, multiprocessing_context="fork")
-    found = torch.cat([batch.to("fpga", non_blocking=True) for (batch,) in loader])
-    assert found.cpu().equal(data.tensors[0])
+    batches = torch.cat([batch.to("fpga", non_blocking=True) for (batch,) in loader])
+    assert batches.cpu().equal(data.tensors[0])
 
 
 def test_a_tensor_for_another_process() -> None:
@@ -197,10 +197,10 @@ PRINTED = [
 
 @pytest.mark.parametrize("t", PRINTED, ids=range(len(PRINTED)))
 def test_printing(t: torch.Tensor) -> None:
-    found = repr(t.detach().to("fpga").requires_grad_(t.requires_grad))
-    assert "device='fpga:0'" in found
+    text = repr(t.detach().to("fpga").requires_grad_(t.requires_grad))
+    assert "device='fpga:0'" in text
     spare = str.maketrans("", "", ", \n")
-    assert found.replace("device='fpga:0'", "").translate(spare) == repr(t).translate(spare)
+    assert text.replace("device='fpga:0'", "").translate(spare) == repr(t).translate(spare)
 
 
 def test_copies_of_parameters_and_optimizers() -> None:

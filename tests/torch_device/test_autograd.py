@@ -38,9 +38,9 @@ TWICE: list[tuple[str, Callable[..., Any], list[tuple[int, ...]]]] = [
 
 @pytest.mark.parametrize(("name", "f", "shapes"), TWICE, ids=[t[0] for t in TWICE])
 def test_double_backward(name: str, f: Callable[..., Any], shapes: list[tuple[int, ...]]) -> None:
-    given = [torch.randn(s, dtype=torch.float64).to("fpga").requires_grad_() for s in shapes]
+    inputs = [torch.randn(s, dtype=torch.float64).to("fpga").requires_grad_() for s in shapes]
     ftensor.torch.fallback_report().reset()
-    assert gradgradcheck(f, given, fast_mode=True)
+    assert gradgradcheck(f, inputs, fast_mode=True)
     assert not ftensor.torch.fallback_report()
 
 
@@ -93,17 +93,17 @@ def test_an_ensemble() -> None:
     x = torch.randn(5, 4)
     wanted = torch.stack([m(x) for m in models])
     state = stack_module_state([m.to("fpga") for m in models])  # type: ignore[arg-type]
-    found = vmap(lambda s, x: functional_call(models[0], s, (x,)), (0, None))(state, x.to("fpga"))
-    same(found, wanted)
+    actual = vmap(lambda s, x: functional_call(models[0], s, (x,)), (0, None))(state, x.to("fpga"))
+    same(actual, wanted)
 
 
 @pytest.mark.parametrize("reentrant", [True, False])
 def test_a_checkpoint_draws_the_same_numbers(reentrant: bool) -> None:
     x = torch.randn(500, device="fpga", requires_grad=True)
-    made = checkpoint(lambda a: F.dropout(a.exp(), 0.5), x, use_reentrant=reentrant)
-    made.sum().backward()
+    output = checkpoint(lambda a: F.dropout(a.exp(), 0.5), x, use_reentrant=reentrant)
+    output.sum().backward()
     assert x.grad is not None
-    assert (x.grad != 0).equal(made.detach() != 0)
+    assert (x.grad != 0).equal(output.detach() != 0)
 
 
 def test_hooks() -> None:
@@ -111,8 +111,8 @@ def test_hooks() -> None:
         layer, seen = nn.Linear(4, 4, bias=False, device=x.device), []
         with torch.no_grad():
             layer.weight.copy_(w)
-        layer.register_forward_pre_hook(lambda module, given: (given[0] + 1,))
-        layer.register_forward_hook(lambda module, given, made: made * 2)
+        layer.register_forward_pre_hook(lambda module, inputs: (inputs[0] + 1,))
+        layer.register_forward_hook(lambda module, inputs, output: output * 2)
         layer.register_full_backward_hook(lambda module, gi, go: (gi[0] * 3,))
         layer.weight.register_hook(lambda g: g * 2)
         layer.weight.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.clone()))

@@ -21,16 +21,16 @@ from .device import agree, quiet, same  # noqa: F401
 def texts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The text of each graph's function; graphs of other tests are forgotten."""
     torch._dynamo.reset()
-    made: list[str] = []
+    kernels: list[str] = []
     function_of = compiled.function_of
 
     def noted(graph: Any) -> Callable[..., Any]:
         function = function_of(graph)
-        made.append(function.text)  # type: ignore[attr-defined]
+        kernels.append(function.text)  # type: ignore[attr-defined]
         return function
 
     monkeypatch.setattr(compiled, "function_of", noted)
-    yield made
+    yield kernels
     torch._dynamo.reset()
 
 
@@ -40,11 +40,11 @@ def twice(function: Callable[..., Any], *args: torch.Tensor) -> None:
     for turn in range(2):
         here = [a.detach().to("fpga").requires_grad_(a.requires_grad) for a in args]
         there = [a.detach().clone().requires_grad_(a.requires_grad) for a in args]
-        found, wanted = fast(*here), function(*there)
-        same(found, wanted, rtol=1e-4, atol=1e-5)
+        actual, wanted = fast(*here), function(*there)
+        same(actual, wanted, rtol=1e-4, atol=1e-5)
         same(here, there)  # what it wrote into its arguments
         if wanted[0].requires_grad:
-            (found[0].sum() * (turn + 1)).backward()
+            (actual[0].sum() * (turn + 1)).backward()
             (wanted[0].sum() * (turn + 1)).backward()
             grads = [a.grad for a in here], [a.grad for a in there]
             same(*grads, rtol=1e-4, atol=1e-5)
@@ -61,12 +61,12 @@ def test_a_region_is_calls_of_ftensor(texts: list[str]) -> None:
     assert text.count("wrap(") - text.count("unwrap(") == 2 and text.count("unwrap(") == 2
 
 
-def rows(function: Callable[..., Any], *given: tuple[torch.Tensor, ...]) -> list[GraphRow]:
+def rows(function: Callable[..., Any], *arguments: tuple[torch.Tensor, ...]) -> list[GraphRow]:
     """What the graphs of some calls became, whose results are right."""
     before = ftensor.torch.graph_report()
-    fast = torch.compile(function, backend="ftensor", dynamic=len(given) > 1)
+    fast = torch.compile(function, backend="ftensor", dynamic=len(arguments) > 1)
     with torch.no_grad():
-        for args in given:
+        for args in arguments:
             same(fast(*[a.to("fpga") for a in args]), function(*args))
     return [row for row in ftensor.torch.graph_report() if row not in before]
 
@@ -85,8 +85,8 @@ def test_sizes_are_traced_when_they_come_again() -> None:
         return ((x + 1).exp().square() * x,)
 
     sizes = [(2,), (3,), (4,), (5,), (3,), (5,), (3,)]
-    found = rows(f, *[(torch.randn(n),) for n in sizes])
-    assert [row.kernels for row in found] == [1, 1, 1], found
+    traced = rows(f, *[(torch.randn(n),) for n in sizes])
+    assert [row.kernels for row in traced] == [1, 1, 1], traced
 
 
 def test_what_reads_a_value_stands_between_two_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,13 +113,13 @@ def test_random_numbers_are_those_of_eager_calls() -> None:
 
     x = torch.ones(40, device="fpga", requires_grad=True)
     fast = torch.compile(f, backend="ftensor")
-    found = []
+    results = []
     for call in (fast, f):
         torch.manual_seed(5)
         for _ in range(3):
             y = call(x)
-            found.append((y.tolist(), torch.autograd.grad(y.sum(), x)[0].tolist()))
-    assert found[:3] == found[3:] and found[0] != found[1]
+            results.append((y.tolist(), torch.autograd.grad(y.sum(), x)[0].tolist()))
+    assert results[:3] == results[3:] and results[0] != results[1]
 
 
 def test_gradients() -> None:
@@ -138,10 +138,10 @@ def test_results_that_share_memory() -> None:
         return y, y.t(), x[1:], y.detach(), x
 
     twice(f, torch.randn(3, 4))
-    found = torch.compile(f, backend="ftensor")(torch.ones(3, 4, device="fpga"))
-    found[1].fill_(7)
-    found[2].fill_(5)
-    assert found[0].sum().item() == 84 and found[4][1:].sum().item() == 40
+    results = torch.compile(f, backend="ftensor")(torch.ones(3, 4, device="fpga"))
+    results[1].fill_(7)
+    results[2].fill_(5)
+    assert results[0].sum().item() == 84 and results[4][1:].sum().item() == 40
 
 
 def test_arguments_that_are_written() -> None:
@@ -239,9 +239,9 @@ def test_training_a_network() -> None:
         return losses, net.state_dict()
 
     ftensor.torch.fallback_report().reset()
-    (found, state), (wanted, expected) = run("fpga"), run("cpu")
+    (actual, state), (wanted, expected) = run("fpga"), run("cpu")
     assert not ftensor.torch.fallback_report()
-    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(actual, wanted, rtol=1e-4, atol=1e-4)
     for name, value in expected.items():
         torch.testing.assert_close(state[name].cpu(), value, rtol=1e-4, atol=1e-4)
 
@@ -274,6 +274,6 @@ def test_parts_of_a_result_share_its_memory() -> None:
 
     x = torch.randn(5, 3)
     with torch.no_grad():
-        found = torch.compile(f, backend="ftensor")(x.to("fpga"))
-    same(found, f(x))
-    assert len({t.untyped_storage().data_ptr() for t in found}) == 1
+        parts = torch.compile(f, backend="ftensor")(x.to("fpga"))
+    same(parts, f(x))
+    assert len({t.untyped_storage().data_ptr() for t in parts}) == 1

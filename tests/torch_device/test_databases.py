@@ -57,15 +57,15 @@ class TestOps(TestCase):
     def look(self, op: Any, dtype: torch.dtype, compiles: bool = False) -> databases.Found:
         name = f"{op.full_name} {databases.word(dtype)}"
         count = databases.SAMPLES if ALL or name in OPS else 1
-        found = databases.check(op, dtype, count, compiles)
-        judge(name, found.error, OPS)
-        return found
+        outcome = databases.check(op, dtype, count, compiles)
+        judge(name, outcome.error, OPS)
+        return outcome
 
     @classes.ops(some(SHARE, {"float32"}), allowed_dtypes=[torch.float32])
     def test_float32(self, device: str, dtype: torch.dtype, op: Any) -> None:
-        found = self.look(op, dtype)
-        assert op.full_name in HOST or not found.fallbacks, (
-            f"{found.fallbacks} ran on the host; python -m tests.torch_device.op_db --write"
+        outcome = self.look(op, dtype)
+        assert op.full_name in HOST or not outcome.fallbacks, (
+            f"{outcome.fallbacks} ran on the host; python -m tests.torch_device.op_db --write"
         )
 
     @classes.ops(some(OTHERS, {"int64", "complex64", "bfloat16"}), allowed_dtypes=databases.DTYPES[1:])
@@ -88,8 +88,8 @@ class TestModules(TestCase):
     def look(self, dtype: torch.dtype, module_info: Any, training: bool) -> None:
         name = f"{module_info.name} {'train' if training else 'eval'}"
         listed = ALL or name in MODULES
-        found = databases.check_module(module_info, dtype, training, None if listed else 1)
-        judge(name, found.error, MODULES)
+        outcome = databases.check_module(module_info, dtype, training, None if listed else 1)
+        judge(name, outcome.error, MODULES)
 
     @modules(module_db[::2], allowed_dtypes=[torch.float32])
     def test_module(self, device: str, dtype: torch.dtype, module_info: Any, training: bool) -> None:
@@ -104,8 +104,8 @@ class TestModules(TestCase):
     @modules(COMPILED_MODULES, allowed_dtypes=[torch.float32])
     def test_compiled(self, device: str, dtype: torch.dtype, module_info: Any, training: bool) -> None:
         name = f"{module_info.name} {'train' if training else 'eval'}"
-        found = databases.check_module(module_info, dtype, training, 1, compiles=True)
-        assert name in MODULES or name in EITHER or not found.error, f"{name}: {found.error}"
+        outcome = databases.check_module(module_info, dtype, training, 1, compiles=True)
+        assert name in MODULES or name in EITHER or not outcome.error, f"{name}: {outcome.error}"
 
 
 classes.instantiate_device_type_tests(TestOps, globals(), only_for="privateuse1")

@@ -87,8 +87,8 @@ print("as on the CPU")
 
 
 def test_exceptions_of_hooks_are_raised() -> None:
-    found = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
-    assert found.stdout == "as on the CPU\n", found.stdout + found.stderr
+    process = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    assert process.stdout == "as on the CPU\n", process.stdout + process.stderr
 
 
 INTERRUPTED = """
@@ -109,6 +109,6 @@ print(x.grad.tolist())
 
 def test_an_interrupt_where_torch_asks_for_the_stream_is_raised() -> None:
     """torch asks in a method that may raise nothing, as it records each result."""
-    found = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    process = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
     wanted = "raised\n" * 3 + "[[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]\n"
-    assert found.stdout == wanted, found.stdout + found.stderr
+    assert process.stdout == wanted, process.stdout + process.stderr

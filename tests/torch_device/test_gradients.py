@@ -30,14 +30,14 @@ def test_gradients_of_views_and_in_place_ops() -> None:
 def test_double_backward_and_hooks() -> None:
     seen = []
     x = torch.randn(4)
-    found = []
+    grads = []
     for device in ("cpu", "fpga"):
         leaf = x.detach().to(device).requires_grad_()
         leaf.register_hook(lambda g: seen.append(g.device.type))
         (grad,) = torch.autograd.grad((leaf**3).sum(), leaf, create_graph=True)
         grad.sum().backward()
-        found.append(leaf.grad)
-    same(found[1], found[0])
+        grads.append(leaf.grad)
+    same(grads[1], grads[0])
     assert seen == ["cpu", "cpu", "fpga", "fpga"]
 
 

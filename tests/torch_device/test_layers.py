@@ -17,8 +17,8 @@ CLOSE = {"atol": 1e-4, "rtol": 1e-3}
 
 def leaf(*shape: int) -> torch.Tensor:
     """A tensor that wants its gradient."""
-    made = torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
-    return made.requires_grad_()
+    tensor = torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+    return tensor.requires_grad_()
 
 
 ACTIVATIONS = [

@@ -34,23 +34,23 @@ WRITES: list[Callable[[torch.Tensor], Any]] = [
 @pytest.mark.parametrize("grad", [False, True])
 def test_writes_arrive(view: Callable[[torch.Tensor], torch.Tensor], grad: bool) -> None:
     for number, write in enumerate(WRITES):
-        found = []
+        results = []
         for device in ("cpu", "fpga"):
             leaf = torch.tensor([1 + 2j, 3 - 1j, -0.5 + 0.5j]).to(device).requires_grad_(grad)
             x = leaf * 1
             write(view(x))
             if grad and x.requires_grad:
                 x.abs().sum().backward()
-            found.append((x.detach().cpu(), None if leaf.grad is None else leaf.grad.cpu()))
-        torch.testing.assert_close(found[1], found[0], msg=lambda m, n=number: f"write {n}: {m}")
+            results.append((x.detach().cpu(), None if leaf.grad is None else leaf.grad.cpu()))
+        torch.testing.assert_close(results[1], results[0], msg=lambda m, n=number: f"write {n}: {m}")
 
 
 def test_conj_physical_in_place() -> None:
-    for made in (torch.tensor(1 + 2j), torch.tensor([1 + 2j, 3j]), torch.ones(2)):
-        x = made.to("fpga")
+    for original in (torch.tensor(1 + 2j), torch.tensor([1 + 2j, 3j]), torch.ones(2)):
+        x = original.to("fpga")
         assert x.conj_physical_() is x
-        assert torch.equal(x.cpu(), made.conj_physical())
-        if made.is_complex():
-            y = made.to("fpga")
+        assert torch.equal(x.cpu(), original.conj_physical())
+        if original.is_complex():
+            y = original.to("fpga")
             y.conj().conj_physical_()
-            assert torch.equal(y.cpu(), made.conj_physical())
+            assert torch.equal(y.cpu(), original.conj_physical())

@@ -75,8 +75,8 @@ def test_hooks_and_gradients_move_along() -> None:
 
 def test_parameters_that_a_graph_holds_stay_tied() -> None:
     model = Language()
-    found = model(torch.zeros(1, 2, dtype=torch.int64))
+    output = model(torch.zeros(1, 2, dtype=torch.int64))
     with pytest.warns(UserWarning, match="a graph still holds"):
         model.to("fpga")
     assert model.head.weight is model.words.weight
-    found.sum().backward()  # the graph on the CPU is whole
+    output.sum().backward()  # the graph on the CPU is whole

@@ -30,14 +30,14 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_the_forms_of_an_optimizer(name: str, form: dict[str, bool]) -> None:
     def program(w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
-        given = [nn.Parameter(w.clone()), nn.Parameter(b.clone())]
+        parameters = [nn.Parameter(w.clone()), nn.Parameter(b.clone())]
         how = form if w.device.type == "fpga" else {}
-        optimizer = getattr(torch.optim, name)(given, **OPTIMIZERS[name], **how)
+        optimizer = getattr(torch.optim, name)(parameters, **OPTIMIZERS[name], **how)
         for _ in range(2):
             optimizer.zero_grad()
-            ((given[0] @ given[1]).tanh() ** 2).sum().backward()
+            ((parameters[0] @ parameters[1]).tanh() ** 2).sum().backward()
             optimizer.step()
-        return [p.detach() for p in given]
+        return [p.detach() for p in parameters]
 
     if name == "RMSprop" and "fused" in form:
         with pytest.raises(TypeError, match="fused"):
@@ -60,9 +60,9 @@ LISTS: list[tuple[str, tuple[Any, ...]]] = [
 @pytest.mark.parametrize(("name", "args"), LISTS, ids=str)
 def test_ops_on_lists(name: str, args: tuple[Any, ...]) -> None:
     def program(xs: list[torch.Tensor], ys: list[torch.Tensor]) -> Any:
-        given = [ys if a == "list" else a for a in args]
-        made = getattr(torch, f"_foreach_{name}")(xs, *given)
-        return xs if name.endswith("_") else list(made)
+        operands = [ys if a == "list" else a for a in args]
+        results = getattr(torch, f"_foreach_{name}")(xs, *operands)
+        return xs if name.endswith("_") else list(results)
 
     lists = [[torch.rand(3) + 0.5, torch.rand(2, 2) + 0.5] for _ in range(2)]
     agree(program, *lists, fallback=False, atol=1e-6, rtol=1e-5)
@@ -159,13 +159,13 @@ def test_what_utils_do_with_parameters() -> None:
         layer = nn.Linear(4, 3, bias=False, device=w.device)
         utils.vector_to_parameters(w.flatten(), layer.parameters())
         layer(x).square().sum().backward()
-        found = [utils.clip_grad_norm_(layer.parameters(), 0.1, norm_type=float("inf"))]
+        results = [utils.clip_grad_norm_(layer.parameters(), 0.1, norm_type=float("inf"))]
         utils.clip_grad_value_(layer.parameters(), 0.01)
         assert layer.weight.grad is not None
-        found += [layer.weight.grad, utils.parameters_to_vector(layer.parameters()).detach()]
+        results += [layer.weight.grad, utils.parameters_to_vector(layer.parameters()).detach()]
         layer.weight.grad = None
         parametrizations.weight_norm(layer)
         layer(x).square().sum().backward()
-        return [*found, *[p.grad for p in layer.parameters() if p.grad is not None]]
+        return [*results, *[p.grad for p in layer.parameters() if p.grad is not None]]
 
     agree(program, torch.randn(3, 4), torch.randn(2, 4), fallback=False, atol=1e-5, rtol=1e-4)

@@ -52,8 +52,8 @@ def test_ops_of_torch_library(gain: Any) -> None:
     custom.register_autograd(lambda ctx, g: (custom(g, 2.0), None))
     y = custom(x.detach().to("fpga").requires_grad_(), 2.0)
     assert torch.equal(y.cpu(), custom(x, 2.0)) and calls == ["fpga"]
-    (found,) = torch.autograd.grad(y.sum(), y.grad_fn.next_functions[0][0].variable)
-    assert found.cpu().tolist() == [2.0] * 4 and calls == ["fpga"] * 2
+    (gradient,) = torch.autograd.grad(y.sum(), y.grad_fn.next_functions[0][0].variable)
+    assert gradient.cpu().tolist() == [2.0] * 4 and calls == ["fpga"] * 2
     to = [torch.zeros(4, device="fpga")]
     into(x.detach().to("fpga"), to)
     assert to[0].cpu().tolist() == [0.0, 3.0, 6.0, 9.0]

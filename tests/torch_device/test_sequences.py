@@ -26,9 +26,9 @@ BAGS: dict[str, tuple[Any, Any, bool]] = {
 
 def table(dtype: torch.dtype) -> torch.Tensor:
     """(6, 4), with two equal rows, and a column of few values: which is the largest?"""
-    made = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=dtype)
-    made[3], made[:, 1] = made[2], made[:, 1].sign()
-    return made.requires_grad_()
+    weight = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=dtype)
+    weight[3], weight[:, 1] = weight[2], weight[:, 1].sign()
+    return weight.requires_grad_()
 
 
 @pytest.mark.parametrize("pad", [None, 1, -2])
@@ -128,8 +128,8 @@ def test_ctc_of_lengths_in_tensors() -> None:
     for where in (torch.Tensor.cpu, torch.Tensor.to):
 
         def call(x: Any, targets: Any) -> torch.Tensor:
-            given = [t.to(x.device) if where is torch.Tensor.to else t for t in lengths]  # noqa: B023
-            return F.ctc_loss(x.log_softmax(2), targets, *given)
+            moved = [t.to(x.device) if where is torch.Tensor.to else t for t in lengths]  # noqa: B023
+            return F.ctc_loss(x.log_softmax(2), targets, *moved)
 
         agree(call, x.requires_grad_(), targets, fallback=False, atol=1e-5, rtol=1e-4)
 
@@ -150,14 +150,14 @@ def test_all_steps_of_an_lstm_are_one_call(layers: int, steps: int) -> None:
         net = torch.nn.LSTM(3, 5, layers, bias=layers != 1, dtype=dtype)
         x = torch.randn(4, steps, 3) if first else torch.randn(steps, 4, 3)
         states = torch.randn(layers, 4, 5), torch.randn(layers, 4, 5)
-        given = [t.to(dtype).requires_grad_() for t in (x, *states)]
+        inputs = [t.to(dtype).requires_grad_() for t in (x, *states)]
 
         def call(*args: Any) -> Any:
             out, hy, cy = lstm(*args[:3], layers, first, *args[3:])  # noqa: B023
             assert out.device.type == "cpu" or hy.grad_fn.name() == "_LayersBackward"
             return weighted(out), weighted(hy), weighted(cy)
 
-        agree(call, *given, *net.parameters(), fallback=False)
+        agree(call, *inputs, *net.parameters(), fallback=False)
 
 
 def test_gradients_of_an_lstm_have_gradients() -> None:
@@ -190,20 +190,20 @@ def test_other_lstms_go_by_parts(of: str) -> None:
         "projected": {"proj_size": 2},
         "dropout": {"dropout": 1.0},
     }.get(of, {})
-    net, found = torch.nn.LSTM(3, 4, 2, **more), []
+    net, results = torch.nn.LSTM(3, 4, 2, **more), []
     x = torch.randn(4, 3, 3)
     for device in ("cpu", "fpga"):
-        here, given = deepcopy(net).to(device), x.detach().to(device).requires_grad_()
+        here, leaf = deepcopy(net).to(device), x.detach().to(device).requires_grad_()
         # The CPU's own kernel wants instructions that not all have.
         plain = torch.backends.mkldnn.flags(enabled=False)
         with plain, torch.autocast(device, torch.bfloat16, enabled=of == "autocast"):
             if of == "packed":
-                packed = torch.nn.utils.rnn.pack_padded_sequence(given, [4, 2, 1])
+                packed = torch.nn.utils.rnn.pack_padded_sequence(leaf, [4, 2, 1])
                 out = here(packed)[0].data
             else:
-                out = here(given)[0].float()
+                out = here(leaf)[0].float()
         out.square().sum().backward()
-        found.append([out, given.grad, *[p.grad for p in here.parameters()]])
+        results.append([out, leaf.grad, *[p.grad for p in here.parameters()]])
     close = 0.03 if of == "autocast" else 1e-5
-    for mine, wanted in zip(found[1], found[0]):
+    for mine, wanted in zip(results[1], results[0]):
         torch.testing.assert_close(mine.cpu(), wanted, rtol=close, atol=close)

@@ -123,6 +123,6 @@ def test_histc_of_integers() -> None:
     """As torch's on CUDA: Mixtral counts tokens by it."""
     for dtype in (torch.int64, torch.int32, torch.uint8):
         x = torch.tensor([0, 1, 1, 3, 7, 4], dtype=dtype, device="fpga")
-        found = torch.histc(x, bins=4, min=0, max=3)
-        assert found.dtype is dtype and found.tolist() == [1, 2, 0, 1]
+        counts = torch.histc(x, bins=4, min=0, max=3)
+        assert counts.dtype is dtype and counts.tolist() == [1, 2, 0, 1]
         assert torch.histc(x, bins=2).tolist() == [4, 2]

@@ -52,8 +52,8 @@ def test_derivatives_into_a_tensor() -> None:
     for op in (aten._softmax_backward_data.out, aten._log_softmax_backward_data.out):
         name = "out" if "log" in str(op) else "grad_input"
         wanted = op(grad, y, 1, torch.float32, **{name: torch.empty(0)})
-        found = op(*here, 1, torch.float32, **{name: torch.empty(0, device="fpga")})
-        torch.testing.assert_close(found.cpu(), wanted)
+        result = op(*here, 1, torch.float32, **{name: torch.empty(0, device="fpga")})
+        torch.testing.assert_close(result.cpu(), wanted)
     pad = aten.reflection_pad1d_backward.grad_input
     wanted = pad(grad, y[:, :2], (1, 1), grad_input=torch.empty(0))
     out = torch.empty(0, device="fpga")

@@ -57,8 +57,8 @@ def test_channels_last_stays() -> None:
     y = x.to("fpga")
     assert y.stride() == x.stride() and y.cpu().stride() == x.stride()
     assert y.is_contiguous(memory_format=torch.channels_last)
-    made = torch.empty(2, 3, 4, 5, device="fpga", memory_format=torch.channels_last)
-    assert made.stride() == x.stride()
+    result = torch.empty(2, 3, 4, 5, device="fpga", memory_format=torch.channels_last)
+    assert result.stride() == x.stride()
 
 
 def test_views_share_memory() -> None:

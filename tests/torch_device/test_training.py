@@ -44,15 +44,15 @@ def losses(device: str, steps: int = 12) -> list[float]:
     model = Net().to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(1)).to(device)
-    found = []
+    history = []
     for k in range(steps):
         batch = order[k * 128 : (k + 1) * 128]
         optimizer.zero_grad()
         loss = F.cross_entropy(model(images[batch]), labels[batch])
         loss.backward()
         optimizer.step()
-        found.append(loss.detach())
-    return [float(loss) for loss in found]
+        history.append(loss.detach())
+    return [float(loss) for loss in history]
 
 
 def test_a_network_learns_as_on_the_cpu() -> None:
@@ -72,8 +72,8 @@ def test_recurrent_layers() -> None:
         there.load_state_dict(layer.state_dict())
         x = torch.randn(5, 2, 3)
         grads = []
-        for module, given in ((layer, x), (there, x.to("fpga"))):
-            module(given)[0].square().sum().backward()
+        for module, sequence in ((layer, x), (there, x.to("fpga"))):
+            module(sequence)[0].square().sum().backward()
             grads.append([p.grad for p in module.parameters()])
         same(grads[1], grads[0], atol=1e-4, rtol=1e-3)
 
@@ -99,8 +99,8 @@ def test_autocast() -> None:
 def test_random_numbers() -> None:
     def draw() -> list[torch.Tensor]:
         x = torch.ones(1000, device="fpga")
-        made = [torch.randn(1000, device="fpga"), torch.rand(1000, device="fpga"), F.dropout(x)]
-        return [*made, torch.randperm(1000, device="fpga"), x.bernoulli(0.25), x.normal_(3, 2)]
+        drawn = [torch.randn(1000, device="fpga"), torch.rand(1000, device="fpga"), F.dropout(x)]
+        return [*drawn, torch.randperm(1000, device="fpga"), x.bernoulli(0.25), x.normal_(3, 2)]
 
     torch.manual_seed(5)
     first = draw()
@@ -166,7 +166,7 @@ def test_fused_optimizers() -> None:
     ]
 
     def program(w: torch.Tensor) -> list[torch.Tensor]:
-        found = []
+        updated = []
         for make, options in kinds:
             p, q = nn.Parameter(w.clone()), nn.Parameter(w[0].clone())
             optimizer = make([p, q], **{"lr": 0.1, "fused": True, **options})
@@ -174,8 +174,8 @@ def test_fused_optimizers() -> None:
                 optimizer.zero_grad()
                 (p.square().sum() + q.cos().sum()).backward()
                 optimizer.step()
-            found += [p.detach(), q.detach()]
-        return found
+            updated += [p.detach(), q.detach()]
+        return updated
 
     agree(program, torch.randn(3, 4), fallback=False, atol=1e-5, rtol=1e-5)
     p = nn.Parameter(torch.ones(3, device="fpga"))

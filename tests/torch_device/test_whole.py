@@ -23,20 +23,20 @@ def seeded(*shape: int) -> torch.Tensor:
     return torch.randn(shape, generator=generator).requires_grad_()
 
 
-def attended(q: Any, k: Any, v: Any, **given: Any) -> Any:
+def attended(q: Any, k: Any, v: Any, **options: Any) -> Any:
     """Attention, with another gradient for each element."""
-    made = F.scaled_dot_product_attention(q, k, v, **given)
-    return made * torch.arange(made.numel(), device=made.device).reshape(made.shape)
+    output = F.scaled_dot_product_attention(q, k, v, **options)
+    return output * torch.arange(output.numel(), device=output.device).reshape(output.shape)
 
 
 def twice(call: Callable[..., Any]) -> Callable[..., Any]:
     """The gradients' size, whose own gradients are gradients of gradients."""
 
-    def made(*args: torch.Tensor) -> torch.Tensor:
+    def size(*args: torch.Tensor) -> torch.Tensor:
         of = torch.autograd.grad(call(*args).square().mean(), args, create_graph=True)
         return sum([g.square().mean() for g in of], of[0].new_zeros(()))
 
-    return made
+    return size
 
 
 # Calls, their arguments and the node that records each.
@@ -57,17 +57,17 @@ CALLS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]], str]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_results_and_gradients(name: str) -> None:
     call, shapes, node = CALLS[name]
-    given = [seeded(*shape) for shape in shapes]
+    inputs = [seeded(*shape) for shape in shapes]
     with torch.no_grad():
-        agree(call, *given, fallback=False, rtol=1e-5, atol=1e-5)
+        agree(call, *inputs, fallback=False, rtol=1e-5, atol=1e-5)
 
     def recorded(*args: Any) -> Any:
-        made = call(*args)
-        assert made.device.type == "cpu" or made.grad_fn.name() == node
-        return made * torch.arange(made.numel(), device=made.device).reshape(made.shape)
+        output = call(*args)
+        assert output.device.type == "cpu" or output.grad_fn.name() == node
+        return output * torch.arange(output.numel(), device=output.device).reshape(output.shape)
 
-    agree(recorded, *given, fallback=False, rtol=1e-4, atol=1e-4)
-    agree(twice(call), *given, rtol=1e-4, atol=1e-4)
+    agree(recorded, *inputs, fallback=False, rtol=1e-4, atol=1e-4)
+    agree(twice(call), *inputs, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -78,8 +78,8 @@ def test_calls_under_transforms_go_by_parts(name: str) -> None:
 
     def tangent(x: Any, *others: Any) -> Any:
         with forward_ad.dual_level():
-            made = call(forward_ad.make_dual(x, torch.ones_like(x)), *others)
-            return forward_ad.unpack_dual(made).tangent
+            output = call(forward_ad.make_dual(x, torch.ones_like(x)), *others)
+            return forward_ad.unpack_dual(output).tangent
 
     def many(x: Any, *others: Any) -> Any:
         return torch.vmap(lambda one: call(one, *others))(torch.stack([x, 2 * x]))
@@ -124,11 +124,11 @@ def test_one_tensor_thrice() -> None:
 @pytest.mark.parametrize("of", ["mask", "groups", "half", "no words", "mixed"])
 def test_other_attention_goes_by_parts(of: str) -> None:
     q, k = seeded(2, 4, 5, 8), seeded(2, 4, 3, 8)
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if of == "mask":
-        given["attn_mask"] = torch.arange(15).reshape(5, 3) % 4 > 0
+        options["attn_mask"] = torch.arange(15).reshape(5, 3) % 4 > 0
     elif of == "groups":
-        k, given["enable_gqa"] = seeded(2, 2, 3, 8), True
+        k, options["enable_gqa"] = seeded(2, 2, 3, 8), True
     elif of == "no words":
         k = seeded(2, 4, 0, 8)
     elif of == "half":
@@ -140,7 +140,7 @@ def test_other_attention_goes_by_parts(of: str) -> None:
         return
 
     def call(q: Any, k: Any) -> Any:
-        more = {n: x.to(q.device) if isinstance(x, torch.Tensor) else x for n, x in given.items()}
+        more = {n: x.to(q.device) if isinstance(x, torch.Tensor) else x for n, x in options.items()}
         return F.scaled_dot_product_attention(q, k, k, **more)
 
     close = 2e-3 if of == "half" else 1e-5
@@ -179,9 +179,9 @@ def test_fresh_numbers(make: Callable[..., torch.Tensor]) -> None:
     """By every dtype that torch fills: values, strides, and what is refused."""
     for dtype in (None, *TO_FT):
         for shape in ((), (0,), (2, 0, 3), (2, 3, 4)):
-            wanted, found = make(shape, dtype=dtype), make(shape, dtype=dtype, device="fpga")
-            assert found.dtype is wanted.dtype and found.stride() == wanted.stride()
-            assert found.is_leaf and str(found.cpu()) == str(wanted)
+            wanted, actual = make(shape, dtype=dtype), make(shape, dtype=dtype, device="fpga")
+            assert actual.dtype is wanted.dtype and actual.stride() == wanted.stride()
+            assert actual.is_leaf and str(actual.cpu()) == str(wanted)
     assert launches(lambda: make(3, 4, device="fpga")) == 1
     assert make(2, device="fpga", requires_grad=True).requires_grad
     with pytest.raises(RuntimeError, match="negative dimension"):
