@@ -123,9 +123,9 @@ def spectral(quick: bool) -> list[Row]:
         how: dict[str, Any] = {} if dim is None else {"dim": dim}
 
         def waited(op: Any, x: Any = mine, how: Any = how) -> object:
-            made = op(x, **how)
+            result = op(x, **how)
             ft.synchronize()
-            return made
+            return result
 
         axes = {} if dim is None else {"axis": dim}
         calls: dict[str, Call] = {
@@ -169,14 +169,14 @@ print(json.dumps([planned, time.perf_counter() - begun]))
 
 def graph(quick: bool) -> list[Row]:
     """What a graph takes before it runs: 50 ops traced and planned, five kernels compiled."""
-    found = []
+    times = []
     for _ in range(2 if quick else 5):
         with tempfile.TemporaryDirectory(prefix="ftensor-bench-") as cache:
             env = os.environ | {"FTENSOR_CACHE_DIR": cache, "XDG_CACHE_HOME": cache}
             command = [sys.executable, "-c", FIFTY]
             said = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
-            found.append(json.loads(said.stdout))
-    planned, cold = map(statistics.median, zip(*found))
+            times.append(json.loads(said.stdout))
+    planned, cold = map(statistics.median, zip(*times))
     return [
         Row("50 ops traced and planned", "s", planned, limit=0.03),
         Row("a graph of five kernels, clean cache", "s", cold, limit=2.0),

@@ -31,24 +31,24 @@ class Case:
     def arrays(self) -> list[np.ndarray]:
         """The operands' values, the same in each run."""
         rng = np.random.default_rng(1)
-        made = []
+        operands = []
         for text in self.operands:
             kind, size = text.split()
             size, _, below = size.partition("<")
             shape = tuple(int(n[:-1]) * MILLION if n[-1] == "M" else int(n) for n in size.split("x"))
             if kind == "i":
-                made.append(rng.integers(0, int(below), shape))
+                operands.append(rng.integers(0, int(below), shape))
             elif kind == "u":
-                made.append(rng.random(shape, np.float32) + np.float32(0.5))
+                operands.append(rng.random(shape, np.float32) + np.float32(0.5))
             else:
-                made.append(rng.standard_normal(shape, np.float32))
-        return made
+                operands.append(rng.standard_normal(shape, np.float32))
+        return operands
 
     def calls(self, libraries: tuple[str, ...]) -> dict[str, Call]:
         """The call in each of these libraries that has it, waited for."""
         arrays = self.arrays()
-        found = {name: LIBRARIES[name](self, arrays) for name in libraries}
-        return {name: call for name, call in found.items() if call is not None}
+        by_name = {name: LIBRARIES[name](self, arrays) for name in libraries}
+        return {name: call for name, call in by_name.items() if call is not None}
 
 
 def _ops(group: str, size: str, square: str) -> list[Case]:
@@ -81,12 +81,12 @@ def _ops(group: str, size: str, square: str) -> list[Case]:
 
 
 def _products() -> list[Case]:
-    made = []
+    squares = []
     for n, group in ((64, "medium"), (256, "medium"), (512, "large"), (1024, "large")):
         both = (f"f {n}x{n}", f"f {n}x{n}")
-        made.append(Case(group, f"matmul {n}", both, "a @ b", "a @ b", "a @ b"))
+        squares.append(Case(group, f"matmul {n}", both, "a @ b", "a @ b", "a @ b"))
     return [
-        *made,
+        *squares,
         Case("medium", "bmm 64x128x128", ("f 64x128x128", "f 64x128x128"), "a @ b", "a @ b"),
         Case("large", "matvec 2048", ("f 2048x2048", "f 2048"), "a @ b", "a @ b"),
         Case("large", "conv2d 8x16x64x64 32", ("f 8x16x64x64", "f 32x16x3x3"), "t.nn.functional.conv2d(a, b)"),
@@ -162,9 +162,9 @@ def _ftensor(case: Case, arrays: list[np.ndarray]) -> Call:
         call = _function(case.call, t=ft, **names)
 
     def waited() -> object:
-        made = call()
+        result = call()
         ft.synchronize()
-        return made
+        return result
 
     return waited
 
@@ -192,9 +192,9 @@ def _pyopencl(case: Case, arrays: list[np.ndarray]) -> Call | None:
     call = _function(case.other, **_named([cl_array.to_device(queue, x) for x in arrays]))
 
     def waited() -> object:
-        made = call()
+        result = call()
         queue.finish()
-        return made
+        return result
 
     return waited
 
@@ -208,10 +208,10 @@ def _tinygrad(case: Case, arrays: list[np.ndarray]) -> Call | None:
     call = _function(case.other, **_named([Tensor(x).realize() for x in arrays]))
 
     def waited() -> object:
-        made: Any = call()
-        made.realize()
+        result: Any = call()
+        result.realize()
         Device[Device.DEFAULT].synchronize()
-        return made
+        return result
 
     return waited
 

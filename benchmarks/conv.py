@@ -82,11 +82,11 @@ def least(call: Callable[[], object], rounds: int) -> tuple[float, float]:
 def measure(case: Case, rounds: int) -> list[tuple[float, float]]:
     """The times of torch, of ftensor."""
     name, shape, weight, more = case
-    given = [torch.randn(shape)]
+    operands = [torch.randn(shape)]
     if weight is not None:
-        given += [torch.randn(weight), torch.randn(weight[1 if "transpose" in name else 0])]
+        operands += [torch.randn(weight), torch.randn(weight[1 if "transpose" in name else 0])]
     # Memory of ftensor's own: a weight that nobody else sees is packed once.
-    mine = [ft.from_torch(t).clone() for t in given]
+    mine = [ft.from_torch(t).clone() for t in operands]
     theirs, ours = torch, ft
     for part in name.split("."):
         theirs, ours = getattr(theirs, part), getattr(ours, part)
@@ -95,13 +95,13 @@ def measure(case: Case, rounds: int) -> list[tuple[float, float]]:
         ours(*mine, **more)
         ft.synchronize()
 
-    found = []
-    for call in (lambda: theirs(*given, **more), waited):
+    times = []
+    for call in (lambda: theirs(*operands, **more), waited):
         time.sleep(0.1)  # threads of the other one go on spinning for a while
         call()
         call()
-        found.append(least(call, rounds))
-    return found
+        times.append(least(call, rounds))
+    return times
 
 
 def main() -> None:

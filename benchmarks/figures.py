@@ -97,11 +97,11 @@ def means(rows: list[Row]) -> str:
     lines = []
     for group in GROUPS:
         own = [row for row in rows if row.name.startswith(f"{group}: ") and row.ratio]
-        found = {"torch and NumPy": [row.ratio for row in own if row.ratio]}
+        by_library = {"torch and NumPy": [row.ratio for row in own if row.ratio]}
         for name in OTHERS:
             times = [(getattr(row, name), row.ftensor) for row in own]
-            found[name] = [theirs / mine for theirs, mine in times if theirs]
-        for against, ratios in found.items():
+            by_library[name] = [theirs / mine for theirs, mine in times if theirs]
+        for against, ratios in by_library.items():
             if ratios:
                 mean, least = statistics.geometric_mean(ratios), min(ratios)
                 count = f"{len(ratios)} cases"

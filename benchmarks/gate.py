@@ -41,8 +41,8 @@ class Checkout:
         answer = self.process.stdout.readline()
         if not answer:
             raise RuntimeError(f"{CASES[number].name}: the process that measures it has ended")
-        found: float | None = json.loads(answer)
-        return found
+        elapsed: float | None = json.loads(answer)
+        return elapsed
 
     def close(self) -> None:
         """End the process."""
@@ -72,22 +72,22 @@ def compare(mine: Checkout, base: Checkout, number: int, repeats: int) -> Compar
         others = [b for _, b in turns if b is not None]
         if not own:
             raise RuntimeError(f"{case.group} {case.name}: no such call in this checkout")
-        found = Compared(
+        compared = Compared(
             f"{case.group} {case.name}", statistics.median(own), statistics.median(others) if others else None
         )
-        if found.ratio <= ALLOWED:
+        if compared.ratio <= ALLOWED:
             break
-    return found
+    return compared
 
 
 def run(mine: Path, base: Path, numbers: Sequence[int], repeats: int) -> list[Compared]:
     """All of these cases in two checkouts, with a line for each as it is measured."""
     both = Checkout(mine), Checkout(base)
-    made = []
+    rows = []
     try:
         for number in numbers:
             one = compare(*both, number, repeats)
-            made.append(one)
+            rows.append(one)
             base_ms = "         -" if one.base is None else f"{one.base * 1e3:10.4f}"
             mark = "LOST" if one.ratio > ALLOWED else ""
             line = f"{one.name:36}  {one.mine * 1e3:10.4f}  {base_ms}  {one.ratio:6.2f}  {mark}"
@@ -95,7 +95,7 @@ def run(mine: Path, base: Path, numbers: Sequence[int], repeats: int) -> list[Co
     finally:
         for checkout in both:
             checkout.close()
-    return made
+    return rows
 
 
 @contextmanager
@@ -116,9 +116,9 @@ def gate(commit: str, numbers: Sequence[int], repeats: int) -> int:
     """Exit status 1 where a case takes more than 1.15 times as long as at the base commit."""
     print(f"{'case':36}  {'here ms':>10}  {'base ms':>10}  {'ratio':>6}")
     with checked_out(commit) as base:
-        made = run(HERE.parent, base, numbers, repeats)
-    lost = [one.name for one in made if one.ratio > ALLOWED]
-    known = [one.ratio for one in made if one.base is not None]
+        rows = run(HERE.parent, base, numbers, repeats)
+    lost = [one.name for one in rows if one.ratio > ALLOWED]
+    known = [one.ratio for one in rows if one.base is not None]
     if known:
         print(f"\ngeometric mean of {len(known)}: {statistics.geometric_mean(known):.3f}")
     print(f"lost: {', '.join(lost)}" if lost else f"none lost against {commit}")

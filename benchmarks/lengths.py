@@ -59,8 +59,8 @@ class Model:
             weights = scores.masked_fill(later, float("-inf")).softmax(-1)
             x = x + F.linear((weights @ v).transpose(0, 1).reshape(n, WIDTH), *layer["out"])
             x = x + F.linear(F.gelu(F.linear(self._normal(x), *layer["up"])), *layer["down"])
-        made: list[float] = F.linear(x[-1], self.words).tolist()
-        return made
+        logits: list[float] = F.linear(x[-1], self.words).tolist()
+        return logits
 
     def _normal(self, x: ft.Tensor) -> ft.Tensor:
         return F.layer_norm(x, (WIDTH,), self.gain, self.shift)
@@ -72,7 +72,7 @@ def figures(count: int) -> list[tuple[str, float]]:
     model = Model()
     texts = {n: ft.randint(0, WORDS, (n,)) for n in lengths}
     model(ft.randint(0, WORDS, (LONGEST,)))  # kernels are loaded now
-    found, new, seen = [], 0.0, 0.0
+    memory, new, seen = [], 0.0, 0.0
     for name, some in (("the first", lengths[:count]), ("the next", lengths[count:])):
         gc.collect()
         before = resident()
@@ -84,10 +84,10 @@ def figures(count: int) -> list[tuple[str, float]]:
             new, seen = new + middle - start, seen + time.thread_time() - middle
         gc.collect()
         each = (resident() - before) / 1e3 / count
-        found.append((f"kB kept by each of {name} {count} lengths", each))
+        memory.append((f"kB kept by each of {name} {count} lengths", each))
     per_length = 1e3 / (2 * count)
     return [
-        *found,
+        *memory,
         ("ms of a new length", new * per_length),
         ("ms of one that was met", seen * per_length),
         ("times longer", new / seen),
@@ -100,10 +100,10 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--lengths", type=int, default=200)
     options = parser.parse_args()
-    found = figures(options.lengths)
-    print(table([(name, f"{value:.3g}") for name, value in found], indent=""))
+    rows = figures(options.lengths)
+    print(table([(name, f"{value:.3g}") for name, value in rows], indent=""))
     if options.json:
-        options.json.write_text(json.dumps(dict(found), indent=1) + "\n")
+        options.json.write_text(json.dumps(dict(rows), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -39,8 +39,8 @@ class Block(nn.Module):
         q, k, v = parts.permute(2, 0, 3, 1, 4)
         if past is not None:
             k, v = torch.cat((past[0], k), 2), torch.cat((past[1], v), 2)
-        found = F.scaled_dot_product_attention(q, k, v, is_causal=past is None)
-        x = x + self.proj(found.transpose(1, 2).reshape(batch, words, width))
+        attended = F.scaled_dot_product_attention(q, k, v, is_causal=past is None)
+        x = x + self.proj(attended.transpose(1, 2).reshape(batch, words, width))
         return x + self.down(F.gelu(self.up(self.ln_2(x)), approximate="tanh")), (k, v)
 
 

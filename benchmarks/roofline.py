@@ -16,11 +16,11 @@ def roofline(group: str, path: Path) -> None:
     calls = [case.calls((MINE,))[MINE] for case in CASES if case.group == group]
     for call in calls:
         call()
-    with profile() as found:
+    with profile() as profiled:
         for call in calls * 3:
             call()
     try:
-        found.plot(path)
+        profiled.plot(path)
     except PictureError as error:
         print(f"no roofline: {error}")
     else:

@@ -32,14 +32,14 @@ _bench.impl("nothing", lambda a, b: None, "PrivateUse1")
 
 def least(call: Callable[[], object], calls: int = 2000, rounds: int = 15) -> float:
     """Microseconds of a call, in the quietest round."""
-    found = []
+    times = []
     for _ in range(rounds):
         start = time.thread_time()
         for _ in range(calls):
             call()
-        found.append((time.thread_time() - start) / calls * 1e6)
+        times.append((time.thread_time() - start) / calls * 1e6)
         torch.fpga.synchronize()
-    return min(found)
+    return min(times)
 
 
 def steps(device: str) -> dict[str, Callable[[], object]]:
@@ -74,7 +74,7 @@ def steps(device: str) -> dict[str, Callable[[], object]]:
 
 def models() -> list[tuple[str, float, float]]:
     """(what, microseconds of all processors, of torch's CPU)."""
-    found = []
+    rows = []
     theirs = steps("cpu")
     for name, call in steps("fpga").items():
         times = []
@@ -87,8 +87,8 @@ def models() -> list[tuple[str, float, float]]:
                 torch.fpga.synchronize()
                 best.append((time.process_time() - start) / 5 * 1e6)
             times.append(min(best[1:]))
-        found.append((name, times[0], times[1]))
-    return found
+        rows.append((name, times[0], times[1]))
+    return rows
 
 
 def figures() -> list[tuple[str, float, float | None]]:
@@ -115,14 +115,14 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
-    given = parser.parse_args()
+    options = parser.parse_args()
     ft.set_fallback("silent")
     torch.set_num_threads(1)
     rows = figures()
     shown = [(n, f"{t:.1f}", "" if m is None else f"{m:.0f}") for n, t, m in rows]
     print(table([("what", "us", "limit"), *shown], indent=""))
-    if given.json:
-        given.json.write_text(json.dumps([dict(zip(("name", "us", "limit"), r)) for r in rows]))
+    if options.json:
+        options.json.write_text(json.dumps([dict(zip(("name", "us", "limit"), r)) for r in rows]))
 
 
 if __name__ == "__main__":

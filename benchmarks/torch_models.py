@@ -38,10 +38,10 @@ def trained(net: torch.nn.Module, loss: Callable[[], torch.Tensor]) -> Step:
 
     def step() -> torch.Tensor:
         optimizer.zero_grad()
-        found = loss()
-        found.backward()
+        value = loss()
+        value.backward()
         optimizer.step()
-        return found.detach()
+        return value.detach()
 
     return step
 
@@ -74,10 +74,10 @@ def gpt2_token(device: str, backend: str) -> Step:
 
     def step() -> torch.Tensor:
         with torch.no_grad():
-            found, past = call(words)
+            logits, past = call(words)
             for _ in range(32):
-                found, past = call(found[:, -1:].argmax(-1), past)
-        return found
+                logits, past = call(logits[:, -1:].argmax(-1), past)
+        return logits
 
     return step
 
@@ -85,18 +85,18 @@ def gpt2_token(device: str, backend: str) -> Step:
 def images(make: Callable[[], torch.nn.Module], batch: int, size: int) -> Make:
     """Images named by a network."""
 
-    def made(device: str, backend: str) -> Step:
+    def named(device: str, backend: str) -> Step:
         net, x = make().to(device).eval(), torch.randn(batch, 3, size, size).to(device)
         call = compiled(net, backend)
 
         def step() -> torch.Tensor:
             with torch.no_grad():
-                found: torch.Tensor = call(x)
-            return found
+                logits: torch.Tensor = call(x)
+            return logits
 
         return step
 
-    return made
+    return named
 
 
 def compiled(net: torch.nn.Module, backend: str) -> Callable[..., Any]:
@@ -146,9 +146,9 @@ def waited(step: Step) -> Step:
     """A step and the wait for what it computes."""
 
     def call() -> object:
-        found = step()
+        result = step()
         torch.fpga.synchronize()
-        return found
+        return result
 
     return call
 
@@ -159,13 +159,13 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, rougher figures")
     parser.add_argument("--only", default="", help="the cases whose name has this")
-    given = parser.parse_args()
+    options = parser.parse_args()
     ft.set_fallback("silent")
     torch.set_num_threads(1)
-    rows = figures(given.only, 3 if given.quick else 11)
+    rows = figures(options.only, 3 if options.quick else 11)
     print(table(rows))
-    if given.json:
-        given.json.write_text(json.dumps([asdict(row) for row in rows]))
+    if options.json:
+        options.json.write_text(json.dumps([asdict(row) for row in rows]))
 
 
 if __name__ == "__main__":

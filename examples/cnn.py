@@ -45,8 +45,8 @@ def trained(images: torch.Tensor, names: torch.Tensor, epochs: int) -> dict[str,
     for _ in range(epochs):
         for some in torch.randperm(len(images)).split(100):
             optimizer.zero_grad()
-            found = network(torch.nn.functional, images[some], weights)
-            torch.nn.functional.nll_loss(found.clamp_min(1e-9).log(), names[some]).backward()
+            output = network(torch.nn.functional, images[some], weights)
+            torch.nn.functional.nll_loss(output.clamp_min(1e-9).log(), names[some]).backward()
             optimizer.step()
     return {name: w.detach() for name, w in weights.items()}
 

@@ -51,8 +51,8 @@ def nearest(distances: Distances, tests: Any, known: Any) -> list[Any]:
 
 def name_on_device(distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray) -> np.ndarray:
     """The names found on ftensor's device, from NumPy arrays to a NumPy array."""
-    found = nearest(distances, ft.tensor(tests), ft.tensor(known))
-    return ft.tensor(names)[ft.cat(found)].numpy()
+    indices = nearest(distances, ft.tensor(tests), ft.tensor(known))
+    return ft.tensor(names)[ft.cat(indices)].numpy()
 
 
 def name_by_numpy(distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray) -> np.ndarray:
@@ -60,17 +60,17 @@ def name_by_numpy(distances: Distances, tests: np.ndarray, known: np.ndarray, na
     return names[np.concatenate(nearest(distances, tests, known))]
 
 
-def picture(digits: np.ndarray, found: np.ndarray, truth: np.ndarray, device: str) -> Image.Image:
+def picture(digits: np.ndarray, predicted: np.ndarray, truth: np.ndarray, device: str) -> Image.Image:
     """A grid of digits with the names found; the wrong ones come first, in red with the true name.
 
     `digits` is (n, 64); as many right ones follow as fill eight rows.
     """
     columns, cell, scale, top = 20, 48, 4, 62
-    order = np.argsort(found == truth, kind="stable")[: columns * 8]
+    order = np.argsort(predicted == truth, kind="stable")[: columns * 8]
     height = top + -(-len(order) // columns) * (cell + 14)
     image = Image.new("RGB", (columns * cell, height), "white")
     draw = ImageDraw.Draw(image)
-    wrong = int((found != truth).sum())
+    wrong = int((predicted != truth).sum())
     draw.text((8, 6), f"Handwritten digits, named by ftensor on {device}", fill="black")
     draw.rectangle((8, 25, 20, 37), outline="red", width=3)
     text = f"wrong, all {wrong} of {len(truth)}: the name found, and what the digit is"
@@ -83,10 +83,10 @@ def picture(digits: np.ndarray, found: np.ndarray, truth: np.ndarray, device: st
         ink = (255 - digits[index].reshape(8, 8) * (255 / 16)).astype(np.uint8)
         size = (8 * scale, 8 * scale)
         image.paste(Image.fromarray(ink).resize(size, Image.Resampling.NEAREST), (x + 8, y + 8))
-        right = found[index] == truth[index]
+        right = predicted[index] == truth[index]
         colour = "seagreen" if right else "red"
         draw.rectangle((x + 5, y + 5, x + 42, y + 42), outline=colour, width=1 if right else 3)
-        text = f"{found[index]}" if right else f"{found[index]}, is {truth[index]}"
+        text = f"{predicted[index]}" if right else f"{predicted[index]}, is {truth[index]}"
         draw.text((x + cell // 2, y + cell + 3), text, fill=colour, anchor="mm")
     return image
 
@@ -111,23 +111,23 @@ def main() -> None:
     if not ft.equal(by_broadcasting(chunk, others), by_matmul(chunk, others)):
         raise SystemExit("broadcasting and matmul give different distances")
 
-    found = names[:0]
+    predicted = names[:0]
     for distances in (by_broadcasting, by_matmul):
         arguments = (distances, tests, known, names[:KNOWN])
-        found = name_on_device(*arguments)
-        if not np.array_equal(found, name_by_numpy(*arguments)):
+        predicted = name_on_device(*arguments)
+        if not np.array_equal(predicted, name_by_numpy(*arguments)):
             raise SystemExit(f"{distances.__name__} on the device differs from NumPy's")
         title = distances.__name__.replace("by_", "")
-        print(f"by {title}: ftensor and NumPy give all {len(found)} digits the same names")
+        print(f"by {title}: ftensor and NumPy give all {len(predicted)} digits the same names")
         if not options.once:
             work = (partial(name_on_device, *arguments), partial(name_by_numpy, *arguments))
             print(compare(title, *work))
 
-    right = (ft.tensor(found) == ft.tensor(truth)).sum().item()
+    right = (ft.tensor(predicted) == ft.tensor(truth)).sum().item()
     print(f"accuracy: {right / len(truth):.3f}, as {right} of ftensor's {len(truth)} names are true")
-    np.save(out / "names.npy", found)
+    np.save(out / "names.npy", predicted)
     path = out / "digits.png"
-    picture(tests, found, truth, device).save(path)
+    picture(tests, predicted, truth, device).save(path)
     print(f"picture: {path}")
 
 

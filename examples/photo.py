@@ -114,16 +114,16 @@ def main() -> None:
     print(f"photograph: {options.image}, {width} x {height} pixels")
     device = ft.fpga.get_device_name()
     print(f"ftensor's device: {device} (kernels are made when first needed, and kept)")
-    found, mapped = on_device(photo)
+    edges, mapped = on_device(photo)
     # Devices round logarithms and powers differently in the last place: a level of 255 at most.
     references = by_numpy(photo)
-    for mine, theirs in zip((found, mapped), references):
+    for mine, theirs in zip((edges, mapped), references):
         apart = np.abs(mine.astype(np.int16) - theirs.astype(np.int16)).max()
         if apart > 1:
             raise SystemExit(f"the device's picture is {apart} of 255 levels away from NumPy's")
     print("edges and tones: ftensor's are within one of 255 levels of NumPy's")
     print(compare("edges and tones", lambda: on_device(photo), lambda: by_numpy(photo)))
-    outside = np.pad(found, 1)  # back to the photograph's size: the border has no neighbours
+    outside = np.pad(edges, 1)  # back to the photograph's size: the border has no neighbours
     for name, after, titles in (
         ("edges", outside, (options.image, f"edges by ftensor on {device}: {EDGES}")),
         ("tones", mapped, (options.image, f"tones by ftensor on {device}: {TONES}")),

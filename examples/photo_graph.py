@@ -75,8 +75,8 @@ def rows_of(photo: np.ndarray) -> tuple[list[np.ndarray], np.ndarray, np.ndarray
 def by_ftensor(function: Any, photo: np.ndarray) -> list[np.ndarray]:
     """By a function of ftensor's tensors, from arrays to arrays."""
     planes, above, below = rows_of(photo)
-    found = function([ft.from_numpy(p) for p in planes], ft.from_numpy(above), ft.from_numpy(below))
-    return [one.numpy() for one in found]
+    pictures = function([ft.from_numpy(p) for p in planes], ft.from_numpy(above), ft.from_numpy(below))
+    return [one.numpy() for one in pictures]
 
 
 def by_numpy(photo: np.ndarray) -> list[np.ndarray]:
@@ -106,8 +106,8 @@ def compared(ways: dict[str, list[np.ndarray]]) -> None:
     """Says how far the pictures of all ways are from the graph's; ends the program where one
     differs."""
     graph = ways.pop("graph")
-    for name, found in ways.items():
-        apart = [np.abs(a.astype(np.float64) - b).max() for a, b in zip(found, graph)]
+    for name, pictures in ways.items():
+        apart = [np.abs(a.astype(np.float64) - b).max() for a, b in zip(pictures, graph)]
         # Libraries round powers and sums differently in the last place: a level of 255 at most.
         if max(apart[:3]) > 1 or apart[3] > 0 or apart[4] > 1e-5:
             raise SystemExit(f"the graph's picture is {max(apart)} away from that of {name}")
@@ -132,18 +132,18 @@ def main() -> None:
     if options.export is not None:
         options.export.mkdir(parents=True, exist_ok=True)
         planes, above, below = rows_of(photo)
-        given = [ft.from_numpy(p) for p in planes], ft.from_numpy(above), ft.from_numpy(below)
-        files = developed.export(str(options.export / "developed"), *given)
+        arguments = [ft.from_numpy(p) for p in planes], ft.from_numpy(above), ft.from_numpy(below)
+        files = developed.export(str(options.export / "developed"), *arguments)
         print(f"graph: {files.graph}, entry {files.entry}")
     ways = {"graph": lambda: by_ftensor(developed, photo), "NumPy": lambda: by_numpy(photo)}
     if not options.once:
-        ways["eager"] = lambda: by_ftensor(lambda *given: develop(ft, *given), photo)
+        ways["eager"] = lambda: by_ftensor(lambda *arguments: develop(ft, *arguments), photo)
         if has_torch():
             ways["torch"] = lambda: by_torch(photo)
-    found = {name: way() for name, way in ways.items()}
-    screen = np.stack(found["graph"][:3], -1)
-    edges = np.repeat(found["graph"][3][..., None], 3, -1)
-    compared(found)
+    pictures = {name: way() for name, way in ways.items()}
+    screen = np.stack(pictures["graph"][:3], -1)
+    edges = np.repeat(pictures["graph"][3][..., None], 3, -1)
+    compared(pictures)
     if not options.once:
         print(medians(ways))
     path = options.out / "developed.png"

@@ -49,16 +49,16 @@ def receiver(lib, of):
 def networks_data(small):
     """Pixels and weights: of LeNet for 32 pictures, of ResNet-18 for one."""
     rng, size = np.random.default_rng(1), 64 if small else 224
-    found = {}
+    arrays = {}
 
     def weights(name, *shape):
         w = rng.standard_normal(shape) / np.prod(shape[1:]) ** 0.5
-        found[name] = (1.4 * w).astype(np.float32)
+        arrays[name] = (1.4 * w).astype(np.float32)
 
     def layer(name, out, ins, k):
         weights(name, out, ins, k, k)
-        found[f"{name} scale"] = rng.uniform(0.5, 1.5, out).astype(np.float32)
-        found[f"{name} mean"] = (0.1 * rng.standard_normal(out)).astype(np.float32)
+        arrays[f"{name} scale"] = rng.uniform(0.5, 1.5, out).astype(np.float32)
+        arrays[f"{name} mean"] = (0.1 * rng.standard_normal(out)).astype(np.float32)
 
     for name, *shape in (("c1", 6, 1, 5, 5), ("c2", 16, 6, 5, 5), ("f1", 120, 400), ("f2", 84, 120)):
         weights(name, *shape)
@@ -73,9 +73,9 @@ def networks_data(small):
                 layer(f"{k} short", out, before, 1)
             before = out
     weights("classes", 1000, 512)
-    found["digits"] = rng.random((4 if small else 32, 1, 28, 28), np.float32)
-    found["picture"] = rng.random((1, 3, size, size), np.float32)
-    return found
+    arrays["digits"] = rng.random((4 if small else 32, 1, 28, 28), np.float32)
+    arrays["picture"] = rng.random((1, 3, size, size), np.float32)
+    return arrays
 
 
 def networks(lib, of):
@@ -143,10 +143,10 @@ PROGRAMS = {
 }
 
 
-def compare(found, wanted):
+def compare(results, wanted):
     """What differs by more than rounding explains, by name."""
     wrong = []
-    for name, tensor in found.items():
+    for name, tensor in results.items():
         ours, theirs = tensor.numpy(), wanted[name].numpy()
         if ours.dtype.kind in "bi":
             alike = np.array_equal(ours, theirs)
@@ -160,13 +160,13 @@ def timed(step, wait):
     """The least seconds of some calls, behind one that compiles: others use this machine, too."""
     step()
     wait()
-    found = []
+    times = []
     for _ in range(7):
         start = time.perf_counter()
         step()
         wait()
-        found.append(time.perf_counter() - start)
-    return min(found)
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def main():

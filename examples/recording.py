@@ -80,9 +80,9 @@ def run(
         start = time.perf_counter()
         # All chunks are held at once, so that devices are full. What leaves a device is copied:
         # np.asarray would share its memory.
-        found = searched(sound, chunk).persist().map_blocks(np.array, dtype=np.float32).compute()
+        correlation = searched(sound, chunk).persist().map_blocks(np.array, dtype=np.float32).compute()
         seconds = time.perf_counter() - start
-        return found, seconds, client.run(told)
+        return correlation, seconds, client.run(report)
 
 
 def prepare(chunk: int) -> None:
@@ -91,7 +91,7 @@ def prepare(chunk: int) -> None:
         searched(np.zeros(3 * chunk, np.float32), chunk).compute()
 
 
-def told(dask_worker: Any) -> str:
+def report(dask_worker: Any) -> str:
     """A worker's device, and how many values are there and on the host."""
     memory = dask_worker.data
     most = ft.fpga.memory_stats()["allocated_bytes.all.peak"] / 2**20
@@ -112,10 +112,10 @@ def main() -> None:
     print(f"{sound.nbytes / 2**20:.0f} MiB of sound, {options.limit} MiB of memory on each device")
     seconds = []
     for used in (devices[:1], devices):
-        found, took, workers = run(used, sound, options.chunk, options.limit << 20)
+        correlation, took, workers = run(used, sound, options.chunk, options.limit << 20)
         seconds.append(took)
-        off = np.abs(found - wanted).max() / np.abs(wanted).max()
-        peaks, _ = scipy.signal.find_peaks(found, 0.6 * found.max(), distance=len(PULSE))
+        off = np.abs(correlation - wanted).max() / np.abs(wanted).max()
+        peaks, _ = scipy.signal.find_peaks(correlation, 0.6 * correlation.max(), distance=len(PULSE))
         hit = np.isin(begins + len(PULSE) // 2, [peaks - 1, peaks, peaks + 1]).sum()
         print(
             f"{' + '.join(used)}: {took:.2f} s, {off:.1e} of the peak from SciPy's result, "

@@ -36,8 +36,8 @@ def medians(works: Mapping[str, Work], repeats: int = 9) -> str:
     for _ in range(repeats):
         for name, work in works.items():
             times[name].append(seconds(work))
-    found = {name: statistics.median(each) for name, each in times.items()}
-    return "\n".join(f"time of {name:<6} {each * 1e3:8.2f} ms" for name, each in found.items())
+    middle = {name: statistics.median(each) for name, each in times.items()}
+    return "\n".join(f"time of {name:<6} {each * 1e3:8.2f} ms" for name, each in middle.items())
 
 
 def seconds(work: Work) -> float:

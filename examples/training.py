@@ -46,23 +46,23 @@ class Training:
         before = ft.get_fallback()
         ft.set_fallback("error")
         start = time.perf_counter()
-        found = []
+        losses = []
         for batch in order.to(self.device).split(BATCH)[:batches]:
             self.optimizer.zero_grad()
             loss = F.cross_entropy(self.model(self.images[batch]), self.names[batch])
             loss.backward()
             self.optimizer.step()
-            found.append(loss.detach())
+            losses.append(loss.detach())
         # The losses are read at the end: to read one waits for the device.
-        self.losses += torch.stack(found).tolist()
+        self.losses += torch.stack(losses).tolist()
         self.seconds.append(time.perf_counter() - start)
         ft.set_fallback(before)
 
     def accuracy(self) -> float:
         """The share of the digits unseen so far that get their true names."""
         with torch.no_grad():
-            found = self.model(self.images[KNOWN:]).argmax(1)
-        return (found == self.names[KNOWN:]).float().mean().item()
+            predicted = self.model(self.images[KNOWN:]).argmax(1)
+        return (predicted == self.names[KNOWN:]).float().mean().item()
 
 
 def start(make: Callable[[], torch.nn.Module], rate: float, device: str) -> Training:
@@ -110,24 +110,24 @@ def compare(make: Callable[[], torch.nn.Module], rate: float, title: str) -> Non
     parser.add_argument("--epochs", type=int, default=6, help="rounds over the digits (6)")
     parser.add_argument("--batches", type=int, help="batches of each round (all 12)")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
-    given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
     print(f"ftensor's device: {ft.fpga.get_device_name()}")
     trainings = [start(make, rate, device) for device in DEVICES]
     shuffle = torch.Generator().manual_seed(1)
-    for _ in range(given.epochs):
+    for _ in range(options.epochs):
         order = torch.randperm(KNOWN, generator=shuffle)
         for training in trainings:
-            training.epoch(order, given.batches)
+            training.epoch(order, options.batches)
     ftensor.torch.fallback_report().reset()
     there, here = trainings
-    first = len(there.losses) // given.epochs
+    first = len(there.losses) // options.epochs
     gaps = [abs(a - b) for a, b in zip(there.losses, here.losses)]
     print("batch  loss on the CPU  loss on fpga")
     for k in range(first):
         print(f"{k + 1:5}  {there.losses[k]:15.6f}  {here.losses[k]:12.6f}")
     print(f"largest difference over the first epoch: {max(gaps[:first]):.1e}")
-    print(f"largest difference over {given.epochs} epochs: {max(gaps):.1e}")
+    print(f"largest difference over {options.epochs} epochs: {max(gaps):.1e}")
     for training in trainings:
         print(f"accuracy on {training.device}: {training.accuracy():.3f}")
     print(f"on the host, outside of the training: {ftensor.torch.fallback_report()}")
@@ -136,6 +136,6 @@ def compare(make: Callable[[], torch.nn.Module], rate: float, title: str) -> Non
     ratio = times[1] / times[0]
     there_ms, here_ms = [f"{t * 1e3:.0f} ms" for t in times]
     print(f"an epoch: {there_ms} on the CPU, {here_ms} on fpga, {ratio:.2f} times as long")
-    path = given.out / f"{title.split()[-1].lower()}.png"
+    path = options.out / f"{title.split()[-1].lower()}.png"
     curves(trainings, f"{title}, on {ft.fpga.get_device_name()}").save(path)
     print(f"picture: {path}")

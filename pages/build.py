@@ -34,8 +34,8 @@ _LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 def written() -> dict[str, Path]:
     """The pages that somebody has written, by their names on the site."""
     docs = ROOT / "docs"
-    found = {str(p.relative_to(docs).with_suffix("")): p for p in sorted(docs.rglob("*.md"))}
-    return found | {name: ROOT / file for name, file in ELSEWHERE.items()}
+    pages = {str(p.relative_to(docs).with_suffix("")): p for p in sorted(docs.rglob("*.md"))}
+    return pages | {name: ROOT / file for name, file in ELSEWHERE.items()}
 
 
 def linked(name: str, page: Path, source: Path) -> str:
@@ -44,10 +44,10 @@ def linked(name: str, page: Path, source: Path) -> str:
     places = {path.resolve(): site for site, path in written().items()}
     here = (source / name).parent
 
-    def link(found: re.Match[str]) -> str:
-        target, _, anchor = found[2].partition("#")
+    def link(match: re.Match[str]) -> str:
+        target, _, anchor = match[2].partition("#")
         if not target or re.match(r"[a-z]+:", target):
-            return found[0]
+            return match[0]
         path = (page.parent / target).resolve()
         if path in places:
             there = source / f"{places[path]}.md"
@@ -57,8 +57,8 @@ def linked(name: str, page: Path, source: Path) -> str:
             there = source / "_files" / path.relative_to(ROOT)
             there.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, there)
-        made = os.path.relpath(there, here) + (f"#{anchor}" if anchor else "")
-        return f"{found[1]}{made}{found[3]}"
+        relative = os.path.relpath(there, here) + (f"#{anchor}" if anchor else "")
+        return f"{match[1]}{relative}{match[3]}"
 
     parts = _FENCED.split(page.read_text())
     return "".join(part if k % 2 else _LINK.sub(link, part) for k, part in enumerate(parts))
@@ -92,17 +92,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("out/site"), help="where the site goes")
     parser.add_argument("--no-examples", action="store_true", help="a reference without examples")
-    given = parser.parse_args()
-    source = given.out.parent / f"{given.out.name}-source"
-    names = assemble(source, not given.no_examples)
+    options = parser.parse_args()
+    source = options.out.parent / f"{options.out.name}-source"
+    names = assemble(source, not options.no_examples)
     print(f"{len(names)} pages, in {source}", flush=True)
-    shutil.rmtree(given.out, ignore_errors=True)
+    shutil.rmtree(options.out, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
-    words = ["-d", given.out.with_name(f"{given.out.name}-trees"), source, given.out]
+    words = ["-d", options.out.with_name(f"{options.out.name}-trees"), source, options.out]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     status = subprocess.run([*command, *map(str, words)], env=env).returncode
     if not status:
-        print(f"the site: {given.out / 'index.html'}")
+        print(f"the site: {options.out / 'index.html'}")
     return status
 
 

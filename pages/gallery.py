@@ -46,26 +46,26 @@ class Cell(NamedTuple):
 
 def cells(script: Path) -> list[Cell]:
     """A script's cells; comments after `# %% [markdown]` are Markdown."""
-    found = []
+    parts = []
     for part in re.split(r"^# %%", script.read_text(), flags=re.M)[1:]:
         kind, _, text = part.partition("\n")
         if "[markdown]" in kind:
-            found.append(Cell(False, re.sub(r"^# ?", "", text.strip(), flags=re.M)))
+            parts.append(Cell(False, re.sub(r"^# ?", "", text.strip(), flags=re.M)))
         else:
-            found.append(Cell(True, text.strip()))
-    return found
+            parts.append(Cell(True, text.strip()))
+    return parts
 
 
 def notebook(script: Path) -> dict[str, Any]:
     """The notebook of a script (nbformat 4.5), not run yet."""
-    made = []
+    blocks = []
     for k, cell in enumerate(cells(script)):
         kind = "code" if cell.code else "markdown"
         text = cell.text.replace("](../", "](../../docs/")
         one = {"cell_type": kind, "id": f"cell-{k}", "metadata": {}, "source": text}
-        made.append(one | ({"execution_count": None, "outputs": []} if cell.code else {}))
+        blocks.append(one | ({"execution_count": None, "outputs": []} if cell.code else {}))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    return {"cells": blocks, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
 def run(script: Path, folder: Path) -> str:
@@ -97,9 +97,9 @@ def pages(source: Path) -> dict[str, str]:
     """The gallery's pages by their names on the site; pictures, scripts, notebooks are written."""
     folder = source / "gallery"
     folder.mkdir(parents=True)
-    made, shown = {}, []
+    texts, shown = {}, []
     for script in SCRIPTS:
-        made[f"gallery/{script.stem}"] = page(script, run(script, folder))
+        texts[f"gallery/{script.stem}"] = page(script, run(script, folder))
         (folder / script.name).write_text(script.read_text())
         (folder / f"{script.stem}.ipynb").write_text(json.dumps(notebook(script), indent=1))
         title, _, rest = cells(script)[0].text.partition("\n")
@@ -112,5 +112,5 @@ def pages(source: Path) -> dict[str, str]:
         (folder / f"{name}.py").write_text(text)
         shown.append((TAIL if name == PROGRAMS[0] else "") + f"- [{name}.py]({name}.py): {first}")
     tree = "\n".join(script.stem for script in SCRIPTS)
-    made["gallery/index"] = HEAD + "\n".join(shown) + f"\n\n```{{toctree}}\n:hidden:\n{tree}\n```\n"
-    return made
+    texts["gallery/index"] = HEAD + "\n".join(shown) + f"\n\n```{{toctree}}\n:hidden:\n{tree}\n```\n"
+    return texts

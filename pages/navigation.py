@@ -30,10 +30,10 @@ MORE = "More"
 def sections(pages: Iterable[str]) -> dict[str, list[str]]:
     """The pages of each section in order; what is in no section is under MORE."""
     left = sorted(pages)
-    found: dict[str, list[str]] = {}
+    listed: dict[str, list[str]] = {}
     for title, names in SECTIONS.items():
         for name in names:
             there = [p for p in left if p == name or (name[-1] == "*" and p.startswith(name[:-1]))]
-            found.setdefault(title, []).extend(there)
+            listed.setdefault(title, []).extend(there)
             left = [p for p in left if p not in there]
-    return found | ({MORE: left} if left else {})
+    return listed | ({MORE: left} if left else {})

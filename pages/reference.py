@@ -49,19 +49,19 @@ BY_CALL = {inspect.unwrap(e.call): e for e in reversed(ENTRIES.values())}
 
 def namespaces() -> dict[str, Any]:
     """Public namespaces by their path behind `ft`; "" is `ft` itself."""
-    found: dict[str, Any] = {"": ft}
+    spaces: dict[str, Any] = {"": ft}
     left = [("", ft)]
     while left:
         path, owner = left.pop()
         for name in public(owner):
             value = getattr(owner, name)
             inner = f"{path}.{name}".lstrip(".")
-            if isinstance(value, Namespace | ModuleType) and value not in found.values():
-                found[inner] = value
+            if isinstance(value, Namespace | ModuleType) and value not in spaces.values():
+                spaces[inner] = value
                 left.append((inner, value))
     # These need other libraries; the site speaks of those that are here.
     more = ("array_api", "profiler", *(name for name in ("torch", "dask") if find_spec(name)))
-    return found | {name: importlib.import_module(f"ftensor.{name}") for name in more}
+    return spaces | {name: importlib.import_module(f"ftensor.{name}") for name in more}
 
 
 def public(owner: Any) -> list[str]:
@@ -72,7 +72,7 @@ def public(owner: Any) -> list[str]:
 
 def items(owner: Any) -> list[Item]:
     """A namespace's names; those that are one function are one item, and so are their `name_`."""
-    found: dict[int, Item] = {}
+    members: dict[int, Item] = {}
     plain: list[Item] = []
     for name in public(owner):
         value = getattr(owner, name)
@@ -82,14 +82,14 @@ def items(owner: Any) -> list[Item]:
             plain.append(Item(name, value))
             continue
         key = id(inspect.unwrap(value))
-        mine = found.get(key)
+        mine = members.get(key)
         if mine is None:
-            found[key] = Item(name, value)
+            members[key] = Item(name, value)
         elif mine.entry and mine.entry.name == name:
-            found[key] = Item(name, value, [*mine.others, mine.name])
+            members[key] = Item(name, value, [*mine.others, mine.name])
         else:
             mine.others.append(name)
-    by_name = {item.name: item for item in found.values()}
+    by_name = {item.name: item for item in members.values()}
     for name in [n for n in by_name if n[-1] == "_" and n[:-1] in by_name]:
         by_name[name[:-1]].others += [name, *by_name.pop(name).others]
     return sorted([*plain, *by_name.values()], key=lambda item: item.name)
@@ -103,8 +103,8 @@ def chapter(item: Item) -> str:
     if entry.row is not None:  # its function is made, and knows no file
         return "reduce" if isinstance(entry.row, Reduce) else "pointwise"
     file = file_of(entry.call)
-    found = re.search(r"/ops/(\w+)/", file)
-    return found[1] if found else WRITTEN_FOR.get(file, SETTINGS)
+    match = re.search(r"/ops/(\w+)/", file)
+    return match[1] if match else WRITTEN_FOR.get(file, SETTINGS)
 
 
 def file_of(call: Any) -> str:
@@ -159,8 +159,8 @@ def described(item: Item, path: str, examples: bool) -> str:
     if facts:
         parts.append(f"*{'; '.join(facts)}*\n")
     known = entry is not None or name in WRITTEN  # of others a guess could do harm
-    if examples and known and (found := example(name, item.value)):
-        parts.append(f"```python\n>>> {found[0]}\n{found[1]}\n```\n")
+    if examples and known and (shown := example(name, item.value)):
+        parts.append(f"```python\n>>> {shown[0]}\n{shown[1]}\n```\n")
     return "\n".join(filter(None, parts))
 
 
@@ -190,8 +190,8 @@ def tensor_page(examples: bool) -> str:
         part += ["```python\n" + "\n".join(forms) + "\n```\n"] if forms and not kind else []
         part += [text_of(text) + "\n"] if text else []
         if examples and not kind and inspect.unwrap(call) in BY_CALL:
-            found = example(name, inspect.unwrap(call), method=True)
-            part += [f"```python\n>>> {found[0]}\n{found[1]}\n```\n"] if found else []
+            shown = example(name, inspect.unwrap(call), method=True)
+            part += [f"```python\n>>> {shown[0]}\n{shown[1]}\n```\n"] if shown else []
         own.append("\n".join(part))
     listed = ", ".join(f"`{name}`" for name in functions)
     return (
@@ -207,28 +207,28 @@ def slug(words: str) -> str:
 
 def pages(examples: bool = True) -> dict[str, str]:
     """The reference's pages by their names on the site."""
-    made: dict[str, str] = {}
+    texts: dict[str, str] = {}
     index = []
     for path, owner in namespaces().items():
-        found = items(owner)
+        contents = items(owner)
         if path == "":
             by_chapter: dict[str, list[Item]] = {}
-            for item in found:
+            for item in contents:
                 by_chapter.setdefault(chapter(item), []).append(item)
             groups = [(f"ft: {w}", slug(f"ft {w}"), by_chapter[w]) for w in sorted(by_chapter)]
         else:
-            groups = [(f"ftensor.{path}", slug(path), found)] if found else []
+            groups = [(f"ftensor.{path}", slug(path), contents)] if contents else []
         for title, name, members in groups:
             doc = text_of(inspect.getdoc(owner) or "") if path else ""
             parts = [f"# {title}\n", f"{doc}\n", scope(f"`{title}`") if examples else ""]
             parts += [described(item, path, examples and path != "array_api") for item in members]
-            made[f"reference/{name}"] = "\n".join(parts)
+            texts[f"reference/{name}"] = "\n".join(parts)
             index.append((name, title, len(members)))
-    made["reference/tensor"] = tensor_page(examples)
+    texts["reference/tensor"] = tensor_page(examples)
     index.append(("tensor", "Methods of tensors", len(public(ft.Tensor))))
     rows = "".join(f"| [{title}]({name}.md) | {count} |\n" for name, title, count in index)
     tree = "\n".join(name for name, _, _ in index)
-    made["reference/index"] = (
+    texts["reference/index"] = (
         f"{HEAD}\n| namespace | names |\n|---|---|\n{rows}\n```{{toctree}}\n:hidden:\n{tree}\n```\n"
     )
-    return made
+    return texts

@@ -119,10 +119,10 @@ MOST_TRIES, MOST_LINES = 400, 7
 
 def names() -> dict[str, Any]:
     """What examples compute on, made anew: an op in place must not change the next example."""
-    made: dict[str, Any] = {"ft": ft}
+    values: dict[str, Any] = {"ft": ft}
     for name, text in NAMES.items():
-        made[name] = eval(text, made)
-    return made
+        values[name] = eval(text, values)
+    return values
 
 
 def example(name: str, call: Callable[..., Any], method: bool = False) -> tuple[str, str] | None:
@@ -162,5 +162,5 @@ def _calls(name: str, call: Callable[..., Any], method: bool) -> Iterator[str]:
             if owner.isidentifier():
                 yield f"{owner}.{name}({', '.join(rest)})"
         return
-    for given in itertools.product(*words):
-        yield f"ft.{name}({', '.join(given)})"
+    for arguments in itertools.product(*words):
+        yield f"ft.{name}({', '.join(arguments)})"
