@@ -213,7 +213,7 @@ def test_workers_of_a_machine_take_different_devices() -> None:
 
 @pytest.mark.long
 def test_a_recording_that_no_device_holds_is_searched_as_by_scipy() -> None:
-    options = ["--devices", ",".join(DEVICES), "--samples", "1000000", "--limit", "2"]
+    options = ["--devices", ",".join(DEVICES), "--samples", "300000", "--limit", "1"]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "examples/recording.py", *options, "--chunk", "8192"],
         env=os.environ | {"PYTHONPATH": str(ROOT)},

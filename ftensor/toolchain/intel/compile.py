@@ -1,39 +1,39 @@
 """Compile and link on Intel's FPGA emulator; a process of its own, in the emulator's environment.
 
-python -m ftensor.toolchain.intel.compile compile OUT SOURCE.cl
-python -m ftensor.toolchain.intel.compile link OUT OBJECT...
+python compile.py compile PLATFORM OUT SOURCE.cl
+python compile.py link PLATFORM OUT OBJECT...
+
+PLATFORM is a pattern of the emulator's name. A script without the package, whose import would take
+longer than a kernel does.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...runtime.targets import BY_NAME
-
 OPTIONS = b"-cl-std=CL1.2"
 
 
-def _device() -> Any:
+def _device(pattern: str) -> Any:
     import pyopencl as cl
 
-    row = BY_NAME["intel-fpga-emulator"]
     for platform in cl.get_platforms():
-        if row.matches(frozenset(("board",)), platform.name, platform.version):
+        if re.search(pattern, platform.name):
             return platform.get_devices()[0]
     names = [platform.name for platform in cl.get_platforms()]
     sys.exit(f"the emulator is not among the OpenCL platforms {names}")
 
 
-def compile_source(output: Path, source: Path) -> None:
+def compile_source(device: Any, output: Path, source: Path) -> None:
     """One kernel file to an object. Exits with the compiler's words where it fails."""
     import pyopencl as cl
     from pyopencl import _cl
 
-    device = _device()
     program: Any = _cl._Program(cl.Context([device]), source.read_text())
     try:
         program.compile(OPTIONS, [device], [])
@@ -42,12 +42,11 @@ def compile_source(output: Path, source: Path) -> None:
     output.write_bytes(program.get_info(cl.program_info.BINARIES)[0])
 
 
-def link_objects(output: Path, objects: Sequence[Path]) -> None:
+def link_objects(device: Any, output: Path, objects: Sequence[Path]) -> None:
     """All objects to one program. Exits with the linker's words where it fails."""
     import pyopencl as cl
     from pyopencl import _cl
 
-    device = _device()
     context = cl.Context([device])
     parts = [_cl._Program(context, [device], [path.read_bytes()]) for path in objects]
     try:
@@ -60,12 +59,14 @@ def link_objects(output: Path, objects: Sequence[Path]) -> None:
 def main(arguments: Sequence[str]) -> None:
     """The two commands above."""
     warnings.simplefilter("ignore")  # a compiler's remarks are in the log of what fails
-    what, output, *inputs = arguments
+    what, platform, output, *inputs = arguments
     if what == "compile":
-        compile_source(Path(output), Path(inputs[0]))
+        compile_source(_device(platform), Path(output), Path(inputs[0]))
     else:
-        link_objects(Path(output), [Path(path) for path in inputs])
+        link_objects(_device(platform), Path(output), [Path(path) for path in inputs])
 
 
 if __name__ == "__main__":
+    here = Path(__file__).parent  # whose files are no modules of others
+    sys.path[:] = [place for place in sys.path if Path(place) != here]
     main(sys.argv[1:])

@@ -15,12 +15,13 @@ from ...image.intel_file import image_uuid
 from ...image.manifest import Manifest
 from ...runtime import cache
 from ...runtime.intel import emulator
+from ...runtime.targets import BY_NAME
 from ..group import Group
 from ..jobs.job import Job, content_key
 from ..jobs.workspace import Source, Workspace, lay_out
 from ..target import version_text, which
 
-COMPILER = "ftensor.toolchain.intel.compile"
+COMPILER = Path(__file__).with_name("compile.py")
 
 
 class _Intel:
@@ -123,16 +124,14 @@ class Emulator(_Intel):
     def _environment(self) -> tuple[tuple[str, str], ...]:
         """What the compiling processes see besides our own environment."""
         env = emulator.environment(self.library, os.environ, cache.directory())
-        # The package itself, wherever it was imported from.
-        places = [str(Path(__file__).resolve().parents[3]), os.environ.get("PYTHONPATH", "")]
-        env["PYTHONPATH"] = os.pathsep.join(filter(None, places))
         changed = {k: v for k, v in env.items() if os.environ.get(k) != v or k in emulator.SETTINGS}
         return tuple(sorted(changed.items()))
 
     def _job(
         self, name: str, output: Path, log: Path, key: str, weight: float, what: str, inputs: Sequence[str]
     ) -> Job:
-        command = (sys.executable, "-m", COMPILER, what, str(output), *inputs)
+        platform = BY_NAME[emulator.TARGET].platform_match
+        command = (sys.executable, str(COMPILER), what, platform, str(output), *inputs)
         return Job(name, command, output, log, key, weight, self._environment)
 
     def compile(self, source: Source, folders: Workspace) -> Job:

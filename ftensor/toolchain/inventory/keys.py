@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
+from typing import Any
 
 from ...dtypes import dtype
 from ...execute.keys import fold_key, gathering_key, located_key, monoid, op_key, partials, results, second
 from ...kernels.board_skeleton import layouts
 from ...kernels.key import BY_VALUE, LINEAR, LOCATED, STRIDED, KernelKey, lanes_for
 from ...kernels.op_skeleton import OpSkeleton
-from ...kernels.skeleton import named, skeletons
+from ...kernels.skeleton import Skeleton, named, skeletons
 from ...kernels.source import positional
 from ...kernels.words import GATHER, SCATTER
 from ...rows.op import Op, Reduce
@@ -63,19 +65,22 @@ def exact_layout(layout: str) -> tuple[OpSkeleton, str] | None:
     return (skeleton, match[2]) if match and isinstance(skeleton, OpSkeleton) else None
 
 
-def ways(layout: str, folds: bool, outs: int, ins: int) -> Iterator[tuple[OpSkeleton, str]]:
+def ways(layout: str, folds: bool, outs: int, ins: int) -> tuple[tuple[OpSkeleton, str], ...]:
     """The skeletons that a layout means for rows, or for reductions, with the operands' kinds."""
+    return _ways(tuple(skeletons()), layout, folds, outs, ins)
+
+
+@cache  # thousands of signatures ask for the same few
+def _ways(
+    known: tuple[Skeleton[Any], ...], layout: str, folds: bool, outs: int, ins: int
+) -> tuple[tuple[OpSkeleton, str], ...]:
     exact = exact_layout(layout)
     if exact is not None:
         skeleton, kinds = exact
-        if skeleton.folds == folds and len(kinds) == outs + ins:
-            yield exact
-        return
-    for candidate in skeletons():
-        if isinstance(candidate, OpSkeleton) and candidate.folds == folds:
-            meant = candidate.kinds(layout, outs, ins)
-            if meant is not None:
-                yield candidate, meant
+        return (exact,) if skeleton.folds == folds and len(kinds) == outs + ins else ()
+    candidates = [one for one in known if isinstance(one, OpSkeleton) and one.folds == folds]
+    meant = ((one, one.kinds(layout, outs, ins)) for one in candidates)
+    return tuple((one, kinds) for one, kinds in meant if kinds is not None)
 
 
 def pointwise_keys(op: Op, signature: Signature, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
