@@ -87,4 +87,5 @@ def test_on_pocl(program: Path) -> None:
     if not any(found.target.name == "pocl" for found in discovery.find()):
         assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "PoCL is not here"
         pytest.skip("PoCL is not here")
+    program.write_text(f"from tests.pocl import keep_few\nkeep_few()\n{PROGRAM}")
     assert run(program, "1", FTENSOR_DEVICE="pocl").split() == ["learned"]
