@@ -9,7 +9,7 @@ from .._tensor import Tensor
 from .values import both, first_tensor, floating, op, tensor
 
 
-def _compared(name: str, whole: bool) -> Callable[..., Any]:
+def _compared(whole: bool) -> Callable[..., Any]:
     def function(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
         close = op("isclose")(*both(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
         return bool(close.all().item()) if whole else close
@@ -136,7 +136,7 @@ def _trapezoid(y: Tensor, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "allclose": _compared("allclose", True),
+    "allclose": _compared(True),
     "angle": _angle,
     "around": lambda a, decimals=0: op("round")(a, decimals=decimals),
     "array_equal": _array_equal,
@@ -151,7 +151,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "i0": lambda x: floating(x).i0(),
     "imag": lambda val: val.imag if val.dtype.kind == "c" else op("zeros_like")(val),
     "interp": _interp,
-    "isclose": _compared("isclose", False),
+    "isclose": _compared(False),
     "iscomplex": lambda x: x.imag.ne(0) if x.dtype.kind == "c" else op("isnan")(x) & False,
     "isneginf": lambda x: x.isneginf(),
     "isposinf": lambda x: x.isposinf(),

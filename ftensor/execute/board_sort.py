@@ -12,7 +12,7 @@ from ..kernels.skeletons.sort import RUN, TILE, WAYS, SortGeometry, SortKey
 from ..kernels.skeletons.topk import FIRST, TopkGeometry, TopkKey
 from ..runtime.program import held
 from .launch import Launch, Output, Step, asked
-from .run import run
+from .run import never_on_host, run
 
 LAST = 64  # bytes of a temporary that nobody uses
 VALUES, INDICES, X, A, A_ORDER, B, B_ORDER = range(7)
@@ -39,11 +39,7 @@ def first(x: Tensor, dim: int, many: int, descending: bool) -> tuple[Tensor, ...
     if key is None or not numel(x._shape):
         return None
     call_key, args = ("topk", x._key, dim, many, descending), (key, x, dim, many, descending)
-    return run(x._storage.backend, call_key, prepare_first, _never_on_the_host, args, (x,))
-
-
-def _never_on_the_host(*args: object) -> Tensor:
-    raise AssertionError("the kernel is held")
+    return run(x._storage.backend, call_key, prepare_first, never_on_host, args, (x,))
 
 
 def prepare_first(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool) -> Launch:

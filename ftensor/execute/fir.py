@@ -12,7 +12,7 @@ from ..kernels.skeletons.fir import MOST_TAPS, FirGeometry, FirKey, serves
 from ..runtime.program import held
 from .conv_plan import ConvWindows
 from .launch import Launch, Output, Step, asked
-from .run import run
+from .run import never_on_host, run
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -55,11 +55,7 @@ def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: C
     addend = weight if bias is None else bias
     call_key = ("fir", x._key, weight._key, addend._key, bias is None, counts, of)
     args = (key, x, weight, bias, counts, of)
-    return run(backend, call_key, prepare, _never_on_the_host, args, (x, weight, addend))[0]
-
-
-def _never_on_the_host(*args: object) -> Tensor:
-    raise AssertionError("the kernel is held")
+    return run(backend, call_key, prepare, never_on_host, args, (x, weight, addend))[0]
 
 
 def _pace(key: FirKey, x: Tensor, stride: int) -> int:

@@ -51,7 +51,7 @@ def _merged(shape: Ints, strides: list[Ints]) -> tuple[Ints, list[Ints]]:
     return tuple(kept), [tuple(mine) for mine in steps]
 
 
-def _aligned(t: Tensor, dims: int, whole_dim: int) -> bool:
+def _aligned(t: Tensor, whole_dim: int) -> bool:
     """Whether vectors along `whole_dim` start on 64 bytes wherever they are read or written."""
     size = t._dtype.itemsize
     if t._storage.backend.target.unaligned:
@@ -83,7 +83,7 @@ def direct(
     shape = tuple(batch)
     row_blocks, vectors = -(-m // key.rows), -(-n // key.lanes)
     right, left = (A, B) if swap else (B, A)
-    in_vectors = int(b._strides[-1] == 1 and _aligned(b, 0, b.ndim - 1))
+    in_vectors = int(b._strides[-1] == 1 and _aligned(b, b.ndim - 1))
     lines, batches = b._strides[-2:], _batch(b, shape)
     first: tuple[Step, ...] = ()
     panels: Ints = ()
@@ -111,7 +111,7 @@ def direct(
 
 def lies_along(t: Tensor, dim: int) -> bool:
     """Whether whole vectors of a tensor lie in line along `dim`, its depth, wherever they begin."""
-    return t._strides[dim] == 1 and _aligned(t, 0, t.ndim + dim)
+    return t._strides[dim] == 1 and _aligned(t, t.ndim + dim)
 
 
 def along(
@@ -218,7 +218,7 @@ def _product(
     """What both kernels are told of a product."""
     assert items < 1 << 31, "more tiles than a launch can count"
     *_, m, n = out._shape
-    whole = int(out._strides[-1] == 1 and _aligned(out, 0, out.ndim - 1))
+    whole = int(out._strides[-1] == 1 and _aligned(out, out.ndim - 1))
     return ProductGeometry(
         items, row_blocks, columns, block, m, n, a._shape[-1], mode, whole, out._strides[-2:],
         added._strides[-2:], batch, tuple(steps),

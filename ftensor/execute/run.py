@@ -127,6 +127,11 @@ def _launched(
     return outputs
 
 
+def never_on_host(*args: object) -> Any:
+    """The `entry` of a call whose kernel is there, as its caller has seen."""
+    raise AssertionError("the kernel is held")
+
+
 def also_as(backend: Backend, key: Hashable, other: Hashable, **changes: Any) -> None:
     """Let what was just run under `key` be found under an `other` one, too: of what an op is called
     with, before that is worked out. `changes` are the fields in which its launch differs."""

@@ -25,7 +25,7 @@ from ..kernels.skeletons.search import SearchGeometry, SearchKey
 from ..kernels.skeletons.sort import compared
 from . import board_sort, radix_sort
 from .launch import Launch, Output, Step, asked
-from .run import run
+from .run import never_on_host, run
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -49,11 +49,7 @@ def values_in_order(x: Tensor, dim: int) -> Tensor:
     key = ("values in order", x._key, dim)
     args = (x, dim, False, False)
     backend = x._storage.backend
-    return run(backend, key, radix_sort.prepare, _never_on_the_host, args, (x,))[0]
-
-
-def _never_on_the_host(*args: object) -> Tensor:
-    raise AssertionError("processors compile what they lack")
+    return run(backend, key, radix_sort.prepare, never_on_host, args, (x,))[0]
 
 
 def prepare(x: Tensor, dim: int, descending: bool) -> Launch:

@@ -238,7 +238,7 @@ def synchronize(device: DeviceLike | None = None) -> None:
 class Stream(_Stream):
     """A queue whose work runs in order, and beside that of other streams.
 
-    `priority` is lower for what is more urgent, where the device knows priorities.
+    `priority`, lower for what is more urgent, is only noted: no device has such queues.
     """
 
     def __init__(self, device: DeviceLike | None = None, priority: int = 0) -> None:

@@ -85,7 +85,7 @@ class Skeleton(ABC, Generic[K]):
         so."""
         return ()
 
-    def unread(self, key: K, geometry: Ints) -> tuple[int, ...]:
+    def unread(self, geometry: Ints) -> tuple[int, ...]:
         """Which of its pointers stand where a launch has no operand."""
         return ()
 

@@ -36,7 +36,7 @@ def work_of(launch: Launch, tensors: Sequence[Tensor]) -> Work:
         skeleton = skeleton_of(step.key)
         titles.append(skeleton.title(step.key))
         located |= {step.pointers[k] for k in skeleton.located(step.key)}
-        unread = skeleton.unread(step.key, step.geometry)
+        unread = skeleton.unread(step.geometry)
         read |= {operand for k, operand in enumerate(step.pointers) if k not in unread}
         read |= set(step.after)
         # Steps of one kind share the operands: pieces of a launch, classes of results.

@@ -276,7 +276,7 @@ class Backend(ABC):
     def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None: ...
 
     @abstractmethod
-    def make_queue(self, priority: int) -> Any:
+    def make_queue(self) -> Any:
         """The device's own in-order queue."""
 
     @abstractmethod

@@ -25,12 +25,12 @@ class Doubt(Protocol):
 
 
 class Stream:
-    """One in-order queue of a device, as `torch.cuda.Stream`; lower `priority` is more urgent."""
+    """One in-order queue of a device, as `torch.cuda.Stream`; `priority` is noted."""
 
     def __init__(self, backend: Backend, priority: int = 0) -> None:
         self.backend = backend
         self.priority = priority
-        self.queue: Any = backend.make_queue(priority)
+        self.queue: Any = backend.make_queue()
         self.free = FreeLists()
         # Commands enqueued, and how many of them are known to be done. Launches only add to the
         # first, after the enqueue, so that equality never claims idleness for a counted command.

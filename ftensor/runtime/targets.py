@@ -78,12 +78,6 @@ class Target:
         return self.kind in ("cpu", "gpu") and not self.emulates
 
     @property
-    def fuses(self) -> bool:
-        """Whether products may join their sums without being rounded first: `fma` is an instruction
-        of CPUs and GPUs, and images for Vitis multiply and add apart (hls/gemm.h)."""
-        return self.kind != "board" or self.dialect != "vitis"
-
-    @property
     def realigns(self) -> bool:
         """Whether wide kernels of rows take rows that begin anywhere: those of images for Vitis do
         (hls/vitis/pieces.h), and CPUs' vectors begin anywhere, whatever they stand for."""

@@ -236,9 +236,10 @@ def test_output_that_is_an_input() -> None:
 
 @pytest.mark.parametrize("size", [16, 200], ids=["direct", "packed"])
 def test_products_are_rounded_as_the_target_has_it(size: int) -> None:
-    """(1 + e)(1 + e) is 1 + 2 e when it is rounded, and one part in 2^24 more in a fused sum."""
+    """(1 + e)(1 + e) is 1 + 2 e when it is rounded, and one part in 2^24 more in a fused sum: of
+    devices whose images are Vitis' products are rounded (hls/gemm.h)."""
     backend, e = backend_of(resolve()), 2.0**-12
-    fused = backend.target.fuses and getattr(backend, "images", None) is None
+    fused = (backend.target.kind, backend.target.dialect) != ("board", "vitis") and backend.images is None
     a, b = torch.zeros(size, size), torch.zeros(size, size)
     a[:, 0], a[:, 1], b[0], b[1] = 1, 1 + e, -1 - 2 * e, 1 + e
     expected = torch.full((size, size), 2.0**-24 if fused else 0.0)

@@ -75,13 +75,6 @@ HUBER = _row(
     "share delta",
     lets=(("x", "b - c"),),
 )
-CROSS_ENTROPY = _row(
-    "binary_cross_entropy",
-    "grad input target",
-    "a * share * (b - c) / (n < K(1e-12) ? K(1e-12) : n)",
-    "share",
-    lets=(("n", "(K(1) - b) * b"),),
-)
 # Of normalizing layers: `whole` and `along` are means of the gradient, and of it times the result.
 NORMALIZED = _row("norm", "grad input whole along rstd", "(a - c - b * d) * e")
 _ALL = [value for value in list(vars().values()) if isinstance(value, Op)]

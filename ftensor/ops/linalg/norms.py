@@ -29,7 +29,7 @@ def _pair(name: str, A: Tensor, dim: Any) -> tuple[int, int]:
     return first, second
 
 
-def _checked(name: str, A: Any, of: dtype | None) -> None:
+def _checked(name: str, A: Any) -> None:
     if not isinstance(A, Tensor):
         raise errors.not_a_tensor(name, "A", A)
     if A._dtype.kind not in "fc":
@@ -43,7 +43,7 @@ def _largest(sizes: Tensor, dim: int, keepdim: bool = False) -> Tensor:
 
 
 def _matrix_norm(name: str, A: Tensor, ord: Any, dim: Any, keepdim: bool, of: dtype | None) -> Tensor:
-    _checked(name, A, of)
+    _checked(name, A)
     if A.ndim < 2:
         raise errors_factor.needs_matrices(name, "A", A._shape)
     rows, columns = _pair(name, A, dim)
@@ -97,7 +97,7 @@ def linalg_norm(
     tensor, which then has one or two dims.
     """
     name = "linalg.norm"
-    _checked(name, input, dtype)
+    _checked(name, input)
     dims: Any = (dim,) if isinstance(dim, int) else dim
     if ord is not None and dims is None:
         if input.ndim not in (1, 2):

@@ -113,7 +113,7 @@ def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
     return linspace(low, high, bins + 1, dtype=x._dtype, device=x.device)
 
 
-def _counted(name: str, x: Tensor, edges: Sequence[Tensor], weight: Tensor | None, density: bool) -> Tensor:
+def _counted(x: Tensor, edges: Sequence[Tensor], weight: Tensor | None, density: bool) -> Tensor:
     """The histogram of samples (rows of coordinates) in the bins between edges."""
     sizes = tuple([e._shape[0] - 1 for e in edges])
     place = zeros(x._shape[0], dtype=dtypes.int64, device=x.device)
@@ -171,7 +171,7 @@ def histogram(
         low, high = (0.0, 0.0) if range is None else (float(r) for r in range)
         low, high = _limits("histogram", x, low, high, range is not None)
     edges = _edges("histogram", x, bins, low, high)
-    counts = _counted("histogram", x.reshape(-1, 1), (edges,), weight, density)
+    counts = _counted(x.reshape(-1, 1), (edges,), weight, density)
     return returned("histogram", (counts, edges), out)
 
 
@@ -206,7 +206,7 @@ def histogramdd(
                 low, high = float(range[2 * k]), float(range[2 * k + 1])
             low, high = _limits(name, x.select(1, k), low, high, range is not None)
         edges.append(_edges(name, x, own, low, high))
-    counts = _counted(name, x, edges, weight, density)
+    counts = _counted(x, edges, weight, density)
     results: Any = (counts, tuple(edges))
     result: Any = return_types.histogramdd(results)
     return result

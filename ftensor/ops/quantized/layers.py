@@ -70,7 +70,6 @@ def _requantized(
     sums: Tensor,
     of: dtype,
     channel: int,
-    weight: Tensor,
     bias: Tensor | None,
     input_scale: Any,
     weight_scale: Any,
@@ -120,7 +119,7 @@ def _linear(
     else:
         sums = sums.reshape(*input._shape[:-1], weight._shape[0])
     return _requantized(
-        name, sums, input._dtype, sums.ndim - 1, weight, bias, input_scale, weight_scale, scale, zero_point, relu
+        name, sums, input._dtype, sums.ndim - 1, bias, input_scale, weight_scale, scale, zero_point, relu
     )
 
 
@@ -137,7 +136,7 @@ def _conv2d(
         # Zeros around centered integers are the zero point around the input.
         sums = CONV[2](_centered(input, zero), weight.to(int32), None, *windows)
     return _requantized(
-        name, sums, input._dtype, sums.ndim - 3, weight, bias, input_scale, weight_scale, scale, zero_point, relu
+        name, sums, input._dtype, sums.ndim - 3, bias, input_scale, weight_scale, scale, zero_point, relu
     )
 
 

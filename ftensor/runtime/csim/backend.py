@@ -177,7 +177,7 @@ class CSimBackend(Backend):
 
     # Everything is done when a call returns, so a queue is nothing and a marker is a time.
 
-    def make_queue(self, priority: int) -> Any:
+    def make_queue(self) -> Any:
         """Nothing: calls are in order by themselves."""
         return None
 

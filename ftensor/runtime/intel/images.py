@@ -77,5 +77,5 @@ class IntelImages(Images):
         with self.lock:
             queues = self._queues.setdefault(stream, [])
             while len(queues) < count:
-                queues.append(self.backend.make_queue(0))
+                queues.append(self.backend.make_queue())
             return queues

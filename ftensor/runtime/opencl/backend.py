@@ -263,8 +263,8 @@ class OpenCLBackend(Backend):
                 self.current_stream().queue, array, storage.handle, src_offset=byte_offset, is_blocking=True
             )
 
-    def make_queue(self, priority: int) -> Any:
-        """An in-order queue; OpenCL leaves priorities to extensions, so they are only noted."""
+    def make_queue(self) -> Any:
+        """An in-order queue; OpenCL leaves priorities to extensions."""
         return self.cl.CommandQueue(self.context, self.cl_device)
 
     def finish(self, queue: Any) -> None:

@@ -154,7 +154,7 @@ class XrtBackend(XrtMemory):
 
     # Streams
 
-    def make_queue(self, priority: int) -> Any:
+    def make_queue(self) -> Any:
         """A queue that keeps launches in order and runs the units of one at once."""
         queue = XrtQueue(self.cl, self.context, self.cl_device)
         self.queues.add(queue)

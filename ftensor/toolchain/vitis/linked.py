@@ -28,7 +28,7 @@ def source(group: Group) -> str:
     if key.part != BEGIN:
         text, calls, fifos = stages.stage(key.place, key.stage)
     if key.part == FOLD:
-        text, calls = f"{text}\n{_region(key, stages, calls, fifos)}", [_whole(key, stages)]
+        text, calls = f"{text}\n{_region(key, stages, calls, fifos)}", [_whole(key)]
     if key.part == BEGIN:
         body = [f"told_{k}.write({word});" for k, of in enumerate(key.tells) for word in ["n", *_words(key.of, of)]]
         comment = f"Tells {counted(len(key.tells), 'kernel')} how many rows there are."
@@ -129,6 +129,6 @@ def _region(key: StageKey, stages: Text, calls: Sequence[str], fifos: Sequence[s
     )
 
 
-def _whole(key: StageKey, stages: Text) -> str:
+def _whole(key: StageKey) -> str:
     numbers = [name for _, name in _named(key.of, range(len(key.of.numbers)))]
     return f"run({', '.join([*(f.name for f in key.streams), *numbers, 'n'])})"

@@ -64,7 +64,7 @@ def place(groups: Sequence[Group], board: Board | None = None) -> Placement:
         for number, unit in enumerate(unit_names(group) if entries else ()):
             here = [entries[k] for k in near(number, len(entries))] if apart else entries
             for port in ports:
-                twin = _twin(group, port, unit, memory)
+                twin = _twin(group, port, memory)
                 way = ways.get(twin) if twin else None
                 if way is None:
                     entry = min(here, key=lambda e: charged[e])
@@ -102,7 +102,7 @@ def _asked(group: Group, ports: int, board: Board | None, charged: Mapping[str, 
     return asked, channels if ranged[1] == "HBM" else channels[:1]
 
 
-def _twin(group: Group, port: Bundle, unit: str, memory: str) -> tuple[str, str] | None:
+def _twin(group: Group, port: Bundle, memory: str) -> tuple[str, str] | None:
     """The port that has the same buffers, where each port has a memory of its own: of the first
     compute unit, or of a kernel with two ports to one operand."""
     if memory or group.banks != "HBM[*]":

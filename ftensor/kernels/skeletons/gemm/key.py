@@ -145,7 +145,7 @@ class Gemm(BoardSkeleton[GemmKey]):
         assert self.geometry is not None and issubclass(self.geometry, ProductGeometry)
         return self.geometry.unpack(geometry)
 
-    def unread(self, key: GemmKey, geometry: Ints) -> tuple[int, ...]:
+    def unread(self, geometry: Ints) -> tuple[int, ...]:
         """What is added, where nothing is."""
         if not self.scaled or self._unpacked(geometry).mode == ADDED:
             return ()
