@@ -73,9 +73,23 @@ class BoardSkeleton(Skeleton[K]):
         """Whether a port, of vectors or of elements, is used for one or few of them at a time."""
         return False
 
+    def beats(self, key: K) -> Mapping[str, int]:
+        """Of each pointer that an image's kernel reads or writes in vectors, their elements."""
+        return {}
+
     def arguments(self, key: K) -> tuple[Argument, ...]:
         """The arguments of an image's kernel of this key, those of the compute unit left out."""
-        return tuple(Argument(name, what, c.strip()) for what, c, name in self.parameters(key))
+        beats, arguments = self.beats(key), []
+        for what, c, name in self.parameters(key):
+            of = c.removeprefix("const ").removesuffix(" *")
+            wide = c.replace(of, f"hls::vector<{of}, {beats[name]}>") if name in beats else c
+            arguments.append(Argument(name, what, wide.strip()))
+        return tuple(arguments)
+
+    def by_elements(self, key: K, name: str) -> Argument:
+        """A second port to what moves in vectors, for what is no whole one."""
+        c = next(c for _, c, own in self.parameters(key) if own == name)
+        return Argument(f"{name}_elements", "*", c, name)
 
     def started(self, key: K) -> bool:
         """Whether the host starts an image's kernel of this key; else it runs by itself."""

@@ -96,16 +96,15 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         """The longest row."""
         return {"FT_POINTS": key.points, "FT_STAGES": key.stages, "FT_LEAST": LEAST, "FT_SLOT": key.slot}
 
+    def beats(self, key: FftStreamKey) -> Mapping[str, int]:
+        """Rows and tables move in beats."""
+        return dict.fromkeys(("out", "in", "table"), key.lanes)
+
     def arguments(self, key: FftStreamKey) -> tuple[Argument, ...]:
-        """Ports of beats; results that are no rows in line leave by a port of single numbers."""
-        real = ctype.scalar(key.dtype)
-        own = [
-            a._replace(c=a.c.replace(real, f"hls::vector<{real}, {key.lanes}>"))
-            if a.name in ("out", "in", "table")
-            else a
-            for a in super().arguments(key)
-        ]
-        return (*own[:3], Argument("out_numbers", "*", f"hls::vector<{real}, 2> *", "out"), *own[3:])
+        """Results that are no rows in line leave by a port of single numbers."""
+        own = super().arguments(key)
+        numbers = f"hls::vector<{ctype.scalar(key.dtype)}, 2> *"
+        return (*own[:3], Argument("out_numbers", "*", numbers, "out"), *own[3:])
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """A beat is asked for when its first number is wanted; those that leave are one burst."""

@@ -14,7 +14,7 @@ from ..board_skeleton import BoardSkeleton
 from ..geometry import Each, Geometry, Long
 from ..ports import PORT_BYTES
 from ..skeleton import Parameter, register
-from ..words import Argument, Asked, Option, Record, table_lines
+from ..words import Asked, Option, Record, table_lines
 from ..work import Access, Ints, KernelLaunch, Loop
 
 # What an inventory may ask for: so many taps side by side.
@@ -126,13 +126,9 @@ class Fir(BoardSkeleton[FirKey]):
             ("*", "const long *", "geometry"),
         )
 
-    def arguments(self, key: FirKey) -> tuple[Argument, ...]:
+    def beats(self, key: FirKey) -> Mapping[str, int]:
         """Samples and results move in beats."""
-        real = ctype.scalar(key.dtype)
-        wide = f"hls::vector<{real}, {key.lanes}>"
-        return tuple(
-            a._replace(c=a.c.replace(real, wide)) if a.name in ("out", "in") else a for a in super().arguments(key)
-        )
+        return {"out": key.lanes, "in": key.lanes}
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """A beat is asked for when a sample of it is wanted, and leaves when it is full."""

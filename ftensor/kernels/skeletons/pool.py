@@ -13,7 +13,7 @@ from ..board_skeleton import BoardSkeleton
 from ..geometry import Each, Geometry
 from ..skeleton import Parameter, register
 from ..source import constant
-from ..words import Argument, Asked, table_lines
+from ..words import Asked, table_lines
 from ..work import Access, Ints, KernelLaunch, Loop, Memory
 from .elements import element_defines, element_helpers, element_type
 
@@ -158,11 +158,9 @@ class Pool(BoardSkeleton[PoolKey]):
             ("*", "const int *", "geometry"),
         )
 
-    def arguments(self, key: PoolKey) -> tuple[Argument, ...]:
+    def beats(self, key: PoolKey) -> Mapping[str, int]:
         """Planes come in vectors."""
-        own, of = super().arguments(key), element_type(key.dtype)
-        vector = f"const hls::vector<{of}, {LANES}> *"
-        return (*own[:2], own[2]._replace(c=vector), *own[3:])
+        return {"in": LANES}
 
     def defines(self, key: PoolKey) -> dict[str, object]:
         """The element."""

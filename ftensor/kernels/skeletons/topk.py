@@ -11,7 +11,6 @@ from ...dtypes import dtype
 from ..geometry import Geometry, Long, Many
 from ..ports import PORT_BYTES
 from ..skeleton import Parameter, register
-from ..words import Argument
 from ..work import Access, Ints, KernelLaunch, Loop
 from .sort import OfOrder, bits, compared, words_of_order
 
@@ -74,10 +73,9 @@ class Topk(OfOrder[TopkKey]):
             ("*", "const long *", "geometry"),
         )
 
-    def arguments(self, key: TopkKey) -> tuple[Argument, ...]:
+    def beats(self, key: TopkKey) -> Mapping[str, int]:
         """Elements come in beats."""
-        wide = f"const hls::vector<{bits(key.dtype)}, {key.lanes}> *"
-        return tuple(a._replace(c=wide) if a.name == "in" else a for a in super().arguments(key))
+        return {"in": key.lanes}
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """A beat is asked for when an element of it is wanted, and few results are written."""

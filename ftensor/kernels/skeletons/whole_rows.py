@@ -12,7 +12,7 @@ from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry
 from ..skeleton import Parameter, register
 from ..source import constant
-from ..words import Argument, Asked, table_lines
+from ..words import Asked, table_lines
 from ..work import Access, KernelLaunch, Loop, Memory
 
 # Of hls/vitis/whole_rows.cpp.
@@ -87,11 +87,9 @@ class WholeRows(BoardSkeleton[WholeKey]):
             ("*", "const int *", "geometry"),
         )
 
-    def arguments(self, key: WholeKey) -> tuple[Argument, ...]:
+    def beats(self, key: WholeKey) -> Mapping[str, int]:
         """Rows come and go in vectors."""
-        wide = {"out": f"hls::vector<float, {LANES}> *"}
-        wide["x"] = f"const {wide['out']}"
-        return tuple(a._replace(c=wide.get(a.name, a.c)) for a in super().arguments(key))
+        return {"out": LANES, "x": LANES}
 
     def helpers(self, key: WholeKey) -> list[str]:
         """What each op does with an element."""

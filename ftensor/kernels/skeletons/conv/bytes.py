@@ -74,16 +74,9 @@ class ConvBytes(_Bytes, Conv):
         if int8 in asked.dtypes:
             yield from bytes_keys()
 
-    def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
-        """All move in vectors; results off a beat leave by a port of their own."""
-        wide = {"out": OUT, "planes": key.lanes, "panels": key.rows}
-        arguments = []
-        for a in BoardConv.arguments(self, key):
-            of = a.c.removeprefix("const ").removesuffix(" *")
-            lanes = wide.get(a.name)
-            c = a.c.replace(of, f"hls::vector<{of}, {lanes}>") if lanes else a.c
-            arguments.append(a._replace(c=c))
-        return (*arguments[:3], Argument("out_elements", "*", "int *", "out"), *arguments[3:])
+    def beats(self, key: ConvKey) -> Mapping[str, int]:
+        """Results are of four bytes each."""
+        return {**super().beats(key), "out": OUT}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Five stages: planes, panels, the sums, what puts results side by side, what stores."""
@@ -209,22 +202,16 @@ class ConvBytesPack(_Bytes, ConvPack):
         """Those of other convolutions, without a bias."""
         return tuple(p for p in ConvPack.parameters(self, key) if not p[2].startswith("bias"))
 
+    def beats(self, key: ConvKey) -> Mapping[str, int]:
+        """All in vectors."""
+        return {"planes": key.lanes, "panels": key.rows, "x": key.lanes}
+
     def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
-        """All in vectors, and by elements what does not lie in line."""
-        arguments = []
-        for a in BoardConv.arguments(self, key):
-            lanes = {"planes": key.lanes, "panels": key.rows, "x": key.lanes}.get(a.name)
-            c = a.c.replace("char", f"hls::vector<char, {lanes}>") if lanes else a.c
-            arguments.append(a._replace(c=c))
-        x, weight = (next(k for k, a in enumerate(arguments) if a.name == n) for n in ("x", "weight"))
+        """Weights that lie in line by a port of beats, too."""
+        own = super().arguments(key)
+        at = [a.name for a in own].index("weight") + 1
         beats = f"const hls::vector<char, {key.lanes}> *"
-        return (
-            *arguments[: x + 1],
-            Argument("x_elements", "*", "const char *", "x"),
-            arguments[weight],
-            Argument("weight_beats", "*", beats, "weight"),
-            *arguments[weight + 1 :],
-        )
+        return (*own[:at], Argument("weight_beats", "*", beats, "weight"), *own[at:])
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Pieces of planes in stages, and panels beside them."""

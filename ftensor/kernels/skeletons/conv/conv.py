@@ -210,16 +210,14 @@ class Conv(BoardConv):
                 key = conv_key(of, asked.target, False, 16)
                 yield from (key, conv_pack_key(key, False))
 
+    def beats(self, key: ConvKey) -> Mapping[str, int]:
+        """All move in vectors."""
+        return {"out": key.lanes, "planes": key.lanes, "panels": key.rows}
+
     def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
-        """All move in vectors; results off a beat leave by a port of their own."""
+        """Results off a beat leave by a port of their own."""
         own = super().arguments(key)
-        wide = {"out": key.lanes, "planes": key.lanes, "panels": key.rows}
-        arguments = []
-        for a in own:
-            of = a.c.removeprefix("const ").removesuffix(" *")
-            lanes = wide.get(a.name)
-            arguments.append(a._replace(c=a.c.replace(of, f"hls::vector<{of}, {lanes}>")) if lanes else a)
-        return (*arguments[:3], Argument("out_elements", "*", own[0].c, "out"), *arguments[3:])
+        return (*own[:3], self.by_elements(key, "out"), *own[3:])
 
     def places(self, key: ConvKey) -> dict[str, str]:
         """How many steps a sum waits, and a beat of a strip, whose vectors reach into the next."""

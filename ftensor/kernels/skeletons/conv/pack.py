@@ -118,17 +118,15 @@ class ConvPack(BoardConv):
             ("*", "const long *", "geometry"),
         )
 
+    def beats(self, key: ConvKey) -> Mapping[str, int]:
+        """Planes and panels go in vectors."""
+        return dict.fromkeys(("planes", "panels", "x"), key.rows)
+
     def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
-        """Planes and panels go in vectors, the input by a port for each way."""
-        own, arguments = super().arguments(key), []
-        for a in own:
-            of = a.c.removeprefix("const ").removesuffix(" *")
-            wide = a.name in ("planes", "panels", "x")
-            c = a.c.replace(of, f"hls::vector<{of}, {key.rows}>") if wide else a.c
-            arguments.append(a._replace(c=c))
-        x = [a.name for a in own].index("x")
-        elements = Argument("x_elements", "*", own[x].c, "x")
-        return (*arguments[: x + 1], elements, *arguments[x + 1 :])
+        """The input by a port for each way."""
+        own = super().arguments(key)
+        at = [a.name for a in own].index("x") + 1
+        return (*own[:at], self.by_elements(key, "x"), *own[at:])
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Pieces of planes in stages, and panels beside them."""

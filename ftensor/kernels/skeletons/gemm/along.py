@@ -11,7 +11,6 @@ from ... import ctype
 from ...geometry import Long
 from ...ports import PORT_BYTES
 from ...skeleton import register
-from ...words import Argument
 from ...work import Access, KernelLaunch, Loop, Memory, members_in
 from .key import ADDED, ALONG, Gemm, GemmKey, ProductGeometry, element
 
@@ -61,11 +60,9 @@ class Along(Gemm):
         levels = key.lanes.bit_length() - 1
         return {**super().defines(key), "FT_STEPS": TURNS, "FT_LEVELS": levels}
 
-    def arguments(self, key: GemmKey) -> tuple[Argument, ...]:
+    def beats(self, key: GemmKey) -> Mapping[str, int]:
         """Factors come in beats."""
-        of = element(key)
-        wide = f"hls::vector<{of}, {key.lanes}>"
-        return tuple(a._replace(c=a.c.replace(of, wide)) if a.name in ("a", "b") else a for a in super().arguments(key))
+        return {"a": key.lanes, "b": key.lanes}
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """Rows take turns at the port."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated
@@ -12,10 +12,9 @@ from ...geometry import Geometry, Long, Many
 from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
-from ...words import Argument
 from ...work import Access, Ints, KernelLaunch, Loop, Memory, members_in
 from .key import Gemm, GemmKey, element
-from .places import places, wide_arguments
+from .places import panel_beats, places
 
 
 @cache
@@ -64,9 +63,9 @@ class Pack(Gemm):
         """Panels hold numbers as they are computed."""
         return ctype.scalar(key.dtype) if operand.endswith("panels") else element(key)
 
-    def arguments(self, key: GemmKey) -> tuple[Argument, ...]:
+    def beats(self, key: GemmKey) -> Mapping[str, int]:
         """Panels leave in vectors."""
-        return wide_arguments(key, super().arguments(key))
+        return panel_beats(key)
 
     def places(self, key: GemmKey) -> dict[str, str]:
         """Those of both templates."""

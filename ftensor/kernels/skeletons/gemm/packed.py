@@ -17,7 +17,7 @@ from .along import along_key, along_serves
 from .direct import direct_key
 from .key import ALONG, DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, products, turns
 from .pack import pack_key
-from .places import places, wide_arguments
+from .places import panel_beats, places
 
 
 def packed_key(of: dtype, target: Target) -> GemmKey:
@@ -80,12 +80,15 @@ class Packed(Gemm):
                 keys += [packed, pack_key(packed)]
             yield from dict.fromkeys(keys)
 
+    def beats(self, key: GemmKey) -> Mapping[str, int]:
+        """Panels and results move in vectors."""
+        return {"out": key.lanes * key.parts, **panel_beats(key)}
+
     def arguments(self, key: GemmKey) -> tuple[Argument, ...]:
-        """Panels and results move in vectors; results off a beat leave by a port of their own."""
+        """Results off a beat leave by a port of their own."""
         own = super().arguments(key)
-        arguments = wide_arguments(key, own)
-        at = next(k for k, a in enumerate(arguments) if a.what != "*")
-        return (*arguments[:at], Argument("out_elements", "*", own[0].c, "out"), *arguments[at:])
+        at = next(k for k, a in enumerate(own) if a.what != "*")
+        return (*own[:at], self.by_elements(key, "out"), *own[at:])
 
     def places(self, key: GemmKey) -> dict[str, str]:
         """Those of both templates."""
