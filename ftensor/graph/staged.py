@@ -17,11 +17,11 @@ from ..kernels.ports import PORT_BYTES
 from ..kernels.staged import STATES, WIDE, StagedKey
 from ..kernels.transform import Transform, refusal
 from .cluster import MOST_CALLS, PointCall
-from .emit import program as program_of
 from .in_rows import in_order, split, stays, walks
 from .node import DrawnNumber, Graph, Node, Region
 from .parts import part_of, part_unit
 from .point import Place, Point, in_one, point_of, size
+from .program import program as program_of
 from .transforms import transformed
 
 # Pairs of doubles are wider than half a port's beat of two, and pairs of halves are no op's.
