@@ -8,7 +8,7 @@ from .._tensor import Tensor
 from ..kernels.skeletons.conv import bytes_keys, most_taps, serves_bytes
 from ..runtime.program import built
 from . import conv_kept, derived
-from .conv import prepare
+from .conv_launch import prepare
 from .conv_plan import ConvWindows
 from .launch import Launch, look_up
 from .run import run

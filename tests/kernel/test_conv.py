@@ -9,8 +9,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
 import ftensor as ft  # noqa: E402
-from ftensor.execute import conv as execute  # noqa: E402
 from ftensor.execute import conv_direct  # noqa: E402
+from ftensor.execute import conv_launch as execute  # noqa: E402
 from ftensor.ops.gradients import convolution as gradients  # noqa: E402
 from ftensor.ops.nn.spatial import conv  # noqa: E402
 

@@ -1,0 +1,251 @@
+"""The launch of a convolution: packs planes and panels, and sums each class of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING
+
+from .. import errors
+from .._tensor import Tensor
+from ..iterator.shape import COUNTED, Ints, numel
+from ..kernels.skeletons.conv import (
+    ConvGeometry,
+    ConvKey,
+    ConvPackGeometry,
+    Part,
+    Strip,
+    bytes_keys,
+    conv_key,
+    conv_pack_key,
+    strip,
+)
+from ..kernels.skeletons.conv.key import DEPTH
+from ..kernels.skeletons.cpu.conv_depthwise import DepthwiseGeometry
+from ..kernels.skeletons.cpu.conv_direct import DirectConvGeometry
+from .conv_direct import direct
+from .conv_plan import (
+    Class,
+    ConvWindows,
+    Planes,
+    Tap,
+    Tiling,
+    across_gains,
+    classes,
+    lies_ready,
+    padded_planes,
+    three,
+    tiling,
+)
+from .launch import Launch, Output, Step
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+
+# A launch's operands, and what is packed of them.
+OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
+# A board's vectors begin on so many elements.
+BEAT = 16
+# A term costs about as much as so many parts of an element streamed.
+TERMS = 8
+# Packed samples that stay in a CPU's cache until they are read, and the most turns of a batch.
+NEAR_BYTES, MOST_TURNS = 1 << 20, 16
+
+
+def prepare(
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows, byte: tuple[int, bool] | None = None
+) -> Launch:
+    """The launch: what is packed, and a step for each class of results. Of bytes what stands for 0,
+    as signed ones, and whether they are unsigned."""
+    backend, dtype = out._storage.backend, out._dtype
+    if dtype.name == "float64" and not backend.properties.has_float64:
+        raise errors.no_float64(dtype, backend.properties.name)
+    groups, filters, channels = weight._shape[:3]
+    n = len(of.stride)
+    target, unaligned = backend.target, backend.target.unaligned
+    key = bytes_keys()[0] if byte else conv_key(dtype, target, unaligned, filters)
+    result_classes = classes(weight, out._shape[2:], of)
+    lies = lies_ready(x, of, result_classes, key.columns)
+    result_classes = [
+        Class(
+            three(c.first, 0),
+            three(c.counts, 1),
+            three(c.step, 1),
+            tuple(Tap(t.place, three(t.beside, 0)) for t in c.taps),
+        )
+        for c in result_classes
+    ]
+    stride = three((1,) * n if of.transposed else of.stride, 1)
+    small = None if byte else direct(out, x, weight, bias, result_classes, stride, lies)
+    if small is not None:
+        return _small(out, x, weight, *small)
+    if n < 3 and target.specializes and across_gains(key, x._shape, filters, result_classes, stride):
+        launch = prepare(*_samples_across(out, x, weight), bias, of.beside())
+        return replace(launch, outputs=_outputs(out))
+    own = (*x._strides[:2], *three(x._strides[2:], 0))
+    results = three(out._strides[2:], 0)
+    tiled = None
+    if lies:
+        planes = Planes(own, (0, 0, 0))
+        tiled = tiling(key, planes, result_classes[0], lies, results)
+        lies = tiled is not None
+    beat = 1 if unaligned else key.lanes if byte else BEAT
+    if not lies:
+        planes = padded_planes(x._shape, result_classes, stride, beat)
+    packing = bytes_keys()[1] if byte else conv_pack_key(key, unaligned)
+    panels = -(-filters // key.rows)
+    batch, size = x._shape[0], key.dtype.compute.itemsize
+    zero, unsigned = byte or (0, False)
+    sample = x._shape[1] * planes.plane
+    each = batch if lies else _samples(backend, batch, sample, size)
+    deep, high, wide = planes.parts or (Part(1, (0,), 1),) * 3
+    unit = ConvPackGeometry(
+        0, x._shape[1], groups, panels, filters, channels, 1, planes.plane,
+        (deep.size, high.size, wide.size), (deep.stride, high.stride, wide.stride),
+        three(x._shape[2:], 1), own, weight._strides[:3], -1 if bias is None else bias._strides[0],
+        zero, unsigned, deep.phases, high.phases, wide.phases, (),
+    )  # fmt: skip
+    # Panels for each class of results; the first ones are packed with the first samples.
+    packs, rooms = [], []
+    for one in result_classes:
+        taps = tuple([t.place for t in one.taps])
+        some = max(1, DEPTH // max(len(taps), 1))
+        packs.append(replace(unit, taps=taps, some=some))
+        rooms.append(groups * panels * (1 + channels * len(taps)) * key.rows * size)
+    if not lies:
+        packs[0] = replace(packs[0], batch=each)
+    steps = [_pack(backend, packing, packed, k) for k, packed in enumerate(packs)]
+    for begin in range(0, batch, each):
+        many = min(each, batch - begin)
+        if begin:
+            more = replace(unit, batch=many, panels=0)
+            steps.append(_pack(backend, packing, more, 0, begin * x._strides[0]))
+        for k, one in enumerate(result_classes):
+            # Results of a class are as far apart as it says, so they may be no row of their own.
+            apart = tuple([s * k for s, k in zip(results, one.step)])
+            t = tiled or tiling(key, planes, one, lies, apart)
+            g = _geometry(key, planes, one, t, many, groups, filters, channels, panels, out, stride, zero)
+            first = sum(f * s for f, s in zip(one.first, results))
+            moved = (begin * out._strides[0] + first, 0)
+            terms = many * numel(one.counts) * groups * filters * channels * max(len(one.taps), 1)
+            units = min(_units(backend, terms // TERMS), g.items)
+            steps.append(
+                Step(
+                    key,
+                    units,
+                    (OUT, X if lies else PLANES, PANELS + k),
+                    (OUT, X if lies else None),
+                    moved if any(moved) else None,
+                    numbers=False,
+                    geometry=g.pack(),
+                )
+            )
+    # What a tile reads beyond the last plane is never looked at.
+    behind = max(beat, BEAT)
+    room = 0 if lies else (each * sample + key.columns + behind) * size
+    rooms.insert(0, max(room, behind * size))
+    return Launch(tuple(steps), 4, _outputs(out), temporaries=tuple(rooms))
+
+
+def _outputs(out: Tensor) -> tuple[Output, ...]:
+    return (Output(out._dtype, out._shape, out._strides),)
+
+
+def _samples_across(out: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The operands of a convolution of small planes, samples as one more dim, along which vectors
+    go, as rows of a plane would leave most of one empty."""
+
+    def last(t: Tensor) -> Tensor:
+        shape, strides = (1, *t._shape[1:], t._shape[0]), (0, *t._strides[1:], t._strides[0])
+        return t._view(shape, strides, t._offset)
+
+    filters = weight._view((*weight._shape, 1), (*weight._strides, 0), weight._offset)
+    return last(out), last(x), filters
+
+
+def _small(out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGeometry | DepthwiseGeometry) -> Launch:
+    """The launch of a kernel that reads its operands where they lie."""
+    backend = out._storage.backend
+    terms = numel(out._shape) * g.channels * len(g.offsets) // TERMS
+    units = min(_units(backend, terms), g.items)
+    operands = (OUT, X, WEIGHT, BIAS)
+    step = Step(key, units, operands, operands, numbers=False, geometry=g.pack(), work=terms)
+    return Launch((step,), 4, _outputs(out))
+
+
+def _samples(backend: Backend, batch: int, elements: int, size: int) -> int:
+    """How many samples of so many elements of `size` bytes are packed at once: on a CPU, such that
+    they are still in its caches when they are read; else as many as are counted."""
+    if not backend.target.processor:
+        return max(1, min(batch, COUNTED // max(elements, 1)))
+    return min(batch, max(NEAR_BYTES // max(elements * size, 1), -(-batch // MOST_TURNS), 1))
+
+
+def _pack(backend: Backend, key: ConvKey, g: ConvPackGeometry, k: int, moved: int = 0) -> Step:
+    elements = g.batch * g.channels * g.plane + g.groups * g.panels * g.own * len(g.taps) * key.rows
+    units = max(1, min(_units(backend, elements), g.of_planes + g.of_panels))
+    inputs = (X, WEIGHT, BIAS) if key.skeleton == "conv_pack" else (X, WEIGHT)
+    return Step(
+        key,
+        units,
+        (PLANES, PANELS + k, *inputs),
+        inputs,
+        (moved, *[0] * (len(inputs) - 1)) if moved else None,
+        numbers=False,
+        geometry=g.pack(),
+    )
+
+
+def _geometry(
+    key: ConvKey, planes: Planes, one: Class, t: Tiling | None, batch: int, groups: int,
+    filters: int, channels: int, panels: int, out: Tensor, stride: Ints, zero: int,
+) -> ConvGeometry:  # fmt: skip
+    assert t is not None
+    own = [s * k for s, k in zip(three(out._strides[2:], 0), one.step)]
+    outside = [d for d in t.outside if one.counts[d] > 1]
+    shape = (batch, *[one.counts[d] for d in outside])
+    steps = (
+        (planes.strides[0], *[planes.strides[2 + d] for d in outside]),
+        (out._strides[0], *[own[d] for d in outside]),
+    )
+    tiles = t.tiles(key)
+    backend = out._storage.backend
+    # Few tiles: smaller blocks, so that every compute unit has some.
+    everywhere = prod(shape) * groups * tiles
+    most = max(1, min(key.block, panels, everywhere * panels // (4 * backend.units)))
+    if len(one.taps) > 1 and key.vectors > 1:
+        most = 1  # windows that overlap are near already, and a wide tile's copy is large
+    items = everywhere * -(-panels // most)
+    assert items <= COUNTED, "more tiles than a launch can count"
+    offsets = tuple([planes.offset(x.beside, stride) for x in one.taps])
+    whole, lines, seen = False, False, Strip()
+    if not backend.target.unaligned:
+        begins = (out._strides[1], *steps[1], *[f * s for f, s in zip(one.first, own)])
+        aligned = not out._place() and all(n % key.lanes == 0 for n in begins)
+        whole = aligned and t.width == t.positions and own[2] == 1
+        rows = own[1] == t.width or t.positions <= t.pitch
+        several = own[0] == t.width * t.high or t.positions <= t.pitch * t.middle
+        lines = own[2] == 1 and rows and several
+        seen = strip(key, t.positions, offsets)
+        if key.skeleton == "conv_bytes":
+            whole = _across(key, filters, out, steps[1], own)
+            lines = lines and not whole
+    return ConvGeometry(
+        items, panels, groups, tiles, t.positions, t.pitch, t.width, t.middle, t.high, filters,
+        channels, most, planes.strides[1], (out._strides[1], *own), not planes.parts, whole, lines,
+        zero, shape, *steps, offsets, *seen,
+    )  # fmt: skip
+
+
+def _across(key: ConvKey, filters: int, out: Tensor, outside: Ints, own: Sequence[int]) -> bool:
+    """Whether the results of a tile's filters at a position are a beat of memory."""
+    aligned = not out._place() and all(n % key.rows == 0 for n in (filters, *outside, *own))
+    return out._strides[1] == 1 and aligned
+
+
+def _units(backend: Backend, elements: int) -> int:
+    if backend.target.grid == "stride":
+        return backend.units
+    return max(1, min(backend.units, elements // backend.target.unit_elements))
