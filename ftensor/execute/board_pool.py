@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._tensor import Tensor
 from ..dtypes import int64
-from ..iterator.shape import Ints, numel
+from ..iterator.shape import COUNTED, Ints, numel
 from ..iterator.stride import contiguous_strides, is_contiguous
 from ..kernels.select import units_for
 from ..kernels.skeletons.pool import PoolGeometry, PoolKey, PoolWindows, serves
@@ -12,8 +12,6 @@ from ..runtime.program import built
 from .board_sort import serves as on_board
 from .launch import Launch, Output, Step
 from .run import served
-
-MOST = 1 << 31
 
 
 def pooled(
@@ -44,7 +42,7 @@ def _prepare(
 ) -> Launch | None:
     backend, of = input._storage.backend, input._dtype
     key = PoolKey(of)
-    fits = 0 < numel(input._shape) < MOST and 0 < numel(shape) < MOST and abs(divisor) < MOST
+    fits = 0 < numel(input._shape) <= COUNTED and 0 < numel(shape) <= COUNTED and abs(divisor) <= COUNTED
     if not serves(of) or not fits or not windows.served or not built(backend, key):
         return None
     g = PoolGeometry(

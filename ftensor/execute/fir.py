@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .._tensor import Tensor
 from ..dtypes import dtype
-from ..iterator.shape import Ints, numel
+from ..iterator.shape import COUNTED, Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..kernels.skeletons.fir import MOST_TAPS, FirGeometry, FirKey, serves
 from ..runtime.program import held
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 MOST_FILTERS = 4
 # Fewer results of a row are not worth a second compute unit.
 BLOCK = 4096
-# What a kernel counts in 32 bits.
-COUNTED = 2**31 - 1
 
 
 def filter_key(backend: Backend, of: dtype, cover: int) -> FirKey | None:

@@ -1,4 +1,4 @@
-"""Calls through index tensors: reading and writing where they lead, and finding true elements."""
+"""Calls through index tensors: reading and writing where they lead."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from .._tensor import Tensor
 from ..dtypes import dtype
 from ..errors import index as errors_index
 from ..iterator.plan import coalesce, split
-from ..iterator.shape import Ints, numel
+from ..iterator.shape import COUNTED, Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..kernels import select
 from ..kernels.key import LOCATED, STRIDED
-from ..kernels.skeletons.compact import CompactKey
 from ..kernels.skeletons.cpu.take import TakeGeometry, take_key
 from ..rows.copies import COPY
 from ..rows.op import Op, refuses_bare
@@ -25,10 +24,9 @@ from ..runtime.launch_table import NEW
 from ..runtime.program import built
 from . import memory
 from .copy import fill
-from .fallback import on_host
-from .index_check import Check, Refusal, in_range, know_bounds, know_bounds_of
+from .index_check import Check, Refusal, in_range, know_bounds_of
 from .keys import located_key
-from .launch import Launch, MissingKernel, Output, Step, enqueue, look_up
+from .launch import Launch, Output, Step
 from .pointwise import pointwise
 from .run import also_as, run
 
@@ -39,11 +37,8 @@ if TYPE_CHECKING:
 # A kernel names its inputs a to h.
 MOST_INPUTS = 8
 
-# The elements that one search for true ones counts.
-MOST_AT_ONCE = 2**31 - 1
 # Elements of a run that take as long to copy as one that an index of its own leads to.
 RUN_AT_ONCE = 4
-SHIFTED = Op("shifted", "shifted(position) -> Tensor", "a + by", params=("by",), only=("int64",))
 
 ADD_AT = Op(
     "add_at", "add_at(values, self) -> Tensor", "b + a", bool_="a | b", complex_="ft_cadd(b, a)", located=True, bare="h"
@@ -204,7 +199,7 @@ def _taken(
     if not (runs or (out_step, index_step) == (1, 1)) or out.located or not (source.located and same):
         return []
     key = take_key(out.tensor._dtype, index.tensor._dtype, backend.target, runs)
-    if key is None or numel(shape) > MOST_AT_ONCE:
+    if key is None or numel(shape) > COUNTED:
         return []
     rows = numel(shape[:-1])
     work = numel(shape) // (RUN_AT_ONCE if runs else 1)
@@ -268,60 +263,6 @@ def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusa
         locate(COPY, shape, places, [located], [replace(i, stride=1)], refusal=refusal)
         pointwise(ADD_AT, (places.tensor, there), (), there, True)
     return Index(there, steps, 2**62, 1, 0, checked=True)
-
-
-def positions(mask: Tensor) -> Tensor:
-    """The linear positions (int64, ascending) of a bool tensor's true elements; waits for it.
-
-    A mask beyond 32-bit indexing is halved until its parts are not.
-    """
-    n = mask.numel()
-    mask._storage.backend.pool.ask(n)  # of a mask that repeats elements, too: it is read in order
-    if n > MOST_AT_ONCE:
-        return _of_halves(mask)
-    mask = mask.contiguous()
-    backend = mask._storage.backend
-    launch = look_up(backend, ("compact", n), _compact, (backend, n))
-    if isinstance(launch, MissingKernel):
-        from_host: Tensor = on_host(launch.error, positions, (mask,))
-        return from_host
-    units = launch.steps[0].units
-    counts = memory.new_like(mask, (units,), dtypes.int64)
-    enqueue(launch, (counts, mask, counts), (n, 1))
-    totals = np.empty(units, np.int64)
-    backend.download(counts._storage, 0, totals)
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(totals)[:-1]])
-    backend.upload(counts._storage, 0, starts)
-    result = memory.new_like(mask, (int(totals.sum()),), dtypes.int64)
-    know_bounds(result, 0, n - 1)
-    if result.numel():
-        enqueue(launch, (result, mask, counts), (n, 0))
-    return result
-
-
-def _of_halves(mask: Tensor) -> Tensor:
-    """`positions` of a mask's first and second half, as one tensor."""
-    dim = next(d for d, size in enumerate(mask._shape) if size > 1)
-    size, step = mask._shape[dim], mask._strides[dim]
-    halves = []
-    for begin, end in ((0, size // 2), (size // 2, size)):
-        shape = (*mask._shape[:dim], end - begin, *mask._shape[dim + 1 :])
-        part = positions(mask._view(shape, mask._strides, mask._offset + begin * step))
-        before = begin * numel(mask._shape[dim + 1 :])
-        halves.append(pointwise(SHIFTED, (part,), (before,)) if before else part)
-    first, second = [f._shape[0] for f in halves]
-    result = memory.new_like(mask, (first + second,), dtypes.int64)
-    pointwise(COPY, (halves[0],), (), result._view((first,), (1,), 0), True)
-    pointwise(COPY, (halves[1],), (), result._view((second,), (1,), first), True)
-    return know_bounds(result, 0, mask.numel() - 1)
-
-
-def _compact(backend: Backend, n: int) -> Launch:
-    """The launch that counts the true elements of each compute unit's part, and then places them:
-    written, mask and counts; the two numbers are n and which of the two it does."""
-    key = CompactKey()
-    units = max(1, min(backend.units, n // backend.target.unit_elements))
-    return Launch((Step(key, units, (1, 0, 2), (1, 0), geometry=(n,), work=n),), 3)
 
 
 def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:

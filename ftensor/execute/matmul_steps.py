@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .._tensor import Tensor
-from ..iterator.shape import Ints, numel
+from ..iterator.shape import COUNTED, Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..kernels.skeletons.gemm import (
     AlongGeometry,
@@ -216,7 +216,7 @@ def _product(
     steps: Sequence[Ints],
 ) -> ProductGeometry:
     """What both kernels are told of a product."""
-    assert items < 1 << 31, "more tiles than a launch can count"
+    assert items <= COUNTED, "more tiles than a launch can count"
     *_, m, n = out._shape
     whole = int(out._strides[-1] == 1 and _aligned(out, out.ndim - 1))
     return ProductGeometry(

@@ -7,7 +7,7 @@ from math import prod
 from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype, int64
-from ..iterator.shape import Ints
+from ..iterator.shape import COUNTED, Ints
 from ..iterator.stride import contiguous_strides
 from ..kernels.skeletons.cpu.max_pool import PlaneWindows, max_pool_key
 from .launch import Launch, Output, Step
@@ -47,7 +47,7 @@ def _prepare(
     target = backend.target
     key = max_pool_key(name == "max_pool_back", of, windows, target, target.unaligned)
     geometry, count = windows.geometry(key), windows.total
-    assert count * prod(windows.kernel) < 2**31, name
+    assert count * prod(windows.kernel) <= COUNTED, name
     most = geometry.items if target.grid == "stride" else count // (WINDOWS * target.unit_elements)
     units = max(1, min(backend.units, most, geometry.items))
     operands = tuple(range(len(outputs) + len(inputs)))

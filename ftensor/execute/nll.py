@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .._tensor import Tensor
 from ..dtypes import int64
 from ..errors import index as errors_index
-from ..iterator.shape import numel
+from ..iterator.shape import COUNTED, numel
 from ..iterator.stride import contiguous_strides, is_contiguous
 from ..kernels.key import lanes_for
 from ..kernels.select import units_for
@@ -66,7 +66,7 @@ def _serves(backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: T
     of, shape = x._dtype, x._shape
     if not backend.target.revisits_rows:
         return False
-    if not 0 < numel(shape) < 2**31 or not shape or of.kind != "f" or of.bare:
+    if not 0 < numel(shape) <= COUNTED or not shape or of.kind != "f" or of.bare:
         return False
     if target._shape != (shape[:1] + shape[2:] if len(shape) > 1 else ()):
         return False

@@ -10,7 +10,7 @@ from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype
 from ..iterator.reduce_plan import ReducePlan, plan_reduce, reduced_shape
-from ..iterator.shape import Ints, broadcast_shapes, normalize_dims, numel
+from ..iterator.shape import COUNTED, Ints, broadcast_shapes, normalize_dims, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides, extent
 from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
 from ..kernels.select import FoldChoice, choose_fold, takes_turns
@@ -27,8 +27,6 @@ from .run import launched
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
-
-LIMIT = 2**31 - 1
 
 
 def fold(
@@ -63,7 +61,7 @@ def fold(
     if results is None:
         args = (red, inputs, dims, keepdim, compute, outs, params)
         if key not in backend.launches and _too_large(inputs):
-            results = in_pieces(fold, *args, LIMIT)
+            results = in_pieces(fold, *args, COUNTED)
         else:
             targets = [
                 None if out is None else _straight(red, out, of, inputs, dims, keepdim)
@@ -286,9 +284,9 @@ def _names(fields: Fields) -> tuple[str, ...]:
 
 
 def _too_large(inputs: Sequence[Tensor]) -> bool:
-    if numel(broadcast_shapes(*[x._shape for x in inputs])) > LIMIT:
+    if numel(broadcast_shapes(*[x._shape for x in inputs])) > COUNTED:
         return True
-    return any(max(map(abs, extent(x._shape, x._strides))) > LIMIT for x in inputs if x.numel())
+    return any(max(map(abs, extent(x._shape, x._strides))) > COUNTED for x in inputs if x.numel())
 
 
 def _fewer(vectors: int) -> Iterator[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._tensor import Tensor
 from ..dtypes import float32
-from ..iterator.shape import Ints, numel
+from ..iterator.shape import COUNTED, Ints, numel
 from ..iterator.stride import contiguous_strides, is_contiguous
 from ..kernels.select import units_for
 from ..kernels.skeletons.whole_rows import BEATS, LANES, WholeGeometry, WholeKey
@@ -13,8 +13,6 @@ from .board_sort import serves as on_board
 from .launch import Launch, Output, Step
 from .numbers import values_of
 from .run import served
-
-MOST = 1 << 31
 
 
 def whole_softmax(op: str, x: Tensor) -> Tensor | None:
@@ -52,7 +50,7 @@ def _prepare(
     if any(y._dtype is not float32 or not is_contiguous(y._shape, y._strides) for y in inputs):
         return None
     count = numel(x._shape)
-    if not 0 < count < MOST or n > BEATS * LANES or not built(backend, key):
+    if not 0 < count <= COUNTED or n > BEATS * LANES or not built(backend, key):
         return None
     g = WholeGeometry.of(op, n, numel(lead), weighted, shifted)
     units = min(g.items, units_for(count, backend.units, backend.target, LANES))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import errors
-from .shape import Ints, broadcast_shapes, numel
+from .shape import COUNTED, Ints, broadcast_shapes, numel
 from .stride import broadcast_strides, common_layout, contiguous_strides, is_contiguous, loop_order, strides_in_order
 
 Geometry = tuple[Ints, Ints]
@@ -120,7 +120,7 @@ def coalesce(shape: Ints, operands: Sequence[Ints], order: Sequence[int]) -> tup
 _CUT = 64
 
 
-def split(shape: Ints, strides: Sequence[Ints], limit: int = 2**31 - 1) -> list[tuple[Ints, Ints]]:
+def split(shape: Ints, strides: Sequence[Ints], limit: int = COUNTED) -> list[tuple[Ints, Ints]]:
     """Cut loops into pieces that kernels can index with 32 bits.
 
     Returns (shape, offset per operand) for each piece; every element is in exactly one. A piece

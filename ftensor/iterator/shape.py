@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from .. import errors
 
 Ints = tuple[int, ...]
+COUNTED = 2**31 - 1  # elements that a kernel counts, and reaches, in 32 bits
 
 
 def numel(shape: Sequence[int]) -> int:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ..iterator.plan import Plan
 from ..iterator.reduce_plan import ReducePlan
-from ..iterator.shape import numel
+from ..iterator.shape import COUNTED, numel
 from .key import LINEAR, ROW, SINGLE, STRIDED
 from .skeletons.reduce import INNER_VECTORS, OUTER_VECTORS
 from .skeletons.reduce_geometry import FoldGeometry
@@ -218,7 +218,7 @@ def takes_turns(choice: FoldChoice, outputs: int, lanes: int, vectors: int) -> b
     return in_vectors and FoldGeometry.unpack(choice.geometry).turns(lanes, vectors)
 
 
-def pieces_needed(plan: Plan, limit: int = 2**31 - 1) -> bool:
+def pieces_needed(plan: Plan, limit: int = COUNTED) -> bool:
     """Whether a plan's indices overflow 32 bits (so that `iterator.split` must cut it)."""
     if numel(plan.shape) > limit:
         return True

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ftensor as ft
-from ftensor.execute import indexed
+from ftensor.execute import positions
 
 from ..oracle import agree, torch
 
@@ -47,7 +47,7 @@ def test_of_huge_shape_and_no_elements(shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (1, 4, 3), (1, 1, 13), (2, 1, 7)])
 def test_masks_beyond_what_one_search_counts(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """2^31 elements, of which the limit here stands in for: all halves find their place."""
-    monkeypatch.setattr(indexed, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(positions, "COUNTED", 2)
     torch.manual_seed(0)
     theirs = torch.randint(0, 2, shape).bool()
     mine = ft.from_torch(theirs)

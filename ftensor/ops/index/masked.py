@@ -10,9 +10,10 @@ from ...errors import index as errors_index
 from ...execute import memory
 from ...execute.copy import into
 from ...execute.index_check import know_bounds
-from ...execute.indexed import SHIFTED, Index, Operand, locate, positions
+from ...execute.indexed import Index, Operand, locate
 from ...execute.output import check_dtype, check_written
 from ...execute.pointwise import pointwise
+from ...execute.positions import SHIFTED, positions
 from ...iterator.shape import broadcast_shapes, numel
 from ...iterator.stride import broadcast_strides, contiguous_strides
 from ...ops.types import copy

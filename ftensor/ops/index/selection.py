@@ -14,8 +14,9 @@ from ..._tensor import Tensor
 from ...errors import index as errors_index
 from ...errors import view as errors_view
 from ...execute.index_check import know_bounds
-from ...execute.indexed import Index, host_tensor, positions
+from ...execute.indexed import Index, host_tensor
 from ...execute.pointwise import pointwise
+from ...execute.positions import positions
 from ...iterator.shape import Ints, broadcast_shapes, numel
 from ...iterator.stride import broadcast_strides, contiguous_strides, view_strides
 from ...rows.catalogue import enter
@@ -25,7 +26,6 @@ from ..view.basic_index import basic_index
 
 _INTS = (dtypes.int64, dtypes.int32)
 _ITEMS = (*_INTS, dtypes.int16, dtypes.int8)  # what a 0-d tensor may hold to stand for an int
-_MASKS = (dtypes.bool, dtypes.uint8)
 # Longer sequences are never taken for the tuple that somebody forgot to make of them.
 _LONGEST_TUPLE = 32
 

@@ -12,7 +12,7 @@ from ...._tensor import Tensor
 from ....errors import spatial as errors_spatial
 from ....execute.choices import specializes
 from ....execute.constants import constant
-from ....iterator.shape import Ints, numel
+from ....iterator.shape import COUNTED, Ints, numel
 from ....kernels.skeletons import pool as board
 from ....kernels.skeletons.cpu.max_pool import PlaneWindows
 from .windows import covered, each, padded, windows
@@ -88,7 +88,7 @@ class Pool:
         self.tiles = whole and self.stride == self.kernel and max(self.dilation) == 1
         # Whether windows have a few elements each, none of them padding.
         some = numel(self.kernel) in SMALL and not any(self.padding) and not any(self.after)
-        self._few = some and 0 < numel(shape) < 2**31
+        self._few = some and 0 < numel(shape) <= COUNTED
         # The windows, where they lie side by side along rows.
         self.beside: PlaneWindows | None = None
         if self.stride[-1] == self.kernel[-1] and self.dilation[-1] == 1 and not any(self.padding):
