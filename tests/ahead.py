@@ -32,7 +32,7 @@ import pytest
 from .cost import Cost, spent
 
 if TYPE_CHECKING:
-    from ftensor.runtime.parts import Program
+    from ftensor.runtime.parts import KernelSource
 
 HERE = Path(__file__).parent
 # The files whose kernels are many of few kinds: most of their time is the compiler's.
@@ -56,7 +56,7 @@ class Ahead:
     def __init__(self, folder: str) -> None:
         self.folder = Path(folder)
         self.stack = ExitStack()
-        self.noted: list[Program] = []
+        self.noted: list[KernelSource] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self) -> None:

@@ -12,7 +12,7 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
 from ..kernels.skeletons.fft import FftGeometry, FftKey, fft_key, radices
 from . import fft_stream
-from .fft_plan import MOST_CHIRP, FftProblem, Part, plan, smooth
+from .fft_plan import MOST_CHIRP, FftProblem, PlannedStep, plan, smooth
 from .fft_stream import stream_key
 from .fft_tables import kept_table
 from .launch import Launch, Output, Step, asked
@@ -134,7 +134,7 @@ def _strides(shape: Ints, order: Ints) -> Ints:
     return tuple(strides)
 
 
-def _step(key: FftKey, part: Part, parts: tuple[int, int], most: int, total: int) -> Step:
+def _step(key: FftKey, part: PlannedStep, parts: tuple[int, int], most: int, total: int) -> Step:
     items = numel(part.shape)
     geometry = FftGeometry(items, part.pieces, part.work, parts, part.shape, part.read, part.written, part.stages)
     units = max(1, min(most, items * part.pieces))

@@ -27,7 +27,7 @@ from ..kernels.skeletons.fft import (
     Stage,
     radices,
 )
-from .fft_tables import Tables
+from .fft_tables import FftTables
 
 # A length with a large prime factor becomes a convolution in one launch up to so many points.
 MOST_CHIRP = 8192
@@ -51,7 +51,7 @@ class FftProblem(NamedTuple):
     itemsize: int  # of a real number
 
 
-class Part(NamedTuple):
+class PlannedStep(NamedTuple):
     """A launch's step: its stages, the items and the pieces of each, what it reads and writes (-1:
     the tensors, else temporary memory), and the reals of a unit's working memory."""
 
@@ -66,16 +66,16 @@ class Part(NamedTuple):
 
 
 @dataclass
-class Way:
+class FftPlan:
     """The parts of a transform, the tables that they share, bytes of temporaries."""
 
-    parts: list[Part]
-    tables: Tables
+    parts: list[PlannedStep]
+    tables: FftTables
     between: Ints = ()
     cost: float = 0.0
 
 
-def plan(problem: FftProblem) -> Way | None:
+def plan(problem: FftProblem) -> FftPlan | None:
     """The cheapest way; None for a length with a large prime factor that is too long for one."""
     ways = [way for way in (_single(problem), _double(problem)) if way is not None]
     return min(ways, key=lambda way: way.cost, default=None)
@@ -86,11 +86,11 @@ def _pairs(problem: FftProblem) -> bool:
     return problem.how != "complex" and problem.n % 2 == 0
 
 
-def _single(problem: FftProblem) -> Way | None:
+def _single(problem: FftProblem) -> FftPlan | None:
     """Whole transforms in the working memory, the lanes along one of the other dims."""
     pairs = _pairs(problem)
     n = problem.n // 2 if pairs else problem.n
-    tables = Tables(problem.lanes)
+    tables = FftTables(problem.lanes)
     planned = _steps(n, tables)
     near = 1 if problem.how == "forth" else 2
     best = max(
@@ -134,8 +134,8 @@ def _single(problem: FftProblem) -> Way | None:
     if lanes > 1 and (read_lane not in (1, 2) and s != near):
         cost *= COSTS.all_picked
     pieces = groups
-    part = Part((stage,), rest[0], rest[1], rest[2], pieces, -1, -1, 2 * size)
-    return Way([part], tables, cost=cost)
+    part = PlannedStep((stage,), rest[0], rest[1], rest[2], pieces, -1, -1, 2 * size)
+    return FftPlan([part], tables, cost=cost)
 
 
 def _cost(steps: tuple[FftStep, ...], points: int, problem: FftProblem) -> float:
@@ -148,7 +148,7 @@ def _cost(steps: tuple[FftStep, ...], points: int, problem: FftProblem) -> float
     return factor * (passes + 2 * points) + COSTS.group
 
 
-def _double(problem: FftProblem) -> Way | None:
+def _double(problem: FftProblem) -> FftPlan | None:
     """Rows of n = a * b numbers: b transforms of a numbers, then a of b; each row by one unit, or
     in launches of their own, whose groups the units share."""
     pairs = _pairs(problem)
@@ -164,7 +164,7 @@ def _double(problem: FftProblem) -> Way | None:
     if split is None:
         return None
     cost, a, b = split
-    tables = Tables(problem.lanes)
+    tables = FftTables(problem.lanes)
     first, second = _steps(a, tables)[0], _steps(b, tables)[0]
     twiddles = tables.place("twiddles", a, b)
     half = 2 * problem.lanes * max(a, b)
@@ -203,17 +203,17 @@ def _double(problem: FftProblem) -> Way | None:
         stages.insert(2 if problem.how == "forth" else 0, stage)
     if not apart:
         share = max(1, min(problem.units, rows))
-        part = Part(tuple(stages), problem.shape, problem.read, problem.written, 1, -1, -1, work + 2 * half)
-        return Way([part], tables, cost=cost * rows / share)
+        part = PlannedStep(tuple(stages), problem.shape, problem.read, problem.written, 1, -1, -1, work + 2 * half)
+        return FftPlan([part], tables, cost=cost * rows / share)
     parts = []
     dense = _dense(problem.shape, row)
     for stage, source, to in zip(stages, order, order[1:]):
         read, written = (problem.read if source < 0 else dense), (problem.written if to < 0 else dense)
         groups = -(-stage.lanes // problem.lanes)
         pieces = min(groups, 4 * -(-problem.units // rows))
-        parts.append(Part((stage,), problem.shape, read, written, pieces, source, to, 2 * half))
+        parts.append(PlannedStep((stage,), problem.shape, read, written, pieces, source, to, 2 * half))
     between = (rows * row * problem.itemsize,) * mids
-    return Way(parts, tables, between, cost * rows / problem.units + COSTS.launch)
+    return FftPlan(parts, tables, between, cost * rows / problem.units + COSTS.launch)
 
 
 def _dense(shape: Ints, row: int) -> Ints:
@@ -231,7 +231,7 @@ def _split(a: int, b: int, problem: FftProblem) -> tuple[float, int, int] | None
     cost = 0.0
     for n, lanes in ((a, b), (b, a)):
         groups = -(-lanes // problem.lanes)
-        steps, _ = _steps(n, Tables(problem.lanes))
+        steps, _ = _steps(n, FftTables(problem.lanes))
         cost += groups * _cost(steps, n, problem)
         if lanes % problem.lanes:  # the last group is picked number by number
             cost += COSTS.picked * n
@@ -247,7 +247,7 @@ def _divisors(n: int) -> Ints:
     )
 
 
-def _steps(n: int, tables: Tables) -> tuple[tuple[FftStep, ...], int]:
+def _steps(n: int, tables: FftTables) -> tuple[tuple[FftStep, ...], int]:
     """The steps of a transform of n numbers in the working memory, and how many it has to hold.
 
     A length with a large prime factor is a convolution (L. Bluestein, 1970): k m = (k^2 + m^2 -
@@ -268,7 +268,7 @@ def _steps(n: int, tables: Tables) -> tuple[tuple[FftStep, ...], int]:
     ), size
 
 
-def _passes(n: int, tables: Tables) -> tuple[FftStep, ...]:
+def _passes(n: int, tables: FftTables) -> tuple[FftStep, ...]:
     passes, length = [], 1
     for r in radices(n) or ():
         at = tables.place("roots", r, length) if length > 1 or r not in RADICES else 0

@@ -27,7 +27,7 @@ _tables = WeakKeyDictionary()
 
 
 @dataclass
-class Tables:
+class FftTables:
     """Tables one after another, by name; each begins on a vector's alignment."""
 
     lanes: int

@@ -22,7 +22,8 @@ from .observe import recorder
 if TYPE_CHECKING:
     from .._device import device
     from ..kernels.key import Key
-    from ..runtime.backend import Backend, Kernel
+    from ..runtime.backend import Backend
+    from ..runtime.parts import CompiledKernel
     from ..runtime.storage import Storage
     from ..runtime.stream import Stream
     from ..runtime.targets import Target
@@ -97,7 +98,7 @@ class Step:
 class Bound(NamedTuple):
     """What runs a step on a device: the kernel, and the geometry there where it is told that."""
 
-    kernel: Kernel
+    kernel: CompiledKernel
     table: Storage | None
 
 
@@ -261,7 +262,7 @@ def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:
     return tuple([Bound(run, _table(backend, step)) for run, step in zip(kernels, steps)])
 
 
-def _fitting(run: Kernel, step: Step, target: Target) -> Kernel:
+def _fitting(run: CompiledKernel, step: Step, target: Target) -> CompiledKernel:
     """The form of a kernel for so much work: in the calling thread where that is soon done, and
     where a device has a queue for that. Python waits meanwhile."""
     if step.units == 1 and step.work is not None and step.work <= target.inline_elements:

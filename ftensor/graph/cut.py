@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _BLOCK = 4096
 
 
-class Piece(NamedTuple):
+class Segment(NamedTuple):
     """Nodes that follow each other, as one of stages; or one that stands alone: it is none, for a
     reason, or no other goes with it, and then its own kernel moves as much."""
 
@@ -123,7 +123,7 @@ def _said(node: Node) -> str:
     return f"{node.origin.op} ({node.origin.line}): {node.apart or 'no other op goes with it'}"
 
 
-def pieces(graph: Graph) -> list[Piece]:
+def pieces(graph: Graph) -> list[Segment]:
     """A graph cut where an op is no stage, in an order that keeps what depends on each other."""
     if not graph.nodes:
         raise errors.no_stages(graph.name)
@@ -132,7 +132,7 @@ def pieces(graph: Graph) -> list[Piece]:
         return [whole]
     nodes, alone = _by_level(graph)
     order = _Order(graph, nodes)
-    parts: list[Piece] = []
+    parts: list[Segment] = []
     begin = 0
     while begin < len(nodes):
         end = begin + 1
@@ -172,7 +172,7 @@ class _Order:
         self.used = {m: k for k, node in enumerate(nodes) for m in node.touched}  # last
         self.used |= {f.region.memory: len(nodes) for f in graph.result_tensors}
 
-    def piece(self, begin: int, end: int) -> Piece:
+    def piece(self, begin: int, end: int) -> Segment:
         """As many of these nodes as are stages of one kernel, or the first, which is none."""
         while True:
             piece = _tried(self._part(begin, end))
@@ -197,12 +197,12 @@ class _Order:
         return Graph(self.graph.name, tuple(mine), tuple(memories), results)
 
 
-def _tried(part: Graph) -> Piece:
+def _tried(part: Graph) -> Segment:
     """A graph as one node of stages, or why it is none."""
     nodes = part.nodes
     try:
         staging = Staging(part)
         node = staging.node()
     except errors.GraphError as error:
-        return Piece(nodes, None, 0, error)
-    return Piece(nodes, node, staging.rows, None)
+        return Segment(nodes, None, 0, error)
+    return Segment(nodes, node, staging.rows, None)

@@ -12,7 +12,7 @@ from ..execute.launch import Launch, Output, Step, bound_to
 from ..execute.numbers import values_of
 from ..iterator.shape import numel
 from ..iterator.stride import is_dense
-from .lowered import Lowered, Part
+from .lowered import Lowered, ResultMaker
 from .node import DrawnNumber, FreeNumber, Graph, Node, Region, ResultTensor
 from .numbers import Free
 from .series import InSeries
@@ -107,7 +107,7 @@ class _Lowering:
                 return Output(r.dtype, r.shape, r.strides)
         return Output(uint8, (nbytes,), (1,))
 
-    def _part(self, f: ResultTensor, outputs: Sequence[Output]) -> int | Part:
+    def _part(self, f: ResultTensor, outputs: Sequence[Output]) -> int | ResultMaker:
         """What gives a tensor of the result; an output's number for that as it is."""
         r, m = f.region, self.graph.memories[f.region.memory]
         which, held = f.argument, m.held

@@ -12,7 +12,7 @@ from ..execute.index_check import within
 from ..execute.launch import Launch, enqueue
 from ..execute.numbers import values_of
 from ..iterator.shape import Ints
-from .node import Check, DrawnNumber, Graph, ResultTensor, put_together
+from .node import CheckedIndices, DrawnNumber, Graph, ResultTensor, put_together
 from .numbers import Free
 from .signature import number_at
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..runtime.storage import Storage
 
 _FLAT = {ResultTensor, type(None)}
-Part = Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
+ResultMaker = Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Lowered:
     written: Ints  # which of the call's tensors are written
     changed: tuple[Storage, ...]  # and of what the function found elsewhere
     # What gives each tensor of the result; a number: that output as it is.
-    parts: tuple[int | Part, ...]
+    parts: tuple[int | ResultMaker, ...]
     # Which of a call's numbers may be others: where each lies in a signature, what it is rounded
     # to, and its places among the kernels' numbers.
     free: Free | None = None
@@ -161,7 +161,7 @@ class Lowered:
                 which, index, size = bad
                 raise check.refusal(index, check.dims[which], size)
 
-    def _certain(self, check: Check, tensors: Sequence[Tensor]) -> bool:
+    def _certain(self, check: CheckedIndices, tensors: Sequence[Tensor]) -> bool:
         """Whether a call's indices are known to be right."""
         for r, size, strict in check.indices:
             k = self.graph.memories[r.memory].argument

@@ -135,7 +135,7 @@ class Memory(NamedTuple):
         return self.argument is None and self.held is None
 
 
-class Check(NamedTuple):
+class CheckedIndices(NamedTuple):
     """Indices that a launch checks: its flag, the dims by name, the error, and of each index that
     is not known to be right its elements, the dim's size and whether negative ones are wrong."""
 
@@ -174,7 +174,7 @@ class Graph:
     memories: tuple[Memory, ...]
     result: Any  # the function's, with a ResultTensor for each tensor
     draws: tuple[Draw, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[CheckedIndices, ...] = ()
 
     @property
     def result_tensors(self) -> list[ResultTensor]:

@@ -21,7 +21,7 @@ from ..rows.called import op_called
 from ..rows.copies import COPY
 from ..runtime.callers import line_of
 from ..runtime.storage import Storage
-from .node import Check, Draw, DrawnNumber, Graph, Memory, Node, Origin, Region, ResultTensor
+from .node import CheckedIndices, Draw, DrawnNumber, Graph, Memory, Node, Origin, Region, ResultTensor
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
@@ -62,7 +62,7 @@ class Tracer(Recorder):
         self.nodes: list[Node] = []
         self.memories: list[Memory] = []
         self.draws: list[Draw] = []
-        self.checks: list[Check] = []
+        self.checks: list[CheckedIndices] = []
         self._states: dict[int, tuple[Any, tuple[int, int]]] = {}  # of generators, before
         self._promised: list[tuple[ref[Promised], Origin]] = []
         self._numbers: dict[int, int] = {}  # of the memories that are there, by their ids
@@ -134,7 +134,7 @@ class Tracer(Recorder):
         """Note a check, which each run makes."""
         doubts = [i for i in indices if not (i.checked or in_range(i.tensor, i.size, i.strict))]
         looked_at = tuple([(self.region(i.tensor), i.size, i.strict) for i in doubts])
-        self.checks.append(Check(flag, tuple(map(plain, dims)), refusal, looked_at))
+        self.checks.append(CheckedIndices(flag, tuple(map(plain, dims)), refusal, looked_at))
 
     def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
         """Note a generator's call; here it goes on as if that was made."""

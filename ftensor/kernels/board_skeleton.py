@@ -9,7 +9,7 @@ from typing import Any
 from .key import Key
 from .skeleton import K, Skeleton, named, skeletons
 from .words import LAYOUTS, LINEAR, Argument, Asked, InWords, Layout, Option, Record, table_lines
-from .work import Access, KernelLaunch, Loop, Memory
+from .work import Access, KernelLaunch, LocalMemory, Loop
 
 
 class BoardSkeleton(Skeleton[K]):
@@ -145,7 +145,7 @@ class BoardSkeleton(Skeleton[K]):
         """The operators of its own text that stand side by side, such as ("mul", "float")."""
         return {}
 
-    def memories(self, key: K, structure: str) -> list[Memory]:
+    def memories(self, key: K, structure: str) -> list[LocalMemory]:
         """The local memories of a kernel that moves data in this way."""
         return []
 

@@ -15,7 +15,7 @@ from ..dtypes import dtype
 from .key import VALUE
 from .operators import CYCLES
 from .unit import Unit
-from .work import Memory
+from .work import LocalMemory
 
 # The longest row, as of `fft_stream`, and the lanes of a beat.
 MOST_POINTS = 4096
@@ -86,13 +86,13 @@ class Course:
         of = CYCLES["float"]
         return len(self.roots) * (2 * of["add"] + of["mul"]) + len(self.near) * of["add"]
 
-    def memories(self, bits: int) -> list[Memory]:
+    def memories(self, bits: int) -> list[LocalMemory]:
         """Halves of beats that wait, a row that is put into its order while the next one comes in,
         and roots; numbers have so many bits."""
         half = self.lanes // 2
-        memories = [Memory(delay, bits, 2 * half) for delay in self.delays]
-        memories.append(Memory(2 << self.bits, bits, self.lanes))
-        return memories + [Memory(count, bits, half) for count in self.roots if count > 1]
+        memories = [LocalMemory(delay, bits, 2 * half) for delay in self.delays]
+        memories.append(LocalMemory(2 << self.bits, bits, self.lanes))
+        return memories + [LocalMemory(count, bits, half) for count in self.roots if count > 1]
 
     def operators(self, scaled: bool) -> dict[tuple[str, str], int]:
         """Those that stand side by side."""

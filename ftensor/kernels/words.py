@@ -12,7 +12,7 @@ ROOMY = 24
 SOME = 8  # what 16 registers of 8 floats are
 
 
-class Target(Protocol):
+class KernelTarget(Protocol):
     """What a key may depend on besides dtypes: of the device family, or of a board."""
 
     @property
@@ -80,7 +80,7 @@ class Asked(NamedTuple):
 
     dtypes: tuple[dtype, ...]
     options: Mapping[str, tuple[Any, ...]]
-    target: Target
+    target: KernelTarget
 
 
 class Layout(NamedTuple):

@@ -58,7 +58,7 @@ class Loop(NamedTuple):
         return self._replace(trips=self.trips + trips, entries=self.entries + entries)
 
 
-class Memory(NamedTuple):
+class LocalMemory(NamedTuple):
     """Local memory of a kernel: words of so many bits, and how many such there are."""
 
     words: int

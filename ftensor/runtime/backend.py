@@ -16,7 +16,7 @@ from . import lifetime
 from .blocks import Block
 from .kernel_table import KernelTable, Makers
 from .launch_table import LaunchTable
-from .parts import DeviceProperties, Executor, Keeps, Kernel, OwnKernel, Prebuilt, Program
+from .parts import CompiledKernel, DeviceProperties, Executor, Keeps, KernelSource, OwnKernel, Prebuilt
 from .pool import POISON, Pool, poisoned
 from .prepared import As, prepared_as
 from .storage import Storage
@@ -42,7 +42,7 @@ class Backend(ABC):
     # Who puts launches off until their kernels are built, where that is done many at a time.
     put_off: PutOff | None = None
     # While programs are only wanted (ftensor/warm): they are noted here, and no kernel computes.
-    noted: list[Program] | None = None
+    noted: list[KernelSource] | None = None
     properties: DeviceProperties
     host_shared: bool
     # The alignment, in bytes, that foreign memory needs to be adopted without a copy; an
@@ -65,7 +65,7 @@ class Backend(ABC):
         self.making = Makers()
         self._seen_by_thread: dict[int, As] = {}  # in prepared.py
         # The kernels of users' own that somebody holds, by key.
-        self.own: weakref.WeakValueDictionary[Any, Kernel] = weakref.WeakValueDictionary()
+        self.own: weakref.WeakValueDictionary[Any, CompiledKernel] = weakref.WeakValueDictionary()
         # What is kept of storages' bytes, and goes where memory is wanted.
         self._kept: weakref.WeakSet[Keeps] = weakref.WeakSet()
         self.executor: Executor | None = None  # who stands at the door, if anybody does
@@ -239,24 +239,24 @@ class Backend(ABC):
     # What a kind of device fills in
 
     @abstractmethod
-    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
+    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
         """Compile, or load from the disk cache, one kernel.
 
         `params` says what the kernel takes, in order: "*" for a pointer, or the C name of a
         scalar: char uchar short ushort int uint long ulong float double.
         """
 
-    def note(self, source: str, entry: str, params: Sequence[str]) -> Kernel:
+    def note(self, source: str, entry: str, params: Sequence[str]) -> CompiledKernel:
         """What `build` is while programs are only noted."""
         assert self.noted is not None
-        self.noted.append(Program(source, entry, tuple(params)))
+        self.noted.append(KernelSource(source, entry, tuple(params)))
         return _nothing
 
-    def has_built(self, program: Program) -> bool:
+    def has_built(self, program: KernelSource) -> bool:
         """Whether the disk cache holds a program."""
         return False
 
-    def build_together(self, source: str, programs: Sequence[Program]) -> None:
+    def build_together(self, source: str, programs: Sequence[KernelSource]) -> None:
         """Fill the disk cache with programs; `source` is the text of all of them in one."""
         for program in programs:
             self.build(*program)

@@ -18,7 +18,7 @@ from ..image.manifest import KernelRecord, MemberRecord
 from ..kernels.key import Key
 from ..table import counted, size, table
 from .backend import Backend
-from .parts import Kernel
+from .parts import CompiledKernel
 
 ATTEMPTS = 3  # to get kernels into an image that other processes change
 
@@ -98,11 +98,11 @@ class Slot:
         entry: str,
         params: tuple[str, ...] = (),
         image: LoadedImage | None = None,
-        make: Callable[[], Kernel] | None = None,
+        make: Callable[[], CompiledKernel] | None = None,
     ) -> None:
         self.entry, self.params = entry, params
         self.image, self.make = image, make
-        self.run: Kernel | None = None
+        self.run: CompiledKernel | None = None
 
 
 class Images(ABC):
@@ -230,7 +230,7 @@ class Images(ABC):
         """Every entry that some image serves."""
         return tuple(dict.fromkeys(e for i in self.loaded for e in i.file.manifest.entries))
 
-    def kernel(self, entry: str, params: Sequence[str]) -> Kernel | None:
+    def kernel(self, entry: str, params: Sequence[str]) -> CompiledKernel | None:
         """The launcher of an entry, or None where no image has it; ImageError without images.
 
         `params` are the launch's arguments as `Backend.build` takes them.
@@ -324,5 +324,5 @@ class Images(ABC):
         """Give the driver an image, in place of the active one where only one fits."""
 
     @abstractmethod
-    def launcher(self, slot: Slot) -> Kernel:
+    def launcher(self, slot: Slot) -> CompiledKernel:
         """A function that launches what is in a slot."""

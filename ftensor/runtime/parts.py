@@ -29,7 +29,7 @@ class DeviceProperties:
     has_float16: bool
 
 
-class Kernel(Protocol):
+class CompiledKernel(Protocol):
     """A compiled kernel: call it with a stream, the number of compute units, its arguments."""
 
     def __call__(self, stream: Any, units: int, /, *args: Any) -> None: ...
@@ -79,12 +79,12 @@ class OwnKernel(NamedTuple):
     first where that is 0. `units` is how many compute units there are.
     """
 
-    run: Kernel
+    run: CompiledKernel
     begins: int = 1
     units: int = 1
 
 
-class Program(NamedTuple):
+class KernelSource(NamedTuple):
     """What `Backend.build` wants to know: a text, the kernel in it, and what that takes."""
 
     source: str
@@ -107,7 +107,7 @@ class Prebuilt(Protocol):
         """Note a kernel that is in no image, to be built where someone builds."""
         ...
 
-    def kernel(self, entry: str, params: Sequence[str]) -> Kernel | None:
+    def kernel(self, entry: str, params: Sequence[str]) -> CompiledKernel | None:
         """The kernel of this identity, or None."""
         ...
 

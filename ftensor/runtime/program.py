@@ -13,16 +13,16 @@ from . import lifetime
 
 if TYPE_CHECKING:
     from .backend import Backend
-    from .parts import Kernel
+    from .parts import CompiledKernel
 
 
 # While something stands for an image (ftensor/toolchain/trace.py): whether that holds a key.
 offered: Callable[[Key], bool] | None = None
 
 
-def kernel(backend: Backend, key: Key) -> Kernel:
+def kernel(backend: Backend, key: Key) -> CompiledKernel:
     """The kernel `key` on this backend; KernelNotBuilt where its images lack it."""
-    kernel: Kernel | None = backend.kernels.get(key) or backend.own.get(key)
+    kernel: CompiledKernel | None = backend.kernels.get(key) or backend.own.get(key)
     if kernel is None:
         skeleton = skeleton_of(key)
         kernel = obtain(
@@ -36,17 +36,17 @@ def kernel(backend: Backend, key: Key) -> Kernel:
     return kernel
 
 
-def obtain(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], str]) -> Kernel:
+def obtain(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], str]) -> CompiledKernel:
     """A kernel that the backend does not have yet, kept under `key`.
 
     `types` are its parameters as `Backend.build` wants to know them, `text()` is its program.
     """
     with lifetime.gate.inside(), backend.making.one(key):
-        kernel: Kernel | None = backend.kernels.get(key)
+        kernel: CompiledKernel | None = backend.kernels.get(key)
         return kernel or _make(backend, key, types, text)
 
 
-def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], str]) -> Kernel:
+def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], str]) -> CompiledKernel:
     name = key.entry
     if backend.images is None:
         make = backend.build if backend.noted is None else backend.note

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .parts import Program
+    from .parts import KernelSource
 
 # Intel's CPU runtime takes 0.064 s of CPU for a simple kernel alone and 0.021 s in ten; what a
 # process loads for one of them holds all.
@@ -19,9 +19,9 @@ OWN = "\n#define FT_NAME "
 DEFINED = re.compile(r"^#define (\w+)", re.M)
 
 
-def groups(programs: Iterable[Program]) -> list[list[Program]]:
+def groups(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
     """Programs that may be one: alike up to their own part, with dialect and helpers."""
-    by_head: dict[str, list[list[Program]]] = {}
+    by_head: dict[str, list[list[KernelSource]]] = {}
     for program in programs:
         head, _, own = program.source.partition(OWN)
         one = OWN not in own and "#define FT_KERNEL" in head  # others have kernels as parts
@@ -33,7 +33,7 @@ def groups(programs: Iterable[Program]) -> list[list[Program]]:
     return [group for among in by_head.values() for group in among]
 
 
-def joined(programs: list[Program]) -> str:
+def joined(programs: list[KernelSource]) -> str:
     """The text of a group: what they share, then each one's own part, whose words it takes back."""
     if len(programs) == 1:
         return programs[0].source

@@ -26,7 +26,7 @@ STRUCTURES = ("dataflow", "burst", "loop")
 
 
 @dataclass(frozen=True)
-class Stream:
+class StreamConnection:
     """Two stream ports that are joined: "unit.argument" each. `depth` of the FIFO between them, 0
     for the default, and the `bits` of what goes through."""
 
@@ -55,7 +55,7 @@ class Group:
     structure: str = "dataflow"
     units: int = 1
     banks: str = ""
-    joins: tuple[Stream, ...] = ()
+    joins: tuple[StreamConnection, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or len(self.name) > LONGEST_NAME:

@@ -17,7 +17,7 @@ MOST_UNITS = 128
 
 
 @dataclass
-class Bundle:
+class PortGroup:
     """Members that will be one kernel, and the ports they need."""
 
     outs: tuple[int, ...]
@@ -48,16 +48,16 @@ def family(key: KernelKey) -> tuple[object, ...]:
     return key.skeleton, key.lanes, op_skeleton(key).family(key), outs
 
 
-def bundles(keys: Iterable[KernelKey]) -> list[Bundle]:
+def port_groups(keys: Iterable[KernelKey]) -> list[PortGroup]:
     """The fewest kernels for these members: one with few inputs joins one that has more."""
     order = {key: k for k, key in enumerate(keys)}
-    by_family: dict[tuple[object, ...], list[Bundle]] = {}
+    by_family: dict[tuple[object, ...], list[PortGroup]] = {}
     # Those with many inputs first, so that the others find a place.
     for key in sorted(order, key=lambda k: (-_ports(k), -len(k.ins), order[k])):
         widths, mine = widths_of(key), by_family.setdefault(family(key), [])
         home = next((b for b in mine if b.fits(widths)), None)
         if home is None:
-            home = Bundle(tuple(p.dtype.itemsize for p in key.outs), [None] * len(widths))
+            home = PortGroup(tuple(p.dtype.itemsize for p in key.outs), [None] * len(widths))
             mine.append(home)
         home.add(key, widths)
     kernels = [b for mine in by_family.values() for b in mine]
@@ -70,7 +70,7 @@ def _ports(key: KernelKey) -> int:
     return sum(w is not None for w in widths_of(key))
 
 
-def suffix(bundle: Bundle) -> str:
+def suffix(bundle: PortGroup) -> str:
     """What tells a bundle's kernel from its neighbours: skeleton, lanes and widths in bytes."""
     key = bundle.members[0]
     ins = "x".join(str(w or 0) for w in bundle.ins)

@@ -14,13 +14,13 @@ from ..runtime.launch_table import LaunchTable
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
-    from ..runtime.parts import Program
+    from ..runtime.parts import KernelSource
 
 SIDE = 256  # of a matrix: long enough for all units, and for vectors side by side
 
 
 @contextmanager
-def noting(backend: Backend) -> Iterator[list[Program]]:
+def noting(backend: Backend) -> Iterator[list[KernelSource]]:
     """Inside the block kernels are noted; nothing is compiled, and no op computes."""
     kept = backend.kernels, backend.launches
     backend.kernels, backend.noted = {}, []
@@ -33,7 +33,7 @@ def noting(backend: Backend) -> Iterator[list[Program]]:
         backend.kernels, backend.launches = kept
 
 
-def wanted(backend: Backend, ops: Sequence[Callable[..., Any]], dtypes: Sequence[dtype]) -> list[Program]:
+def wanted(backend: Backend, ops: Sequence[Callable[..., Any]], dtypes: Sequence[dtype]) -> list[KernelSource]:
     """The programs that these ops ask for, each once."""
     import ftensor as ft
 

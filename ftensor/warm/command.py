@@ -22,7 +22,7 @@ from ..toolchain.jobs.progress import Progress, clock, reporter
 if TYPE_CHECKING:
     from ..dtypes import dtype
     from ..runtime.backend import Backend
-    from ..runtime.parts import Program
+    from ..runtime.parts import KernelSource
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,7 +60,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _wanted(backend: Backend, arguments: argparse.Namespace) -> list[Program]:
+def _wanted(backend: Backend, arguments: argparse.Namespace) -> list[KernelSource]:
     from .calls import everything, named, wanted
 
     dtypes = [_dtype(name.strip()) for name in arguments.dtypes.split(",")]
@@ -91,7 +91,7 @@ def _entries() -> int:
     return sum(1 for file in cache.directory().glob("??/*") if not file.name.startswith("."))
 
 
-def compile_all(programs: Sequence[Program], jobs: int, progress: Progress) -> int:
+def compile_all(programs: Sequence[KernelSource], jobs: int, progress: Progress) -> int:
     """Compile programs into the cache, in processes side by side; how many failed."""
     waiting = sorted(groups(programs), key=len, reverse=True)
     progress.start(len(programs), 0)
@@ -115,7 +115,7 @@ def compile_all(programs: Sequence[Program], jobs: int, progress: Progress) -> i
     return failed
 
 
-def _compile(group: list[Program]) -> list[str]:
+def _compile(group: list[KernelSource]) -> list[str]:
     """In a worker: compile a group, or one by one where that fails; the entries that failed."""
     from .._device import default_backend
 

@@ -16,7 +16,7 @@ from ftensor.kernels.skeletons.conv import ConvKey
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, is_wide
-from ftensor.toolchain.grouping import bundles
+from ftensor.toolchain.grouping import port_groups
 
 from .before import compile_before
 from .hls_kernels import Kernels, launch, reference, same, values
@@ -266,7 +266,7 @@ def groups_of(keys: list[Any]) -> dict[Any, tuple[Group, int]]:
     """The groups that an inventory would make of the keys: where each is found."""
     found: dict[Any, tuple[Group, int]] = {}
     pointwise_ = [k for k in keys if isinstance(k, KernelKey)]
-    for turn, bundle in enumerate(bundles(pointwise_)):
+    for turn, bundle in enumerate(port_groups(pointwise_)):
         structure = ("dataflow", "burst", "loop")[turn % 3]
         group = Group(f"group_{turn}", tuple(bundle.members), structure=structure, units=3)
         found |= {key: (group, opcode) for opcode, key in enumerate(bundle.members)}

@@ -22,7 +22,7 @@ from ftensor.kernels.linked import LEAST_DEPTH
 from ftensor.toolchain.area import fit
 from ftensor.toolchain.area.kernel import area
 from ftensor.toolchain.csim import CSim
-from ftensor.toolchain.group import Group, Stream, arguments
+from ftensor.toolchain.group import Group, StreamConnection, arguments
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.jobs.progress import Quiet
 from ftensor.toolchain.make import Request, build, commands, prepare
@@ -246,7 +246,7 @@ def test_a_board_has_all_of_a_graph_or_nothing(groups: tuple[Group, ...], tmp_pa
     whole, parts = area(one).whole, [area(g).whole for g in groups]
     assert whole.dsp == sum(part.dsp for part in parts) > 0
     assert whole.lut < sum(part.lut for part in parts) < 2 * whole.lut
-    many = (replace(begin, joins=(Stream("a.b", "c.d", 1 << 15, 1 << 16),)), *groups[1:], one)
+    many = (replace(begin, joins=(StreamConnection("a.b", "c.d", 1 << 15, 1 << 16),)), *groups[1:], one)
     assert not fit.fit(many, board).fits
     assert fit.reduced(many, board).groups == (one,)
 

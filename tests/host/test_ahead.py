@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ftensor.runtime.parts import Program
+from ftensor.runtime.parts import KernelSource
 from ftensor.runtime.together import groups
 
 from .. import ahead
@@ -24,6 +24,6 @@ def test_files_are_there() -> None:
 def test_kernels_that_hold_kernels_are_compiled_alone() -> None:
     """Each of them brings a dialect of its own."""
     head, own = "#define FT_KERNEL __kernel", "\n#define FT_NAME {}\nFT_KERNEL void FT_NAME();"
-    few = [Program(head + own.format(name), name, ()) for name in ("a", "b")]
-    held = [Program(head + own.format("m") + own.format(name), name, ()) for name in ("c", "d")]
+    few = [KernelSource(head + own.format(name), name, ()) for name in ("a", "b")]
+    held = [KernelSource(head + own.format("m") + own.format(name), name, ()) for name in ("c", "d")]
     assert groups([*few, *held]) == [few, held[:1], held[1:]]

@@ -11,7 +11,7 @@ from ftensor.boards import find
 from ftensor.errors.build import BuildError
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.skeletons.gemm import GemmKey
-from ftensor.toolchain.group import Group, Stream
+from ftensor.toolchain.group import Group, StreamConnection
 from ftensor.toolchain.vitis import link
 
 F = dtypes.float32
@@ -71,11 +71,11 @@ def test_a_memory_that_is_none_is_refused(bank):
 
 
 def test_streams_join_two_kernels():
-    streams = [Stream("a_1.out", "b_1.in", 64), Stream("a_1.more", "b_1.rest")]
+    streams = [StreamConnection("a_1.out", "b_1.in", 64), StreamConnection("a_1.more", "b_1.rest")]
     text = link.configuration([group("a"), group("b")], (2022, 2), None, streams)
     assert rows(text)[-2:] == ["stream_connect=a_1.out:b_1.in:64", "stream_connect=a_1.more:b_1.rest"]
     with pytest.raises(BuildError, match="from a kernel to itself"):
-        link.configuration([group("a", 2)], (2022, 2), None, [Stream("a_1.out", "a_2.in")])
+        link.configuration([group("a", 2)], (2022, 2), None, [StreamConnection("a_1.out", "a_2.in")])
 
 
 def test_a_clock_in_hertz():

@@ -18,7 +18,7 @@ from ftensor.kernels.key import BY_VALUE
 from ftensor.rows.catalogue import ENTRIES, ROWS
 from ftensor.rows.op import Op, Reduce
 from ftensor.toolchain.group import Group, arguments, call
-from ftensor.toolchain.grouping import MOST_UNITS, bundles
+from ftensor.toolchain.grouping import MOST_UNITS, port_groups
 from ftensor.toolchain.inventory.read import Inventory, expand, known, parse, read
 from ftensor.toolchain.inventory.rows import categories, named, rows
 from ftensor.toolchain.inventory.signatures import pointwise, reduction, spelled, text_of
@@ -147,7 +147,7 @@ def test_first_table_has_it() -> None:
 
 def test_bundles_keep_every_member_and_fit() -> None:
     members = keys('ops = ["@binary", "@unary", "where"]\ndtypes = ["@all"]')
-    bundled = bundles(members)
+    bundled = port_groups(members)
     assert sorted(k.entry for b in bundled for k in b.members) == sorted(k.entry for k in members)
     for k, b in enumerate(bundled):
         Group(f"g{k}", tuple(b.members))  # refuses what can't be one kernel

@@ -155,7 +155,7 @@ def test_pieces_of_huge_tensors_join(layout: Any, limit: int, data: st.DataObjec
     launches = x._storage.backend.launches
     launches.clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fold_module, "LIMIT", limit)
+        patch.setattr(fold_module, "COUNTED", limit)
         result = getattr(x, name)(**options).to_torch()
     launches.clear()
     torch.testing.assert_close(result, getattr(x, name)(**options).to_torch(), equal_nan=True)

@@ -13,8 +13,8 @@ from .. import ctype
 from ..board_skeleton import BoardSkeleton
 from ..key import lanes_for
 from ..skeleton import Parameter, register
-from ..words import Asked, Target, table_lines
-from ..work import Access, KernelLaunch, Loop, Memory
+from ..words import Asked, KernelTarget, table_lines
+from ..work import Access, KernelLaunch, LocalMemory, Loop
 from . import dense_held, dense_loops
 
 
@@ -34,7 +34,7 @@ class DenseKey:
         return f"ft_{self.skeleton}_{self.dtype.name}_{self.lanes}"
 
 
-def dense_key(kind: str, of: dtype, target: Target, unaligned: bool) -> DenseKey:
+def dense_key(kind: str, of: dtype, target: KernelTarget, unaligned: bool) -> DenseKey:
     """The kernel for a dtype; its lanes go along columns, which begin anywhere."""
     lanes = lanes_for([of], of.compute, target.lanes_bytes) if unaligned else 1
     return DenseKey(f"dense_{kind}", of, 1 if kind == "order" else lanes, not unaligned)
@@ -98,7 +98,7 @@ class Dense(BoardSkeleton[DenseKey]):
         """What block memory holds."""
         return dense_held.SIZES if key.held else {"FT_HELD": 0}
 
-    def memories(self, key: DenseKey, structure: str) -> list[Memory]:
+    def memories(self, key: DenseKey, structure: str) -> list[LocalMemory]:
         """Matrices, a column or several of each, and the places of rows."""
         return dense_held.memories(self.word, 8 * key.dtype.itemsize)
 

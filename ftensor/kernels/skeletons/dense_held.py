@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..operators import operator_cycles
-from ..work import Access, KernelLaunch, Loop, Memory
+from ..work import Access, KernelLaunch, LocalMemory, Loop
 
 HELD, ROWS, GROUP = 16384, 4096, 64  # elements of matrices, of columns of them, matrices at a time
 SIZES: dict[str, object] = {"FT_HELD": HELD, "FT_ROWS": ROWS, "FT_GROUP": GROUP}
@@ -22,14 +22,14 @@ def fits(word: str, geometry: Sequence[int]) -> bool:
     return word in ("dense_cholesky", "dense_solve") and m * m <= HELD
 
 
-def memories(word: str, bits: int) -> list[Memory]:
+def memories(word: str, bits: int) -> list[LocalMemory]:
     """Matrices, a column of each (for solutions the columns), and the places of rows."""
-    held = [Memory(HELD, bits), Memory(ROWS, bits)]
+    held = [LocalMemory(HELD, bits), LocalMemory(ROWS, bits)]
     places = {"dense_lu": 2, "dense_order": 1, "dense_cholesky": 0, "dense_solve": 0}
     if word not in places:
         return []
     columns = [] if word == "dense_order" else held
-    return [*columns, Memory(ROWS, 32, places[word])] if places[word] else columns
+    return [*columns, LocalMemory(ROWS, 32, places[word])] if places[word] else columns
 
 
 def _group(matrices: int, size: int, rows: int, units: int) -> int:

@@ -14,7 +14,7 @@ from ..board_skeleton import BoardSkeleton
 from ..geometry import Each, Geometry, Long, Many
 from ..ports import LATENCY
 from ..skeleton import Parameter, register
-from ..words import ROOMY, Asked, Target, table_lines
+from ..words import ROOMY, Asked, KernelTarget, table_lines
 from ..work import Access, Ints, KernelLaunch, Loop
 
 # Radices whose butterflies are written out.
@@ -49,7 +49,7 @@ class FftKey:
         return f"ft_fft_{self.dtype.name}_{self.lanes}"
 
 
-def fft_key(of: dtype, target: Target) -> FftKey:
+def fft_key(of: dtype, target: KernelTarget) -> FftKey:
     """The kernel for a complex dtype: one lane where a vector cannot begin at any element, half a
     vector's where few of them are at hand."""
     if not getattr(target, "unaligned", False):

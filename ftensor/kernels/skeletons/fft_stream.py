@@ -14,7 +14,7 @@ from ..geometry import Each, Geometry
 from ..ports import PORT_BYTES
 from ..skeleton import Parameter, register
 from ..words import Argument, Asked, Option, table_lines
-from ..work import Access, Ints, KernelLaunch, Loop, Memory
+from ..work import Access, Ints, KernelLaunch, LocalMemory, Loop
 from .fft import passed
 
 # What an inventory may ask for: powers of two up to this one.
@@ -169,13 +169,13 @@ class FftStream(BoardSkeleton[FftStreamKey]):
             ("choose", kind): 12 * key.stages,
         }
 
-    def memories(self, key: FftStreamKey, structure: str) -> list[Memory]:
+    def memories(self, key: FftStreamKey, structure: str) -> list[LocalMemory]:
         """Two memories of three turns before, between and behind the stages; roots for each."""
         bits = 4 * key.dtype.itemsize
         return [
-            Memory(3 * key.slot, bits, 4 * (key.stages + 1)),
-            Memory(key.points // 2, bits, 2 * key.stages + 8),
-            Memory(64, 8 * PORT_BYTES),
+            LocalMemory(3 * key.slot, bits, 4 * (key.stages + 1)),
+            LocalMemory(key.points // 2, bits, 2 * key.stages + 8),
+            LocalMemory(64, 8 * PORT_BYTES),
         ]
 
     def extent(self, launch: KernelLaunch) -> str:

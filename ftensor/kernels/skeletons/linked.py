@@ -10,7 +10,7 @@ from ..linked import BEGIN, StageKey
 from ..skeleton import Parameter, register
 from ..staged import LOAD, STORE
 from ..words import Argument, Record
-from ..work import Access, KernelLaunch, Loop, Memory
+from ..work import Access, KernelLaunch, LocalMemory, Loop
 from .staged import Staged
 
 
@@ -84,7 +84,7 @@ class LinkedStage(BoardSkeleton[StageKey]):
         """Of a transform."""
         return {} if key.part == BEGIN else _graphs().operators(key.of)
 
-    def memories(self, key: StageKey, structure: str) -> list[Memory]:
+    def memories(self, key: StageKey, structure: str) -> list[LocalMemory]:
         """What a stage keeps. The FIFOs of streams are those of the graph's `joins`."""
         if key.part == BEGIN:
             return []

@@ -8,7 +8,7 @@ from ..ports import block_beats
 from ..skeleton import register
 from ..source import positional
 from ..words import LINEAR as RUNS
-from ..work import Access, KernelLaunch, Loop, Memory
+from ..work import Access, KernelLaunch, LocalMemory, Loop
 
 
 class Map(OpSkeleton):
@@ -80,12 +80,12 @@ class Map(OpSkeleton):
             accesses.append(Access(name, write, n * size, beats, burst if many else 1, n * size))
         return accesses
 
-    def memories(self, key: KernelKey, structure: str) -> list[Memory]:
+    def memories(self, key: KernelKey, structure: str) -> list[LocalMemory]:
         """A block of each operand, where blocks take turns."""
         if structure != "burst":
             return []
         sizes = [p.dtype.itemsize for _, p, _ in in_memory(key)]
-        return [Memory(_block(key), 8 * size * key.lanes) for size in sizes]
+        return [LocalMemory(_block(key), 8 * size * key.lanes) for size in sizes]
 
 
 def _block(key: KernelKey) -> int:

@@ -14,7 +14,7 @@ from ..geometry import Each, Geometry
 from ..skeleton import Parameter, register
 from ..source import constant
 from ..words import Asked, table_lines
-from ..work import Access, Ints, KernelLaunch, Loop, Memory
+from ..work import Access, Ints, KernelLaunch, LocalMemory, Loop
 from .elements import element_defines, element_helpers, element_type
 
 # Of hls/vitis/pool.cpp: how many neighbours a step sees, and beats of a strip.
@@ -236,11 +236,11 @@ class Pool(BoardSkeleton[PoolKey]):
             counts |= {("add", of): LANES, ("div", of): 1}
         return counts
 
-    def memories(self, key: PoolKey, structure: str) -> list[Memory]:
+    def memories(self, key: PoolKey, structure: str) -> list[LocalMemory]:
         """Two strips, and what is folded."""
         bits = 8 * key.dtype.itemsize
         compute = 8 * key.dtype.compute.itemsize
-        return [Memory(DEPTH, bits, 2 * LANES), Memory(TURNS, compute + 32, LANES)]
+        return [LocalMemory(DEPTH, bits, 2 * LANES), LocalMemory(TURNS, compute + 32, LANES)]
 
 
 register(Pool())

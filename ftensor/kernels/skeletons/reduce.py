@@ -13,7 +13,7 @@ from ..pieces import Turns
 from ..skeleton import register
 from ..source import constant
 from ..words import ANY, INNER, OUTER
-from ..work import Access, Ints, KernelLaunch, Loop, Memory, distinct, members_in, pieces
+from ..work import Access, Ints, KernelLaunch, LocalMemory, Loop, distinct, members_in, pieces
 from .reduce_geometry import FoldGeometry
 
 # States folded side by side: neighbouring outputs, or neighbouring vectors of a long row.
@@ -22,7 +22,7 @@ INNER_VECTORS = 4
 _STAGE = re.compile("_(whole|first|second)$")
 
 
-class Reduce(OpSkeleton):
+class ReduceSkeleton(OpSkeleton):
     """What both ways of folding have in common."""
 
     geometry = FoldGeometry
@@ -124,7 +124,7 @@ class Reduce(OpSkeleton):
         return f"{'x'.join(map(str, kept)) or '1'} of {'x'.join(map(str, reduced)) or '1'}"
 
 
-class ReduceInner(Reduce):
+class ReduceInner(ReduceSkeleton):
     """Lanes along the innermost reduced dim, folded into one at the end of a row."""
 
     name = "reduce_inner"
@@ -230,7 +230,7 @@ def _turns(key: KernelKey, g: FoldGeometry, begin: int, end: int) -> list[Loop]:
     return loops
 
 
-class ReduceOuter(Reduce):
+class ReduceOuter(ReduceSkeleton):
     """Lanes along the innermost kept dim: each folds an output of its own."""
 
     name = "reduce_outer"
@@ -250,10 +250,10 @@ class ReduceOuter(Reduce):
         """Every lane lifts, and folds its rows, 16, 256 and 4096 of them."""
         return {"lift": key.lanes, "combine": 4 * key.lanes + 3, "finish": 1}
 
-    def memories(self, key: KernelKey, structure: str) -> list[Memory]:
+    def memories(self, key: KernelKey, structure: str) -> list[LocalMemory]:
         """The four states of each lane."""
         bits = 8 * key.compute.itemsize + 32 * _reduction(key).arg
-        return [Memory(_reduction(key).vectors, bits, 4 * key.lanes)]
+        return [LocalMemory(_reduction(key).vectors, bits, 4 * key.lanes)]
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Fetching rows, and folding them."""

@@ -15,7 +15,7 @@ from ..ports import LATENCY
 from ..skeleton import register
 from ..source import constant
 from ..words import ANY, GATHER, ROWS, SCATTER, table_lines
-from ..work import SCATTERS, Access, Ints, KernelLaunch, Loop, Memory, distinct, members_in
+from ..work import SCATTERS, Access, Ints, KernelLaunch, LocalMemory, Loop, distinct, members_in
 
 # A row is cut into chunks of this many elements when there are few rows.
 ROW_CHUNK = 4096
@@ -253,13 +253,13 @@ class Rows(OpSkeleton):
             accesses.append(Access(name, write, elements * size, elements, burst, crossing * size, True))
         return accesses
 
-    def memories(self, key: KernelKey, structure: str) -> list[Memory]:
+    def memories(self, key: KernelKey, structure: str) -> list[LocalMemory]:
         """Runs that come again, of each input in whole beats."""
         if key.lanes == 1:
             return []
         kept = constant("vitis/runs.h", "FT_KEPT")
         inputs = [p.dtype.itemsize for _, p, write in in_memory(key) if not write]
-        return [Memory(kept, 8 * size * key.lanes) for size in inputs]
+        return [LocalMemory(kept, 8 * size * key.lanes) for size in inputs]
 
     def divisions(self, launch: KernelLaunch, loops: object) -> int:
         """Where a unit's work begins, dim by dim."""

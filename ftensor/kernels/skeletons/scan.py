@@ -14,7 +14,7 @@ from ..geometry import Each, Geometry, Many
 from ..operators import FUNCTION, distance, interval, operator_cycles
 from ..skeleton import Parameter, register
 from ..words import Asked, Option, Record, table_lines
-from ..work import Access, Ints, KernelLaunch, Loop, Memory, members_in
+from ..work import Access, Ints, KernelLaunch, LocalMemory, Loop, members_in
 from .elements import element_defines, element_helpers, element_type
 
 COLUMNS = 16  # rows that go side by side
@@ -268,11 +268,11 @@ class Scan(BoardSkeleton[ScanKey]):
         """Rows side by side are read an element at a time."""
         return not written
 
-    def memories(self, key: ScanKey, structure: str) -> list[Memory]:
+    def memories(self, key: ScanKey, structure: str) -> list[LocalMemory]:
         """States and places of rows side by side; elements of short rows."""
         bits, places = 8 * key.dtype.compute.itemsize, SCANS[key.op].place
-        memories = [Memory(SIDE, bits), Memory(TILE, 8 * key.dtype.itemsize)]
-        return memories + [Memory(SIDE, 32), Memory(TILE, 32)] * places
+        memories = [LocalMemory(SIDE, bits), LocalMemory(TILE, 8 * key.dtype.itemsize)]
+        return memories + [LocalMemory(SIDE, 32), LocalMemory(TILE, 32)] * places
 
     def operators(self, key: ScanKey) -> Mapping[tuple[str, str], int]:
         """Those of an element, and those of a total that is taken over."""

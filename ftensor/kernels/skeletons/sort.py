@@ -15,7 +15,7 @@ from ..geometry import Geometry, Long, Many
 from ..key import Key
 from ..skeleton import Parameter, register
 from ..words import Asked, Record, table_lines
-from ..work import Access, Ints, KernelLaunch, Loop, Memory, pieces
+from ..work import Access, Ints, KernelLaunch, LocalMemory, Loop, pieces
 
 RUN = 32  # elements that a row of registers sorts
 WAYS = 16  # runs that are merged into one
@@ -228,9 +228,9 @@ class Sort(OfOrder[SortKey]):
             {("compare", "int32"): 4 * WAYS, ("choose", "int32"): chosen + 4 * WAYS, ("add", "int32"): 6 * WAYS}
         )
 
-    def memories(self, key: SortKey, structure: str) -> list[Memory]:
+    def memories(self, key: SortKey, structure: str) -> list[LocalMemory]:
         """Both sides of elements and places."""
-        return [Memory(TILE, 8 * key.dtype.itemsize, 2), Memory(TILE, 32, 2)]
+        return [LocalMemory(TILE, 8 * key.dtype.itemsize, 2), LocalMemory(TILE, 32, 2)]
 
     def extent(self, launch: KernelLaunch) -> str:
         """Rows and their size."""

@@ -13,7 +13,7 @@ from ..skeleton import Parameter, register
 from ..staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WIDE, StagedKey, Stages
 from ..transform import Transform
 from ..words import Argument, InWords, Record
-from ..work import Access, KernelLaunch, Loop, Memory
+from ..work import Access, KernelLaunch, LocalMemory, Loop
 
 # Write a key's HLS C++, with all that it includes: set by the layer that writes sources.
 writers: list[Callable[[StagedKey], str]] = []
@@ -125,17 +125,17 @@ class Staged(BoardSkeleton[StagedKey]):
                 counts.update(key.course.operators(call.unit.scaled))
         return counts
 
-    def memories(self, key: StagedKey, structure: str) -> list[Memory]:
+    def memories(self, key: StagedKey, structure: str) -> list[LocalMemory]:
         """FIFOs, rows that are kept, and the states of folds."""
         stages = Stages(key)
-        memories = [Memory(f.depth, stages.bits(f.value)) for f in stages.fifos]
+        memories = [LocalMemory(f.depth, stages.bits(f.value)) for f in stages.fifos]
         for p in key.ins:
             if key.kept(p):
-                memories.append(Memory(key.kept(p), 8 * p.dtype.itemsize * key.lanes))
+                memories.append(LocalMemory(key.kept(p), 8 * p.dtype.itemsize * key.lanes))
         for stage in stages.in_order:
             if stage.kind == FOLD:
                 size = 8 * key.calls[stage.calls[0]].unit.compute.itemsize
-                memories.append(Memory(8, size, key.lanes))
+                memories.append(LocalMemory(8, size, key.lanes))
             if stage.kind == TRANSFORM:
                 memories += key.course.memories(8 * key.calls[stage.calls[0]].unit.compute.itemsize)
         return memories

@@ -13,7 +13,7 @@ from ..geometry import Geometry
 from ..skeleton import Parameter, register
 from ..source import constant
 from ..words import Asked, table_lines
-from ..work import Access, KernelLaunch, Loop, Memory
+from ..work import Access, KernelLaunch, LocalMemory, Loop
 
 # Of hls/vitis/whole_rows.cpp.
 LANES = constant("vitis/whole_rows.cpp", "LANES")
@@ -162,9 +162,9 @@ class WholeRows(BoardSkeleton[WholeKey]):
             ("choose", "float"): 26 * LANES,
         }
 
-    def memories(self, key: WholeKey, structure: str) -> list[Memory]:
+    def memories(self, key: WholeKey, structure: str) -> list[LocalMemory]:
         """Rows that wait, layer norm's factors, states."""
-        return [Memory(FIFO, 32 * LANES, 2), Memory(BEATS, 32, 2 * LANES), Memory(TURNS, 32, 2)]
+        return [LocalMemory(FIFO, 32 * LANES, 2), LocalMemory(BEATS, 32, 2 * LANES), LocalMemory(TURNS, 32, 2)]
 
 
 register(WholeRows())

@@ -22,7 +22,7 @@ from ...kernels.ports import PORT_BYTES
 from .. import cache
 from ..backend import Backend, host_bytes, host_memory
 from ..cold import notice
-from ..parts import DeviceProperties, Kernel, OwnKernel, Program
+from ..parts import CompiledKernel, DeviceProperties, KernelSource, OwnKernel
 from ..targets import csim_compiler
 from ..together import JOINT
 from .declared import C_TYPES, declared
@@ -90,7 +90,7 @@ class CSimBackend(Backend):
         """A kernel of an image for the software device: the function itself."""
         return OwnKernel(own_launcher(file, key))
 
-    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
+    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
         """Compile, or load from the disk cache, one kernel.
 
         The function takes two more ints than `params` says: which compute unit, of how many.
@@ -109,7 +109,7 @@ class CSimBackend(Backend):
             library = ffi.dlopen(str(self._library(key, source, entry, flags)))
         return _make_launcher(library, entry, len(params), ffi.string if waits else None)
 
-    def has_built(self, program: Program) -> bool:
+    def has_built(self, program: KernelSource) -> bool:
         """Whether the disk cache holds a program."""
         return cache.path(self._cache_key(program.source, self._flags(()))).exists()
 
@@ -120,7 +120,7 @@ class CSimBackend(Backend):
         # -march=native makes code for the CPU at hand, and a home directory may be shared.
         return cache.key("csim", source, " ".join(flags), self.properties.driver, cpu_name())
 
-    def build_together(self, source: str, programs: Sequence[Program]) -> None:
+    def build_together(self, source: str, programs: Sequence[KernelSource]) -> None:
         """Fill the disk cache with programs; `source` is the text of all of them in one."""
         flags = self._flags(())
         joint = self._cache_key(source, flags)
@@ -209,7 +209,7 @@ class CSimBackend(Backend):
         return int(timing)
 
 
-def _make_launcher(library: Any, entry: str, count: int, string: Any) -> Kernel:
+def _make_launcher(library: Any, entry: str, count: int, string: Any) -> CompiledKernel:
     """A function that calls the kernel; where its stages wait for each other, and `string` reads
     what they say of it, also one that raises."""
     names = ", ".join([f"a{i}" for i in range(count)])
@@ -223,7 +223,7 @@ def _make_launcher(library: Any, entry: str, count: int, string: Any) -> Kernel:
         lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]
         scope |= {"stuck": library.ft_stuck, "string": string, "error": stuck, "name": entry}
     exec(compile("\n".join(lines), f"<launch {entry}>", "exec"), scope)
-    launch: Kernel = scope.pop("launch")  # or it would hold itself, until a garbage collection
+    launch: CompiledKernel = scope.pop("launch")  # or it would hold itself, until a garbage collection
     return launch
 
 

@@ -17,7 +17,7 @@ from ...image.intel_file import TARGETS
 from ...image.manifest import JOINED, LINKED, KernelRecord
 from ...kernels.board_skeleton import board_named
 from ..images import Images, LoadedImage, Slot
-from ..parts import Kernel
+from ..parts import CompiledKernel
 from .declared import C_TYPES, declared
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class CSimImages(Images):
             image.program = _opened(image.file)
         return image
 
-    def launcher(self, slot: Slot) -> Kernel:
+    def launcher(self, slot: Slot) -> CompiledKernel:
         """The launcher itself: it never changes."""
         if slot.run is None:
             slot.run = _launcher(self._open(next(self._holders(slot.entry))), slot)
@@ -89,7 +89,7 @@ def opened(file: ImageFile, functions: Iterable[str]) -> Any:
         Path(name).unlink()
 
 
-def _launcher(image: LoadedImage, slot: Slot) -> Kernel:
+def _launcher(image: LoadedImage, slot: Slot) -> CompiledKernel:
     """A function that calls a kernel in each unit's stead, or those that one launch starts, one
     after another: the last of them runs all. So does one thread at a time."""
     parts = image.file.manifest.parts(slot.entry)
@@ -118,5 +118,5 @@ def _launcher(image: LoadedImage, slot: Slot) -> Kernel:
         lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]
         scope |= {"stuck": image.program.ft_stuck, "string": declared(()).string}
         scope |= {"error": stuck, "name": record.name}
-    run: Kernel = compiled(slot.entry, lines, scope)
+    run: CompiledKernel = compiled(slot.entry, lines, scope)
     return run

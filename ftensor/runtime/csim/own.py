@@ -11,10 +11,10 @@ from .images import opened
 if TYPE_CHECKING:
     from ...image.file import ImageFile
     from ...kernels.own import OwnKey
-    from ..parts import Kernel
+    from ..parts import CompiledKernel
 
 
-def own_launcher(file: ImageFile, key: OwnKey) -> Kernel:
+def own_launcher(file: ImageFile, key: OwnKey) -> CompiledKernel:
     """A function that calls the kernel; ImageError where the image can't be called here."""
     if not file.emulated:
         raise errors.needs_a_board(file.path, file.platform)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import image as image_errors
 from ...image.file import VARIABLE
 from ..opencl.backend import OpenCLBackend
-from ..parts import Kernel
+from ..parts import CompiledKernel
 from .images import IntelImages
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class IntelBackend(OpenCLBackend):
         self.images = images
         return file
 
-    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
+    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
         """Compile a kernel on the emulator; ImageError on a board, which can't."""
         if not self.compiles:
             raise image_errors.no_image(self.properties.name)

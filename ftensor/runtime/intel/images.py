@@ -9,7 +9,7 @@ from ...errors import image as errors
 from ...image.file import ImageFile
 from ...image.intel_file import TARGETS
 from ..images import Images, LoadedImage, Slot
-from ..parts import Kernel
+from ..parts import CompiledKernel
 from ..stream import Stream
 from .launch import Turn, make_launcher
 
@@ -54,7 +54,7 @@ class IntelImages(Images):
         super().changed()
         self.backend.units = self.most_units()
 
-    def launcher(self, slot: Slot) -> Kernel:
+    def launcher(self, slot: Slot) -> CompiledKernel:
         """The launcher itself: it never changes."""
         if slot.run is None:
             image = next(self._holders(slot.entry))

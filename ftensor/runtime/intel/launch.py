@@ -15,7 +15,7 @@ from ...image.manifest import ArgumentRecord, KernelRecord
 from ...kernels.skeleton import exact_units
 from ..images import LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
-from ..parts import Kernel
+from ..parts import CompiledKernel
 from ..signals import deferred
 from ..stream import Stream
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ONE = (1,)
 
 
-class Stage:
+class StageKernel:
     """One kernel object, and where each of its arguments is among the values of a launch."""
 
     def __init__(self, kernel: Any, takes: Sequence[ArgumentRecord], order: Sequence[str]) -> None:
@@ -85,7 +85,7 @@ class Turn:
         self.stream = stream
 
 
-def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Kernel:
+def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> CompiledKernel:
     """A function `launch(stream, units, *args)` for one entry of an image."""
     entry = image.find(slot.entry)
     assert entry is not None
@@ -95,7 +95,7 @@ def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Kernel
     lines = [f"def launch({names}/):", f"    return ({''.join(f'{e}, ' for e in passed)})"]
     values: Callable[..., tuple[Any, ...]] = compiled(slot.entry, lines, dict(SCOPE))
 
-    def make() -> list[list[Stage]]:
+    def make() -> list[list[StageKernel]]:
         return [_stages(images, image, record, copy) for copy in range(record.units)]
 
     try:
@@ -116,20 +116,22 @@ def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Kernel
     return launch
 
 
-def _stages(images: IntelImages, image: LoadedImage, record: KernelRecord, copy: int) -> list[Stage]:
+def _stages(images: IntelImages, image: LoadedImage, record: KernelRecord, copy: int) -> list[StageKernel]:
     arguments = {a.name: a for a in record.arguments}
     names = list(arguments)
     parts = record.stages or stages(record.name, record.skeleton, record.structure, names, copy)
     kernel = images.backend.cl.Kernel
-    return [Stage(kernel(image.program, part.name), [arguments[a] for a in part.arguments], names) for part in parts]
+    return [
+        StageKernel(kernel(image.program, part.name), [arguments[a] for a in part.arguments], names) for part in parts
+    ]
 
 
 def _way(
     images: IntelImages,
     record: KernelRecord,
-    copies: list[list[Stage]],
+    copies: list[list[StageKernel]],
     turn: Turn,
-    make: Callable[[], list[list[Stage]]],
+    make: Callable[[], list[list[StageKernel]]],
 ) -> Callable[[Any, tuple[Any, ...], int], None]:
     """How a launch of the kernel is enqueued."""
     from pyopencl import _cl

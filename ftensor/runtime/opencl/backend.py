@@ -12,7 +12,7 @@ from ... import errors
 from .. import cache
 from ..backend import Backend, host_bytes, host_memory
 from ..cold import notice
-from ..parts import Kernel, Program
+from ..parts import CompiledKernel, KernelSource
 from ..pool import POISON, LostPool, leak
 from ..stream import LostStream
 from ..together import JOINT
@@ -65,7 +65,7 @@ class OpenCLBackend(Backend):
         self._options = build_options(target, cl_device)
         self._joint: dict[str, Any] = {}
 
-    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
+    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
         """Compile, or load from the disk cache, one kernel."""
         self._refuse_if_lost()
         all_options = self._all_options(options)
@@ -149,11 +149,11 @@ class OpenCLBackend(Backend):
         program._build(options, [self.cl_device])
         return program
 
-    def has_built(self, program: Program) -> bool:
+    def has_built(self, program: KernelSource) -> bool:
         """Whether the disk cache holds a program."""
         return cache.path(self._cache_key(program.source, self._all_options(()))).exists()
 
-    def build_together(self, source: str, programs: Sequence[Program]) -> None:
+    def build_together(self, source: str, programs: Sequence[KernelSource]) -> None:
         """Fill the disk cache with programs; `source` is the text of all of them in one."""
         if len(programs) == 1:
             self.build(*programs[0])

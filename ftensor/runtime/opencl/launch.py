@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from ..parts import Kernel
+from ..parts import CompiledKernel
 
 # How pyopencl packs a scalar of that C type; "l" and "L" are 64 bits wide where C's long is.
 TYPE_CHARS = {
@@ -30,7 +30,7 @@ def make_launcher(
     local_size: tuple[int] | None,
     tasks: bool = False,
     inline_queue: Any = None,
-) -> Kernel:
+) -> CompiledKernel:
     """A function `launch(stream, units, *args)` written for one kernel's parameters.
 
     A unit is a work-item; with `tasks` it is a launch of its own of a single work-item, which is
@@ -127,8 +127,8 @@ def make_launcher(
     return launch
 
 
-def _compiled(name: str, lines: Sequence[str], scope: dict[str, Any]) -> Kernel:
+def _compiled(name: str, lines: Sequence[str], scope: dict[str, Any]) -> CompiledKernel:
     namespace = dict(scope)
     exec(compile("\n".join(lines), f"<launch {name}>", "exec"), namespace)
-    launch: Kernel = namespace.pop("launch")  # or it would hold itself, until a garbage collection
+    launch: CompiledKernel = namespace.pop("launch")  # or it would hold itself, until a garbage collection
     return launch

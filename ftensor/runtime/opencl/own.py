@@ -92,7 +92,7 @@ def _parameters(cl: Any, program: Any) -> dict[str, list[list[Any]]]:
 
 
 class _Launcher:
-    """Called as a `Kernel`. A kernel object holds its arguments until it is enqueued, so each is in
+    """Called as a `CompiledKernel`. A kernel object holds its arguments until it is enqueued, so each is in
     one launch at a time."""
 
     def __init__(self, program: OwnProgram, key: OwnKey) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import image as image_errors
 from ..backend import Backend
-from ..parts import Kernel, OwnKernel
+from ..parts import CompiledKernel, OwnKernel
 from ..pool import poisoned
 from .banks import BankedBuffer, BankedPool
 from .images import XrtImages
@@ -84,7 +84,7 @@ class XrtBackend(XrtMemory):
         """RuntimeError: a board compiles nothing."""
         return Backend.own_program(self, source, options)
 
-    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> Kernel:
+    def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
         """ImageError: a board compiles nothing."""
         raise image_errors.compiles_nothing(self.properties.name, entry)
 

@@ -18,7 +18,7 @@ from ...kernels.ctype import width
 from ...kernels.skeleton import exact_units
 from ..images import Images, LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
-from ..parts import Kernel
+from ..parts import CompiledKernel
 from . import together
 from .banks import Port, place, spread
 from .maker import maker
@@ -107,7 +107,7 @@ class XrtImages(Images):
         self.active = image
         self.several_banks = len(image.file.banks) > 1
 
-    def launcher(self, slot: Slot) -> Kernel:
+    def launcher(self, slot: Slot) -> CompiledKernel:
         """A launcher that holds on to the entry, while images come and go."""
         lock, ready, backend = self.lock, self._ready, self.backend
 
@@ -129,7 +129,7 @@ class XrtImages(Images):
 
         return launch
 
-    def _ready(self, slot: Slot) -> Kernel:
+    def _ready(self, slot: Slot) -> CompiledKernel:
         """The slot's launcher for the image that has its entry, which is active from now on."""
         image = slot.image or next(self._holders(slot.entry), None)
         if image is None:
@@ -147,7 +147,7 @@ class XrtImages(Images):
         return slot.run
 
 
-def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel:
+def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> CompiledKernel:
     """A function `launch(stream, units, *args)` written for one entry of an image.
 
     Its arguments become the kernel's as the manifest's tokens say; buffers that are not yet in
@@ -260,7 +260,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
         "set_longs": kernel._set_arg_buf_multi,
         "set_scalars": kernel._set_arg_buf_pack_multi,
     }
-    run: Kernel = compiled(slot.entry, lines, scope)
+    run: CompiledKernel = compiled(slot.entry, lines, scope)
     return run
 
 

@@ -16,7 +16,7 @@ from .queue import COMMANDS_AHEAD
 if TYPE_CHECKING:
     from ...image.file import ImageFile
     from ...kernels.own import OwnKey
-    from ..parts import Kernel
+    from ..parts import CompiledKernel
     from .backend import XrtBackend
 
 ONE = (1,)
@@ -33,7 +33,7 @@ def own_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> OwnKernel:
     return OwnKernel(backend.images.launcher(slot), 0, max(1, units))
 
 
-def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> Kernel:
+def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledKernel:
     """A function that launches the kernel on the loaded image, a command for each unit."""
     _cl: Any = import_module("pyopencl._cl")
     kernel = backend.cl.Kernel(image.program, key.name)

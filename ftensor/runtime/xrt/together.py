@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...image.call_tokens import SCOPE, compiled, expressions
 from ..images import LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
-from ..parts import Kernel
+from ..parts import CompiledKernel
 from ..signals import deferred
 from .banks import Port, place
 from .queue import COMMANDS_AHEAD
@@ -32,7 +32,7 @@ class Kernels:
         kernel._set_arg_multi((k, pair[1]))
 
 
-def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel:
+def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> CompiledKernel:
     """A function `launch(stream, units, *args)` that starts all kernels of an entry.
 
     Each has one compute unit, and is a command of its own. The commands wait for what was before
@@ -97,5 +97,5 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
         "ports": tuple(ports),
         "whole": whole,
     }
-    run: Kernel = compiled(slot.entry, lines, scope)
+    run: CompiledKernel = compiled(slot.entry, lines, scope)
     return run

@@ -11,7 +11,7 @@ from ...kernels.board_skeleton import board_skeleton_of
 from ...kernels.linked import BEGIN, StageKey
 from ...kernels.staged import StagedKey
 from ...kernels.transform import Transform
-from ...kernels.work import Memory
+from ...kernels.work import LocalMemory
 from ..group import Group, arguments
 from ..vitis import interface, member, reduce
 from ..vitis.map import FIFO_DEPTH
@@ -69,10 +69,10 @@ def area(group: Group) -> Area:
     memories = max(held, key=lambda needed: sum(m.words * m.bits * m.copies for m in needed))
     if group.joint:
         memories = [m for needed in held for m in needed]
-    memories = [*memories, *(Memory(j.depth, j.bits) for j in group.joins)]
+    memories = [*memories, *(LocalMemory(j.depth, j.bits) for j in group.joins)]
     bundles = interface.bundles(group)
     if interface.structure(group) == "dataflow":
-        memories = [*memories, *(Memory(FIFO_DEPTH, b.bits) for b in bundles)]
+        memories = [*memories, *(LocalMemory(FIFO_DEPTH, b.bits) for b in bundles)]
     return Area(
         group.name,
         group.units,
@@ -148,7 +148,7 @@ def _folds(group: Group) -> Iterator[tuple[str, Counts, int]]:
         yield group.kind.op(key.name), counts, times
 
 
-def _memory(memory: Memory) -> Resources:
+def _memory(memory: LocalMemory) -> Resources:
     """In LUTs where it is shallow, else in block RAM."""
     if memory.words <= _IN_LOGIC or memory.words * memory.bits <= 1024:
         return Resources(lut=memory.bits * ceil(memory.words / _IN_LOGIC) * memory.copies)
@@ -166,5 +166,5 @@ def _port(bundle: interface.Bundle) -> Resources:
     total = PORT + PORT_BIT * bundle.bits + PORT_JOINED + PORT_JOINED_BIT * bundle.bits
     for beats, bursts in (bundle.reads, bundle.writes):
         if beats:
-            total += _memory(Memory(beats * bursts, bundle.bits))
+            total += _memory(LocalMemory(beats * bursts, bundle.bits))
     return total

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from ...errors import inventory as errors
 from ...image.manifest import LINKED
 from ...kernels.linked import MOST_DEPTH, Linked, StageKey
-from ..group import LONGEST_NAME, Group, Stream
+from ..group import LONGEST_NAME, Group, StreamConnection
 from ..grouping import free_name
 from .graphs import GraphFile
 
@@ -41,7 +41,7 @@ def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[Group, ..
                 raise errors.too_deep(graph.where, name, join.depth, MOST_DEPTH)
             (a, source), (b, target) = join.source, join.target
             bits = network.stages.bits(join.value) if join.value >= 0 else _TOLD_BITS
-            joins.append(Stream(f"{units[a]}.{source}", f"{units[b]}.{target}", join.depth, bits))
+            joins.append(StreamConnection(f"{units[a]}.{source}", f"{units[b]}.{target}", join.depth, bits))
         for k, part in enumerate(network.parts):
             if part.serves is not None:
                 joined = () if k else tuple(joins)

@@ -15,7 +15,7 @@ from ...kernels.hls_path import hls_root
 from ...kernels.key import KernelKey, Key
 from .. import joint as joints
 from ..group import Group
-from ..grouping import MOST_UNITS, bundles, free_name, suffix
+from ..grouping import MOST_UNITS, free_name, port_groups, suffix
 from .choose import chosen
 from .graphs import GraphFile, parse_graph
 from .linked import linked
@@ -159,7 +159,7 @@ def parts(members: list[Key], grouping: str, joint: bool = True) -> list[tuple[s
         return [_alone(key) for key in members]
     shared = [key for key in members if isinstance(key, KernelKey)]
     own = [key for key in members if not isinstance(key, KernelKey)]
-    joined = [(suffix(b), tuple[Key, ...](b.members)) for b in bundles(shared)]
+    joined = [(suffix(b), tuple[Key, ...](b.members)) for b in port_groups(shared)]
     if not joint:
         return joined + [_alone(key) for key in own]
     return joined + [(joints.name(family), family) for family in joints.families(own)]

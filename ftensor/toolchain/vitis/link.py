@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ...boards import Board
 from ...errors.build import feeds_itself, too_many_units
 from ..area.kernel import area
-from ..group import Group, Stream
+from ..group import Group, StreamConnection
 from .interface import bundles
 from .placement import memories, place, unit_names
 
@@ -32,7 +32,7 @@ def configuration(
     groups: Sequence[Group],
     version: tuple[int, int],
     clock_mhz: float | None = None,
-    streams: Sequence[Stream] = (),
+    streams: Sequence[StreamConnection] = (),
     board: Board | None = None,
 ) -> str:
     """The text of link.cfg; BuildError where v++ or XRT would refuse it.

@@ -18,7 +18,7 @@ from .words import describe, element, lane_words, port_words, space_of, stored, 
 
 
 @dataclass
-class Unit:
+class MemberText:
     """A member in the sources: its functions' text, and how one element is passed to it."""
 
     opcode: int
@@ -67,7 +67,7 @@ def op_function(key: KernelKey, name: str) -> list[str]:
     return function(head, [*lets, f"return {expand(key.body[0], macros)};"])
 
 
-def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str]) -> Unit:
+def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str]) -> MemberText:
     """One element of a pointwise member: from the ports' elements to the output port's."""
     key = group.keys[opcode]
     if len(key.outs) != 1:
@@ -90,10 +90,10 @@ def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str
     parameters = ", ".join(f"{t} {n}" for t, n in takes)
     head = f"static inline {element(of['out0'])} {name}({parameters})"
     lines_ = tidy(body, element(of["out0"]), takes)
-    return Unit(opcode, key, space_of(key), name, [n for _, n in takes], head, lines_, op_name)
+    return MemberText(opcode, key, space_of(key), name, [n for _, n in takes], head, lines_, op_name)
 
 
-def sections(units: Sequence[Unit], ops: dict[str, dict[str, list[str]]]) -> list[str]:
+def sections(units: Sequence[MemberText], ops: dict[str, dict[str, list[str]]]) -> list[str]:
     """The namespaces of the compute types: settings, helpers, op functions, units."""
     lines: list[str] = []
     for space in dict.fromkeys(u.space for u in units):
@@ -108,10 +108,10 @@ def sections(units: Sequence[Unit], ops: dict[str, dict[str, list[str]]]) -> lis
     return lines
 
 
-def units_of(group: Group) -> tuple[list[Unit], dict[str, dict[str, list[str]]]]:
+def units_of(group: Group) -> tuple[list[MemberText], dict[str, dict[str, list[str]]]]:
     """The units of a pointwise group, and the op functions they call, by namespace and name."""
     ops: dict[str, dict[str, list[str]]] = {}
-    units: list[Unit] = []
+    units: list[MemberText] = []
     of = port_words(group)
     for opcode, key in enumerate(group.keys):
         mine = ops.setdefault(space_of(key), {})
@@ -127,7 +127,7 @@ def units_of(group: Group) -> tuple[list[Unit], dict[str, dict[str, list[str]]]]
     return together(units, of), ops
 
 
-def together(units: Sequence[Unit], of: Mapping[str, str]) -> list[Unit]:
+def together(units: Sequence[MemberText], of: Mapping[str, str]) -> list[MemberText]:
     """The units, those of one compute type and result in one function of three steps: operands
     become what is computed in, the op, the result becomes what is stored. Each conversion stands in
     the hardware once, whatever ops need it, and each op once, whatever its operands come as."""
@@ -146,7 +146,7 @@ def together(units: Sequence[Unit], of: Mapping[str, str]) -> list[Unit]:
     return merged
 
 
-def _steps(unit: Unit) -> tuple[list[str], list[str]] | None:
+def _steps(unit: MemberText) -> tuple[list[str], list[str]] | None:
     """What a unit passes to its op, and what it does with the result, `r_out0`; None where the
     op's call is no line of its own."""
     for k, line in enumerate(unit.lines):
@@ -163,7 +163,7 @@ def _steps(unit: Unit) -> tuple[list[str], list[str]] | None:
     return None
 
 
-def _joined(units: Sequence[Unit], result: str, of: Mapping[str, str]) -> Unit:
+def _joined(units: Sequence[MemberText], result: str, of: Mapping[str, str]) -> MemberText:
     """One function for units of one compute type and result."""
     operands: dict[tuple[str, str], dict[str, list[int]]] = {}
     calls: dict[str, list[int]] = {}
@@ -190,7 +190,7 @@ def _joined(units: Sequence[Unit], result: str, of: Mapping[str, str]) -> Unit:
     types = {n: element(c) for n, c in of.items()}
     head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in parameters)])
     name, first = f"{result}_by_opcode", units[0]
-    return Unit(
+    return MemberText(
         first.opcode,
         first.key,
         first.space,
@@ -220,7 +220,7 @@ def _switch(texts: Mapping[str, Sequence[int]]) -> list[str]:
     return [*lines, f"default: {last}", "}"]
 
 
-def function_unit(group: Group, units: Sequence[Unit]) -> list[str]:
+def function_unit(group: Group, units: Sequence[MemberText]) -> list[str]:
     """The function that takes one element through the unit of an opcode."""
     of = port_words(group)
     takes = unit_parameters(group, units)
@@ -245,7 +245,7 @@ def function_unit(group: Group, units: Sequence[Unit]) -> list[str]:
     return [*lines, f"    default: {last}", "    }", "}"]
 
 
-def unit_parameters(group: Group, units: Sequence[Unit]) -> list[str]:
+def unit_parameters(group: Group, units: Sequence[MemberText]) -> list[str]:
     """What `function_unit` takes besides the opcode: all that any unit takes, in order."""
     wanted = {n for u in units for n in u.takes}
     names = [name for name, _ in slots(group) if name in wanted]

@@ -12,7 +12,7 @@ from ...ports import PORT_BYTES
 from ...skeleton import Parameter, register
 from ...source import constant
 from ...words import Argument, Asked, Record
-from ...work import Access, Ints, KernelLaunch, Loop, Memory
+from ...work import Access, Ints, KernelLaunch, LocalMemory, Loop
 from .conv import Conv, ConvGeometry, alike, burst_of, strips_of, turns
 from .key import DEPTH, BoardConv, ConvKey
 from .pack import ConvPack, ConvPackGeometry
@@ -173,14 +173,14 @@ class ConvBytes(_Bytes, Conv):
             ("choose", "int32"): 5 * key.lanes + OUT * 12 + key.rows * key.lanes,
         }
 
-    def memories(self, key: ConvKey, structure: str) -> list[Memory]:
+    def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
         """Two strips, the sums of a tile, those that leave in lines, and FIFOs of them."""
         return [
-            Memory(constant("vitis/conv_bytes.cpp", "STRIP") + 1, 8, 2 * key.lanes),
-            Memory(key.vectors, 32, key.rows * key.lanes),
-            Memory(key.vectors * key.rows, 32, key.lanes),
-            Memory(32, 32 * key.lanes),
-            Memory(64, 32 * OUT),
+            LocalMemory(constant("vitis/conv_bytes.cpp", "STRIP") + 1, 8, 2 * key.lanes),
+            LocalMemory(key.vectors, 32, key.rows * key.lanes),
+            LocalMemory(key.vectors * key.rows, 32, key.lanes),
+            LocalMemory(32, 32 * key.lanes),
+            LocalMemory(64, 32 * OUT),
         ]
 
 
@@ -282,9 +282,9 @@ class ConvBytesPack(_Bytes, ConvPack):
         """Filters' weights are few beats each."""
         return vector and not written
 
-    def memories(self, key: ConvKey, structure: str) -> list[Memory]:
+    def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
         """The weights of a panel's filters, of some channels."""
-        return [Memory(DEPTH // WORD, 8, key.rows * WORD)]
+        return [LocalMemory(DEPTH // WORD, 8, key.rows * WORD)]
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
         """What moves pieces and weights into place, and puts pieces side by side; addresses."""

@@ -12,14 +12,14 @@ from ...key import lanes_for
 from ...operators import distance, operator_cycles
 from ...skeleton import Parameter, register
 from ...source import constant
-from ...words import ROOMY, Argument, Asked, Target
-from ...work import Access, Ints, KernelLaunch, Loop, Memory, members_in
+from ...words import ROOMY, Argument, Asked, KernelTarget
+from ...work import Access, Ints, KernelLaunch, LocalMemory, Loop, members_in
 from ..elements import element_type
 from .key import DEPTH, BoardConv, ConvKey, number, serves
 from .pack import conv_pack_key
 
 
-def conv_key(of: dtype, target: Target, unaligned: bool, filters: int) -> ConvKey:
+def conv_key(of: dtype, target: KernelTarget, unaligned: bool, filters: int) -> ConvKey:
     """The kernel for so many filters of a group.
 
     A CPU keeps as many sums in registers as it has room for, of filters that share the input. A
@@ -294,13 +294,13 @@ class Conv(BoardConv):
         many, turned = key.rows * key.lanes, key.lanes * (key.lanes.bit_length() - 1)
         return {("mul", of): many, ("add", of): many + key.lanes, ("choose", of): turned}
 
-    def memories(self, key: ConvKey, structure: str) -> list[Memory]:
+    def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
         """Two strips, the sums of a tile, what they join, and what leaves in lines."""
         bits = 8 * key.dtype.compute.itemsize
         return [
-            Memory(constant("vitis/conv.cpp", "STRIP") + 1, bits, 2 * key.lanes),
-            Memory(key.vectors, bits, key.rows * key.lanes),
-            Memory(key.vectors * key.rows, bits, 2 * key.lanes),
+            LocalMemory(constant("vitis/conv.cpp", "STRIP") + 1, bits, 2 * key.lanes),
+            LocalMemory(key.vectors, bits, key.rows * key.lanes),
+            LocalMemory(key.vectors * key.rows, bits, 2 * key.lanes),
         ]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 from ...geometry import Each, Geometry, Long, Many
 from ...skeleton import Parameter, register
 from ...words import Argument
-from ...work import Access, Ints, KernelLaunch, Loop, Memory
+from ...work import Access, Ints, KernelLaunch, LocalMemory, Loop
 from ..elements import element_type
 from .key import DEPTH, BoardConv, ConvKey, number
 
@@ -168,9 +168,9 @@ class ConvPack(BoardConv):
             Access("weight", False, weights * size, weights, near, once * size),
         ]
 
-    def memories(self, key: ConvKey, structure: str) -> list[Memory]:
+    def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
         """The weights of a panel's filters, of some channels."""
-        return [Memory(DEPTH, 8 * key.dtype.compute.itemsize, key.rows)]
+        return [LocalMemory(DEPTH, 8 * key.dtype.compute.itemsize, key.rows)]
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
         """What moves a piece into place, twice, and puts it beside others; addresses."""

@@ -9,13 +9,13 @@ from ....dtypes import dtype
 from ...geometry import Each, Geometry, Long, Many
 from ...key import lanes_for
 from ...skeleton import register
-from ...words import ROOMY, Target
+from ...words import ROOMY, KernelTarget
 from ...work import Ints
 from ..conv.key import ConvKey, Phase
 from .conv_direct import DirectConv
 
 
-def depthwise_conv_key(of: dtype, target: Target) -> ConvKey:
+def depthwise_conv_key(of: dtype, target: KernelTarget) -> ConvKey:
     """The kernel of a CPU: as many vectors of positions as it has registers for."""
     lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
     return ConvKey("conv_depthwise", of, lanes, 1, 8 if target.registers >= ROOMY else 4)

@@ -10,7 +10,7 @@ from ...costs import PROCESSOR
 from ...geometry import Each, Geometry, Long, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, register
-from ...words import ROOMY, Target
+from ...words import ROOMY, KernelTarget
 from ...work import Ints
 from ..conv.key import ConvKey, ConvSkeleton, Phase
 from ..elements import element_type
@@ -22,7 +22,7 @@ PLANES = 8192
 FILTERS = 48
 
 
-def panel_rows(target: Target, rows: int) -> int:
+def panel_rows(target: KernelTarget, rows: int) -> int:
     """The rows of a panel, a vector of sums each: of the sizes for which a CPU has registers, that
     which leaves the fewest of so many rows' unused."""
     shapes, busy = ((16, 12, 8, 4), 8) if target.registers >= ROOMY else ((6, 4), 4)
@@ -33,7 +33,7 @@ def panel_rows(target: Target, rows: int) -> int:
     return min((size for size in shapes if size <= rows), key=cost, default=shapes[-1])
 
 
-def direct_conv_key(of: dtype, target: Target, filters: int) -> ConvKey:
+def direct_conv_key(of: dtype, target: KernelTarget, filters: int) -> ConvKey:
     """The kernel of a CPU for so many filters of a group, up to 48 at once."""
     lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
     rows = panel_rows(target, filters)

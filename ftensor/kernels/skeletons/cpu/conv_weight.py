@@ -11,7 +11,7 @@ from ....iterator.shape import numel
 from ...geometry import Each, Geometry, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, register
-from ...words import Target
+from ...words import KernelTarget
 from ...work import Ints
 from ..conv.key import ConvKey, ConvSkeleton, Phase
 from ..elements import element_type
@@ -22,7 +22,7 @@ from .conv_direct import PLANES, panel_rows
 STEPS, ROWS = 256, 288
 
 
-def conv_weight_key(of: dtype, target: Target, rows: int) -> ConvKey:
+def conv_weight_key(of: dtype, target: KernelTarget, rows: int) -> ConvKey:
     """The kernel of a CPU for so many rows (channels and taps)."""
     lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
     return ConvKey("conv_weight", of, lanes, panel_rows(target, rows), 1)

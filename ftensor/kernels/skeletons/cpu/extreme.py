@@ -12,7 +12,7 @@ from ... import ctype
 from ...geometry import Geometry, Long, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
-from ...words import Target
+from ...words import KernelTarget
 from ...work import Ints
 
 # What every other element of a dtype comes before or equals: the least, and the greatest.
@@ -43,7 +43,7 @@ class ExtremeKey:
         return f"ft_arg{what}_{self.dtype.name}_{self.place.name}" + "_values" * self.values
 
 
-def extreme_key(of: dtype, place: dtype, target: Target, smallest: bool, values: bool) -> ExtremeKey | None:
+def extreme_key(of: dtype, place: dtype, target: KernelTarget, smallest: bool, values: bool) -> ExtremeKey | None:
     """The kernel, or None for a dtype without one."""
     if of.name not in _WORST:
         return None

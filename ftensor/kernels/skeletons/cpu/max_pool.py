@@ -12,7 +12,7 @@ from ....dtypes import dtype
 from ...geometry import Geometry, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
-from ...words import Target
+from ...words import KernelTarget
 from ...work import Ints
 from ..elements import element_defines, element_helpers, element_type
 
@@ -102,7 +102,7 @@ class MaxPoolKey:
         return f"ft_{self.skeleton}_{self.dtype.name}_{self.high}x{self.wide}_{self.row}_{self.lanes}"
 
 
-def max_pool_key(back: bool, of: dtype, windows: PlaneWindows, target: Target, unaligned: bool) -> MaxPoolKey:
+def max_pool_key(back: bool, of: dtype, windows: PlaneWindows, target: KernelTarget, unaligned: bool) -> MaxPoolKey:
     """The kernel for windows: as many lanes as a row has windows, or several rows at once, where
     vectors begin anywhere."""
     full = lanes_for([of], of.compute, target.lanes_bytes) if unaligned else 1

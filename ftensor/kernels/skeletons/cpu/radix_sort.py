@@ -11,7 +11,7 @@ from ....dtypes import dtype
 from ...geometry import Geometry, Long, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
-from ...words import Target
+from ...words import KernelTarget
 from ...work import Ints
 from ..sort import BITS, FLOATS
 
@@ -52,7 +52,7 @@ class RadixKey:
         return dtypes.int64 if self.dtype.itemsize == 8 else dtypes.int32
 
 
-def radix_key(of: dtype, target: Target, places: bool) -> RadixKey:
+def radix_key(of: dtype, target: KernelTarget, places: bool) -> RadixKey:
     """The kernel of a dtype that has an order."""
     compared = RadixKey(of, 1, places).compared
     return RadixKey(of, lanes_for([], compared, target.lanes_bytes), places)

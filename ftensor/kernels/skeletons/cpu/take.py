@@ -9,7 +9,7 @@ from typing import Annotated
 from ....dtypes import dtype, int64
 from ...geometry import Geometry, Long, Many
 from ...skeleton import Parameter, Skeleton, register
-from ...words import Target
+from ...words import KernelTarget
 from ...work import Ints
 from ..sort import BITS
 
@@ -30,7 +30,7 @@ class TakeKey:
         return f"ft_take_{8 * self.size}_{self.index.name}" + "_runs" * self.runs
 
 
-def take_key(of: dtype, index: dtype, target: Target, runs: bool) -> TakeKey | None:
+def take_key(of: dtype, index: dtype, target: KernelTarget, runs: bool) -> TakeKey | None:
     """The kernel, or None for elements that are larger than whole numbers."""
     if of.itemsize not in BITS:
         return None

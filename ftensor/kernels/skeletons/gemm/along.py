@@ -11,7 +11,7 @@ from ... import ctype
 from ...geometry import Long
 from ...ports import PORT_BYTES
 from ...skeleton import register
-from ...work import Access, KernelLaunch, Loop, Memory, members_in
+from ...work import Access, KernelLaunch, LocalMemory, Loop, members_in
 from .key import ADDED, ALONG, Gemm, GemmKey, ProductGeometry, element
 
 SIDE = 8  # rows and columns of a tile
@@ -91,9 +91,9 @@ class Along(Gemm):
             ("choose", kind): key.lanes * (SIDE - 1 + part * (SIDE // part - 1)) + 2 * part * TURNS,
         }
 
-    def memories(self, key: GemmKey, structure: str) -> list[Memory]:
+    def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
         """The sums of each turn, and their totals."""
-        return [Memory(TURNS, 8 * key.dtype.itemsize, 2 * SIDE * SIDE // TURNS)]
+        return [LocalMemory(TURNS, 8 * key.dtype.itemsize, 2 * SIDE * SIDE // TURNS)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every tile reads its rows and columns anew."""

@@ -11,7 +11,7 @@ from ...geometry import Each
 from ...key import lanes_for
 from ...operators import distance
 from ...skeleton import register
-from ...words import Target
+from ...words import KernelTarget
 from ...work import Access, Ints, KernelLaunch, Loop, members_in
 from .key import DIRECT, Gemm, GemmKey, ProductGeometry, element, products, recurrence
 
@@ -20,7 +20,7 @@ from .key import DIRECT, Gemm, GemmKey, ProductGeometry, element, products, recu
 SIDE = 8
 
 
-def direct_key(of: dtype, target: Target, unaligned: bool, fused: bool) -> GemmKey:
+def direct_key(of: dtype, target: KernelTarget, unaligned: bool, fused: bool) -> GemmKey:
     """The kernel for small matrices; of a board without `unaligned`."""
     lanes = lanes_for([of], of.compute, target.lanes_bytes)
     rows = 4

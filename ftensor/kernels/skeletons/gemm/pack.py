@@ -12,7 +12,7 @@ from ...geometry import Geometry, Long, Many
 from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
-from ...work import Access, Ints, KernelLaunch, Loop, Memory, members_in
+from ...work import Access, Ints, KernelLaunch, LocalMemory, Loop, members_in
 from .key import Gemm, GemmKey, element
 from .places import panel_beats, places
 
@@ -98,10 +98,10 @@ class Pack(Gemm):
                 loops.append(Loop("steps", items * n * beats, items, 1, False, False, stage))
         return loops
 
-    def memories(self, key: GemmKey, structure: str) -> list[Memory]:
+    def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
         """A chunk of a row panel, and of a column panel."""
         bits, chunk = 8 * key.dtype.compute.itemsize, constant("vitis/gemm_pack.cpp", "CHUNK")
-        return [Memory(chunk, bits, key.rows), Memory(chunk, bits, key.columns)]
+        return [LocalMemory(chunk, bits, key.rows), LocalMemory(chunk, bits, key.columns)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every matrix once in, and its panels out."""

@@ -11,8 +11,8 @@ from ...key import lanes_for
 from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
-from ...words import ROOMY, SOME, Argument, Asked, Target
-from ...work import Access, KernelLaunch, Loop, Memory, members_in
+from ...words import ROOMY, SOME, Argument, Asked, KernelTarget
+from ...work import Access, KernelLaunch, LocalMemory, Loop, members_in
 from .along import along_key, along_serves
 from .direct import direct_key
 from .key import ALONG, DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, products, turns
@@ -20,7 +20,7 @@ from .pack import pack_key
 from .places import panel_beats, places
 
 
-def packed_key(of: dtype, target: Target) -> GemmKey:
+def packed_key(of: dtype, target: KernelTarget) -> GemmKey:
     """The kernel for matrices worth packing.
 
     A CPU keeps 8 rows by 2 vectors in registers (6 by 1 where they are few) and a block's totals in
@@ -134,14 +134,14 @@ class Packed(Gemm):
         """A tile's products in every cycle, a row of sums that join, and half a row scaled."""
         return products(key, key.rows * key.columns + 1.5 * key.columns)
 
-    def memories(self, key: GemmKey, structure: str) -> list[Memory]:
+    def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
         """Steps of row panels that wait, sums of a block, and what they join."""
         bits, group = 8 * key.dtype.compute.itemsize, _group()
         slots = max(key.block, turns(key))
         return [
-            Memory(2 * key.block * group, bits * key.rows),
-            Memory(slots, bits, key.rows * key.columns),
-            Memory(key.block * key.rows, bits, key.columns),
+            LocalMemory(2 * key.block * group, bits * key.rows),
+            LocalMemory(slots, bits, key.rows * key.columns),
+            LocalMemory(key.block * key.rows, bits, key.columns),
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
