@@ -22,7 +22,7 @@ from ...view.shape import broadcast_shapes
 from ..losses.class_loss import cross_entropy
 from ..spatial.conv import CONV
 from .activation import SPACE
-from .norm import native_batch_norm
+from .batch_norm import native_batch_norm
 
 
 @op(

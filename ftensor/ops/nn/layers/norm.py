@@ -1,4 +1,4 @@
-"""Normalizing layers: over the last dims, over groups of channels, over a batch."""
+"""Normalizing layers: over the last dims, over groups of channels, over neighbouring ones."""
 
 from __future__ import annotations
 
@@ -7,25 +7,20 @@ from typing import Any
 
 from .... import errors
 from ...._tensor import Tensor
-from ....dtypes import bfloat16
 from ....dtypes.limits import finfo
 from ....errors import nn as errors_nn
 from ....execute import memory
 from ....execute.choices import specializes
 from ....execute.pointwise import pointwise
 from ....execute.whole_rows import whole_norm
-from ....formats import channels_last, channels_last_3d, contiguous_format
 from ....graph.fused import fused
 from ....iterator.shape import numel
-from ....iterator.stride import is_channels_last
 from ....rows.catalogue import Entry, enter, op, register
 from ....rows.op import Op
-from ...compose import composed
-from ...create.sizes import empty
 from ...rearrange.pad_modes import pad
 from ...reduce.stats import moments, var_mean
 from ...view.arguments import int_list
-from ..spatial.windows import formed, laid_out
+from ..spatial.windows import laid_out
 from .activation import SPACE
 
 CATEGORY = "activation"
@@ -61,13 +56,13 @@ def _shape(name: str, input: Tensor, normalized_shape: Any, **factors: Tensor | 
     return len(shape)
 
 
-def _floating(name: str, input: Tensor) -> None:
+def check_floating(name: str, input: Tensor) -> None:
     """NotImplementedError for an input of another dtype than a floating-point one."""
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)
 
 
-def _statistics(input: Tensor, dims: Sequence[int], eps: float, of_rows: bool = False) -> tuple[Tensor, Tensor]:
+def statistics_of(input: Tensor, dims: Sequence[int], eps: float, of_rows: bool = False) -> tuple[Tensor, Tensor]:
     """(mean, 1 / deviation) over dims, which are kept, in the dtype that is computed in. Torch
     sums squares in that for norms of rows, for others in float64."""
     memory.ask(input, input.numel(), input._dtype)  # of what is made with them
@@ -82,7 +77,7 @@ def _statistics(input: Tensor, dims: Sequence[int], eps: float, of_rows: bool = 
     return mean, (var + eps).rsqrt()
 
 
-def _normalized(input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+def normalized(input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """(input - mean) * rstd * weight + bias, as one factor and one summand for each element."""
     mean, rstd = mean.to(input._dtype.compute), rstd.to(input._dtype.compute)
     factor = rstd if weight is None else rstd * weight
@@ -91,7 +86,7 @@ def _normalized(input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None
     return result.to(input._dtype)
 
 
-def _saved(statistic: Tensor, input: Tensor, weight: Tensor | None) -> Tensor:
+def saved_statistic(statistic: Tensor, input: Tensor, weight: Tensor | None) -> Tensor:
     """A statistic in the dtype that torch keeps it in: the factors', where they have another."""
     return statistic.to(input._dtype if weight is None else weight._dtype)
 
@@ -103,12 +98,12 @@ def native_layer_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(layer_norm, mean, 1 / deviation); the last two in the dtype that is computed in."""
     ndim = _shape("layer_norm", input, normalized_shape, weight=weight, bias=bias)
-    _floating("layer_norm", input)
+    check_floating("layer_norm", input)
     whole = whole_norm(input, ndim, weight, bias, eps)
     if whole is not None:
         return whole[0], whole[1], whole[2]
     dims = tuple(range(input.ndim - ndim, input.ndim))
-    mean, rstd = _statistics(input, dims, eps, of_rows=True)
+    mean, rstd = statistics_of(input, dims, eps, of_rows=True)
     narrow = input._dtype.compute is not input._dtype
     centered, scaled, shifted = NARROW if narrow else (CENTERED, SCALED, SHIFTED)
     if weight is None:
@@ -119,7 +114,7 @@ def native_layer_norm(
     else:
         result = pointwise(shifted, (input, mean, rstd, weight, bias))
     result = result.to(input._dtype).contiguous()
-    return result, _saved(mean, input, weight), _saved(rstd, input, weight)
+    return result, saved_statistic(mean, input, weight), saved_statistic(rstd, input, weight)
 
 
 @op(namespace=SPACE)
@@ -167,16 +162,16 @@ def native_group_norm(
     for word, factor in (("weight", weight), ("bias", bias)):
         if factor is not None and factor._shape != (C,):
             raise errors_nn.factor_shape(name, word, (C,), factor._shape)
-    _floating(name, input)
+    check_floating(name, input)
     grouped = input.reshape(N, group, C // group * HxW)
-    mean, rstd = _statistics(grouped, (2,), eps, of_rows=True)
+    mean, rstd = statistics_of(grouped, (2,), eps, of_rows=True)
     factors = [None if x is None else x.reshape(1, group, -1, 1) for x in (weight, bias)]
     apart = grouped.reshape(N, group, C // group, HxW)
     each: list[Any] = [mean.unsqueeze(-1), rstd.unsqueeze(-1), *factors]
     if specializes(input):  # one kernel has them for each element
         each = [None if x is None else x.expand(apart._shape) for x in each]
-    result = _normalized(apart, *each)
-    saved = [_saved(x, input, weight).reshape(N, group) for x in (mean, rstd)]
+    result = normalized(apart, *each)
+    saved = [saved_statistic(x, input, weight).reshape(N, group) for x in (mean, rstd)]
     return laid_out(result.reshape(input._shape), input), saved[0], saved[1]
 
 
@@ -193,110 +188,6 @@ def group_norm(
     if num_groups > 0 and n * (channels // num_groups) * numel(tuple(rest)) == 1:
         raise errors_nn.one_value("group_norm", input._shape)
     return native_group_norm(input, weight, bias, n, channels, numel(tuple(rest)), num_groups, eps)[0]
-
-
-@composed(method=False)
-@fused
-def native_batch_norm(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
-    running_var: Tensor | None, training: bool, momentum: float, eps: float,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
-    name = "batch_norm"
-    if input.ndim < 2 and input.numel():
-        raise errors_nn.few_dims(name, 2, input._shape)
-    channels = input._shape[min(1, input.ndim - 1)]
-    statistics = {"running_mean": running_mean, "running_var": running_var}
-    for word, factor in {**statistics, "weight": weight, "bias": bias}.items():
-        if factor is not None and factor._shape != (channels,):
-            raise errors_nn.factor_shape(name, word, (channels,), factor._shape)
-    _floating(name, input)
-    across = ([1, channels] + [1] * (input.ndim - 2))[-input.ndim :]
-    if training:
-        dims = (0, *range(2, input.ndim))
-        mean, rstd = (_saved(x, input, weight) for x in _of_batch(input, dims, eps, weight))
-        if not eps:  # as torch, which takes no batch for infinitely far apart
-            rstd = rstd.masked_fill(rstd.isinf(), 0)
-        _update(input, dims, running_mean, running_var, momentum)
-        saved = [x.reshape(-1) for x in (mean, rstd)]
-    else:
-        if running_mean is None or running_var is None:
-            raise errors_nn.no_statistics(name)
-        mean = running_mean.reshape(across)
-        rstd = (running_var.to(running_var._dtype.compute) + eps).rsqrt().reshape(across)
-        saved = [_saved(empty(0, device=input.device), input, weight) for _ in range(2)]
-    factors = [None if x is None else x.reshape(across) for x in (weight, bias)]
-    result = _normalized(input, mean, rstd, factors[0], factors[1])
-    # Only what lies channels-last without gaps stays so, as in torch.
-    kept = is_channels_last(input._shape, input._strides) and not input.is_contiguous()
-    last = channels_last if input.ndim == 4 else channels_last_3d
-    result = formed(result, last if kept else contiguous_format)
-    return result, saved[0], saved[1]
-
-
-def _of_batch(input: Tensor, dims: Sequence[int], eps: float, weight: Tensor | None) -> tuple[Tensor, Tensor]:
-    """`_statistics`, and where torch keeps the sum of squares, and its mean, in bfloat16: with
-    factors of the input's dtype, and elements in line."""
-    of = input._dtype
-    count = numel(tuple(input._shape[d] for d in dims))
-    alike = weight is None or weight._dtype is of
-    if of is not bfloat16 or not (alike and count and input.is_contiguous()):
-        return _statistics(input, dims, eps)
-    var, mean = var_mean(input.to(of.compute), dims, correction=0, keepdim=True)
-    kept = ((var * count).to(of) / count).to(of.compute)
-    return mean, (kept + eps).rsqrt()
-
-
-def _update(
-    input: Tensor, dims: Sequence[int], running_mean: Tensor | None, running_var: Tensor | None, momentum: float
-) -> None:
-    """The running statistics brought nearer to those of this batch; their variance is unbiased."""
-    if running_mean is None and running_var is None:
-        return
-    var, mean = var_mean(input.to(input._dtype.compute), dims)
-    for running, now in ((running_mean, mean), (running_var, var)):
-        if running is not None:
-            running.copy_((1 - momentum) * running + momentum * now)
-
-
-@op(namespace=SPACE)
-def batch_norm(
-    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
-    weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
-    momentum: float = 0.1, eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
-    """Each channel (dim 1) with mean 0 and variance 1: those of the batch in `training`, which also
-    move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
-    a channel, an `eps` below 0 or, in `training`, 0, RuntimeError for shapes that don't fit.
-    """
-    if eps < 0 or (training and not eps):
-        raise errors_nn.batch_eps(eps, training)
-    if training and input.ndim > 1 and numel((input._shape[0], *input._shape[2:])) == 1:
-        raise errors_nn.one_value("batch_norm", input._shape)
-    return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
-
-
-@op(namespace=SPACE)
-@fused
-def instance_norm(
-    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
-    weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
-    momentum: float = 0.1, eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
-    """`batch_norm` of each sample by itself; running statistics are moved by the samples' mean."""
-    if use_input_stats and numel(input._shape[2:]) == 1:
-        raise errors_nn.one_value("instance_norm", input._shape)
-    n, channels, *rest = input._shape
-    if not use_input_stats:
-        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
-    repeated = [None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)]
-    flat = formed(input, contiguous_format).reshape(1, n * channels, *rest)
-    means, variances, weights, biases = repeated
-    result = native_batch_norm(flat, weights, biases, means, variances, True, momentum, eps)[0]
-    for running, many in ((running_mean, means), (running_var, variances)):
-        if running is not None and many is not None:
-            running.copy_(many.reshape(n, channels).mean(0))
-    return result.reshape(input._shape)
 
 
 @op(namespace=SPACE)
