@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import row_passes, source, spaces
+from .. import pass_words, source, spaces
 from ..fused import FusedKey
 from ..skeleton import register
 from ..unit import Unit
@@ -26,7 +26,7 @@ class RowPasses(Fused):
     def unit_text(self, unit: Unit, name: str) -> str:
         """The functions of a unit; several folds have a state each."""
         text = super().unit_text(unit, name)
-        return row_passes.state_functions(text, name) if unit.reduction else text
+        return pass_words.state_functions(text, name) if unit.reduction else text
 
     def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
         """The words of the kernel."""
@@ -63,8 +63,8 @@ class RowPassesOuter(RowPasses):
     name = of = "row_passes_outer"
 
 
-def _words(key: FusedKey, dialect: str) -> row_passes.PassWords:
-    return row_passes.PassWords(key, functions(key, dialect))
+def _words(key: FusedKey, dialect: str) -> pass_words.PassWords:
+    return pass_words.PassWords(key, functions(key, dialect))
 
 
 register(RowPassesInner())

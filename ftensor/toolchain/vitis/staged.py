@@ -10,8 +10,8 @@ from ...kernels import ctype, fused, spaces
 from ...kernels import source as kernel_source
 from ...kernels.holes import wide_of
 from ...kernels.key import LINEAR, Port
+from ...kernels.pass_words import state_functions
 from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
-from ...kernels.row_passes import state_functions
 from ...kernels.skeletons.fused import functions
 from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, TRANSFORM, WIDE, Fifo, Stage, StagedKey, Stages
 from ...kernels.transform import Transform
