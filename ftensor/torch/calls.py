@@ -15,7 +15,7 @@ from ..execute.copy import converted, copy
 from ..iterator.shape import numel
 from ..ops.index.index import put
 from ..ops.linalg.addmm import flat
-from ..ops.nn.layers.norm import native_batch_norm
+from ..ops.nn.layers.batch_norm import native_batch_norm
 from . import memory as m
 from .copies import MEMORY
 from .kernels import bound, make
