@@ -12,7 +12,7 @@ import ftensor as ft  # noqa: E402
 from ftensor.execute import conv_direct  # noqa: E402
 from ftensor.execute import conv_launch as execute  # noqa: E402
 from ftensor.ops.gradients import convolution as gradients  # noqa: E402
-from ftensor.ops.nn.spatial import conv  # noqa: E402
+from ftensor.ops.nn.spatial import conv_products  # noqa: E402
 
 from ..oracle import from_element_9, ours, same  # noqa: E402
 from .processors import processors  # noqa: E402
@@ -44,18 +44,18 @@ DTYPES, SIZES = (torch.float16, torch.float32, torch.int64), ((1, 40), (2, 12), 
 )
 def test_all_ways_agree(monkeypatch: pytest.MonkeyPatch, n: int, size: int, dtype: torch.dtype) -> None:
     check(n, size, 6, 2, dtype, 2)
-    monkeypatch.setattr(conv, "served", lambda x, taps: False)
+    monkeypatch.setattr(conv_products, "served", lambda x, taps: False)
     check(n, size, 6, 2, dtype, 2)
-    monkeypatch.setattr(conv, "TERMS", 0)
+    monkeypatch.setattr(conv_products, "TERMS", 0)
     # Blocks of some rows, of one sample, of two.
     for block in (50, 2000, 4500):
-        monkeypatch.setattr(conv, "BLOCK", block)
-        monkeypatch.setattr(conv, "FILTERS", 1)
+        monkeypatch.setattr(conv_products, "BLOCK", block)
+        monkeypatch.setattr(conv_products, "FILTERS", 1)
         check(n, size, 6, 2, dtype, 2)
 
 
 def test_many_products_go_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conv, "served", lambda x, taps: False)
+    monkeypatch.setattr(conv_products, "served", lambda x, taps: False)
     check(2, 33, 16, 1, torch.float32, 1)
 
 
