@@ -11,7 +11,8 @@ from ...image.manifest import LINKED
 from ...kernels.graph_file import MOST_BYTES, key_of
 from ...kernels.staged import StagedKey
 from ..group import LONGEST_NAME
-from .table import MEMORIES, Image, Table, is_memory
+from .table import MEMORIES, Image, is_memory
+from .toml_table import Table
 
 GRAPH = ("file", "sha256", "name", "banks", "structure")
 STRUCTURES = ("dataflow", LINKED)

@@ -19,7 +19,8 @@ from ..grouping import MOST_UNITS, free_name, port_groups, suffix
 from .choose import chosen
 from .graphs import GraphFile, parse_graph
 from .linked import linked
-from .table import Form, Kernels, Table, parse_image, parse_kernels
+from .table import Form, Kernels, parse_image, parse_kernels
+from .toml_table import Table
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ...dtypes import FULL, dtype
@@ -17,6 +16,7 @@ from ..group import BANKS, LONGEST_NAME, STRUCTURES
 from .keys import BY_COST, Shape, exact_layout, layout_words
 from .rows import categories, named, rows
 from .signatures import BY_NAME, NUMBER
+from .toml_table import Table, is_int
 
 IMAGE = (
     "description",
@@ -43,73 +43,8 @@ MEMORIES = 'a memory such as "DDR[0]" or "HP0", a range such as "HBM[0:31]", or 
 _NAME = re.compile(r"[A-Za-z]\w*$")
 
 
-@dataclass(frozen=True)
-class Table:
-    """A TOML table and where it stands."""
-
-    path: Path
-    lines: tuple[str, ...]
-    line: int
-    raw: Mapping[str, Any]
-
-    @classmethod
-    def top(cls, path: Path, text: str, raw: Mapping[str, Any]) -> Table:
-        """The whole file."""
-        return cls(path, tuple(text.splitlines()), -1, raw)
-
-    def tables(self, name: str) -> Iterator[Table]:
-        """The tables of an array of them."""
-        entries = self.raw.get(name, [])
-        if not isinstance(entries, list) or not all(isinstance(t, dict) for t in entries):
-            raise errors.wrong_value(str(self.path), name, entries, f"tables, each under [[{name}]]")
-        heads = [k for k, text in enumerate(self.lines) if text.strip().startswith(f"[[{name}]]")]
-        heads += [0] * (len(entries) - len(heads))
-        for line, raw in zip(heads, entries):
-            yield Table(self.path, self.lines, line, raw)
-
-    def where(self, key: str = "") -> str:
-        """The file and the line of a setting, or of the table."""
-        for k in range(self.line + 1, len(self.lines) if key else 0):
-            if self.lines[k].lstrip().startswith("[["):
-                break
-            if re.match(rf"\s*{key}\s*=", self.lines[k]):
-                return f"{self.path}:{k + 1}"
-        return f"{self.path}:{max(self.line, 0) + 1}"
-
-    def check_names(self, known: tuple[str, ...]) -> None:
-        """InventoryError for a setting that there is not."""
-        for name in self.raw:
-            if name not in known:
-                raise errors.unknown_setting(self.where(name), name, known)
-
-    def get(self, key: str, default: Any, fits: Callable[[Any], bool], wanted: str) -> Any:
-        """A setting's value, which must fit."""
-        value = self.raw.get(key, default)
-        if key in self.raw and not fits(value):
-            raise errors.wrong_value(self.where(key), key, value, wanted)
-        return value
-
-    def words(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """A setting that is a list of texts."""
-        value = self.raw.get(key, list(default))
-        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise errors.wrong_value(self.where(key), key, value, 'a list such as ["add", "mul"]')
-        return tuple(value)
-
-    def numbers(self, key: str, default: tuple[int, ...], low: int, high: int) -> tuple[int, ...]:
-        """A setting that is a list of integers in a range."""
-        value = self.raw.get(key, list(default))
-        if not isinstance(value, list) or not all(_int(v, low, high) for v in value):
-            raise errors.wrong_value(self.where(key), key, value, f"a list of integers from {low} to {high}")
-        return tuple(value)
-
-
 def _are_vectors(value: Any) -> bool:
     return isinstance(value, list) and all(type(v) is int and v in (1, 2, 4, 8) for v in value)
-
-
-def _int(value: Any, low: int, high: int) -> bool:
-    return type(value) is int and low <= value <= high
 
 
 @dataclass(frozen=True)
@@ -184,7 +119,7 @@ def parse_image(table: Table) -> Image:
 def _form(table: Table, structure: str, units: int, banks: str) -> tuple[str, int, str]:
     return (
         table.get("structure", structure, STRUCTURES.__contains__, f"one of {STRUCTURES}"),
-        table.get("units", units, lambda v: _int(v, 1, 31), "a number of compute units, 1 to 31"),
+        table.get("units", units, lambda v: is_int(v, 1, 31), "a number of compute units, 1 to 31"),
         table.get("banks", banks, is_memory, MEMORIES),
     )
 

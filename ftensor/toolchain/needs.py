@@ -1,0 +1,104 @@
+"""Which kernels a program asks for, and which of them an image lacks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors.estimate import no_program
+from ..errors.inventory import unreadable
+from ..kernels.portable import text as graph_text
+from ..kernels.staged import StagedKey
+from ..table import counted, table
+
+if TYPE_CHECKING:
+    from ..image.manifest import KernelRecord
+    from .from_program import Need
+
+
+def traced(arguments: argparse.Namespace, name: str, kernels: Sequence[KernelRecord]) -> int:
+    """Run the program that `arguments` name, and print what it asks for beside what `kernels` are; 1
+    where one is missing. An inventory of these is written where one is asked for."""
+    from . import from_program as trace
+
+    held = {m.entry for kernel in kernels for m in kernel.members}
+    units = max((kernel.units for kernel in kernels), default=1)
+    # The program is to run whatever it asks for, so its device compiles.
+    os.environ.pop("FTENSOR_IMAGE", None)
+    program, rest = _program(arguments)
+    # The program's own words go where they don't mix with the table.
+    needs = trace.needs(Path(program), rest, held if name else None, units, sys.stderr)
+    missed = [need for need in needs if need.kernel.entry not in held]
+    if arguments.write:
+        path = Path(arguments.write)
+        text = trace.inventory_text([n.kernel for n in needs], f"what {Path(program).name} needs")
+        try:
+            path.write_text(text)
+            for key in (n.key for n in needs):
+                if isinstance(key, StagedKey):
+                    (path.parent / key.file).write_text(graph_text(key))
+        except OSError as error:
+            raise unreadable(path, error.strerror or error) from error
+        print(f"wrote {path}: build it by ftensor build --inventory {path} --out FOLDER")
+    if arguments.json:
+        print(json.dumps(_as_json(needs, held), indent=1))
+    elif name or not arguments.write:
+        print(_report(program, name, needs, missed))
+    return int(bool(missed and name))
+
+
+def _program(arguments: argparse.Namespace) -> tuple[str, list[str]]:
+    """The program to trace and its arguments; this command's own options may stand between."""
+    if not arguments.trace:
+        raise no_program(Path("--trace"), "which program")
+    program, *rest = arguments.trace
+    while rest:
+        if rest[0] == "--json":
+            arguments.json = True
+            del rest[0]
+        elif rest[0] == "--write" and len(rest) > 1:
+            arguments.write = rest[1]
+            del rest[:2]
+        else:
+            break
+    return program, rest[1:] if rest[:1] == ["--"] else rest
+
+
+def _report(program: str, name: str, needs: Sequence[Need], missed: Sequence[Need]) -> str:
+    from . import from_program as trace
+
+    launches = sum(need.launches for need in needs)
+    shown = missed if name else needs
+    head = ("op", "dtypes", "layout", "launches")
+    rows = [(n.kernel.op, n.kernel.signature, n.kernel.layout, n.launches) for n in shown]
+    said = f"{program} asks for {counted(len(needs), 'kernel')} at {counted(launches, 'launch')}"
+    if not name:
+        return f"{said}\n\n{table([head, *rows])}"
+    if not missed:
+        return f"{said}; {name} has them all"
+    count = sum(need.launches for need in missed)
+    lines = trace.inventory_text([n.kernel for n in missed], "").split("\n", 2)[2].strip()
+    return (
+        f"{said}; {name} lacks {len(missed)} of them, at {counted(count, 'launch')}\n\n"
+        f"{table([head, *rows])}\n\nLines that add them to an inventory:\n\n{lines}"
+    )
+
+
+def _as_json(needs: Sequence[Need], held: set[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "op": n.kernel.op,
+            "dtypes": n.kernel.signature,
+            "layout": n.kernel.layout,
+            "entry": n.kernel.entry,
+            "launches": n.launches,
+            "held": n.kernel.entry in held,
+            "lines": list(n.kernel.lines),
+        }
+        for n in needs
+    ]
