@@ -11,7 +11,7 @@ from .. import dtypes
 from .._tensor import Tensor
 from .index_check import know_bounds_of
 from .indexed import host_tensor
-from .launch import geometry_storage
+from .look_up import geometry_storage
 
 # Bytes of an array from which on equal ones are not looked for, and what one takes beside its own.
 MOST, OVERHEAD = 1 << 16, 1 << 10

@@ -10,7 +10,8 @@ from ..runtime.program import built
 from . import conv_kept, derived
 from .conv_launch import prepare
 from .conv_plan import ConvWindows
-from .launch import Launch, look_up
+from .launch import Launch
+from .look_up import look_up
 from .run import run
 
 

@@ -14,7 +14,8 @@ from .._tensor import Tensor
 from ..iterator.shape import Ints
 from ..kernels.skeletons.conv import ConvKey, ConvPackGeometry
 from . import derived
-from .launch import Launch, MissingKernel, Output, Step, enqueue, look_up
+from .launch import Launch, Output, Step, enqueue
+from .look_up import MissingKernel, look_up
 from .observe import recorder
 
 # A launch's operands: those of `conv.prepare`, and what is packed. With panels that are kept,

@@ -17,7 +17,8 @@ from ..rows.copies import COPY
 from ..runtime import fallback
 from ..runtime.backend import host_bytes
 from ..runtime.blocks import VECTOR
-from .launch import MissingKernel, enqueue, look_up
+from .launch import enqueue
+from .look_up import MissingKernel, look_up
 from .memory import new, resize
 from .prepare import prepare
 

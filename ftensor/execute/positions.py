@@ -15,7 +15,8 @@ from ..rows.op import Op
 from . import memory
 from .fallback import on_host
 from .index_check import know_bounds
-from .launch import Launch, MissingKernel, Step, enqueue, look_up
+from .launch import Launch, Step, enqueue
+from .look_up import MissingKernel, look_up
 from .pointwise import pointwise
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from .. import errors
 from .._tensor import Tensor
 from ..rows.called import op_called
 from .fallback import on_host
-from .launch import Launch, MissingKernel, enqueue, look_up
+from .launch import Launch, enqueue
+from .look_up import MissingKernel, look_up
 from .numbers import values_of
 from .observe import recorder
 

@@ -13,7 +13,7 @@ from .._device import default_backend
 from .._tensor import Tensor
 from ..errors import KernelNotBuilt
 from ..errors import graph as errors
-from ..execute.launch import MissingKernel
+from ..execute.look_up import MissingKernel
 from ..execute.observe import recorder
 from ..kernels.skeleton import skeleton_of
 from ..runtime.callers import levels_to_user

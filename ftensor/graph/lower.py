@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._tensor import Tensor
 from ..dtypes import dtype, uint8
-from ..execute.launch import Launch, Output, Step, bound_to
+from ..execute.launch import Launch, Output, Step
+from ..execute.look_up import bound_to
 from ..execute.numbers import values_of
 from ..iterator.shape import numel
 from ..iterator.stride import is_dense

@@ -11,14 +11,22 @@ from .holes import in_memory, lane, lane_type, streamed, wide_of, wide_type
 from .key import SINGLE, Port
 from .row_passes import Pass, Passes
 from .spaces import STATE
+from .unit import Unit
+from .unit import unit_text as unit_functions
 
 _STATE = re.compile(rf"\b({'|'.join(STATE)})\b")
 
 
-def state_functions(text: str, unit: str) -> str:
+def _state_functions(text: str, unit: str) -> str:
     """The words of a fold's state as those of one unit, such as unit_0_sum_combine."""
     lines = [line for line in text.splitlines() if not line.startswith("#define FT_VECTORS")]
     return _STATE.sub(lambda m: f"{unit}_{m[1][3:].lower()}", "\n".join(lines))
+
+
+def unit_text(unit: Unit, name: str) -> str:
+    """The functions of a unit; several folds have a state each."""
+    text = unit_functions(unit, name)
+    return _state_functions(text, name) if unit.reduction else text
 
 
 class PassWords:

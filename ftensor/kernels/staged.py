@@ -15,7 +15,8 @@ from functools import cached_property
 
 from ..dtypes import dtype
 from .fused import FusedKey
-from .key import Port
+from .holes import wide_of
+from .key import LINEAR, Port
 from .portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, digest
 from .transform import Course, Transform
 from .unit import Unit
@@ -230,3 +231,9 @@ class Stages:
 def _travels(of: dtype) -> int:
     """Bytes of an element between stages: halves are floats there."""
     return max(of.itemsize, 4) if of.name == "float16" else of.itemsize
+
+
+def value_type(of: dtype) -> str:
+    """The C type of a value between stages."""
+    p = Port(of, LINEAR)
+    return f"ft_c{wide_of(p)}" if of.is_complex else wide_of(p)

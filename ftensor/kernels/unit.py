@@ -110,6 +110,11 @@ def function(unit: Unit, name: str) -> str:
     return _text(name, takes + _gives(key), lines, "FT_CALLED" if called else "FT_FN_ONCE")
 
 
+def unit_text(unit: Unit, name: str) -> str:
+    """The functions of a unit, one of elements or of a fold."""
+    return "\n".join(fold_functions(unit, name)) if unit.reduction else function(unit, name)
+
+
 def fold_functions(unit: Unit, name: str) -> tuple[str, ...]:
     """A fold's words for its state, and the functions NAME_lift, from elements to a state of them,
     and NAME_finish, from the folded state to the results."""

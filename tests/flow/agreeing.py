@@ -9,7 +9,7 @@ import warnings
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.launch import MissingKernel
+from ftensor.execute.look_up import MissingKernel
 from ftensor.execute.observe import Observer, observed
 
 launched: set[str] = set()

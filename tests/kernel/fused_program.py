@@ -8,7 +8,8 @@ from typing import Any
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.launch import Launch, Step, bound_to, enqueue
+from ftensor.execute.launch import Launch, Step, enqueue
+from ftensor.execute.look_up import bound_to
 from ftensor.execute.observe import Observer, observed
 from ftensor.iterator.plan import coalesce
 from ftensor.iterator.shape import Ints, numel

@@ -13,7 +13,8 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.launch import Launch, bound_to
+from ftensor.execute.launch import Launch
+from ftensor.execute.look_up import bound_to
 from ftensor.execute.observe import Observer, observed
 from ftensor.execute.prepare import prepare
 from ftensor.ops.pointwise.unary import ABS

@@ -8,7 +8,7 @@ from ...dtypes import dtype
 from .. import ctype, fused, source, spaces
 from ..fused import FusedKey
 from ..skeleton import Parameter, Skeleton, register
-from ..unit import Unit, fold_functions, function
+from ..unit import Unit, unit_text
 from .reduce_geometry import FoldGeometry
 from .rows import RowsGeometry
 
@@ -57,7 +57,7 @@ class Fused(Skeleton[FusedKey]):
 
     def unit_text(self, unit: Unit, name: str) -> str:
         """The functions of a unit."""
-        return "\n".join(fold_functions(unit, name)) if unit.reduction else function(unit, name)
+        return unit_text(unit, name)
 
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
         """What the text needs of the sections."""

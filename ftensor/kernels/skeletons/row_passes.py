@@ -25,8 +25,7 @@ class RowPasses(Fused):
 
     def unit_text(self, unit: Unit, name: str) -> str:
         """The functions of a unit; several folds have a state each."""
-        text = super().unit_text(unit, name)
-        return pass_words.state_functions(text, name) if unit.reduction else text
+        return pass_words.unit_text(unit, name)
 
     def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
         """The words of the kernel."""

@@ -7,19 +7,27 @@ import re
 from dataclasses import replace
 from typing import cast
 
-from ...dtypes import dtype
 from ...errors.build import no_stage_for_intel
 from ...image.intel_stages import CHANNEL_DEPTH
 from ...image.manifest import KernelRecord, StageRecord
 from ...kernels import ctype, fused, source, spaces
-from ...kernels.holes import wide_of
-from ...kernels.key import LINEAR, Port
-from ...kernels.pass_words import state_functions
+from ...kernels.pass_words import unit_text
 from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.skeletons.fused import functions
-from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, Fifo, Stage, StagedKey, Stages
+from ...kernels.staged import (
+    ELEMENTS,
+    FOLD,
+    LOAD,
+    OF_ROWS,
+    STORE,
+    TRANSFORM,
+    Fifo,
+    Stage,
+    StagedKey,
+    Stages,
+    value_type,
+)
 from ...kernels.transform import Transform
-from ...kernels.unit import Unit, fold_functions, function
 from ..filling import fill
 from ..group import Group, arguments
 from .member import head
@@ -86,7 +94,7 @@ class _Text:
         """The whole."""
         key = self.key
         texts = [self._stage(k, stage) for k, stage in enumerate(self.stages.in_order)]
-        of = dict.fromkeys(_type(d) for d, row in zip(key.dtypes, key.of_row) if not row)
+        of = dict.fromkeys(value_type(d) for d, row in zip(key.dtypes, key.of_row) if not row)
         body = fill(
             "intel/staged.cl",
             {
@@ -102,7 +110,7 @@ class _Text:
                     for f in self.stages.fifos
                 ],
                 "parts": [
-                    fill("intel/transform.cl", {"beat": self._beat(_type(u.compute))}) for u in key.transforms[:1]
+                    fill("intel/transform.cl", {"beat": self._beat(value_type(u.compute))}) for u in key.transforms[:1]
                 ],
                 "stages": "\n".join(texts),
             },
@@ -133,7 +141,7 @@ class _Text:
         key, load = self.key, stage.kind == LOAD
         p = (key.ins if load else key.outs)[stage.port]
         name, offset, *_ = self.records[k].arguments
-        whole, of, kept = key.length % key.lanes == 0, _type(p.dtype), key.kept(p)
+        whole, of, kept = key.length % key.lanes == 0, value_type(p.dtype), key.kept(p)
         shape = {
             ROWS: "" if whole else "_pieces",
             OF_ROW: "_of_row",
@@ -219,7 +227,7 @@ class _Text:
         unit, course = key.calls[c].unit, key.course
         assert isinstance(unit, Transform)
         (into,) = self.stages.into(k)
-        of = _type(key.dtypes[into.value])
+        of = value_type(key.dtypes[into.value])
         steps = OpenCLSteps(unit, course, of, fused.numbers(key, c))
         return fill(
             "intel/staged_transform.cl",
@@ -241,7 +249,7 @@ class _Text:
         """Lines that keep what is of a row, that read channels, and that name a lane's values."""
         kept, reads, named = [], [], []
         for f in self.stages.into(k):
-            v, of = f.value, _type(self.key.dtypes[f.value])
+            v, of = f.value, value_type(self.key.dtypes[f.value])
             if not wide:
                 reads.append(f"const {of} v{v} = {self._read(f)};")
             elif self.key.of_row[v]:
@@ -256,7 +264,7 @@ class _Text:
     # Channels
 
     def _travels(self, value: int) -> str:
-        of = _type(self.key.dtypes[value])
+        of = value_type(self.key.dtypes[value])
         return of if self.key.of_row[value] else self._beat(of)
 
     def _beat(self, of: str) -> str:
@@ -274,12 +282,6 @@ class _Text:
         return f"write_channel_intel({self._channel(f)}, {value});"
 
 
-def _type(of: dtype) -> str:
-    """The C type of a value between stages."""
-    p = Port(of, LINEAR)
-    return f"ft_c{wide_of(p)}" if of.is_complex else wide_of(p)
-
-
 def _parameter(what: str, c: str, name: str) -> str:
     """An argument in OpenCL C: a port is a pointer to elements."""
     if what != "*":
@@ -293,12 +295,6 @@ def _units(key: StagedKey) -> list[str]:
     units = tuple([u for u in key.units if not isinstance(u, Transform)])
     keys = [u.key() for u in units]
     wanted = {name for k in keys for name in source.helper_files(k)}
-    texts = [_unit(u, fused.unit_name(key, u)) for u in units]
+    texts = [unit_text(u, fused.unit_name(key, u)) for u in units]
     files = [source.kernel_file(name) for name in spaces.OF_ALL_TYPES if name in wanted]
     return [*files, *spaces.sections(keys, lambda k, _: texts[k], "intel")]
-
-
-def _unit(unit: Unit, name: str) -> str:
-    if unit.reduction is None:
-        return function(unit, name)
-    return state_functions("\n".join(fold_functions(unit, name)), name)

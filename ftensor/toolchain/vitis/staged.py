@@ -8,14 +8,11 @@ from typing import cast
 from ...dtypes import dtype
 from ...kernels import ctype, fused, spaces
 from ...kernels import source as kernel_source
-from ...kernels.holes import wide_of
-from ...kernels.key import LINEAR, Port
-from ...kernels.pass_words import state_functions
+from ...kernels.pass_words import unit_text
 from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.skeletons.fused import functions
-from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, TRANSFORM, WIDE, Fifo, Stage, StagedKey, Stages
+from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, TRANSFORM, WIDE, Fifo, Stage, StagedKey, Stages, value_type
 from ...kernels.transform import Transform
-from ...kernels.unit import Unit, fold_functions, function
 from ..group import Group, arguments, word
 from .interface import interfaces, parameter_list, title
 from .staged_transform import HlsSteps
@@ -117,7 +114,7 @@ class Text:
                 "port": name,
                 "beat": beat,
                 "element": element,
-                "type": _type(port.dtype),
+                "type": value_type(port.dtype),
                 "streams": self._streams(fifos),
                 "from": fifos[0].name if fifos else "",
                 "take": _from_port(f"got{lane}", port.dtype, element),
@@ -154,7 +151,7 @@ class Text:
                 "scalars": self._scalars(stage),
                 "kept": kept,
                 "reads": reads,
-                "results": [f"ft_vec<{_type(key.dtypes[v])}> w_v{v};" for v, _ in used],
+                "results": [f"ft_vec<{value_type(key.dtypes[v])}> w_v{v};" for v, _ in used],
                 "computed": lines,
                 "writes": [f"{f.name}.write({'w_' if wide else ''}v{v});" for v, some in used for f in some],
             },
@@ -207,7 +204,7 @@ class Text:
         assert isinstance(unit, Transform)
         (into,) = self.stages.into(k)
         out = [f for v in stage.gives for f in self._out(k, v)]
-        of = _type(key.dtypes[into.value])
+        of = value_type(key.dtypes[into.value])
         steps = HlsSteps(unit, course, of, fused.numbers(key, c))
         comment = f"{unit.name} of rows of {course.points}"
         text = fill(
@@ -233,7 +230,7 @@ class Text:
         """Lines that keep what is of a row, that read FIFOs, and that name a lane's values."""
         kept, reads, named = [], [], []
         for f in into:
-            v, of = f.value, _type(self.key.dtypes[f.value])
+            v, of = f.value, value_type(self.key.dtypes[f.value])
             if not wide:
                 reads.append(f"const {of} v{v} = {f.name}.read();")
             elif self.key.of_row[v]:
@@ -262,7 +259,7 @@ class Text:
 
     def fifo_type(self, value: int) -> str:
         """The C type of what travels."""
-        of = _type(self.key.dtypes[value])
+        of = value_type(self.key.dtypes[value])
         return of if self.key.of_row[value] else f"ft_vec<{of}>"
 
     def _streams(self, fifos: Sequence[Fifo]) -> str:
@@ -273,17 +270,11 @@ class Text:
         return c.replace("ft_half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
 
 
-def _type(of: dtype) -> str:
-    """The C type of a value between stages."""
-    p = Port(of, LINEAR)
-    return f"ft_c{wide_of(p)}" if of.is_complex else wide_of(p)
-
-
 def _from_port(text: str, of: dtype, element: str) -> str:
     """A port's element as a value."""
     if of.name in ctype.HALVES:
         return f"ft_from_half({text})"
-    return f"ft_bits<{_type(of)}>({text})" if element == "uint64_t" else text
+    return f"ft_bits<{value_type(of)}>({text})" if element == "uint64_t" else text
 
 
 def _to_port(text: str, of: dtype, element: str) -> str:
@@ -303,12 +294,6 @@ def units(key: StagedKey) -> list[str]:
     each = tuple([u for u in key.units if not isinstance(u, Transform)])
     keys = [u.key(key.lanes) for u in each]
     wanted = {name for k in keys for name in kernel_source.helper_files(k)}
-    texts = [_unit(u, fused.unit_name(key, u)) for u in each]
+    texts = [unit_text(u, fused.unit_name(key, u)) for u in each]
     files = [f'#include "ftensor/{name}"' for name in spaces.OF_ALL_TYPES if name in wanted]
     return [*files, *spaces.namespaces(keys, lambda k, _: texts[k])]
-
-
-def _unit(unit: Unit, name: str) -> str:
-    if unit.reduction is None:
-        return function(unit, name)
-    return state_functions("\n".join(fold_functions(unit, name)), name)

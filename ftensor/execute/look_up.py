@@ -1,0 +1,120 @@
+"""A call's launch, found or prepared, and bound to what runs it on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ..errors import KernelNotBuilt
+from ..kernels.skeleton import skeleton_of
+from ..runtime.program import kernel
+from .keys import MOST_KEYS
+from .launch import LAUNCH_BYTES, Bound, Launch, Step
+from .observe import recorder
+
+if TYPE_CHECKING:
+    from ..kernels.key import Key
+    from ..runtime.backend import Backend
+    from ..runtime.parts import CompiledKernel
+    from ..runtime.storage import Storage
+    from ..runtime.targets import Target
+
+# What prepares a launch may find that none is wanted.
+L = TypeVar("L", Launch, Launch | None)
+
+
+class MissingKernel:
+    """Stands where a prepared launch would: the images lack one of its kernels."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: KernelNotBuilt) -> None:
+        self.error = error
+
+    @property
+    def kept_bytes(self) -> int:
+        """About what it takes of memory."""
+        return LAUNCH_BYTES
+
+
+def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
+    """The launch that `prepare(*args)` makes, or a MissingKernel, remembered under `key`; None where
+    it makes none."""
+    launch: L | MissingKernel | None = backend.launches.find(key)
+    if type(launch) is Launch and launch.bound is None and recorder(backend) is None:
+        # It was only noted so far.
+        try:
+            launch.bind(bound_to(backend, launch.steps))
+        except KernelNotBuilt:
+            backend.launches.pop(key)
+            launch = None
+    return launch or _prepared(backend, key, prepare, args)
+
+
+def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
+    # Apart from the launches that can run, so that these need not be told from others when found.
+    missed = (MissingKernel, key)
+    if backend.images is not None and recorder(backend) is None:
+        known: MissingKernel | None = backend.launches.find(missed)
+        if known is not None and not backend.images.has(known.error.entry):
+            return known
+    try:
+        launch = prepare(*args)
+        if launch is not None and recorder(backend) is None:
+            launch.bind(bound_to(backend, launch.steps))
+    except KernelNotBuilt as error:
+        backend.launches.pop(missed, None)  # an image that was added may lack another kernel
+        return backend.launches.keep(missed, MissingKernel(error.again()))
+    if launch is None:
+        return launch
+    # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here
+    # was never launched. A thread that traces has only noted it.
+    kept = backend.launches.keep(key, launch)
+    if kept.bound is None and recorder(backend) is None:
+        kept.bind(bound_to(backend, kept.steps))
+    return kept
+
+
+def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:
+    """What runs steps on a device; KernelNotBuilt where its images lack a kernel."""
+    kernels = [_fitting(kernel(backend, step.key), step, backend.target) for step in steps]
+    return tuple([Bound(run, _table(backend, step)) for run, step in zip(kernels, steps)])
+
+
+def _fitting(run: CompiledKernel, step: Step, target: Target) -> CompiledKernel:
+    """The form of a kernel for so much work: in the calling thread where that is soon done, and
+    where a device has a queue for that. Python waits meanwhile."""
+    if step.units == 1 and step.work is not None and step.work <= target.inline_elements:
+        return getattr(run, "inline", run)
+    return run
+
+
+def _table(backend: Backend, step: Step) -> Storage | None:
+    of = _told_as(step.key) if step.geometry else None
+    return None if of is None else geometry_storage(backend, step.geometry, of)
+
+
+@lru_cache(MOST_KEYS)
+def _told_as(key: Key) -> type | None:
+    """The integers of the geometry that a kernel is told; None where its numbers say all."""
+    for _, word, name in skeleton_of(key).parameters(key):
+        if name == "geometry":
+            return np.int64 if "long" in word else np.int32
+    return None
+
+
+def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int32) -> Storage:
+    """A small device buffer with a launch's loop sizes and strides."""
+    array = np.array(geometry, of)
+    if backend.host_shared and backend.executor is None:
+        return backend.tables.holding(array)
+    storage = backend.allocate_lasting(array.nbytes)
+    backend.upload(storage, 0, array)
+    if len(backend.streams) > 1:
+        # The prepared launch is everybody's, and the upload may still be queued behind this
+        # stream's work when another stream launches it.
+        backend.current_stream().finish()
+    return storage
