@@ -216,23 +216,14 @@ class ConvBytesPack(_Bytes, ConvPack):
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Pieces of planes in stages, and panels beside them."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
-        lanes, rows, taps = key.lanes, key.rows, len(g.taps)
-        first, end = launch.slab(g.batch * g.channels, unit)
-        planes, size = end - first, prod(g.input)
-        beats = -(-(first * size % lanes + planes * size) // lanes) if g.dense else 0
-        pieces, once = planes * g.pieces(lanes), min(planes, 1)
+        rows, taps = key.rows, len(g.taps)
         begin, stop = launch.slab(g.groups * g.panels, unit)
         panels, chunks, each = stop - begin, -(-g.own // g.some), g.own * taps
-        way = "pieces" if g.dense else "elements"
         filters, line = panels * chunks * rows, g.line == 1
         words = sum(-(-min(g.some, g.own - c) * taps // WORD) for c in range(0, g.own, g.some))
         read = self._weights(key, g, begin, stop) if line else 0
-        elements = planes * g.plane if not g.dense else 0
         return [
-            Loop("line", beats, once, 1, True, False, "read"),
-            Loop(way, pieces if g.dense else elements, once, 1, not g.dense, False, "place"),
-            Loop("pack", pieces, once, 1, False, False, "pack"),
-            Loop("planes", planes * g.plane // lanes, once, 1, True, False, "write"),
+            *self.plane_loops(launch, unit),
             Loop("weights", read, panels * chunks * line, 1, True, False, "read_weights"),
             Loop("words", panels * rows * words * line, filters * line, 1, False, False, "panels"),
             Loop("elements", panels * rows * each * (not line), filters * (not line), 1, True, False, "panels"),

@@ -131,23 +131,30 @@ class ConvPack(BoardConv):
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Pieces of planes in stages, and panels beside them."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
-        lanes, dense = key.rows, g.dense
-        first, end = launch.slab(g.batch * g.channels, unit)
-        planes, size = end - first, prod(g.input)
-        beats = -(-(first * size % lanes + planes * size) // lanes) if dense else 0
-        pieces, once = planes * g.pieces(lanes), min(planes, 1)
+        lanes, reads = key.rows, "read_panels"
         begin, stop = launch.slab(g.groups * g.panels, unit)
         panels, chunks, each = stop - begin, -(-g.own // g.some), g.own * len(g.taps)
-        way, reads = "pieces" if dense else "elements", "read_panels"
         return [
-            Loop("line", beats, once, 1, True, False, "read"),
-            Loop(way, pieces if dense else planes * g.plane, once, 1, not dense, False, "place"),
-            Loop("pack", pieces, once, 1, False, False, "pack"),
-            Loop("planes", planes * g.plane // lanes, once, 1, True, False, "write"),
+            *self.plane_loops(launch, unit),
             Loop("bias", panels * lanes, panels, 1, True, False, reads),
             Loop("weights", panels * lanes * each, panels * chunks * lanes, 1, True, False, reads),
             Loop("steps", panels * each, panels * chunks, 1, False, False, reads),
             Loop("panels", panels * (1 + each), min(panels, 1), 1, True, False, "write_panels"),
+        ]
+
+    def plane_loops(self, launch: KernelLaunch, unit: int) -> list[Loop]:
+        """The stages of planes: read, put into place, packed, written."""
+        g, lanes = ConvPackGeometry.unpack(launch.geometry), self.beats(launch.key)["planes"]
+        first, end = launch.slab(g.batch * g.channels, unit)
+        planes, size = end - first, prod(g.input)
+        beats = -(-(first * size % lanes + planes * size) // lanes) if g.dense else 0
+        pieces, once = planes * g.pieces(lanes), min(planes, 1)
+        way, placed = ("pieces", pieces) if g.dense else ("elements", planes * g.plane)
+        return [
+            Loop("line", beats, once, 1, True, False, "read"),
+            Loop(way, placed, once, 1, not g.dense, False, "place"),
+            Loop("pack", pieces, once, 1, False, False, "pack"),
+            Loop("planes", planes * g.plane // lanes, once, 1, True, False, "write"),
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
