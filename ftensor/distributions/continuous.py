@@ -14,8 +14,8 @@ from .base import Distribution, op
 _LOG_2PI = log(2 * pi)
 
 
-class Normal(Distribution):
-    """The normal distribution of mean `loc` and standard deviation `scale`."""
+class _LocationScale(Distribution):
+    """A family that `loc` moves and `scale`, which is positive, widens."""
 
     has_rsample = True
     _positive = ("scale",)
@@ -24,6 +24,10 @@ class Normal(Distribution):
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
         super().__init__(validate_args, loc=loc, scale=scale)
+
+
+class Normal(_LocationScale):
+    """The normal distribution of mean `loc` and standard deviation `scale`."""
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         return self.loc + self.scale * self._drawn("normal_", sample_shape)
@@ -181,16 +185,8 @@ class Exponential(Distribution):
         return self.rate.pow(-2)
 
 
-class Laplace(Distribution):
+class Laplace(_LocationScale):
     """Two exponential distributions back to back around `loc`, each of mean `scale`."""
-
-    has_rsample = True
-    _positive = ("scale",)
-    loc: Tensor
-    scale: Tensor
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        super().__init__(validate_args, loc=loc, scale=scale)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         return self.icdf(self._drawn("uniform_", sample_shape))
@@ -218,16 +214,8 @@ class Laplace(Distribution):
         return 2 * self.scale.square()
 
 
-class Cauchy(Distribution):
+class Cauchy(_LocationScale):
     """The Cauchy distribution of median `loc` and half width `scale`; it has no moments."""
-
-    has_rsample = True
-    _positive = ("scale",)
-    loc: Tensor
-    scale: Tensor
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        super().__init__(validate_args, loc=loc, scale=scale)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         return self.loc + self.scale * self._drawn("cauchy_", sample_shape)
@@ -254,16 +242,8 @@ class Cauchy(Distribution):
         return self.loc * 0 + inf
 
 
-class Gumbel(Distribution):
+class Gumbel(_LocationScale):
     """The greatest of many: the distribution of mode `loc` and width `scale`."""
-
-    has_rsample = True
-    _positive = ("scale",)
-    loc: Tensor
-    scale: Tensor
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        super().__init__(validate_args, loc=loc, scale=scale)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         return self.loc - self.scale * self._drawn("exponential_", sample_shape).log()
