@@ -71,7 +71,7 @@ class Observer:
             self.inner.read(storage)
 
 
-class Recorder(Observer):
+class LaunchRecorder(Observer):
     """Takes over what one thread does, the one that makes it: launches are noted and not run, and
     no kernel is looked for. What other threads do passes."""
 
@@ -97,10 +97,10 @@ class Recorder(Observer):
         call of its own."""
 
 
-def recorder(backend: Backend) -> Recorder | None:
+def recorder(backend: Backend) -> LaunchRecorder | None:
     """Who notes what this thread does, if anybody does."""
     at: Any = backend.executor
-    while at is not None and not (isinstance(at, Recorder) and at.here):
+    while at is not None and not (isinstance(at, LaunchRecorder) and at.here):
         at = getattr(at, "inner", None)
     return at
 

@@ -13,7 +13,7 @@ from .._tensor import Tensor
 from ..dtypes import int32, uint8
 from ..errors import graph as errors
 from ..execute.index_check import in_range
-from ..execute.observe import Recorder, observed
+from ..execute.observe import LaunchRecorder, observed
 from ..execute.passed import plain
 from ..execute.pointwise import pointwise
 from ..iterator.shape import Ints
@@ -52,7 +52,7 @@ class Promised(Storage):
         return 0
 
 
-class Tracer(Recorder):
+class Tracer(LaunchRecorder):
     """Notes what one thread has a device do."""
 
     def __init__(self, function: str, backend: Backend, tensors: Sequence[Tensor]) -> None:
