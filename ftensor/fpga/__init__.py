@@ -41,7 +41,7 @@ from .seeds import (
 
 if TYPE_CHECKING:
     from ..own.kernel import Kernel
-    from ..runtime.images import ImageReport
+    from ..runtime.image_report import ImageReport
 
 __all__ = [
     "Event",
@@ -170,7 +170,8 @@ def load_image(path: str | Path, device: DeviceLike | None = None) -> str:
 
 def image_report(device: DeviceLike | None = None) -> ImageReport:
     """The images of a device, how often one took another's place, and what had to be copied."""
-    from ..runtime.images import ImageReport, Images
+    from ..runtime.image_report import ImageReport
+    from ..runtime.images import Images
 
     chosen = _lookup("image_report", device)
     images = chosen.open().images if chosen.opened else None
