@@ -12,7 +12,7 @@ from ..iterator.shape import COUNTED, numel
 from .key import LINEAR, ROW, SINGLE, STRIDED
 from .skeletons.reduce import INNER_VECTORS, OUTER_VECTORS
 from .skeletons.reduce_geometry import FoldGeometry
-from .skeletons.rows import RowsGeometry
+from .skeletons.rows_geometry import RowsGeometry
 from .work import Ints
 
 # Vectors folded into one partial result before it joins the next level of a reduction.

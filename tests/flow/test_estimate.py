@@ -11,7 +11,7 @@ from ftensor import boards
 from ftensor.errors.estimate import EstimateError
 from ftensor.estimate import bandwidth, published
 from ftensor.estimate.model import Setup, estimate, loops
-from ftensor.kernels.skeletons.rows import RowsGeometry
+from ftensor.kernels.skeletons.rows_geometry import RowsGeometry
 from ftensor.kernels.work import KernelLaunch, members_in
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.inventory.read import expand, parse

@@ -20,7 +20,7 @@ from ftensor.kernels.skeleton import named, skeletons
 from ftensor.kernels.skeletons.fused import Fused
 from ftensor.kernels.skeletons.gemm import DirectGeometry, PackGeometry, PackSide, ProductGeometry
 from ftensor.kernels.skeletons.reduce_geometry import FoldGeometry
-from ftensor.kernels.skeletons.rows import RowsGeometry
+from ftensor.kernels.skeletons.rows_geometry import RowsGeometry
 from ftensor.kernels.words import Asked, Option
 from ftensor.runtime.targets import CSIM
 from ftensor.toolchain import joint

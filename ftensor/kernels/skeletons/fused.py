@@ -10,7 +10,7 @@ from ..fused import FusedKey
 from ..skeleton import Parameter, Skeleton, register
 from ..unit import Unit, unit_text
 from .reduce_geometry import FoldGeometry
-from .rows import RowsGeometry
+from .rows_geometry import RowsGeometry
 
 
 class Fused(Skeleton[FusedKey]):

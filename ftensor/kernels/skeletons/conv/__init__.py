@@ -1,7 +1,8 @@
 """Convolutions: planes and panels are packed, and products summed over windows where they lie."""
 
 from .bytes import bytes_keys, serves_bytes
-from .conv import ConvGeometry, Strip, conv_key, most_taps, strip
+from .conv import conv_key, most_taps
+from .geometry import ConvGeometry, Strip, strip
 from .key import ConvKey, Part, Phase, serves
 from .pack import ConvPackGeometry, conv_pack_key
 

@@ -13,7 +13,8 @@ from ...skeleton import Parameter, register
 from ...source import constant
 from ...words import Argument, Asked, Record
 from ...work import Access, Ints, KernelLaunch, LocalMemory, Loop
-from .conv import Conv, ConvGeometry, alike, burst_of, strips_of, turns
+from .conv import Conv, burst_of, strips_of, turns
+from .geometry import ConvGeometry, alike
 from .key import DEPTH, BoardConv, ConvKey
 from .pack import ConvPack, ConvPackGeometry
 
