@@ -68,8 +68,8 @@ class Flow:
 
     def words(self, *options: str) -> list[str]:
         """The interpreter's arguments."""
-        given = ("--inventory", str(self.inventory), "--out", str(self.out), *options)
-        return ["-m", "ftensor", "build", *given]
+        arguments = ("--inventory", str(self.inventory), "--out", str(self.out), *options)
+        return ["-m", "ftensor", "build", *arguments]
 
     def start(self, *options: str, **settings: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -93,9 +93,9 @@ class Flow:
 
     def ran(self) -> list[str]:
         """What compilers were started since the last call, sorted."""
-        found = sorted(self.log.read_text().split()) if self.log.exists() else []
+        steps = sorted(self.log.read_text().split()) if self.log.exists() else []
         self.log.unlink(missing_ok=True)
-        return found
+        return steps
 
     def objects(self) -> list[str]:
         """The kernels that are compiled, by their files."""
@@ -103,14 +103,14 @@ class Flow:
 
     def processes(self) -> list[int]:
         """Those that work in this folder."""
-        found = []
+        numbers = []
         for entry in Path("/proc").glob("[0-9]*"):
             try:
                 if (entry / "cwd").resolve() == self.folder.resolve():
-                    found.append(int(entry.name))
+                    numbers.append(int(entry.name))
             except OSError:
                 continue
-        return found
+        return numbers
 
 
 def wait_for(what: Callable[[], object], seconds: float = 600) -> None:

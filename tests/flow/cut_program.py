@@ -26,7 +26,7 @@ def ranked(x: ft.Tensor) -> ft.Tensor:
     return (x - x.amax(-1, keepdim=True)).square().cumsum(-1)
 
 
-def given() -> tuple[np.ndarray, np.ndarray]:
+def operands() -> tuple[np.ndarray, np.ndarray]:
     """Small whole numbers, so that any order of sums is exact."""
     random = np.random.default_rng(0)
     x, w = (random.integers(-4, 5, shape).astype(np.float32) for shape in ((20, 40), (40, 48)))
@@ -35,24 +35,24 @@ def given() -> tuple[np.ndarray, np.ndarray]:
 
 def wanted() -> tuple[np.ndarray, ...]:
     """`attended` by NumPy."""
-    x, w = given()
+    x, w = operands()
     z = (x - x.max(-1, keepdims=True)) ** 2 @ w
     return (z - z.min(-1, keepdims=True)) * np.float32(0.5), np.abs(x).max(-1) + 1
 
 
 def main() -> None:
     """The graph that an image has, and its kernels."""
-    x, w = map(ft.from_numpy, given())
+    x, w = map(ft.from_numpy, operands())
     jitted = ft.jit(attended)
     print(*[kernel.split()[0] for kernel in jitted.graph(x, w).kernels])
-    for made, right in zip(jitted(x, w), wanted(), strict=True):
-        np.testing.assert_array_equal(made.numpy(), right)
-        print(sha256(made.numpy().tobytes()).hexdigest())
+    for result, right in zip(jitted(x, w), wanted(), strict=True):
+        np.testing.assert_array_equal(result.numpy(), right)
+        print(sha256(result.numpy().tobytes()).hexdigest())
 
 
 def lacking() -> None:
     """The function with an op that no image has, at its first call and at the next."""
-    array, _ = given()
+    array, _ = operands()
     right = ((array - array.max(-1, keepdims=True)) ** 2).cumsum(-1)
     for _ in range(2):
         np.testing.assert_array_equal(ft.jit(ranked)(ft.from_numpy(array)).numpy(), right)

@@ -24,7 +24,7 @@ from ftensor.toolchain.vitis.source import copy_headers, source
 from ftensor.warm.calls import noting
 
 from ..ir.intervals import intervals
-from .staged_program import CASES, file, given
+from .staged_program import CASES, file, operands
 
 APART = 3  # of the cases: loads, one that is kept, transforms, elements, a fold, stores
 
@@ -72,18 +72,18 @@ def reading():
 
 def graphs(folder):
     """Graphs in stages: a launch of each, of some rows; one of them is also a kernel a stage."""
-    found = []
+    launches = []
     for k, (function, _, _) in enumerate(CASES):
-        arguments = [ft.from_numpy(a) for a in given(k, 5)]
+        arguments = [ft.from_numpy(a) for a in operands(k, 5)]
         files = ft.jit(function).export(str(folder / file(k)), *arguments)
         (group,) = expand(read(files.inventory))
-        found.append(KernelLaunch(group.members[0], 1, 100))
+        launches.append(KernelLaunch(group.members[0], 1, 100))
         if k == APART:
             apart = Path(files.inventory)
             apart.write_text(f'{apart.read_text()}structure = "linked"\n')
             parts = [one.members[0] for one in expand(read(apart))]
-            found += [KernelLaunch(part, 1, 100) for part in parts if part.part != BEGIN]
-    return found
+            launches += [KernelLaunch(part, 1, 100) for part in parts if part.part != BEGIN]
+    return launches
 
 
 def main():
@@ -95,7 +95,7 @@ def main():
     folder = Path(tempfile.mkdtemp(prefix="ftensor-intervals-"))
     for launch in (*seen.launches, *graphs(folder)):
         by_key.setdefault(launch.key, []).append(launch)
-    found = []
+    rows = []
     copy_headers(folder)
     for k, (key, launches) in enumerate(by_key.items()):
         group = Group(f"k{k}", (key,))
@@ -110,9 +110,9 @@ def main():
         for launch in launches:
             for loop in board_skeleton_of(key).loops(launch, 0, False):
                 modelled[loop.name] = min(loop.interval, modelled.get(loop.name, loop.interval))
-        found.append({"entry": key.entry, "skeleton": key.skeleton, "text": least, "model": modelled})
+        rows.append({"entry": key.entry, "skeleton": key.skeleton, "text": least, "model": modelled})
     skeletons = [s.name for s in board_skeletons()]
-    json.dump({"skeletons": skeletons, "kernels": found}, sys.stdout)
+    json.dump({"skeletons": skeletons, "kernels": rows}, sys.stdout)
 
 
 if __name__ == "__main__":

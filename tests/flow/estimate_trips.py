@@ -94,8 +94,8 @@ class Counting:
         """The loop that the pragma in line k stands in, and its label or None."""
         while not lines[k].strip().startswith("for "):
             k -= 1
-        found = LABEL.match(lines[k - 1])
-        name = found and found[1]
+        match = LABEL.match(lines[k - 1])
+        name = match and match[1]
         return lines[k].strip(), EITHER.get(name, name) if self.joins else name
 
 
@@ -274,7 +274,7 @@ def programs():
 
 
 def main():
-    built, found, refused = {}, [], Counter()
+    built, counts, refused = {}, [], Counter()
     root = Path(tempfile.mkdtemp(prefix="ftensor-trips-"))
 
     @cache
@@ -306,18 +306,18 @@ def main():
             skeleton = step.key.skeleton
             for structure in STRUCTURES if skeleton == "map" else ("loop",):
                 launch = KernelLaunch(step.key, units, n, g, structure)
-                made = counted(step.key, structure)
-                for unit in range(units if made else 0):
+                counters = counted(step.key, structure)
+                for unit in range(units if counters else 0):
                     expected = Counter()
                     for loop in loops(launch, unit):
                         if loop.name not in BY_DATA:
                             expected[loop.name] += loop.trips
-                    found.append(
+                    counts.append(
                         {
                             "launch": f"{step.key.entry} {structure} {n} {g}",
                             "skeleton": skeleton,
                             "unit": f"{unit} of {units}",
-                            "counted": made.run(args, unit, units),
+                            "counted": counters.run(args, unit, units),
                             "expected": dict(expected),
                         }
                     )
@@ -334,7 +334,7 @@ def main():
     with trace.recording(UNITS):
         for result in programs():
             result.numpy()
-    json.dump({"found": found, "refused": refused}, sys.stdout)
+    json.dump({"counts": counts, "refused": refused}, sys.stdout)
 
 
 if __name__ == "__main__":

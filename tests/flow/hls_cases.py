@@ -100,12 +100,12 @@ def check_map(group: Group, opcode: int, n: int, units: int, offset: int = 0, se
     for run in ("mine", "theirs"):
         mine = [b.copy() for b in buffers]
         aligned = [place(b) for b in mine]
-        given = [a.ctypes.data for a in aligned] + offsets + scalars + [n]
+        arguments = [a.ctypes.data for a in aligned] + offsets + scalars + [n]
         if run == "mine":
-            launch(group, opcode, given, units)
+            launch(group, opcode, arguments, units)
         else:
             for unit in range(units):
-                reference(member)(*given, unit, units)
+                reference(member)(*arguments, unit, units)
         results.append(aligned)
     for p, x, y in zip(pointers, *results):
         assert same(x, y, p.dtype), (member.name, p, n, units)
@@ -137,13 +137,13 @@ def check_rows(
     results = []
     for run in ("mine", "theirs"):
         aligned = [place(b) for b in buffers]
-        given = [a.ctypes.data for a in aligned] + offsets + scalar_values(member, 1)
-        given.append(steps.ctypes.data)
+        arguments = [a.ctypes.data for a in aligned] + offsets + scalar_values(member, 1)
+        arguments.append(steps.ctypes.data)
         if run == "mine":
-            launch(group, opcode, given, units)
+            launch(group, opcode, arguments, units)
         else:
             for unit in range(units):
-                reference(member)(*given, unit, units)
+                reference(member)(*arguments, unit, units)
         results.append(aligned)
     for p, x, y in zip(pointers, *results):
         assert same(x, y, p.dtype), (member.name, p, shape, units)

@@ -43,9 +43,9 @@ ALIGNMENT, GUARD = 64, 192
 @cache
 def folder() -> tempfile.TemporaryDirectory[str]:
     """Where the tests' kernels lie, with the headers they include."""
-    made = tempfile.TemporaryDirectory(prefix="ftensor-hls-")
-    copy_headers(Path(made.name))
-    return made
+    scratch = tempfile.TemporaryDirectory(prefix="ftensor-hls-")
+    copy_headers(Path(scratch.name))
+    return scratch
 
 
 @cache
@@ -73,10 +73,10 @@ def library(text: str, name: str) -> ctypes.CDLL:
     place = Path(folder().name)
     stem = place / f"{name}-{abs(hash(text)):x}"
     stem.with_suffix(".cpp").write_text(text)
-    made = stem.with_suffix(".so")
-    done = subprocess.run([*compiler(), str(stem.with_suffix(".cpp")), "-o", str(made)], capture_output=True, text=True)
+    path = stem.with_suffix(".so")
+    done = subprocess.run([*compiler(), str(stem.with_suffix(".cpp")), "-o", str(path)], capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stderr}\n{text}"
-    return ctypes.CDLL(str(made))
+    return ctypes.CDLL(str(path))
 
 
 @cache
@@ -97,11 +97,11 @@ def reference(member: Any) -> Any:
 def plain_library(text: str, name: str) -> ctypes.CDLL:
     """A self-contained program of the C simulation."""
     stem = Path(folder().name) / f"{name}-{abs(hash(text)):x}-plain"
-    made = stem.with_suffix(".so")
-    command = [*plain_compiler(), "-x", "c++", "-", "-o", str(made)]
+    path = stem.with_suffix(".so")
+    command = [*plain_compiler(), "-x", "c++", "-", "-o", str(path)]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return ctypes.CDLL(str(made))
+    return ctypes.CDLL(str(path))
 
 
 @cache
@@ -113,13 +113,13 @@ def built(group: Group) -> Any:
     return function
 
 
-def launch(group: Group, opcode: int, given: Sequence[Any], units: int = 1, unused: int | None = None) -> None:
+def launch(group: Group, opcode: int, arguments: Sequence[Any], units: int = 1, unused: int | None = None) -> None:
     """Run a member of the group with the arguments of its own launch, on `units` compute units.
 
     `unused` is passed for the ports that the member leaves unused.
     """
     tokens = call(group, opcode).split()
-    passed = [_argument(token, given) for token in tokens]
+    passed = [_argument(token, arguments) for token in tokens]
     if unused is not None:
         passed = [unused if t[0] == "@" else x for t, x in zip(tokens, passed)]
     function = built(group)
@@ -127,17 +127,17 @@ def launch(group: Group, opcode: int, given: Sequence[Any], units: int = 1, unus
         function(*passed, unit, units)
 
 
-def _argument(token: str, given: Sequence[Any]) -> Any:
+def _argument(token: str, arguments: Sequence[Any]) -> Any:
     """What a token of `group.call` stands for."""
     if token[0] == "=":
         return int(token[1:])
     if token[0] == "@":
-        return given[int(token[1:])]
+        return arguments[int(token[1:])]
     if token[0] == "f":
-        return struct.unpack("<q", struct.pack("<f", given[int(token[1:])]) + bytes(4))[0]
+        return struct.unpack("<q", struct.pack("<f", arguments[int(token[1:])]) + bytes(4))[0]
     if token[0] == "d":
-        return struct.unpack("<q", struct.pack("<d", given[int(token[1:])]))[0]
-    return given[int(token.removeprefix("q"))]
+        return struct.unpack("<q", struct.pack("<d", arguments[int(token[1:])]))[0]
+    return arguments[int(token.removeprefix("q"))]
 
 
 def memory(nbytes: int, seed: int = 0) -> np.ndarray:
@@ -199,10 +199,10 @@ def same(mine: np.ndarray, theirs: np.ndarray, of: dtype) -> bool:
 
 def port_values(port: Port, count: int, seed: int) -> np.ndarray:
     """A buffer with `count` elements of a port's dtype."""
-    made = memory(count * port.dtype.itemsize, seed)
-    found = values(port.dtype, count, seed)
-    made[: found.nbytes] = found.view(np.uint8)
-    return made
+    noise = memory(count * port.dtype.itemsize, seed)
+    numbers = values(port.dtype, count, seed)
+    noise[: numbers.nbytes] = numbers.view(np.uint8)
+    return noise
 
 
 class Kernels(Observer):

@@ -29,7 +29,7 @@ def folded(x: ft.Tensor, w: ft.Tensor) -> tuple[ft.Tensor, ...]:
 CASES: list[tuple[Callable[..., Any], int, int]] = [(folded, 150, 0), (distances, 32, 5)]
 
 
-def given(k: int, rows: int) -> list[np.ndarray]:
+def operands(k: int, rows: int) -> list[np.ndarray]:
     """The arguments of a case."""
     _, length, more = CASES[k]
     return [drawn(rows, length), drawn(*([more] if more else []), length)]
@@ -37,7 +37,7 @@ def given(k: int, rows: int) -> list[np.ndarray]:
 
 def export(folder: Path, k: int) -> Exported:
     """The files of a case."""
-    arguments = [ft.from_numpy(a) for a in given(k, 3)]
+    arguments = [ft.from_numpy(a) for a in operands(k, 3)]
     return ft.jit(CASES[k][0]).export(str(folder / CASES[k][0].__name__), *arguments)
 
 
@@ -53,10 +53,10 @@ def in_states(y: np.ndarray) -> np.ndarray:
     beats = -(-y.shape[1] // LANES)
     filled = np.zeros((y.shape[0], beats * LANES), np.float32)
     filled[:, : y.shape[1]] = y
-    found = [np.zeros((y.shape[0], LANES), np.float32)] * (STATES + beats)
+    totals = [np.zeros((y.shape[0], LANES), np.float32)] * (STATES + beats)
     for k in range(beats):
-        found[STATES + k] = found[k] + filled[:, k * LANES : (k + 1) * LANES]
-    states = found[-min(STATES, beats) :]
+        totals[STATES + k] = totals[k] + filled[:, k * LANES : (k + 1) * LANES]
+    states = totals[-min(STATES, beats) :]
     for half in (4, 2, 1):
         for k in range(half):
             if k + half < len(states):
@@ -84,7 +84,7 @@ def run() -> None:
     for k, (function, _, _) in enumerate(CASES):
         jitted = ft.jit(function)
         for rows in (2, 3, 7, 400):
-            arrays = given(k, rows)
+            arrays = operands(k, rows)
             arguments = [ft.from_numpy(a) for a in arrays]
             (kernel,) = jitted.graph(*arguments).kernels
             assert kernel.startswith("staged "), kernel
@@ -99,7 +99,7 @@ def run() -> None:
 def signalled() -> None:
     """Ctrl-C comes while the kernels of a graph are enqueued."""
     rows = 400  # of which some fill a channel more than once
-    arguments = [ft.from_numpy(a) for a in given(1, rows)]
+    arguments = [ft.from_numpy(a) for a in operands(1, rows)]
     jitted = ft.jit(CASES[1][0])
     print(set(calls_after_interrupts(lambda: jitted(*arguments))))
 

@@ -35,33 +35,33 @@ def bits(t: ft.Tensor) -> np.ndarray:
 
 def results() -> dict[str, np.ndarray]:
     """Every kind of launch that tests/flow/intel_image.toml has a kernel for."""
-    found: dict[str, ft.Tensor] = {}
+    tensors: dict[str, ft.Tensor] = {}
     for n in SIZES:
         for dtype in ("float32", "int32"):
             a, b = numbers(n, dtype, 1), numbers(n, dtype, 2)
-            found |= {f"add {dtype} {n}": a + b, f"number {dtype} {n}": a * 3}
-            found |= {f"maximum {dtype} {n}": a.maximum(b), f"lt {dtype} {n}": a < b}
-            found |= {f"remainder {dtype} {n}": a.remainder(b), f"alpha {dtype} {n}": a.mul(b)}
+            tensors |= {f"add {dtype} {n}": a + b, f"number {dtype} {n}": a * 3}
+            tensors |= {f"maximum {dtype} {n}": a.maximum(b), f"lt {dtype} {n}": a < b}
+            tensors |= {f"remainder {dtype} {n}": a.remainder(b), f"alpha {dtype} {n}": a.mul(b)}
         a, one = numbers(n, "float32", 1), numbers(1, "float32", 3)
-        found |= {f"one {n}": a + one, f"other one {n}": one + a}
-        found |= {f"arange {n}": ft.arange(5, 5 + 3 * n, 3)}
+        tensors |= {f"one {n}": a + one, f"other one {n}": one + a}
+        tensors |= {f"arange {n}": ft.arange(5, 5 + 3 * n, 3)}
         for dtype in NARROW:
             a, b = numbers(n, dtype, 1), numbers(n, dtype, 2)
-            found |= {f"mul {dtype} {n}": a * b, f"exp {dtype} {n}": a.exp()}
+            tensors |= {f"mul {dtype} {n}": a * b, f"exp {dtype} {n}": a.exp()}
         a.mul_(a)
     m, k = numbers(60 * 70, "float32", 4).view(60, 70), numbers(70 * 60, "float32", 5).view(70, 60)
-    found |= {"turned": m + k.t(), "part": m[3:, 5:61] * m[2:59, 7:63], "product": m @ k}
-    found |= {"rows": m.sum(1), "all": numbers(100000, "float32", 6).sum(), "columns": m.sum(0)}
-    found |= {"amax": m.amax(1), "argmax": m.argmax(1), "places": (m.view(-1) < k.view(-1)).nonzero()}
-    found |= {"led": m[ft.tensor([3, -1, 0])], "steps": m[::2].contiguous()}
+    tensors |= {"turned": m + k.t(), "part": m[3:, 5:61] * m[2:59, 7:63], "product": m @ k}
+    tensors |= {"rows": m.sum(1), "all": numbers(100000, "float32", 6).sum(), "columns": m.sum(0)}
+    tensors |= {"amax": m.amax(1), "argmax": m.argmax(1), "places": (m.view(-1) < k.view(-1)).nonzero()}
+    tensors |= {"led": m[ft.tensor([3, -1, 0])], "steps": m[::2].contiguous()}
     z = numbers(60, "complex64", 7).view(6, 10)
-    found |= {"complex part": z[:, 1:4] * z[:, 2:5]}
+    tensors |= {"complex part": z[:, 1:4] * z[:, 2:5]}
     rows = numbers(7 * 32, "complex64", 8).view(7, 32)
-    found |= {"spectra": ft.fft.fft(rows), "signals": ft.fft.ifft(rows.t(), dim=0)}
+    tensors |= {"spectra": ft.fft.fft(rows), "signals": ft.fft.ifft(rows.t(), dim=0)}
     row, taps = (numbers(n, "float32", n).view(1, 1, n) for n in (9000, 5))
-    found |= {"filtered": ft.nn.functional.conv1d(row, taps, stride=2, padding=3)}
-    found |= dict(zip(("first", "places"), numbers(7 * 99, "float32", 9).view(7, 99).topk(5, 1)))
-    return {name: bits(t) for name, t in found.items()}
+    tensors |= {"filtered": ft.nn.functional.conv1d(row, taps, stride=2, padding=3)}
+    tensors |= dict(zip(("first", "places"), numbers(7 * 99, "float32", 9).view(7, 99).topk(5, 1)))
+    return {name: bits(t) for name, t in tensors.items()}
 
 
 if __name__ == "__main__":

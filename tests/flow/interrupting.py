@@ -25,13 +25,13 @@ def calls_after_interrupts(call: Callable[[], ft.Tensor]) -> list[bool]:
 
     _cl.enqueue_nd_range_kernel = interrupted
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    wanted, found = call().tolist(), list[bool]()
+    wanted, equal = call().tolist(), list[bool]()
     while True:
-        left = len(found) + 1
+        left = len(equal) + 1
         try:
             call()
         except KeyboardInterrupt:
-            found.append(call().tolist() == wanted)
+            equal.append(call().tolist() == wanted)
         else:
             left = 0
-            return found
+            return equal

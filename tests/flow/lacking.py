@@ -52,12 +52,12 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """use(lacks, kind, host) makes fpga:0 a device with such an image; the backend is returned."""
     obtain = program.obtain
 
-    def told(backend: Any, key: Any, types: Any, text: Any) -> Any:
+    def noted(backend: Any, key: Any, types: Any, text: Any) -> Any:
         if backend.images is not None:
             backend.images.texts[key.entry] = text
         return obtain(backend, key, types, text)
 
-    monkeypatch.setattr(program, "obtain", told)
+    monkeypatch.setattr(program, "obtain", noted)
     monkeypatch.setattr(fallback, "_host", None)
     monkeypatch.setattr(fallback, "_policy", "silent")
     monkeypatch.setattr(fallback, "_warned", set())
@@ -70,11 +70,11 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
         if csim is None:
             pytest.skip("no C++ compiler")
         if kind == "csim":
-            backend, found = CSimBackend(targets.CSIM), csim
+            backend, device = CSimBackend(targets.CSIM), csim
         else:
             if runtime is None:
                 pytest.skip("no OpenCL runtime")
-            backend, found = all_backends()[kind](), runtime
+            backend, device = all_backends()[kind](), runtime
         if host == "csim":
             monkeypatch.setattr(fallback, "find", lambda: [csim])
         monkeypatch.setattr(backend, "images", Image(backend, lacks))
@@ -82,9 +82,9 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
         monkeypatch.setattr(backend, "target", replace(backend.target, emulates="a board"))
         monkeypatch.setattr(backend, "kernels", {})
         monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))
-        found = replace(found, _backend=backend, _lock=threading.Lock())
+        device = replace(device, _backend=backend, _lock=threading.Lock())
         labels = [ft.device("fpga", 0)]
-        table = SimpleNamespace(mapping="test", fpga=[found], host=[found], labels=labels, number=-1)
+        table = SimpleNamespace(mapping="test", fpga=[device], host=[device], labels=labels, number=-1)
         monkeypatch.setattr(DEVICE, "_table", table)
         return backend
 

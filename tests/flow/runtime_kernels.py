@@ -62,10 +62,10 @@ def all_backends() -> dict[str, Any]:
     from ftensor.runtime.opencl.backend import OpenCLBackend
 
     here = [f for f in discovery.find() if f.target.name != "xilinx"]
-    found = {f.target.name: f for f in here if not f.target.emulates}
-    found |= {f.target.name: f for f in here if f.target.kind == "csim"}
-    opened: dict[str, Any] = {name: f.open for name, f in found.items()}
-    for f in found.values():
+    runtimes = {f.target.name: f for f in here if not f.target.emulates}
+    runtimes |= {f.target.name: f for f in here if f.target.kind == "csim"}
+    opened: dict[str, Any] = {name: f.open for name, f in runtimes.items()}
+    for f in runtimes.values():
         if f.target.kind == "cpu":
             opened["separate-memory"] = lambda f=f: OpenCLBackend(
                 f.target, f.cl_platform, f.cl_device, host_shared=False

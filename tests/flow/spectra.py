@@ -28,18 +28,18 @@ FILTERS = (
 
 def errors() -> list[float]:
     """Of each case, forward and back, relative to the largest value."""
-    rng, found = np.random.default_rng(0), []
+    rng, largest = np.random.default_rng(0), []
     for shape, dim in CASES:
         x = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype("complex64")
         for name in ("fft", "ifft"):
-            made = getattr(ft.fft, name)(ft.tensor(x), dim=dim, norm="ortho").numpy()
+            spectrum = getattr(ft.fft, name)(ft.tensor(x), dim=dim, norm="ortho").numpy()
             right = getattr(np.fft, name)(x.astype("complex128"), axis=dim, norm="ortho")
-            found.append(float(abs(made - right).max() / abs(right).max()))
+            largest.append(float(abs(spectrum - right).max() / abs(right).max()))
     x = (rng.standard_normal(97) + 1j * rng.standard_normal(97)).astype("complex64")
     apart = ft.tensor(x)[1:].reshape(3, 32)  # begins on an odd number
     right = np.fft.fft(x[1:].reshape(3, 32))
-    found.append(float(abs(ft.fft.fft(apart).numpy() - right).max() / abs(right).max()))
-    return found
+    largest.append(float(abs(ft.fft.fft(apart).numpy() - right).max() / abs(right).max()))
+    return largest
 
 
 def filtered(x: np.ndarray, w: np.ndarray, stride=1, padding=0, dilation=1, groups=1) -> np.ndarray:
@@ -58,7 +58,7 @@ def filtered(x: np.ndarray, w: np.ndarray, stride=1, padding=0, dilation=1, grou
 
 def filters() -> list[float]:
     """Of each filter, real and complex, with something added and without."""
-    rng, found = np.random.default_rng(1), []
+    rng, largest = np.random.default_rng(1), []
 
     def numbers(of: str, *shape: int) -> np.ndarray:
         pairs = rng.standard_normal((*shape, 2)) if of == "complex64" else None
@@ -70,24 +70,24 @@ def filters() -> list[float]:
             right = filtered(x.astype(wide), w.astype(wide), **laid)
             for more in (None, bias):
                 add = None if more is None else ft.tensor(more)
-                made = ft.nn.functional.conv1d(ft.tensor(x), ft.tensor(w), add, **laid).numpy()
+                output = ft.nn.functional.conv1d(ft.tensor(x), ft.tensor(w), add, **laid).numpy()
                 wanted = right if more is None else right + bias.astype(wide)[:, None]
-                assert made.shape == wanted.shape
-                found.append(float(abs(made - wanted).max() / abs(wanted).max()))
+                assert output.shape == wanted.shape
+                largest.append(float(abs(output - wanted).max() / abs(wanted).max()))
     # Decimated from each place in a beat on.
     x, w = numbers("complex64", 1, 1, 300), numbers("complex64", 1, 1, 13)
     for k in range(8):
         cut = ft.tensor(x)[:, :, k:]
-        made = ft.nn.functional.conv1d(cut, ft.tensor(w), stride=4, padding=k).numpy()
+        output = ft.nn.functional.conv1d(cut, ft.tensor(w), stride=4, padding=k).numpy()
         right = filtered(x[:, :, k:].astype("complex128"), w, 4, k)
-        found.append(float(abs(made - right).max() / abs(right).max()))
+        largest.append(float(abs(output - right).max() / abs(right).max()))
     # Every second number of a row; what is infinite stays among the taps that see it.
     x = numbers("float32", 300, 2)
     x[100] = np.inf
     seven = ft.tensor(np.ones((1, 1, 7), "float32"))
-    made = ft.nn.functional.conv1d(ft.tensor(x).t()[:, None], seven).numpy()
-    assert (np.isinf(made).sum(2) == 7).all() and np.isfinite(made).sum() == 2 * (294 - 7)
-    return found
+    output = ft.nn.functional.conv1d(ft.tensor(x).t()[:, None], seven).numpy()
+    assert (np.isinf(output).sum(2) == 7).all() and np.isfinite(output).sum() == 2 * (294 - 7)
+    return largest
 
 
 # (a, b turned): a tile and parts of one, terms that fill no beat, batches, one row.
@@ -102,30 +102,30 @@ PRODUCTS = (
 
 def products() -> list[float]:
     """Of matrices in line along the depth: alone, and joined to others."""
-    rng, found = np.random.default_rng(3), []
+    rng, largest = np.random.default_rng(3), []
     for shape, turned in PRODUCTS:
         a, b = (rng.standard_normal(s).astype("float32") for s in (shape, turned))
         right = a.astype("float64") @ b.swapaxes(-1, -2)
-        made = (ft.tensor(a) @ ft.tensor(b).transpose(-1, -2)).numpy()
-        found.append(float(abs(made - right).max() / abs(right).max()))
+        product = (ft.tensor(a) @ ft.tensor(b).transpose(-1, -2)).numpy()
+        largest.append(float(abs(product - right).max() / abs(right).max()))
         if a.ndim == 2:
             c = rng.standard_normal(right.shape).astype("float32")
-            made = ft.addmm(ft.tensor(c), ft.tensor(a), ft.tensor(b).t(), beta=2, alpha=3).numpy()
-            found.append(float(abs(made - 2 * c - 3 * right).max() / abs(right).max()))
-    return found
+            product = ft.addmm(ft.tensor(c), ft.tensor(a), ft.tensor(b).t(), beta=2, alpha=3).numpy()
+            largest.append(float(abs(product - 2 * c - 3 * right).max() / abs(right).max()))
+    return largest
 
 
 def sums() -> list[float]:
     """Running ones of rows alone: groups and what is left of a row, steps between elements."""
-    rng, found = np.random.default_rng(4), []
+    rng, largest = np.random.default_rng(4), []
     for of in ("float32", "complex64"):
         for n in (5, 8, 4099):
             x = rng.standard_normal((3, n)) + (1j * rng.random((3, n)) if of == "complex64" else 0)
             x = x.astype(of)
-            for y, made in ((x, ft.tensor(x).cumsum(1)), (x[0, ::3], ft.tensor(x)[0, ::3].cumsum(0))):
+            for y, scanned in ((x, ft.tensor(x).cumsum(1)), (x[0, ::3], ft.tensor(x)[0, ::3].cumsum(0))):
                 right = y.astype("complex128").cumsum(-1)
-                found.append(float(abs(made.numpy() - right).max() / abs(right).max()))
-    return found
+                largest.append(float(abs(scanned.numpy() - right).max() / abs(right).max()))
+    return largest
 
 
 def firsts() -> None:

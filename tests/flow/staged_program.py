@@ -71,7 +71,7 @@ def file(k: int) -> str:
     return f"{function.__name__}_{length}"
 
 
-def given(k: int, rows: int) -> list[np.ndarray]:
+def operands(k: int, rows: int) -> list[np.ndarray]:
     """The arguments of a case."""
     function, length, more = CASES[k]
     shapes = [(rows, length)]
@@ -101,7 +101,7 @@ def wanted(name: str, x: np.ndarray, w: np.ndarray | None = None) -> tuple[np.nd
 
 def export(folder: str) -> None:
     for k, (function, _, _) in enumerate(CASES):
-        arguments = [ft.from_numpy(a) for a in given(k, 3)]
+        arguments = [ft.from_numpy(a) for a in operands(k, 3)]
         print(ft.jit(function).export(f"{folder}/{file(k)}", *arguments).entry)
 
 
@@ -111,18 +111,18 @@ def build(folder: str) -> None:
     from ftensor.toolchain.inventory.read import expand, read
     from ftensor.toolchain.jobs.progress import Quiet
     from ftensor.toolchain.make import Request
-    from ftensor.toolchain.make import build as made
+    from ftensor.toolchain.make import build as make
 
     whole, those = Stages.fifos.func, [length for _, length, _ in CASES[-SHALLOW:]]
 
     def fifos(self: Stages) -> tuple[Fifo, ...]:
-        found: tuple[Fifo, ...] = whole(self)
-        return tuple(replace(f, depth=4) for f in found) if self.key.length in those else found
+        planned: tuple[Fifo, ...] = whole(self)
+        return tuple(replace(f, depth=4) for f in planned) if self.key.length in those else planned
 
     Stages.fifos = cached_property(fifos)  # type: ignore[assignment]
     Stages.fifos.__set_name__(Stages, "fifos")
     groups = [g for k in range(len(CASES)) for g in expand(read(f"{folder}/{file(k)}.toml"))]
-    done = made(Request("staged", tuple(groups), "", Path(folder)), CSim(), Quiet())
+    done = make(Request("staged", tuple(groups), "", Path(folder)), CSim(), Quiet())
     assert done.image is not None, [o.job.log.read_text() for o in done.failures]
 
 
@@ -130,7 +130,7 @@ def run() -> None:
     for k, (function, length, more) in enumerate(CASES[:-SHALLOW]):
         jitted = ft.jit(function)
         for rows in (2, 3, 7) if more else (1, 2, 7, length):
-            arrays = given(k, rows)
+            arrays = operands(k, rows)
             arguments = [ft.from_numpy(a) for a in arrays]
             (kernel,) = jitted.graph(*arguments).kernels
             assert kernel.startswith("staged "), kernel
@@ -148,7 +148,7 @@ def run() -> None:
 def stuck() -> None:
     """Kernels whose FIFOs are too shallow are reported, again and again, and others go on."""
     for k in range(len(CASES))[-SHALLOW:]:
-        arguments = [ft.from_numpy(a) for a in given(k, 3)]
+        arguments = [ft.from_numpy(a) for a in operands(k, 3)]
         for _ in range(2):
             try:
                 ft.jit(CASES[k][0])(*arguments)

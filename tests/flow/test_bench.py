@@ -46,9 +46,9 @@ def checkout(folder: Path, times: int) -> Path:
 def test_the_gate_knows_what_is_slower(tmp_path: Path, times: int, lost: bool) -> None:
     """Nine times the work is lost; the same work is not, whoever else is on the machine."""
     mine, base = checkout(tmp_path / "mine", times), checkout(tmp_path / "base", 3)
-    (found,) = gate.run(mine, base, [ADD], 5)
-    assert found.name == "large add" and found.base is not None
-    assert (found.ratio > gate.ALLOWED) is lost
+    (compared,) = gate.run(mine, base, [ADD], 5)
+    assert compared.name == "large add" and compared.base is not None
+    assert (compared.ratio > gate.ALLOWED) is lost
 
 
 def test_a_case_that_the_base_lacks_is_not_lost(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_a_case_that_the_base_lacks_is_not_lost(tmp_path: Path) -> None:
     mine, base = checkout(tmp_path / "mine", 1), checkout(tmp_path / "base", 1)
     with (mine / "ftensor" / "__init__.py").open("a") as file:
         file.write("\ntanh = np.tanh\n")
-    (found,) = gate.run(mine, base, [tanh], 2)
-    assert found.base is None and found.ratio == 1
+    (compared,) = gate.run(mine, base, [tanh], 2)
+    assert compared.base is None and compared.ratio == 1
 
 
 @pytest.mark.parametrize("part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)])
@@ -76,8 +76,8 @@ def test_every_case_is_one_call_in_each_library(part: int) -> None:
             for text in case.operands
         )
         few = replace(case, operands=small, other="")
-        made = {name: call() for name, call in few.calls(("ftensor", "torch", "numpy")).items()}
-        first = {name: np.asarray(x[0] if isinstance(x, tuple) else x) for name, x in made.items()}
+        results = {name: call() for name, call in few.calls(("ftensor", "torch", "numpy")).items()}
+        first = {name: np.asarray(x[0] if isinstance(x, tuple) else x) for name, x in results.items()}
         for name, x in first.items():
             assert x.shape == first["torch"].shape, (case.name, name)
             np.testing.assert_allclose(x, first["torch"], 1e-3, 1e-4, err_msg=case.name)

@@ -47,8 +47,8 @@ def test_an_inventory_becomes_an_image_with_its_manifest(flow, capsys):
     assert {a.bank for k in manifest.kernels for a in k.arguments if a.what == "*"} == {"DDR[0]"}
     assert set(manifest.tools) == {"ftensor", "counted"}
     assert main(["image", "info", str(flow.out)]) == 0  # the folder stands for its image
-    told = capsys.readouterr().out
-    assert all(name in told for name in KERNELS) and "DDR[0]" in told
+    output = capsys.readouterr().out
+    assert all(name in output for name in KERNELS) and "DDR[0]" in output
     assert sorted(p.stem for p in (flow.out / "logs").iterdir()) == [*KERNELS, "link"]
 
 

@@ -198,14 +198,14 @@ def outputs(folder: Path) -> list[str]:
 
 def compilers(folder: Path) -> list[int]:
     """The processes that work in a folder."""
-    found = []
+    numbers = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             if (entry / "cwd").resolve() == folder.resolve() and entry.name != str(os.getpid()):
-                found.append(int(entry.name))
+                numbers.append(int(entry.name))
         except OSError:
             continue
-    return found
+    return numbers
 
 
 @pytest.mark.parametrize("how", ["kill", "interrupt", "terminate the parent alone"])

@@ -40,8 +40,8 @@ def test_an_inventory_becomes_an_image(flow, target, mode, capsys):
     assert manifest.platform == "xilinx_u55c_gen3x16_xdma_3_202210_1"
     assert manifest.tools["v++"] == "2022.2 build 3671529" and manifest.clock_mhz == 250
     assert main(["image", "info", str(flow.out / "three.xclbin")]) == 0
-    told = capsys.readouterr().out
-    assert all(name in told for name in KERNELS) and "DDR[0]" in told
+    output = capsys.readouterr().out
+    assert all(name in output for name in KERNELS) and "DDR[0]" in output
     row = next(r for r in done.stdout.splitlines() if r.startswith("ft_mul_float32"))
     assert row.split()[5:] == ["146..134217802", "2", "2.433", "4543", "8302", "32", "16", "0"]
     assert "Timing: worst slack 0.021 ns, hold 0.010 ns: met." in done.stdout

@@ -40,10 +40,10 @@ def test_version_and_usage(capsys):
 def test_devices_lists_each_device_and_how_to_select_it(capsys):
     assert main(["devices"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    found = discovery.find()
-    for device, line in zip(found, lines[1:]):
+    devices = discovery.find()
+    for device, line in zip(devices, lines[1:]):
         assert device.name in line
-        assert line.endswith(f"FTENSOR_DEVICE={mapping.selector(device, found)}")
+        assert line.endswith(f"FTENSOR_DEVICE={mapping.selector(device, devices)}")
     assert sum("fpga:0" in line for line in lines) == 1
     assert sum("cpu " in line.partition("  ")[0] + " " for line in lines) >= 1
 
@@ -63,9 +63,9 @@ def test_pocl_without_a_linker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     linker.require(properties)
     linker.require.cache_clear()
     monkeypatch.setattr(linker.shutil, "which", lambda *args, **options: None)
-    found = discovery.report()
-    pocl = [one for one in found.devices if one.target.name == "pocl"]
-    lacks = {one.remedy for one in doctor.missing(replace(found, devices=pocl))}
+    report = discovery.report()
+    pocl = [one for one in report.devices if one.target.name == "pocl"]
+    lacks = {one.remedy for one in doctor.missing(replace(report, devices=pocl))}
     assert "apt-get install binutils" in lacks or not pocl
     ended = [0, -6]
     run = lambda *args, **options: subprocess.CompletedProcess(args, ended.pop(0))  # noqa: E731
@@ -83,9 +83,9 @@ def test_doctor_computes_and_names_what_is_wrong(monkeypatch: pytest.MonkeyPatch
         home = ft.nn.functional if name == "conv2d" else ft.fft if name == "fft.fft" else ft
         own = name.rpartition(".")[2]
         wrong = [ft.sort(ft.zeros(18, 27)), None] if own == "sort" else [ft.zeros_like(right)]
-        made = wrong[0] if own != "fft" else ft.zeros(9, 24, dtype=ft.complex64)
+        fake = wrong[0] if own != "fft" else ft.zeros(9, 24, dtype=ft.complex64)
         with monkeypatch.context() as patched:
-            patched.setattr(home, own, lambda *args, made=made, **options: made)
+            patched.setattr(home, own, lambda *args, fake=fake, **options: fake)
             with pytest.raises(RuntimeError, match=f"^{name} gives [1-9]"):
                 self_check.compute()
 

@@ -23,7 +23,7 @@ FTENSOR = ("-m", "ftensor")
 
 def test_what_is_before_and_behind_is_exported(tmp_path: Path) -> None:
     """As kernels of one inventory, which names the op between, and the line."""
-    x, w = map(ft.from_numpy, cut_program.given())
+    x, w = map(ft.from_numpy, cut_program.operands())
     files = ft.jit(attended).export(str(tmp_path / "attended"), x, w)
     first, second = files.kernels
     assert files.entry == first.entry and first.graph.name == "attended_1.json"
@@ -33,9 +33,9 @@ def test_what_is_before_and_behind_is_exported(tmp_path: Path) -> None:
     assert [g.members[0].length for g in groups] == [40, 48]  # type: ignore[attr-defined]
     # The largest absolute value has nothing to do with the product.
     assert [len(g.members[0].outs) for g in groups] == [2, 1]  # type: ignore[attr-defined]
-    (told,) = files.apart
-    assert told.startswith("gemm") and "cut_program.py:" in told and "needs all first" in told
-    assert f"# A kernel of its own: {told}" in files.inventory.read_text()
+    (line,) = files.apart
+    assert line.startswith("gemm") and "cut_program.py:" in line and "needs all first" in line
+    assert f"# A kernel of its own: {line}" in files.inventory.read_text()
 
 
 def several(x: ft.Tensor) -> ft.Tensor:
@@ -48,8 +48,8 @@ def test_each_op_between_is_named(tmp_path: Path) -> None:
     """A sort, a fold across rows and random numbers; no kernel of stages is made of one op."""
     x = ft.ones(3, 40)
     files = ft.jit(several).export(str(tmp_path / "several"), x)
-    told = {one.partition(" ")[0]: one.rpartition(": ")[2] for one in files.apart}
-    assert told == {
+    reasons = {one.partition(" ")[0]: one.rpartition(": ")[2] for one in files.apart}
+    assert reasons == {
         "sort": "it is neither elementwise nor a fold, and needs all first",
         "random_uniform": "it draws random numbers",
         "sum": "it folds across rows, which needs all of them first",
@@ -75,10 +75,10 @@ def test_a_call_uses_the_kernels_of_an_image(tmp_path: Path) -> None:
     run(*FTENSOR, "build", "--inventory", "mine.toml", "--target", "csim", "--out", "mine")
     image = str(tmp_path / "mine" / "mine.xclbin")
     on = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": image}
-    told = run(PROGRAM, FTENSOR_FALLBACK="error", **on)
-    assert told.startswith("staged gemm") and told.split()[2] == "staged"
+    output = run(PROGRAM, FTENSOR_FALLBACK="error", **on)
+    assert output.startswith("staged gemm") and output.split()[2] == "staged"
     if not available():
         emulated = ("emulate", "--image", image, "--", sys.executable, PROGRAM)
-        assert run(*FTENSOR, *emulated, FTENSOR_FALLBACK="error") == told
+        assert run(*FTENSOR, *emulated, FTENSOR_FALLBACK="error") == output
     said = run(PROGRAM, "ranked", **on)
     assert "FallbackWarning" in said and "scan" in said

@@ -121,16 +121,16 @@ def through(t: ft.Tensor) -> tuple[list[memoryview], ft.Tensor]:
 
 def test_a_tensor_is_sent_without_a_copy_and_a_view_alone() -> None:
     x = ft.arange(24.0).reshape(4, 6)
-    (frame,), made = through(x)
+    (frame,), received = through(x)
     if x.data_ptr():
         assert np.asarray(frame).ctypes.data == x.data_ptr()
-    assert made.equal(x) and made.add_(1)[0, 0].item() == 1
+    assert received.equal(x) and received.add_(1)[0, 0].item() == 1
     for view, nbytes in ((x[1:3], 48), (x[:, 1], 16), (x.t(), 96), (x[:1].expand(5, 6), 24)):
-        (frame,), made = through(view)
-        assert frame.nbytes == nbytes and made.equal(view)
+        (frame,), received = through(view)
+        assert frame.nbytes == nbytes and received.equal(view)
     for t in (ft.ones(0, 3), ft.tensor(3), ft.ones(3, dtype=ft.bfloat16), ft.tensor([True])):
-        made = through(t)[1]
-        assert made.equal(t) and made.dtype is t.dtype and made.shape == t.shape
+        received = through(t)[1]
+        assert received.equal(t) and received.dtype is t.dtype and received.shape == t.shape
     assert x.t().stride() == through(x.t())[1].stride()
 
 

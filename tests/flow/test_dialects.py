@@ -106,10 +106,10 @@ def backends(request: pytest.FixtureRequest) -> tuple[Backend, Backend]:
     """The default OpenCL device, and C simulation, with the kernels of all cases compiled."""
     if targets.csim_compiler() is None:
         pytest.skip("there is no C++ compiler")
-    found = [f for f in discovery.find() if f.target.dialect == "opencl" and not f.target.emulates]
-    if not found:
+    devices = [f for f in discovery.find() if f.target.dialect == "opencl" and not f.target.emulates]
+    if not devices:
         pytest.skip("there is no OpenCL device")
-    opencl = found[0].open()
+    opencl = devices[0].open()
     from ftensor.runtime.csim.backend import CSimBackend
 
     csim = CSimBackend(replace(targets.CSIM, unaligned=True, lanes_bytes=opencl.target.lanes_bytes))
@@ -143,13 +143,13 @@ def input_values(of: str, k: int) -> np.ndarray:
     """Operand `k`: special values, each beside others in each operand, and ordinary ones."""
     special = SPECIAL[of]
     step = (1, 3, 7, 11, 13, 17, 19, 23)[k]
-    made = np.array([special[(i * step + k) % len(special)] for i in range(SIZE)], of)
+    array = np.array([special[(i * step + k) % len(special)] for i in range(SIZE)], of)
     ordinary = np.random.default_rng(k).normal(0, 2, SIZE)
     if of == "float32":
-        made[len(special) :] = ordinary[len(special) :]
+        array[len(special) :] = ordinary[len(special) :]
     if of == "complex64":
-        made[len(special) :] = (ordinary + 1j * ordinary[::-1])[len(special) :]
-    return made
+        array[len(special) :] = (ordinary + 1j * ordinary[::-1])[len(special) :]
+    return array
 
 
 def numbers(row: Op | Reduce, of: str) -> tuple[Any, ...]:
@@ -194,8 +194,8 @@ def reduced(backend: Backend, row: Reduce, of: str, strided: bool) -> list[np.nd
     compute_in = ft.int64 if row.truth else d
     result = d.to_real() if not row.state_complex else compute_in
     outs = tuple(ft.int64 if text == "i" else result for text in row.finish)
-    made = [read(t) for t in fold(row, inputs, 1, False, compute_in, outs, numbers(row, of))]
-    return made + [read(t) for t in fold(row, inputs, 0, False, compute_in, outs, numbers(row, of))]
+    results = [read(t) for t in fold(row, inputs, 1, False, compute_in, outs, numbers(row, of))]
+    return results + [read(t) for t in fold(row, inputs, 0, False, compute_in, outs, numbers(row, of))]
 
 
 def read(t: Tensor) -> np.ndarray:
@@ -214,17 +214,17 @@ ROUNDED = {
 @lru_cache(maxsize=1)
 def helpers() -> dict[str, str]:
     """The text of each helper function or macro that expressions may call, all variants of it."""
-    found: dict[str, str] = {}
+    bodies: dict[str, str] = {}
     for file in sorted(hls_root().glob("*.h")):
         text = file.read_text().replace("\\\n", " ")
         heads = list(re.finditer(r"^(?:FT_FN\w* \w+ |#define )(\w+)", text, re.M))
         for head, following in zip(heads, [*heads[1:], None]):
             body = text[head.end() : following.start() if following else len(text)]
-            found[head[1]] = found.get(head[1], "") + body
+            bodies[head[1]] = bodies.get(head[1], "") + body
             if head[1].isupper():  # a macro that defines functions: see what it expands to
                 for use in re.finditer(rf"^{head[1]}\((\w+)", text, re.M):
-                    found[use[1]] = found.get(use[1], "") + body
-    return found
+                    bodies[use[1]] = bodies.get(use[1], "") + body
+    return bodies
 
 
 def words(text: str) -> set[str]:

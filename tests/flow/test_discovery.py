@@ -88,19 +88,21 @@ def test_special_kernels_are_for_what_stands_for_no_board() -> None:
 @st.composite
 def machines(draw, least=0):
     """Devices as discovery would list them."""
-    found = []
+    devices = []
     for row in draw(st.lists(st.sampled_from(targets.TARGETS), min_size=least, max_size=6)):
-        if row.kind == "csim" and any(d.target is row for d in found):
+        if row.kind == "csim" and any(d.target is row for d in devices):
             continue
         version = draw(st.sampled_from(("1.0", "2.0")))
-        found.append(DetectedDevice(row, f"card {len(found)}", row.name.upper(), version, version, 1, 1, True, True))
-    return discovery._in_order(found)
+        devices.append(
+            DetectedDevice(row, f"card {len(devices)}", row.name.upper(), version, version, 1, 1, True, True)
+        )
+    return discovery._in_order(devices)
 
 
 @given(machines())
 def test_a_selector_selects_just_its_device(machine):
-    for found in machine:
-        assert mapping.select(mapping.selector(found, machine), machine) == [found]
+    for device in machine:
+        assert mapping.select(mapping.selector(device, machine), machine) == [device]
 
 
 @given(machines(), st.sampled_from([*mapping.POLICIES, "intel", "pocl", "1.0", "card 1", "x"]))
@@ -113,9 +115,9 @@ def test_a_mapping_gives_some_of_the_devices_in_their_order(machine, word):
 
 @given(machines(least=1))
 def test_what_each_policy_gives(machine):
-    rank = [targets.TARGETS.index(found.target) for found in machine]
+    rank = [targets.TARGETS.index(device.target) for device in machine]
     assert rank == sorted(rank)
-    opencl = [found for found in machine if found.target.kind != "csim"]
+    opencl = [device for device in machine if device.target.kind != "csim"]
     auto = mapping.select("auto", machine)
     assert auto[0] is machine[0]
     assert {(d.target, d.platform, d.version) for d in auto} == {(auto[0].target, auto[0].platform, auto[0].version)}
@@ -138,12 +140,12 @@ def test_a_mapping_that_fits_nothing_is_an_error_with_steps(word, machine):
 
 def test_of_two_versions_the_newer_comes_first():
     rows = targets.BY_NAME["pocl"], targets.BY_NAME["pocl-rc"]
-    found = [
+    devices = [
         DetectedDevice(row, "cpu", "Portable Computing Language", driver, driver, 1, 1, True, False)
         for row in rows[::-1]
         for driver in ("3.9", "3.10")
     ]
-    ordered = discovery._in_order(found)
+    ordered = discovery._in_order(devices)
     assert [(d.target.name, d.driver) for d in ordered] == [
         ("pocl", "3.10"),
         ("pocl", "3.9"),

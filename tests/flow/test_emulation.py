@@ -35,12 +35,12 @@ def body(fields: dict[int, Any]) -> bytes:
 
 @given(bodies)
 def test_bodies_are_read_as_they_were_written(fields: dict[int, Any]) -> None:
-    found = protocol.decode(memoryview(body(fields)))
+    decoded = protocol.decode(memoryview(body(fields)))
     for field, value in fields.items():
         if isinstance(value, int):
-            assert found.number(field) == value
+            assert decoded.number(field) == value
         else:
-            assert found.data(field) == value
+            assert decoded.data(field) == value
 
 
 @given(bodies, st.data())
@@ -139,9 +139,9 @@ class Host:
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[Host]:
     """A host with its device."""
-    made = Host(tmp_path)
-    yield made
-    made.close()
+    process = Host(tmp_path)
+    yield process
+    process.close()
 
 
 def test_buffers_hold_what_the_host_writes(host: Host) -> None:

@@ -69,8 +69,8 @@ def environment(cache: Path, **extra: str) -> dict[str, str]:
 
 def built(done: subprocess.CompletedProcess[str]) -> int:
     """How many kernels a run says that it has built."""
-    found = re.search(r"(\d+) kernels? built in", done.stderr)
-    return int(found[1]) if found else 0
+    match = re.search(r"(\d+) kernels? built in", done.stderr)
+    return int(match[1]) if match else 0
 
 
 def test_kernels_are_built_once_and_a_program_may_ask_for_more(tmp_path: Path) -> None:

@@ -248,14 +248,14 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _processes_with(variable: bytes) -> list[str]:
-    found = []
+    numbers = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if variable in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(folder.name)
+                numbers.append(folder.name)
         except OSError:  # it has ended, or is not ours
             continue
-    return found
+    return numbers
 
 
 def test_a_killed_run_is_tidied_up_by_the_next(xrt_image: Path) -> None:

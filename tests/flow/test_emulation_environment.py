@@ -137,7 +137,7 @@ def test_a_known_build_is_repaired_and_the_environment_is_whole(scratch: Path, t
     (vendors / "other.icd").write_text("libother.so\n")
     (vendors / "old-xilinx.icd").write_text("libxilinxopencl.so\n")
     (tmp_path / "mine.ini").write_text("[Runtime]\nverbosity = 7\n[Emulation]\nkeepRunDir=true\n")
-    given = {
+    variables = {
         "XILINX_XRT": str(xrt),
         "OCL_ICD_VENDORS": str(vendors),
         "XILINX_OPENCL": "/sdx",
@@ -145,7 +145,7 @@ def test_a_known_build_is_repaired_and_the_environment_is_whole(scratch: Path, t
         "LD_LIBRARY_PATH": "/mine",
         "HOME": "/home",
     }
-    env, notes = environment.prepare(scratch, given, [1 << 28, 32 << 30])
+    env, notes = environment.prepare(scratch, variables, [1 << 28, 32 << 30])
     assert notes == []
     for name in shim.REPAIRS:
         assert (scratch / "xrt/lib" / name).read_bytes() == shim.repaired(name, library(name))

@@ -70,10 +70,10 @@ def test_streams_that_nothing_joins() -> None:
     """A library that does not say how to start such a kernel can't be used; kernels that nobody
     starts are nobody's."""
     text = XML.format(q=4, o="0x10", c="hls::stream")
-    found = kernels.describe(text.encode())
-    assert found["k"].streams == ("n",) and [a.name for a in found["k"].arguments] == ["out"]
+    described = kernels.describe(text.encode())
+    assert described["k"].streams == ("n",) and [a.name for a in described["k"].arguments] == ["out"]
     with pytest.raises(ImageProblem, match="is a stream or a local memory"):
-        kernels.Library(Path("libm.so.6"), found)
+        kernels.Library(Path("libm.so.6"), described)
     alone = text.replace("<kernel ", '<kernel hwControlProtocol="ap_ctrl_none" ')
     assert alone != text and not kernels.describe(alone.encode())
 
@@ -86,8 +86,8 @@ def test_streams_that_nothing_joins() -> None:
      ("signed char", 1, "b"), ("ushort", 2, "H")],
 )  # fmt: skip
 def test_names_of_scalars(c: str, size: int, letter: str) -> None:
-    found = kernels.scalar_type(c, size)
-    assert kernels._LETTERS[found] == letter
+    scalar = kernels.scalar_type(c, size)
+    assert kernels._LETTERS[scalar] == letter
 
 
 def test_scalars_without_a_name_in_c() -> None:
@@ -112,8 +112,8 @@ def test_memory_knows_which_addresses_live(steps: list[tuple[bool, int, int]]) -
             with pytest.raises(OutOfRange):
                 memory.free(page * PAGE)
     for page in range(20):
-        found = memory.find(page * PAGE + 5)
-        assert (found.address // PAGE if found else None) == owner.get(page)
+        buffer = memory.find(page * PAGE + 5)
+        assert (buffer.address // PAGE if buffer else None) == owner.get(page)
     for first in set(owner.values()):
         memory.free(first * PAGE)
 

@@ -72,8 +72,8 @@ def test_queued_launches_cost_less():
 
 def test_counting_members_of_a_range():
     for begin, end, period, first, last in ((0, 10, 3, 2, 3), (4, 17, 5, 0, 2), (7, 7, 4, 1, 3)):
-        found = [i for i in range(begin, end) if first <= i % period < last]
-        assert members_in(begin, end, period, first, last) == len(found)
+        members = [i for i in range(begin, end) if first <= i % period < last]
+        assert members_in(begin, end, period, first, last) == len(members)
 
 
 def add_key(n_outs="v", ins="vv", lanes=16):
@@ -90,8 +90,8 @@ def test_a_block_is_that_of_the_kernel(lanes):
     key = add_key(lanes=lanes)
     text = source(Group("add", (key,), "burst"))
     block = int(re.search(r"BLOCK = (\d+);", text)[1])
-    made = loops(KernelLaunch(key, 1, 4096 * lanes, structure="burst"), 0)
-    assert {loop.name: loop.entries for loop in made}["compute"] == 4096 // block
+    counted = loops(KernelLaunch(key, 1, 4096 * lanes, structure="burst"), 0)
+    assert {loop.name: loop.entries for loop in counted}["compute"] == 4096 // block
 
 
 def test_a_large_add_is_bound_by_a_port_or_a_bank():
@@ -173,7 +173,7 @@ SKELETONS = ("map", "rows", "reduce_inner", "reduce_outer", "gemm", "gemm_direct
 )
 def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
     assert not trips["refused"], "an op without an HLS source cannot be counted"
-    mine = [x for x in trips["found"] if x["skeleton"] == skeleton]
+    mine = [x for x in trips["counts"] if x["skeleton"] == skeleton]
     assert any(x["counted"] for x in mine), "no launch of this skeleton was counted"
     for x in mine:
         assert x["counted"] == x["expected"], f"{x['launch']}, unit {x['unit']}"
@@ -189,15 +189,15 @@ def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
 def test_results_beside_those_that_scatter_leave_one_by_one():
     """All members of such a kernel write in one loop."""
     line = 'ops = ["copy"]\ndtypes = ["float32"]\nindex = ["int64"]\nlayouts = '
-    found = []
+    cycles = []
     for layouts in ('["gather"]', '["gather", "scatter"]'):
         groups = expand(parse(f"[[kernel]]\n{line}{layouts}".encode(), Path("rows.toml")))
         (group,) = [g for g in groups if any(p.kind == "g" for k in g.keys for p in k.ins)]
         key = next(k for k in group.keys if k.outs[0].kind != "g")
         geometry = RowsGeometry.of((64, 64), ((64, 1), (64, 1), (1, 0)), 1).pack()
         launch = KernelLaunch(key, 1, 0, geometry, group.moves)
-        found.append(estimate(launch, Setup(boards.find("u55c"), 300.0)).cycles)
-    assert found[1] > 3 * found[0]
+        cycles.append(estimate(launch, Setup(boards.find("u55c"), 300.0)).cycles)
+    assert cycles[1] > 3 * cycles[0]
 
 
 def product(shape, units=1, whole=1, mode=0):
@@ -209,9 +209,9 @@ def product(shape, units=1, whole=1, mode=0):
     panels, columns = -(-m // 8), -(-n // 32)
     items = -(-panels // 16) * columns
     strides, steps = (n, 1), ((),) * 4
-    told = ProductGeometry(items, panels, columns, 16, m, n, k, mode, whole, strides, strides, (), steps).pack()
+    geometry = ProductGeometry(items, panels, columns, 16, m, n, k, mode, whole, strides, strides, (), steps).pack()
     key = GemmKey("gemm", dtypes.float32, 16, 8, 2, 16)
-    return estimate(KernelLaunch(key, units, geometry=told), Setup(boards.find("u200"), 300.0))
+    return estimate(KernelLaunch(key, units, geometry=geometry), Setup(boards.find("u200"), 300.0))
 
 
 def test_a_large_product_keeps_its_operators_at_work():

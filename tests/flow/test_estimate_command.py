@@ -82,24 +82,24 @@ def test_bytes_that_would_cross_are_the_operands(tmp_path):
     path.write_text(CROSSING)
     done = run("--json", "--units", 4, path)
     assert done.returncode == 0, done.stderr
-    found = {}
+    crossing = {}
     for x in json.loads(done.stdout)["launches"]:
-        both = found.setdefault(x["op"], [0, 0])
+        both = crossing.setdefault(x["op"], [0, 0])
         both[0] += x["bytes_to_board"] * x["count"]
         both[1] += x["bytes_to_host"] * x["count"]
-    assert found["add"] == [4 * (100 * 1000 + 1000), 4 * 100 * 1000]
-    assert found["sum"] == [4 * 64 * 1000, 4 * 64]
-    assert found["mean"] == [4 * 64 * 1000, 4]  # the partial sums of its splits stay
-    assert found["matmul"] == [4 * (150 * 130 + 130 * 170), 4 * 150 * 170]  # and so do panels
+    assert crossing["add"] == [4 * (100 * 1000 + 1000), 4 * 100 * 1000]
+    assert crossing["sum"] == [4 * 64 * 1000, 4 * 64]
+    assert crossing["mean"] == [4 * 64 * 1000, 4]  # the partial sums of its splits stay
+    assert crossing["matmul"] == [4 * (150 * 130 + 130 * 170), 4 * 150 * 170]  # and so do panels
     # The rows that are found with their indices, and the transposed matrix.
-    assert found["copy"] == [4 * 900 + 8 * 3 + 4 * 600, 4 * 900 + 4 * 600]
+    assert crossing["copy"] == [4 * 900 + 8 * 3 + 4 * 600, 4 * 900 + 4 * 600]
 
 
 @pytest.mark.parametrize("other", ["intel-cpu", pytest.param("pocl", marks=pytest.mark.long)])
 def test_any_device_gives_the_same_estimate(tmp_path, other):
     from ftensor.runtime.discovery import find
 
-    if not any(found.target.name == other for found in find()):
+    if not any(device.target.name == other for device in find()):
         pytest.skip(f"{other} is not here, to be compared with the C simulation")
     path = tmp_path / "crossing.py"
     path.write_text(CROSSING)

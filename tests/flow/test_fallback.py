@@ -77,12 +77,12 @@ def test_a_strided_result_is_spread_by_the_device_where_it_can_copy(use: Any) ->
     for lacks, copies in (("ft_exp_", 2), ("ft_", 41)):
         ft.fallback_report().reset()
         use(lacks, "separate-memory")
-        made, want = ft.from_numpy(np.ones((40, 4), np.float32)), torch.ones(40, 4)
-        made[:, 1].exp_()
+        result, want = ft.from_numpy(np.ones((40, 4), np.float32)), torch.ones(40, 4)
+        result[:, 1].exp_()
         want[:, 1].exp_()
         (row,) = ft.fallback_report()
         assert (row.op, row.copies, row.bytes_back) == ("exp", copies, 160)
-        same(made, want)
+        same(result, want)
 
 
 def test_misses_are_remembered_and_end_with_a_new_image(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,8 +135,8 @@ def test_what_is_recorded_asks_for_no_kernel_that_its_image_lacks(use: Any) -> N
     use("ft_(fir|conv)")
     x, taps = arange(ft, 1, 1, 9), ft.ones(1, 1, 3)
     with trace.recording(1) as seen:
-        made = ft.nn.functional.conv1d(x, taps)
-    assert made.tolist() == [[[1.5 * k + 1.5 for k in range(7)]]]
+        result = ft.nn.functional.conv1d(x, taps)
+    assert result.tolist() == [[[1.5 * k + 1.5 for k in range(7)]]]
     assert "fir" not in {launch.key.skeleton for launch in seen.launches}
 
 
@@ -145,10 +145,10 @@ def test_what_is_recorded_leaves_memory_as_the_device_has_it() -> None:
     ft.fpga.empty_cache()  # or a free block may serve
     blocks = set(backend.pool.blocks)
     with trace.recording(1):
-        made = ft.ones(3 << 20)
+        result = ft.ones(3 << 20)
     new = set(backend.pool.blocks) - blocks
     assert new and all((block.ptr is not None) is backend.host_shared for block in new)
-    assert made.sum().item() == 3 << 20
+    assert result.sum().item() == 3 << 20
 
 
 def test_error_names_what_is_missing_and_what_to_do(use: Any) -> None:
@@ -304,11 +304,11 @@ def test_the_lines_of_an_error_ask_for_the_kernel(use: Any, monkeypatch: pytest.
     keys: dict[str, Any] = {}
     raised: list[KernelNotBuilt] = []
     monkeypatch.setattr(fallback, "admit", raised.append)
-    told = program.obtain
+    obtain = program.obtain
 
     def noted(backend: Any, key: Any, types: Any, text: Any) -> Any:
         keys[key.entry] = key
-        return told(backend, key, types, text)
+        return obtain(backend, key, types, text)
 
     monkeypatch.setattr(program, "obtain", noted)
     for expression, _ in CASES.values():

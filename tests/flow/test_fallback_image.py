@@ -53,8 +53,8 @@ def test_a_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:
     build = ("-m", "ftensor", "build", "--target", "csim", "--inventory", "plain.toml")
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-    made = run(tmp_path, *build, "--out", "image", PYTHONPATH=path)
-    assert made.returncode == 0, made.stderr
+    process = run(tmp_path, *build, "--out", "image", PYTHONPATH=path)
+    assert process.returncode == 0, process.stderr
     image = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": "image/plain.xclbin", "PYTHONPATH": path}
 
     done = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="warn")
@@ -116,8 +116,8 @@ def test_matrices_are_factored_by_an_image(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
     build = ("-m", "ftensor", "build", "--target", "csim", "--inventory", "factors.toml")
-    made = run(tmp_path, *build, "--out", "image", PYTHONPATH=path)
-    assert made.returncode == 0, made.stderr
+    process = run(tmp_path, *build, "--out", "image", PYTHONPATH=path)
+    assert process.returncode == 0, process.stderr
     image = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": "image/factors.xclbin"}
     done = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="silent", PYTHONPATH=path)
     assert done.returncode == 0, done.stderr

@@ -58,10 +58,10 @@ def test_the_model_counts_the_rows_that_are_under_way() -> None:
     apart = replace(geometry, read=(10, 1))
     for g, pace in ((geometry, 1), (apart, 2)):
         launch = KernelLaunch(key, 4, geometry=g.pack())
-        found = [{x.name: x.trips for x in FftStream().loops(launch, k, False)} for k in range(4)]
+        trips = [{x.name: x.trips for x in FftStream().loops(launch, k, False)} for k in range(4)]
         behind = (6 + 1) * (pace * 16 + 32)
-        assert [x["butterflies"] for x in found] == [pace * 32 * turns + behind for turns in (1, 2, 1, 2)]
-        assert [x["beats"] for x in found] == [8, 12, 8, 12]
+        assert [x["butterflies"] for x in trips] == [pace * 32 * turns + behind for turns in (1, 2, 1, 2)]
+        assert [x["beats"] for x in trips] == [8, 12, 8, 12]
         leaves = FftStream().traffic(launch, False)[0]
         assert (leaves.burst, leaves.short) == (0, False)
     moved = {a.name: a.nbytes for a in FftStream().traffic(launch, False)}

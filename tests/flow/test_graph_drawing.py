@@ -23,9 +23,9 @@ def test_drawing() -> None:
     assert text.endswith("looked_over")  # the title
     assert text.count("argument 0") == 2  # before and after it is written
     assert [text.count(word) for word in ("argument 1", "result", "scan\n")] == [1, 2, 2]
-    made = plan.svg()
-    assert made.rstrip().endswith("</svg>") and "argument 0" in made
-    assert plan.svg() == made
+    drawing = plan.svg()
+    assert drawing.rstrip().endswith("</svg>") and "argument 0" in drawing
+    assert plan.svg() == drawing
 
 
 def test_nothing_to_draw() -> None:

@@ -30,11 +30,11 @@ ALL = (*REAL, "bool", "complex64", "complex128")
 def tensor(of: str, *shape: int, seed: int = 1) -> ft.Tensor:
     """A tensor on the C simulation."""
     d = getattr(ft, of)
-    found = values(d, int(np.prod(shape, dtype=int)), seed)
+    numbers = values(d, int(np.prod(shape, dtype=int)), seed)
     if of == "bfloat16":
-        wide = (found.astype(np.uint32) << 16).view(np.float32)
+        wide = (numbers.astype(np.uint32) << 16).view(np.float32)
         return ft.tensor(wide.reshape(shape)).to(d)
-    return ft.tensor(found.astype(bool) if of == "bool" else found).reshape(shape).to(d)
+    return ft.tensor(numbers.astype(bool) if of == "bool" else numbers).reshape(shape).to(d)
 
 
 def ordinary(of: str, *shape: int, seed: int) -> ft.Tensor:
@@ -42,28 +42,28 @@ def ordinary(of: str, *shape: int, seed: int) -> ft.Tensor:
     d = getattr(ft, of)
     if d.kind not in "fc":
         return tensor(of, *shape, seed=seed)
-    made = np.random.default_rng(seed).standard_normal((*shape, 2))
-    found = made[..., 0] + 1j * made[..., 1] if d.is_complex else made[..., 0]
-    return ft.tensor(found).to(d)
+    parts = np.random.default_rng(seed).standard_normal((*shape, 2))
+    numbers = parts[..., 0] + 1j * parts[..., 1] if d.is_complex else parts[..., 0]
+    return ft.tensor(numbers).to(d)
 
 
 def ints(most: int, *shape: int, seed: int = 2, of: str = "int64") -> ft.Tensor:
     """Indices below `most`, some counted from the end."""
-    made = np.random.default_rng(seed).integers(-most, most, shape)
-    return ft.tensor(made).to(getattr(ft, of))
+    numbers = np.random.default_rng(seed).integers(-most, most, shape)
+    return ft.tensor(numbers).to(getattr(ft, of))
 
 
 def pointwise(of: str) -> list[ft.Tensor]:
     """Runs, tails, single elements, numbers, strided and broadcast operands of a dtype."""
     a, b = tensor(of, 5, 37), tensor(of, 5, 37, seed=3)
-    made = [a * b, a + b[0, 3], a.t() * b.t(), a + b[0], a[:, ::2] == b[:, ::2], a == b, a.clone()]
-    made += [a * 2, ft.where(a == b, a, b), a != a[2, 2]]
-    made += [a.to(d) for d in (ft.float32, ft.int32, ft.bool, ft.complex64, ft.float16)]
-    made += [ft.full((37,), 1, dtype=a.dtype), ft.zeros(3, 5, dtype=a.dtype)]
-    made.append(a.clone())
-    made[-1][1:, 2] = 1
-    made[-1][0, :20] += b[0, :20]
-    return made
+    results = [a * b, a + b[0, 3], a.t() * b.t(), a + b[0], a[:, ::2] == b[:, ::2], a == b, a.clone()]
+    results += [a * 2, ft.where(a == b, a, b), a != a[2, 2]]
+    results += [a.to(d) for d in (ft.float32, ft.int32, ft.bool, ft.complex64, ft.float16)]
+    results += [ft.full((37,), 1, dtype=a.dtype), ft.zeros(3, 5, dtype=a.dtype)]
+    results.append(a.clone())
+    results[-1][1:, 2] = 1
+    results[-1][0, :20] += b[0, :20]
+    return results
 
 
 def unary(of: str) -> list[ft.Tensor]:
@@ -73,58 +73,58 @@ def unary(of: str) -> list[ft.Tensor]:
     if not a.dtype.is_complex:
         names += ["floor", "erfinv", "digamma", "relu", "sign", "lgamma"]
         names += ["round"]
-    made = [getattr(ft, n)(a) if hasattr(ft, n) else ft.tanh(a) for n in names]
-    made += [ft.pow(a, b), a / b]
+    results = [getattr(ft, n)(a) if hasattr(ft, n) else ft.tanh(a) for n in names]
+    results += [ft.pow(a, b), a / b]
     if not a.dtype.is_complex:
-        made += [ft.remainder(a, b), ft.fmod(a, b), a // b, ft.logaddexp(a, b), ft.maximum(a, b)]
-        made += [ft.clamp(a, -0.5, 0.5), ft.nextafter(a, b), ft.lerp(a, b, 0.25)]
+        results += [ft.remainder(a, b), ft.fmod(a, b), a // b, ft.logaddexp(a, b), ft.maximum(a, b)]
+        results += [ft.clamp(a, -0.5, 0.5), ft.nextafter(a, b), ft.lerp(a, b, 0.25)]
     else:
-        made += [a.real.clone(), a.imag.clone(), ft.angle(a), a.conj() * b]
-    return made
+        results += [a.real.clone(), a.imag.clone(), ft.angle(a), a.conj() * b]
+    return results
 
 
 def integers(of: str) -> list[ft.Tensor]:
     """Division, shifts, powers and bits."""
     a, b = tensor(of, 90), tensor(of, 90, seed=5)
-    made = [a // b, ft.remainder(a, b), ft.gcd(a, b), a & b, a | b, ~a, a ^ b]
-    return made + [a << (b & 3), a >> (b & 3), ft.maximum(a, b), a / b, a > b]
+    results = [a // b, ft.remainder(a, b), ft.gcd(a, b), a & b, a | b, ~a, a ^ b]
+    return results + [a << (b & 3), a >> (b & 3), ft.maximum(a, b), a / b, a > b]
 
 
 def reductions(of: str) -> list[ft.Tensor]:
     """Along rows, across rows, of everything, in two stages; sums, extremes, positions."""
     a, big = tensor(of, 6, 301), tensor(of, 2, 70000)
-    made = [a.sum(), a.sum(0), a.sum(1), a.t().sum(0), a[:, ::3].sum(1), big.sum(), a.prod(1)]
-    made += [a.any(), a.all(1), a[:, 5].sum()]
+    results = [a.sum(), a.sum(0), a.sum(1), a.t().sum(0), a[:, ::3].sum(1), big.sum(), a.prod(1)]
+    results += [a.any(), a.all(1), a[:, 5].sum()]
     if of in ("float32", "float64", "float16", "bfloat16", "complex64", "complex128"):
-        made += [a.mean(), a.mean(0), a.var(1) if of == "float32" else a.mean(1)]
-        made += [big.mean()]
+        results += [a.mean(), a.mean(0), a.var(1) if of == "float32" else a.mean(1)]
+        results += [big.mean()]
     if not a.dtype.is_complex and of != "bool":
-        made += [a.amax(1), a.amin(0), a.argmax(), a.argmin(1), big.argmax(), *a.max(0)]
-    return made
+        results += [a.amax(1), a.amin(0), a.argmax(), a.argmin(1), big.argmax(), *a.max(0)]
+    return results
 
 
 def wide_reductions(of: str) -> list[ft.Tensor]:
     """Rows on 64 bytes with ends that fill no vector: offsets, dims in between, repeated rows."""
     a, b = tensor(of, 6, 320)[:, :301], tensor(of, 3, 4, 448)[:, 1:, 64:370]
-    made = [a.sum(0), a.sum(1), a[2:].sum(0), a[1:5, 64:].sum(1), b.sum(1), b.sum((0, 2))]
-    made += [b.sum((0, 1)), b.sum(2), b[:, 0].sum(0), a.expand(4, 6, 301).sum((0, 2))]
-    made += [b[:, :, :130].sum(1), b[:, :, :17].sum((0, 1)), a.any(0), b.all(2)]
+    results = [a.sum(0), a.sum(1), a[2:].sum(0), a[1:5, 64:].sum(1), b.sum(1), b.sum((0, 2))]
+    results += [b.sum((0, 1)), b.sum(2), b[:, 0].sum(0), a.expand(4, 6, 301).sum((0, 2))]
+    results += [b[:, :, :130].sum(1), b[:, :, :17].sum((0, 1)), a.any(0), b.all(2)]
     many = tensor(of, 2000, 64)
-    made += [many.sum(0), many[:, :39].sum(0)]
+    results += [many.sum(0), many[:, :39].sum(0)]
     if not a.dtype.is_complex and of != "bool":
-        made += [b.amax(1), b.amin(2), *a.max(0), b.argmax(2), many[:, :39].argmax(0)]
+        results += [b.amax(1), b.amin(2), *a.max(0), b.argmax(2), many[:, :39].argmax(0)]
     if of == "float32":
-        made += [a.var(0), b.var((0, 1)), b.var(2)]
-        made.append(ordinary(of, 14000, 64, seed=3).sum(0))  # all four levels of sums in each split
-    return made
+        results += [a.var(0), b.var((0, 1)), b.var(2)]
+        results.append(ordinary(of, 14000, 64, seed=3).sum(0))  # all four levels of sums in each split
+    return results
 
 
 def indexing(of: str) -> list[ft.Tensor]:
     """Reads and writes through index tensors of several dtypes, masks, gathers and scatters."""
     a = tensor(of, 7, 11)
     i, j = ints(7, 5, 6), ints(11, 5, 6, seed=3)
-    made = [a[i, j], a[i], a[:, ints(11, 4)], a[ints(7, 9, of="int32")], a[a == a]]
-    made += [ft.index_select(a, 1, ft.tensor([3, 1, 10])), a.gather(1, ints(11, 7, 3).abs() % 11)]
+    results = [a[i, j], a[i], a[:, ints(11, 4)], a[ints(7, 9, of="int32")], a[a == a]]
+    results += [ft.index_select(a, 1, ft.tensor([3, 1, 10])), a.gather(1, ints(11, 7, 3).abs() % 11)]
     b = a.clone()
     b[i[0], j[0]] = a[0, 0]
     c = a.clone()
@@ -133,46 +133,46 @@ def indexing(of: str) -> list[ft.Tensor]:
     d.scatter_(1, ints(11, 7, 2).abs() % 11, tensor(of, 7, 2, seed=8))
     e = a.clone()
     e[e == e] = 0
-    return [*made, b, c, d, e]
+    return [*results, b, c, d, e]
 
 
 def places() -> list[ft.Tensor]:
     """Values computed from where they are."""
-    made = [ft.arange(100), ft.arange(3, 40, 2, dtype=ft.float32), ft.linspace(0, 1, 77)]
-    made += [ft.tril_indices(9, 8), ft.triu_indices(7, 9, 1), ft.eye(6), ft.logspace(0, 2, 33)]
-    made += [ft.arange(50, dtype=ft.int32), ft.nonzero(tensor("int32", 9, 40) > 0)]
-    made += [ft.linspace(0, 1, 5, dtype=ft.float64), ft.arange(9, dtype=ft.float16)]
-    return made
+    results = [ft.arange(100), ft.arange(3, 40, 2, dtype=ft.float32), ft.linspace(0, 1, 77)]
+    results += [ft.tril_indices(9, 8), ft.triu_indices(7, 9, 1), ft.eye(6), ft.logspace(0, 2, 33)]
+    results += [ft.arange(50, dtype=ft.int32), ft.nonzero(tensor("int32", 9, 40) > 0)]
+    results += [ft.linspace(0, 1, 5, dtype=ft.float64), ft.arange(9, dtype=ft.float16)]
+    return results
 
 
 def products(of: str) -> list[ft.Tensor]:
     """Products of small and of packed matrices."""
     a, b = tensor(of, 9, 33), tensor(of, 33, 20, seed=2)
     big = tensor(of, 130, 150)
-    made = [a @ b, a @ b[:, 0], big @ big.t()]
+    results = [a @ b, a @ b[:, 0], big @ big.t()]
     if a.dtype.kind in "fc":
-        made.append(ft.addmm(tensor(of, 9, 20, seed=7), a, b, beta=0.5, alpha=2))
+        results.append(ft.addmm(tensor(of, 9, 20, seed=7), a, b, beta=0.5, alpha=2))
     # Packed: rows of results on beats, whole and with a narrow last panel, and off a beat; sums of
     # more than one part, and groups of steps with a rest; batches; all three ways of scaling.
     shapes = ((100, 551), (551, 144), (100, 144), (2, 3, 80, 130), (3, 130, 96))
     a, b, c, x, y = (ordinary(of, *shape, seed=k) for k, shape in enumerate(shapes))
-    made += [a @ b, a[:, :301] @ b[:301, :140], ft.addmm(c, a, b, beta=0, alpha=3)]
-    made += [ft.addmm(c, a, b, beta=2, alpha=3), ft.addmm(c[0], a, b)]
+    results += [a @ b, a[:, :301] @ b[:301, :140], ft.addmm(c, a, b, beta=0, alpha=3)]
+    results += [ft.addmm(c, a, b, beta=2, alpha=3), ft.addmm(c[0], a, b)]
     wide = ft.zeros(4, 100, 320, dtype=a.dtype)
     for k, columns in enumerate((slice(0, 144), slice(16, 156), slice(3, 147), slice(0, 288, 2))):
         target = wide[k][:, columns]
         ft.mm(a, b[:, : target.shape[1]], out=target)
-    return [*made, wide, x @ y, b.t() @ a.t(), c.t() @ b.t()[:100, ::2]]
+    return [*results, wide, x @ y, b.t() @ a.t(), c.t() @ b.t()[:100, ::2]]
 
 
 def pools(of: str) -> list[ft.Tensor]:
     """Whole planes and bands of them, with places; windows that share elements; means."""
     f, a, b = ft.nn.functional, tensor(of, 3, 26, 37), tensor(of, 2, 130, 200, seed=2)
-    made = [f.max_pool2d(a, 2), *f.max_pool2d(b, 3, 2, 1, return_indices=True)]
-    made.append(f.max_pool2d(b[1:, 3:, :], 1, (40, 150)))
+    results = [f.max_pool2d(a, 2), *f.max_pool2d(b, 3, 2, 1, return_indices=True)]
+    results.append(f.max_pool2d(b[1:, 3:, :], 1, (40, 150)))
     if a.dtype.kind == "f":
-        made += [f.avg_pool2d(ordinary(of, 3, 26, 37, seed=4), 3, 1, 1, count_include_pad=False)]
-    return made
+        results += [f.avg_pool2d(ordinary(of, 3, 26, 37, seed=4), 3, 1, 1, count_include_pad=False)]
+    return results
 
 
 def convolutions(of: str) -> list[ft.Tensor]:
@@ -180,23 +180,23 @@ def convolutions(of: str) -> list[ft.Tensor]:
     shapes = (2, 20, 13, 11), (35, 20, 3, 3), (1, 8, 16, 32), (20, 8, 1, 1), (1, 3, 6, 5, 7)
     shapes = (*shapes, (4, 3, 2, 3, 3))
     x, w, y, v, z, u = (ordinary(of, *shape, seed=k) for k, shape in enumerate(shapes))
-    made = [ft.conv2d(x, w, w[:, 0, 0, 0], padding=1), ft.conv2d(y, v), ft.conv3d(z, u, padding=1)]
-    made.append(ft.conv2d(x, w, stride=2))
+    results = [ft.conv2d(x, w, w[:, 0, 0, 0], padding=1), ft.conv2d(y, v), ft.conv3d(z, u, padding=1)]
+    results.append(ft.conv2d(x, w, stride=2))
     if x.dtype.kind == "f":
-        made.append(ft.conv_transpose2d(x[1:], w[:20, :4], stride=2))
-    made.append(ft.conv2d(x[:, :, 2:, 1:], w[:, :, :2, 1:]))
-    return [*made, ft.conv2d(x[:, :, :, :1], w[:, :, :, :1]), ft.conv2d(x, w[:18], dilation=2)]
+        results.append(ft.conv_transpose2d(x[1:], w[:20, :4], stride=2))
+    results.append(ft.conv2d(x[:, :, 2:, 1:], w[:, :, :2, 1:]))
+    return [*results, ft.conv2d(x[:, :, :, :1], w[:, :, :, :1]), ft.conv2d(x, w[:18], dilation=2)]
 
 
 def whole_rows() -> list[ft.Tensor]:
     """Rows of all kinds of lengths, softmax's and layer norm's, that begin on beats or off them."""
-    made = []
+    results = []
     for shape in ((9, 1), (40, 5), (6, 64), (50, 196), (3, 4096), (33, 71), (2, 15)):
         x = ordinary("float32", *shape, seed=3)
-        made += [ft.softmax(x, 1), ft.log_softmax(x[1:], 1)]
-        made += ft.native_layer_norm(x, (shape[1],), x[0], None, 1e-5)
-        made.append(ft.nn.functional.layer_norm(x[1:], (shape[1],), x[0], x[1]))
-    return made
+        results += [ft.softmax(x, 1), ft.log_softmax(x[1:], 1)]
+        results += ft.native_layer_norm(x, (shape[1],), x[0], None, 1e-5)
+        results.append(ft.nn.functional.layer_norm(x[1:], (shape[1],), x[0], x[1]))
+    return results
 
 
 CALLS: dict[str, Callable[[], list[ft.Tensor]]] = {}
@@ -252,27 +252,27 @@ def forget(backend: Any) -> None:
     backend.launches.clear()
 
 
-def arrays(made: list[ft.Tensor]) -> list[tuple[Any, np.ndarray]]:
+def arrays(results: list[ft.Tensor]) -> list[tuple[Any, np.ndarray]]:
     """The results' dtypes and bytes."""
-    found = []
-    for t in made:
+    pairs = []
+    for t in results:
         whole = t.contiguous()
         array = whole.float().numpy() if t.dtype is ft.bfloat16 else whole.numpy()
-        found.append((t.dtype, np.ascontiguousarray(array).reshape(-1).view(np.uint8)))
-    return found
+        pairs.append((t.dtype, np.ascontiguousarray(array).reshape(-1).view(np.uint8)))
+    return pairs
 
 
 def groups_of(keys: list[Any]) -> dict[Any, tuple[Group, int]]:
     """The groups that an inventory would make of the keys: where each is found."""
-    found: dict[Any, tuple[Group, int]] = {}
+    groups: dict[Any, tuple[Group, int]] = {}
     pointwise_ = [k for k in keys if isinstance(k, KernelKey)]
     for turn, bundle in enumerate(port_groups(pointwise_)):
         structure = ("dataflow", "burst", "loop")[turn % 3]
         group = Group(f"group_{turn}", tuple(bundle.members), structure=structure, units=3)
-        found |= {key: (group, opcode) for opcode, key in enumerate(bundle.members)}
+        groups |= {key: (group, opcode) for opcode, key in enumerate(bundle.members)}
     for turn, key in enumerate(k for k in keys if not isinstance(k, KernelKey)):
-        found[key] = (Group(f"single_{turn}", (key,)), 0)
-    return found
+        groups[key] = (Group(f"single_{turn}", (key,)), 0)
+    return groups
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in ALWAYS else [pytest.mark.long]) for n in NAMES])
@@ -315,8 +315,8 @@ def test_calls(csim: Any, capfd: pytest.CaptureFixture[str], name: str) -> None:
         return call
 
     with observed(csim, Kernels(replace)):
-        made = arrays(CALLS[name]())
+        actual = arrays(CALLS[name]())
     assert used == set(keys)
-    for k, ((of, mine), (_, theirs)) in enumerate(zip(made, expected)):
+    for k, ((of, mine), (_, theirs)) in enumerate(zip(actual, expected)):
         assert same(mine, theirs, of), (name, k, of)
     assert "still holds" not in capfd.readouterr().err

@@ -129,6 +129,6 @@ def test_rows_read_what_rows_before_them_have_written() -> None:
     wanted = x.copy()
     wanted[:, :3] = x[:, :3].cumsum(0)
     geometry = np.array([1, 3, 3, 1, 3, 1, 3, 6, 6, 6, 1, 1, 1], np.int32)
-    given = [*[held.ctypes.data] * 3, 6, 6, 0, geometry.ctypes.data]
-    launch(Group("strided", (add,)), 0, given)
+    arguments = [*[held.ctypes.data] * 3, 6, 6, 0, geometry.ctypes.data]
+    launch(Group("strided", (add,)), 0, arguments)
     np.testing.assert_array_equal(x, wanted)

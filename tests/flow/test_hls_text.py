@@ -81,8 +81,8 @@ COLUMNS = tuple(replace(k, skeleton="reduce_outer", reduction=replace(k.reductio
 
 def some_groups() -> list[Group]:
     """A group of each skeleton."""
-    found = [arithmetic("dataflow"), Group("strided", STRIDED), *(Group("one", (m,)) for m in FIXED)]
-    return [*found, Group("sums", SUMS), Group("columns", COLUMNS)]
+    groups = [arithmetic("dataflow"), Group("strided", STRIDED), *(Group("one", (m,)) for m in FIXED)]
+    return [*groups, Group("sums", SUMS), Group("columns", COLUMNS)]
 
 
 def test_every_argument_has_an_interface() -> None:
@@ -134,9 +134,9 @@ def test_pipelined_loops_have_names() -> None:
         for k, line in enumerate(lines):
             if line == "{":
                 functions += 1
-            if found := re.fullmatch(r" *(\w+):", line):
+            if match := re.fullmatch(r" *(\w+):", line):
                 assert lines[k + 1].lstrip().startswith(("for (", "{")), lines[k + 1]
-                labels.append((functions, found[1]))
+                labels.append((functions, match[1]))
             if "#pragma HLS PIPELINE" not in line:
                 continue
             while not lines[k].lstrip().startswith("for ("):
@@ -190,8 +190,8 @@ def test_headers_are_all_there() -> None:
             assert name in texts, (group.name, name)
     for name, text in texts.items():
         for inner in re.findall(r'#include "(.+)"', text):
-            found = posixpath.normpath(posixpath.join(posixpath.dirname(name), inner))
-            assert found in texts, (name, inner)
+            header = posixpath.normpath(posixpath.join(posixpath.dirname(name), inner))
+            assert header in texts, (name, inner)
 
 
 def test_a_compute_type_leaves_no_macro_behind() -> None:

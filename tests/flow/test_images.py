@@ -33,9 +33,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def backend() -> Iterator[CSimBackend]:
-    made = CSimBackend(targets.CSIM)
-    yield made
-    made.synchronize()
+    csim = CSimBackend(targets.CSIM)
+    yield csim
+    csim.synchronize()
 
 
 def put(backend: Backend, array: np.ndarray) -> Storage:
@@ -54,9 +54,9 @@ def axpy(backend: CSimBackend, units: int = 1) -> list[float]:
     run = images.kernel("axpy", PARAMS["axpy"])
     assert run is not None
     run(backend.current_stream(), units, z.handle, x.handle, y.handle, 2.0, 64)
-    found = np.empty(64, np.float32)
-    backend.download(z, 0, found)
-    return found.tolist()
+    values = np.empty(64, np.float32)
+    backend.download(z, 0, values)
+    return values.tolist()
 
 
 WANTED = [2.0 * k + 1 for k in range(64)]
@@ -106,9 +106,9 @@ def test_several_images_and_the_report(folder: Path, backend: CSimBackend) -> No
     run = images.kernel("bits", PARAMS["bits"])
     assert run is not None
     run(backend.current_stream(), 1, out.handle, 1.0, 1.0, 2**63, 1.5, -3)
-    found = np.empty(6, np.int64)
-    backend.download(out, 0, found)
-    assert found.tolist() == [0x3F800000, 0x3FF0000000000000, -(2**63), 3, -3, 1]
+    values = np.empty(6, np.int64)
+    backend.download(out, 0, values)
+    assert values.tolist() == [0x3F800000, 0x3FF0000000000000, -(2**63), 3, -3, 1]
     assert "one.xclbin" in str(report) and "0 reloads" in str(report)
 
 

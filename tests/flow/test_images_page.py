@@ -44,7 +44,7 @@ def test_the_page_has_the_models_shares() -> None:
 
     text = (ROOT / "docs" / "images.md").read_text()
     for name in PROGRAMS:
-        found = fit(expand(read(name)), find("kv260" if name.endswith("_small") else "u55c"))
-        assert max(found.shares.values()) < FULL
-        row = f"| `{name}` | {len(found.groups)} | {found.ports} | {found.shares['lut']:.0%} |"
+        fitted = fit(expand(read(name)), find("kv260" if name.endswith("_small") else "u55c"))
+        assert max(fitted.shares.values()) < FULL
+        row = f"| `{name}` | {len(fitted.groups)} | {fitted.ports} | {fitted.shares['lut']:.0%} |"
         assert re.search(re.escape(row), text), row

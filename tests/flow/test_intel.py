@@ -32,13 +32,13 @@ SHORT = "import ftensor as ft; x = ft.arange(40, dtype=ft.float32); "
 @pytest.fixture(scope="module", autouse=True)
 def emulator() -> Path:
     """The emulator's library; without it these tests have nothing to run on."""
-    found = installed.driver()
-    if found is None:
-        told = f"Intel's FPGA emulator is not in {installed.default_folder()}"
+    driver = installed.driver()
+    if driver is None:
+        message = f"Intel's FPGA emulator is not in {installed.default_folder()}"
         if os.environ.get("FTENSOR_REQUIRE_TARGETS") == "1":
-            pytest.fail(f"{told}, and it is required")
-        pytest.skip(told)
-    return found
+            pytest.fail(f"{message}, and it is required")
+        pytest.skip(message)
+    return driver
 
 
 def run(*words: str, status: int = 0, **settings: str) -> tuple[str, str]:
@@ -183,7 +183,7 @@ def test_the_receiver_is_one_kernel(image: Path) -> None:
     emulated = ("emulate", "--intel", "--image", str(image), "--", sys.executable, *words)
     ours, _ = run(*emulated, FTENSOR_FALLBACK="error")
     theirs = forked.run(*words).stdout
-    wrong = [[int(line.split()[3]) for line in told.splitlines()[2:]] for told in (ours, theirs)]
+    wrong = [[int(line.split()[3]) for line in output.splitlines()[2:]] for output in (ours, theirs)]
     assert len(wrong[0]) == len(wrong[1]) == 5 and wrong[1][0] > 100
     assert all(abs(a - b) <= 1 for a, b in zip(*wrong))
 
@@ -195,8 +195,8 @@ def test_a_trace_on_the_emulator_has_single_kernels(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(text)
     mine = str(tmp_path / "mine.toml")
     traced = ("kernels", "--write", mine, "--trace", str(tmp_path / "program.py"))
-    _, told = run("emulate", "--intel", "--", sys.executable, "-m", "ftensor", *traced)
-    assert "[1.0, 1.0, 1.0]" in told
+    _, output = run("emulate", "--intel", "--", sys.executable, "-m", "ftensor", *traced)
+    assert "[1.0, 1.0, 1.0]" in output
     assert "amax" in Path(mine).read_text() and "[[graph]]" not in Path(mine).read_text()
 
 

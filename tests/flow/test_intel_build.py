@@ -39,14 +39,16 @@ def groups() -> list[Group]:
 @pytest.mark.parametrize("group", groups(), ids=lambda group: group.name)
 def test_every_unit_and_stage_is_a_kernel_with_its_part_of_the_arguments(group):
     text = source(group)
-    found = {name: tuple(re.findall(r"(\w+)(?:,|$)", " ".join(told.split()))) for name, told in HEAD.findall(text)}
+    parameters = {
+        name: tuple(re.findall(r"(\w+)(?:,|$)", " ".join(declared.split()))) for name, declared in HEAD.findall(text)
+    }
     names = [a.name for a in arguments(group)]
     wanted = [
         stage
         for copy in range(group.units)
         for stage in stages(group.name, group.skeleton, group.structure, names, copy)
     ]
-    assert found == {stage.name: stage.arguments for stage in wanted}
+    assert parameters == {stage.name: stage.arguments for stage in wanted}
     # Together the stages take every argument, and each is one work-item.
     assert {a for stage in wanted for a in stage.arguments} == set(names)
     assert "max_global_work_dim(0)" in text and "get_global_id" not in text
@@ -80,9 +82,9 @@ def test_rows_refuse_the_integers_that_their_expressions_are_not_for():
     """C++ takes the exp of an int for a double's, OpenCL C takes it for a mistake."""
     for row in chain.from_iterable(rows.rows().values()):
         for of in (ft.int32, ft.uint8, ft.bool) if isinstance(row, Op) else ():
-            made = signatures.pointwise(row, of)
-            if made is not None and made.compute.kind in "bui":
-                text = row.expression(made.compute)
+            signature = signatures.pointwise(row, of)
+            if signature is not None and signature.compute.kind in "bui":
+                text = row.expression(signature.compute)
                 assert not FLOATING & set(re.findall(r"\w+", text)), (row.name, of.name)
 
 
@@ -100,9 +102,9 @@ def test_dialects_share_the_words_of_lanes(dialect):
 
 @pytest.fixture
 def flow(tmp_path):
-    made = Flow(tmp_path)
-    made._program("aoc", f'#!/bin/sh\nexec "{sys.executable}" "{STANDIN}" "$@"\n')
-    return made
+    vendor = Flow(tmp_path)
+    vendor._program("aoc", f'#!/bin/sh\nexec "{sys.executable}" "{STANDIN}" "$@"\n')
+    return vendor
 
 
 def build(flow, *options, **settings):
@@ -163,8 +165,8 @@ def test_mistakes_are_one_message(flow, options, message):
 def test_emulate_says_what_is_missing(words, message, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("FTENSOR_INTEL_FPGA_EMULATOR", str(tmp_path / "nothing"))
     assert main(["emulate", *words]) == 2
-    told = capsys.readouterr().err
-    assert message in told and len(told.splitlines()) == 1
+    errors = capsys.readouterr().err
+    assert message in errors and len(errors.splitlines()) == 1
 
 
 def test_the_emulator_is_not_installed_among_other_files(monkeypatch, capsys, tmp_path):

@@ -37,16 +37,16 @@ def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         files = ft.jit(detector).export(str(folder / name), rows, rows[0].clone())
     else:
         files = intel_graphs.export(folder, [f.__name__ for f, *_ in intel_graphs.CASES].index(name))
-    (made,) = expand(read(files.inventory), joint=False)
-    assert files.opencl is not None and files.opencl.read_text() == source(made)
-    assert files.entry in source(made)
-    return made
+    (whole,) = expand(read(files.inventory), joint=False)
+    assert files.opencl is not None and files.opencl.read_text() == source(whole)
+    assert files.entry in source(whole)
+    return whole
 
 
 def test_each_stage_is_a_kernel_with_its_part_of_the_arguments(group: Group) -> None:
-    found = {name: tuple(re.findall(r"(\w+)(?:,|$)", told)) for name, told in HEAD.findall(source(group))}
+    parameters = {name: tuple(re.findall(r"(\w+)(?:,|$)", declared)) for name, declared in HEAD.findall(source(group))}
     stages = in_stages(record(group, ""), group).stages
-    assert found == {stage.name: stage.arguments for stage in stages}
+    assert parameters == {stage.name: stage.arguments for stage in stages}
     names = [a.name for a in arguments(group)]
     assert {a for stage in stages for a in stage.arguments} == set(names)
 
@@ -67,10 +67,10 @@ def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: Group) -
 
 def test_a_manifest_names_the_stages(group: Group) -> None:
     """And how many rows the shallowest channel holds; what is no graph says nothing of them."""
-    made = in_stages(record(group, ""), group)
-    manifest = Manifest("one", "intel", "", "", "one.aocx", (made,))
+    kernel = in_stages(record(group, ""), group)
+    manifest = Manifest("one", "intel", "", "", "one.aocx", (kernel,))
     assert Manifest.from_json(manifest.to_json()) == manifest
-    assert made.held == 510 // cast("StagedKey", group.members[0]).beats
+    assert kernel.held == 510 // cast("StagedKey", group.members[0]).beats
     raw = json.loads(manifest.to_json())
     raw["kernels"][0]["stages"][0]["arguments"][0] = "nobody"
     said = {k: v for k, v in raw.items() if k not in ("format", "version", "digest")}

@@ -28,9 +28,9 @@ def test_no_interval_of_the_model_is_below_what_the_text_allows() -> None:
     words = ("-m", "tests.flow.estimate_intervals")
     done = forked.run(*words, env=env, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    kernels = found["kernels"]
-    assert {k["skeleton"] for k in kernels} == set(found["skeletons"]) - NOT_ON_BOARDS
+    report = json.loads(done.stdout)
+    kernels = report["kernels"]
+    assert {k["skeleton"] for k in kernels} == set(report["skeletons"]) - NOT_ON_BOARDS
     known = defaultdict(set)
     for k in kernels:
         known[k["skeleton"]] |= k["model"].keys()
@@ -91,8 +91,8 @@ def least(tmp_path: Path, before: str, turn: str, pipeline: str = PIPELINE) -> i
     """The cycles of a turn."""
     path = tmp_path / "kernel.cpp"
     path.write_text(KERNEL % (before + LOOP % (pipeline, turn)))
-    (found,) = [one for one in intervals(path, "kernel") if one.label == "loop"]
-    return found.cycles
+    (interval,) = [one for one in intervals(path, "kernel") if one.label == "loop"]
+    return interval.cycles
 
 
 @pytest.mark.parametrize("what", WAITS)

@@ -29,13 +29,13 @@ def kernels() -> list[Group]:
 def test_no_kernel_has_a_finding(part: int, tmp_path: Path) -> None:
     """No choice between memories, recursion, unknown call, unbounded pipeline, conditional lane."""
     copy_headers(tmp_path)
-    found = {}
+    by_kernel = {}
     for group in kernels()[part::PARTS]:
         path = tmp_path / f"{group.name}.cpp"
         path.write_text(source(group))
-        found[group.name] = findings(path, group.name)
-    assert len(found) > 20
-    assert not {name: lines for name, lines in found.items() if lines}
+        by_kernel[group.name] = findings(path, group.name)
+    assert len(by_kernel) > 20
+    assert not {name: lines for name, lines in by_kernel.items() if lines}
 
 
 KERNEL = """
@@ -180,8 +180,8 @@ def test_a_defect_is_found_and_its_repair_is_not(defect: str, pointers: str, tmp
     flags = ["-Xclang", pointers] if pointers else []
     path = tmp_path / "kernel.cpp"
     path.write_text(KERNEL % bad)
-    found = findings(path, "kernel", flags)
-    assert found and all(expected in line for line in found), found
+    lines = findings(path, "kernel", flags)
+    assert lines and all(expected in line for line in lines), lines
     path = tmp_path / "repaired.cpp"
     path.write_text(KERNEL % good)
     assert not findings(path, "kernel", flags)

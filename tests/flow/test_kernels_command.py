@@ -122,10 +122,10 @@ def test_an_op_with_a_number_is_told_from_the_one_without(capsys: pytest.Capture
 
 def test_json(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels", str(few), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    rows = json.loads(capsys.readouterr().out)
     entries = {m.entry for g in expand(read(few)) for m in g.keys}
-    assert {one["entry"] for one in found} == entries
-    assert {one["layout"] for one in found} == {"linear", "inner"}
+    assert {one["entry"] for one in rows} == entries
+    assert {one["layout"] for one in rows} == {"linear", "inner"}
 
 
 def test_known_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -235,8 +235,8 @@ def test_write_an_inventory_for_a_program(tmp_path: Path, program: Path) -> None
     assert done.returncode == 0 and f"wrote {mine}" in done.stdout
     done = traced(mine, "--trace", program, "--json")
     assert done.returncode == 0
-    found = json.loads(done.stdout)
-    assert all(one["held"] for one in found) and len(found) >= 6
+    rows = json.loads(done.stdout)
+    assert all(one["held"] for one in rows) and len(rows) >= 6
     ops = {key.name.removesuffix("_whole") for g in expand(read(mine)) for key in g.keys}
     assert ops == {"fill", "add", "mul", "sum", "exp"}
 

@@ -84,7 +84,7 @@ def test_in_c_simulation_of_an_image(base: Path, program: Path) -> None:  # noqa
 def test_on_pocl(program: Path) -> None:
     from ftensor.runtime import discovery
 
-    if not any(found.target.name == "pocl" for found in discovery.find()):
+    if not any(device.target.name == "pocl" for device in discovery.find()):
         assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "PoCL is not here"
         pytest.skip("PoCL is not here")
     program.write_text(f"from tests.pocl import keep_few\nkeep_few()\n{PROGRAM}")

@@ -62,11 +62,11 @@ def run(image: Path, word: str = "run") -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The image of one graph, a kernel for each stage."""
-    made = tmp_path_factory.mktemp("linked")
-    groups = exported(made, "centred", centred)
-    built = build(Request("linked", groups, "", made / "out"), CSim(), Quiet())
+    path = tmp_path_factory.mktemp("linked")
+    groups = exported(path, "centred", centred)
+    built = build(Request("linked", groups, "", path / "out"), CSim(), Quiet())
     assert built.image is not None, [o.job.log.read_text() for o in built.failures]
-    return made
+    return path
 
 
 @pytest.mark.long
@@ -190,9 +190,9 @@ def test_vitis_is_told_how_the_kernels_are_joined(groups: tuple[Group, ...], tmp
     chain = Vitis("hw", PLATFORM, dry=True)
     shown = "\n".join(commands(Request("linked", groups, "", tmp_path / "hw"), chain))
     assert all(f" -k {g.name} " in shown for g in groups) and shown.count("v++ -c ") == 5
-    told = (tmp_path / "hw" / "link.cfg").read_text().splitlines()
-    assert sum(line.startswith("sp=") for line in told) == 2
-    joined = [line for line in told if line.startswith("stream_connect=")]
+    lines = (tmp_path / "hw" / "link.cfg").read_text().splitlines()
+    assert sum(line.startswith("sp=") for line in lines) == 2
+    joined = [line for line in lines if line.startswith("stream_connect=")]
     assert len(joined) == len(groups[0].joins) == 6
     fold, elements = groups[3].name, groups[4].name
     assert f"stream_connect=centred_begin_1.told_0:{fold}_1.told:16" in joined

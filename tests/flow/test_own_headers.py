@@ -46,20 +46,20 @@ def fetched() -> list[str]:
 
 
 def compiled(text: Path | str, options: list[str], *more: str) -> subprocess.CompletedProcess[str]:
-    place, given = ("-", text) if isinstance(text, str) else (str(text), None)
+    place, stdin = ("-", text) if isinstance(text, str) else (str(text), None)
     command = [*(csim_compiler() or []), "-std=gnu++14", "-O1", "-fPIC", *options, *more]
-    return subprocess.run([*command, "-x", "c++", place], input=given, capture_output=True, text=True)
+    return subprocess.run([*command, "-x", "c++", place], input=stdin, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
 def kernels(fetched: list[str], tmp_path_factory: pytest.TempPathFactory) -> Any:
-    made = tmp_path_factory.mktemp("kernels") / "own.so"
+    path = tmp_path_factory.mktemp("kernels") / "own.so"
     text = Path(__file__).with_name("own_kernels.cpp")
     # Xilinx's constructors clear the unused bits of what nobody wrote.
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-uninitialized", "-Wno-maybe-uninitialized")
-    done = compiled(text, fetched, *warnings, "-shared", "-o", str(made))
+    done = compiled(text, fetched, *warnings, "-shared", "-o", str(path))
     assert done.returncode == 0, done.stderr
-    return ctypes.CDLL(str(made))
+    return ctypes.CDLL(str(path))
 
 
 def signed(x: int, bits: int) -> int:
@@ -86,11 +86,11 @@ def test_integers(kernels: Any, a: int, b: int, places: tuple[int, int]) -> None
         s >> low, a << low & all_bits, a.bit_count() & 1, (s < t) | (a < b) << 1,
         signed(a, 32), signed(a, 64), 3 - small, abs(seventh) // 3 * (-1 if seventh < 0 else 1),
     ]  # fmt: skip
-    given = np.frombuffer((a | b << 256).to_bytes(64, "little"), np.uint64)
+    operands = np.frombuffer((a | b << 256).to_bytes(64, "little"), np.uint64)
     out = np.zeros(16 * len(expected), np.uint64)
-    kernels.integers(given.ctypes, high, low, out.ctypes)
-    found = [int.from_bytes(row.tobytes(), "little") for row in out.reshape(-1, 16)]
-    assert found == [x & (1 << 1024) - 1 for x in expected]
+    kernels.integers(operands.ctypes, high, low, out.ctypes)
+    numbers = [int.from_bytes(row.tobytes(), "little") for row in out.reshape(-1, 16)]
+    assert numbers == [x & (1 << 1024) - 1 for x in expected]
 
 
 def rounded(mode: str, x: Fraction) -> int:
@@ -169,10 +169,10 @@ extern "C" void math(const float *x, float *out)
 
 @pytest.fixture(scope="module")
 def functions(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    made = tmp_path_factory.mktemp("half") / "half.so"
-    done = compiled(HALF, ["-isystem", str(standins())], "-Wall", "-shared", "-o", str(made))
+    path = tmp_path_factory.mktemp("half") / "half.so"
+    done = compiled(HALF, ["-isystem", str(standins())], "-Wall", "-shared", "-o", str(path))
     assert done.returncode == 0, done.stderr
-    return ctypes.CDLL(str(made))
+    return ctypes.CDLL(str(path))
 
 
 def test_half(functions: Any) -> None:

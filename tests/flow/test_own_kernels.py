@@ -63,8 +63,8 @@ def image(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     banks = "".join(f'[[banks]]\nname = "HBM[{k}]"\nsize = "256 MiB"\n' for k in range(3))
     rows = [f'{{name = "{n}", type = "float*", bank = "HBM[{k}]"}}' for k, n in enumerate("abo")]
     rows.append('{name = "n", type = "int"}')
-    told = f'name = "vadd"\nunits = 2\narguments = [{", ".join(rows)}]\n'
-    (folder / "own.toml").write_text(f"{banks}[[kernels]]\n{told}")
+    kernel = f'name = "vadd"\nunits = 2\narguments = [{", ".join(rows)}]\n'
+    (folder / "own.toml").write_text(f"{banks}[[kernels]]\n{kernel}")
     words = ["--description", str(folder / "own.toml"), str(source), str(folder / "own.xclbin")]
     assert main(["image", "pack", *words]) == 0
     return folder / "own.xclbin"
@@ -209,16 +209,16 @@ except ValueError as error:
 
 
 def test_pack_refuses_what_is_forgotten(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made, told = tmp_path / "own.xclbin", tmp_path / "own.toml"
+    packed, description = tmp_path / "own.xclbin", tmp_path / "own.toml"
     rows = ['{name = "a", type = "float*"}', '{name = "n", type = "int"}']
-    told.write_text(f'[[kernels]]\nname = "vadd"\narguments = [{", ".join(rows)}]\n')
-    assert main(["image", "pack", "--description", str(told), str(source), str(made)]) == 1
+    description.write_text(f'[[kernels]]\nname = "vadd"\narguments = [{", ".join(rows)}]\n')
+    assert main(["image", "pack", "--description", str(description), str(source), str(packed)]) == 1
     assert "takes (const float * a, const float * b," in capsys.readouterr().err
-    assert not made.exists()
-    told.write_text('[[kernels]]\nname = "vadd"\nunits = 3\n')
-    assert main(["image", "pack", "--description", str(told), str(source), str(made)]) == 0
+    assert not packed.exists()
+    description.write_text('[[kernels]]\nname = "vadd"\nunits = 3\n')
+    assert main(["image", "pack", "--description", str(description), str(source), str(packed)]) == 0
     assert "1 kernel, 3 compute units" in capsys.readouterr().out
-    assert main(["image", "pack", str(made)]) == 1  # no source
+    assert main(["image", "pack", str(packed)]) == 1  # no source
     assert main(["image", "pack", str(source)]) == 0
     assert "2 kernels" in capsys.readouterr().out
     source.with_suffix(".xclbin").unlink()
@@ -248,10 +248,10 @@ def test_without_debug_information() -> None:
     ],
 )
 def test_types_of_c(c: str, kind: str, of: str | None, nbytes: int, const: bool) -> None:
-    found = argument("x", c, 0)
-    assert found is not None
-    name = None if found.dtype is None else found.dtype.name
-    assert (found.kind, name, found.nbytes, found.const) == (kind, of, nbytes, const)
+    parsed = argument("x", c, 0)
+    assert parsed is not None
+    name = None if parsed.dtype is None else parsed.dtype.name
+    assert (parsed.kind, name, parsed.nbytes, parsed.const) == (kind, of, nbytes, const)
 
 
 @pytest.mark.parametrize("c", ["ap_uint<40>", "half", "float **", "struct pair", "int &"])

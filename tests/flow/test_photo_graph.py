@@ -42,7 +42,7 @@ def drawn(rows: int) -> np.ndarray:
 def test_the_graph_gives_eagers_bytes_and_numpys_picture(example: ModuleType) -> None:
     photo = drawn(10)
     graph = example.by_ftensor(example.developed, photo)
-    eager = example.by_ftensor(lambda *given: example.develop(ft, *given), photo)
+    eager = example.by_ftensor(lambda *arguments: example.develop(ft, *arguments), photo)
     for one, other, numpys in zip(graph, eager, example.by_numpy(photo), strict=True):
         assert one.tobytes() == other.tobytes()
         assert one.dtype == numpys.dtype and one.shape == numpys.shape
@@ -56,8 +56,8 @@ def test_the_graph_gives_eagers_bytes_and_numpys_picture(example: ModuleType) ->
 def test_all_of_it_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) -> None:
     """Five operands in, five results out, and nothing in its source that v++ refuses."""
     planes, above, below = example.rows_of(drawn(10))
-    given = [ft.from_numpy(p) for p in planes], ft.from_numpy(above), ft.from_numpy(below)
-    files = example.developed.export(str(tmp_path / "developed"), *given)
+    arguments = [ft.from_numpy(p) for p in planes], ft.from_numpy(above), ft.from_numpy(below)
+    files = example.developed.export(str(tmp_path / "developed"), *arguments)
     (group,) = expand(read(files.inventory))
     (key,) = group.members
     assert (len(key.ins), len(key.outs), key.lanes) == (5, 5, 16)  # type: ignore[attr-defined]

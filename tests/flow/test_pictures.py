@@ -39,7 +39,7 @@ print((ft.ones(40, 30) @ ft.ones(30, 20)).sum().item(), y.amax().item())
 """
 
 
-def looked_at(made: Figure) -> str:
+def looked_at(drawing: Figure) -> str:
     """What a figure says; AssertionError where text lies on text or leaves the picture."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
@@ -51,13 +51,13 @@ def looked_at(made: Figure) -> str:
         seen.append(text)
         inner(text, renderer)
 
-    canvas = FigureCanvasAgg(made)
+    canvas = FigureCanvasAgg(drawing)
     canvas.draw()  # lays it out
     with mock.patch.object(Text, "draw", draw):  # labels of ticks beyond the axes are not drawn
         canvas.draw()
     renderer = canvas.get_renderer()
     shown = {t: t.get_window_extent(renderer) for t in seen if t.get_visible() and t.get_text()}
-    whole = made.bbox.padded(1)
+    whole = drawing.bbox.padded(1)
     for t, box in shown.items():
         assert whole.x0 <= box.x0 and box.x1 <= whole.x1, t.get_text()
         assert whole.y0 <= box.y0 and box.y1 <= whole.y1, t.get_text()
@@ -67,16 +67,16 @@ def looked_at(made: Figure) -> str:
 
 
 def test_text_on_text_is_seen() -> None:
-    made = figure(3, 3)
-    made.text(0.5, 0.5, "one")
-    assert looked_at(made) == "one"
-    made.text(0.51, 0.51, "two")
+    drawing = figure(3, 3)
+    drawing.text(0.5, 0.5, "one")
+    assert looked_at(drawing) == "one"
+    drawing.text(0.51, 0.51, "two")
     with pytest.raises(AssertionError, match=r"one.*two"):
-        looked_at(made)
-    made = figure(3, 3)
-    made.text(0.9, 0.5, "too long for this")
+        looked_at(drawing)
+    drawing = figure(3, 3)
+    drawing.text(0.9, 0.5, "too long for this")
     with pytest.raises(AssertionError, match="too long"):
-        looked_at(made)
+        looked_at(drawing)
 
 
 def test_names_of_a_roofline_lie_beside_each_other() -> None:
@@ -120,30 +120,30 @@ def estimated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
 def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
     from ftensor.estimate.timeline import COPIES, OTHERS, binned, spans
 
-    made, trace = estimated
-    found = list(spans(made, trace.order))
-    assert found[-1].end == pytest.approx(made.resident)
-    assert all(a.end == b.begin for a, b in itertools.pairwise(found))
+    report, trace = estimated
+    timeline = list(spans(report, trace.order))
+    assert timeline[-1].end == pytest.approx(report.resident)
+    assert all(a.end == b.begin for a, b in itertools.pairwise(timeline))
     by_bound: dict[str, float] = {}
-    for span in found:
+    for span in timeline:
         by_bound[span.bound] = by_bound.get(span.bound, 0) + span.end - span.begin
-    assert by_bound == pytest.approx(made.bounds())
-    rows = binned(found, 50, 4)
+    assert by_bound == pytest.approx(report.bounds())
+    rows = binned(timeline, 50, 4)
     assert len(rows) == 4 and OTHERS in rows and COPIES not in rows
     seconds = sum(sum(part.values()) for bins in rows.values() for part in bins)
-    assert seconds == pytest.approx(made.resident)
-    order = [span.row for span in found if span.row != COPIES and span.bound != "launch"]
+    assert seconds == pytest.approx(report.resident)
+    order = [span.row for span in timeline if span.row != COPIES and span.bound != "launch"]
     assert order[:4] == ["linspace", "mul", "add", "exp"]
 
 
 def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
     from ftensor.estimate.plot import drawn
 
-    made, trace = estimated
-    said = looked_at(drawn("program.py", made, trace.order, None))
+    report, trace = estimated
+    said = looked_at(drawn("program.py", report, trace.order, None))
     for word in ("Time line", "Bound by", "Area of", "exp", "linspace", "copies", "LUT", "launching"):
         assert word in said
-    assert f"program.py, Alveo U55C: {made.resident * 1e3:.3g} ms, {made.count} launches" in said
+    assert f"program.py, Alveo U55C: {report.resident * 1e3:.3g} ms, {report.count} launches" in said
     assert "A model's estimate, not measured on hardware." in said
 
 
@@ -152,20 +152,20 @@ def test_steps_and_boards_are_compared(estimated: tuple[Any, Any]) -> None:
     from ftensor.estimate.compare import FIVE, columns
     from ftensor.estimate.plot import compared
 
-    made, trace = estimated
-    found = list(columns(["steps", "u250"], trace, made))
-    assert [c.title for c in found] == [s.title for s in FIVE] + ["Alveo U55C", "Alveo U250"]
+    report, trace = estimated
+    candidates = list(columns(["steps", "u250"], trace, report))
+    assert [c.title for c in candidates] == [s.title for s in FIVE] + ["Alveo U55C", "Alveo U250"]
     groups = inventory.expand(inventory.read("steps"))
-    for group, step, column in zip(groups, FIVE, found):
+    for group, step, column in zip(groups, FIVE, candidates):
         add = next(x.each.launch for x in column.report.lines if x.each.launch.key.name == "add")
         assert (add.key.lanes, add.structure, add.units) == (group.lanes, group.structure, group.units), step
-        assert column.report.count == made.count
+        assert column.report.count == report.count
         other = [x for x in column.report.lines if x.each.launch.key.skeleton == "gemm_direct"]
         assert [x.each.launch.units for x in other] == [1]
-    kernels = {c.title: c.report.kernels for c in found}
-    assert kernels["vectors"] < kernels["dataflow"] and kernels["vectors"] == made.kernels
-    said = looked_at(compared("program.py", found))
-    assert f"{found[0].report.resident * 1e3:.3g} ms" in said and "Alveo U250" in said
+    kernels = {c.title: c.report.kernels for c in candidates}
+    assert kernels["vectors"] < kernels["dataflow"] and kernels["vectors"] == report.kernels
+    said = looked_at(compared("program.py", candidates))
+    assert f"{candidates[0].report.resident * 1e3:.3g} ms" in said and "Alveo U250" in said
 
 
 EVERY_RUN = {("steps", "u55c"), ("first", "kv260")}

@@ -30,13 +30,13 @@ on_each_device = pytest.mark.parametrize(
 
 def by_turns(devices: Sequence[Any], cases: Sequence[Any]) -> list[Any]:
     """Each case on each device; what devices do alike, every run asks of one, by turns."""
-    found, turns = [], [device for device in devices if device != "pocl"]
+    params, turns = [], [device for device in devices if device != "pocl"]
     for k, case in enumerate(cases):
         for device in devices:
             first = bool(turns) and device == turns[k % len(turns)]
             words = case if isinstance(case, tuple) else (case,)
-            found.append(pytest.param(device, *words, marks=[] if first else [pytest.mark.long]))
-    return found
+            params.append(pytest.param(device, *words, marks=[] if first else [pytest.mark.long]))
+    return params
 
 
 def start(code: str, device: str, cache: Path | None = None, *words: str) -> subprocess.Popen[str]:

@@ -90,11 +90,11 @@ def test_the_pages_commands_make_and_run_the_image(tmp_path: Path) -> None:
     run(*command, "build", "--inventory", "mine.toml", "--target", "csim", "--out", "mine")
     image = str(tmp_path / "mine" / "mine.xclbin")
     alone = {"FTENSOR_FALLBACK": "error"}
-    told = run(*program, FTENSOR_DEVICE="csim", FTENSOR_IMAGE=image, **alone).splitlines()[1:]
-    assert len(told) == 6 and run(*program).splitlines()[1:] == told
+    lines = run(*program, FTENSOR_DEVICE="csim", FTENSOR_IMAGE=image, **alone).splitlines()[1:]
+    assert len(lines) == 6 and run(*program).splitlines()[1:] == lines
     if not available():
         emulated = ("emulate", "--image", image, "--", sys.executable)
-        assert run(*command, *emulated, *program, **alone).splitlines()[1:] == told
+        assert run(*command, *emulated, *program, **alone).splitlines()[1:] == lines
     table = run(*command, "estimate", "--compare", "graph", *program)
     eager, graph = (float(line.split()[1]) for line in table.splitlines()[-2:])
     assert graph < eager / 2

@@ -139,9 +139,9 @@ def test_xrt_computes_what_the_c_simulation_computes(
     simulated = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(image)}
     run(script, out["image"], **simulated, FTENSOR_FALLBACK="error")
     emulate(image, script, out["xrt"], FTENSOR_FALLBACK="error")
-    found = {name: np.load(path) for name, path in out.items()}
-    for name, expected in found["compiled"].items():
-        image_result, xrt_result = found["image"][name], found["xrt"][name]
+    arrays = {name: np.load(path) for name, path in out.items()}
+    for name, expected in arrays["compiled"].items():
+        image_result, xrt_result = arrays["image"][name], arrays["xrt"][name]
         assert image_result.dtype == xrt_result.dtype == expected.dtype
         assert image_result.shape == xrt_result.shape == expected.shape
         assert xrt_result.tobytes() == image_result.tobytes(), name

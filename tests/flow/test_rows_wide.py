@@ -77,8 +77,8 @@ def used() -> Iterator[list[KernelKey]]:
 
 
 def numbers(*shape: int, of: str = "float32") -> np.ndarray:
-    found = np.random.default_rng(len(shape)).integers(-99, 99, shape).astype(of)
-    return found
+    array = np.random.default_rng(len(shape)).integers(-99, 99, shape).astype(of)
+    return array
 
 
 def both(compute: Callable[..., Any], *operands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -51,12 +51,12 @@ def test_a_spoiled_entry_is_dropped(spoil: object) -> None:
 
 
 def test_who_waits_for_an_entry_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    name, found, began = cache.key("source"), [], threading.Event()
+    name, entries, began = cache.key("source"), [], threading.Event()
 
     def other() -> None:
         began.set()
         with cache.making(name):
-            found.append(cache.get(name))
+            entries.append(cache.get(name))
 
     thread = threading.Thread(target=other)
     with cache.making(name):
@@ -68,13 +68,13 @@ def test_who_waits_for_an_entry_finds_it(monkeypatch: pytest.MonkeyPatch) -> Non
         os.close(handle)
         cache.put(name, b"program")
     thread.join()
-    assert found == [b"program"]
+    assert entries == [b"program"]
     thread = threading.Thread(target=other)
     with cache.making(name):  # who made it was stopped
         monkeypatch.setattr(cache, "MOST_WAITED", 0.0)
         thread.start()
         thread.join()
-    assert found == [b"program"] * 2
+    assert entries == [b"program"] * 2
 
 
 def test_a_handler_does_not_wait_for_its_own_thread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,13 +241,13 @@ def test_a_folder_of_nobody_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_was_compiled_for_another_processor_is_not_loaded(folder: Path) -> None:
     """Intel's compiler may be told one; programs told differently share a folder."""
-    if not any(found.target.name == "intel-cpu" for found in discovery.find()):
+    if not any(device.target.name == "intel-cpu" for device in discovery.find()):
         pytest.skip("Intel's CPU runtime is not here")
     program = "import ftensor as ft; print((ft.ones(100) + 1).sum().item())"
-    made = []
-    for told in ({"CL_CONFIG_CPU_TARGET_ARCH": "corei7"}, {}, {}):
-        env = os.environ | {"FTENSOR_DEVICE": "intel-cpu"} | told
+    counts = []
+    for variables in ({"CL_CONFIG_CPU_TARGET_ARCH": "corei7"}, {}, {}):
+        env = os.environ | {"FTENSOR_DEVICE": "intel-cpu"} | variables
         done = forked.run("-c", program, env=env)
         assert done.stdout == "200.0\n", done.stderr
-        made.append(sum(file.is_file() for file in folder.rglob("*")))
-    assert 0 < made[0] < made[1] == made[2]
+        counts.append(sum(file.is_file() for file in folder.rglob("*")))
+    assert 0 < counts[0] < counts[1] == counts[2]

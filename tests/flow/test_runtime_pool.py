@@ -55,8 +55,8 @@ def test_the_next_larger_free_block_is_found(nbytes: int) -> None:
         classes.append(more)
     blocks = {n: Block(None, n, None, None, None) for n in (*classes, more, 2 * size)}  # type: ignore[arg-type]
     stream = SimpleNamespace(free={n: [block] for n, block in blocks.items()})
-    found = [larger(size, stream) for _ in classes]  # type: ignore[arg-type]
-    assert found == [*[blocks[n] for n in classes[1:]], None]
+    chosen = [larger(size, stream) for _ in classes]  # type: ignore[arg-type]
+    assert chosen == [*[blocks[n] for n in classes[1:]], None]
 
 
 def test_a_freed_block_serves_the_next_request_of_its_class(backend: Backend) -> None:
@@ -72,10 +72,10 @@ def test_a_larger_block_serves_where_its_class_has_none(backend: Backend) -> Non
     """Less than twice as large: else lengths that change leave blocks of all classes behind."""
     pool, allocated = backend.pool, backend.pool.allocated
     block = backend.allocate(15_000).block
-    found = backend.allocate(8_000)
-    assert found.block is block and found.nbytes == 8_000
+    allocation = backend.allocate(8_000)
+    assert allocation.block is block and allocation.nbytes == 8_000
     assert pool.allocated - allocated == block.size
-    del found
+    del allocation
     assert pool.allocated == allocated
     assert backend.allocate(7_000).block is not block
 

@@ -44,8 +44,8 @@ document.body.append(frame);
 
 @pytest.fixture(scope="module")
 def pages() -> Iterator[dict[str, ModuleType]]:
-    with site_modules() as made:
-        yield made
+    with site_modules() as modules:
+        yield modules
 
 
 @pytest.fixture(scope="module")
@@ -109,9 +109,9 @@ class Browser:
     def seen(self, page: str, width: int, theme: str) -> list[str]:
         """(width that a page needs, its background, its colour, pictures, those that lack)."""
         text = self.read(f"probe.html?page=/{page}&width={width}&theme={theme}")
-        found = re.search(r'data-seen="(.*?)"', text)
-        assert found, text[-2000:]
-        return found[1].split(";")
+        match = re.search(r'data-seen="(.*?)"', text)
+        assert match, text[-2000:]
+        return match[1].split(";")
 
 
 @pytest.fixture(scope="module")
@@ -141,8 +141,8 @@ def test_every_page_is_there(site: Path, pages: dict[str, ModuleType]) -> None:
 
 def test_nearly_every_op_has_an_example(site: Path, pages: dict[str, ModuleType]) -> None:
     """In the built pages, so that what is shown was run; none of them says what failed."""
-    made = "".join(p.read_text() for p in (site.parent / "site-source/reference").glob("*.md"))
-    sections = re.split(r"^## ", made, flags=re.M)[1:]
+    reference = "".join(p.read_text() for p in (site.parent / "site-source/reference").glob("*.md"))
+    sections = re.split(r"^## ", reference, flags=re.M)[1:]
     of_ops = [text for text in sections if "-> Tensor" in text.partition("```\n")[0]]
     without = [text.partition("\n")[0] for text in of_ops if ">>> " not in text]
     standard = len(pages["reference"].items(pages["reference"].namespaces()["array_api"]))

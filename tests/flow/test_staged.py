@@ -29,7 +29,7 @@ from .. import forked
 from ..ir.findings import findings
 from ..made_images import require_xrt
 from . import emulation_host
-from .staged_program import CASES, OF_PAIRS, SHALLOW, file, given, shallow, spectrum
+from .staged_program import CASES, OF_PAIRS, SHALLOW, file, operands, shallow, spectrum
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ("-m", "tests.flow.staged_program")
@@ -44,18 +44,18 @@ def run(*words: str, **env: str) -> str:
 
 def exported(k: int, folder: Path) -> Exported:
     """The files of a case, of five rows."""
-    arguments = [ft.from_numpy(a) for a in given(k, 5)]
+    arguments = [ft.from_numpy(a) for a in operands(k, 5)]
     return ft.jit(CASES[k][0]).export(str(folder / file(k)), *arguments)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the graphs, exported in C simulation, and the image of them."""
-    made = tmp_path_factory.mktemp("staged")
-    entries = run("export", str(made), FTENSOR_DEVICE="csim").split()
-    (made / "entries").write_text("\n".join(entries))
-    run("build", str(made), FTENSOR_DEVICE="csim")
-    return made
+    path = tmp_path_factory.mktemp("staged")
+    entries = run("export", str(path), FTENSOR_DEVICE="csim").split()
+    (path / "entries").write_text("\n".join(entries))
+    run("build", str(path), FTENSOR_DEVICE="csim")
+    return path
 
 
 @pytest.mark.long
@@ -66,11 +66,11 @@ def test_a_graph_is_one_launch_and_deadlocks_are_told(folder: Path) -> None:
     image = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(folder / "staged.xclbin")}
     one, two, three, four, *rest = run("stuck", **image).splitlines()
     assert one == two and three == four and len(rest) == 35
-    told = "the stages of the kernel {} wait for each other, and none can go"
-    assert one.startswith(told.format("shallow_640"))
+    message = "the stages of the kernel {} wait for each other, and none can go"
+    assert one.startswith(message.format("shallow_640"))
     assert "v0_elements_1 4 of 4, its writer waits" in one
     assert "v1_elements_1 0 of 4, its reader waits" in one
-    assert three.startswith(told.format("detector_128"))
+    assert three.startswith(message.format("detector_128"))
     assert "v0_elements_2 4 of 4, its writer waits" in three
     assert "v2_elements_1 0 of 4, its reader waits" in three
 
@@ -242,9 +242,9 @@ def test_a_graph_file_that_is_not_there(graph: Graph) -> None:
 def test_the_model_has_the_loops_of_the_source(tmp_path: Path) -> None:
     """By their labels; longer rows take more block RAM for FIFOs, and cycles in proportion."""
     for k, (function, _, _) in enumerate(CASES):
-        found = []
+        areas = []
         for times in (1, 16 if function in OF_PAIRS else 256):
-            arguments = [ft.from_numpy(np.tile(a, times)) for a in given(k, 5)]
+            arguments = [ft.from_numpy(np.tile(a, times)) for a in operands(k, 5)]
             files = ft.jit(function).export(str(tmp_path / file(k)), *arguments)
             (group,) = expand(read(files.inventory))
             key = cast("StagedKey", group.members[0])
@@ -253,10 +253,10 @@ def test_the_model_has_the_loops_of_the_source(tmp_path: Path) -> None:
             assert {x.name for x in one} == set(labels) and len(one) == len(labels)
             behind = key.course.behind if key.transforms else 0
             assert max(x.cycles for x in one) == 1000 * key.beats + behind
-            found.append(area(group))
-        assert found[0].memories.bram < found[1].memories.bram
-        assert len(found[0].ops) >= 2 * (function is not spectrum)
-        more = [one.skeleton.dsp for one in found]
+            areas.append(area(group))
+        assert areas[0].memories.bram < areas[1].memories.bram
+        assert len(areas[0].ops) >= 2 * (function is not spectrum)
+        more = [one.skeleton.dsp for one in areas]
         assert more[0] < more[1] if function in OF_PAIRS else more == [0, 0]
 
 

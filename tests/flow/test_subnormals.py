@@ -83,15 +83,15 @@ def running_sum(rows: np.ndarray, between: Callable[[np.ndarray], np.ndarray]) -
 def operands() -> dict[str, np.ndarray]:
     """Numbers around the smallest normal one, ordinary and special ones, and every float16."""
     rng = np.random.default_rng(5)
-    found = {}
+    arrays = {}
     for name in "ab":
         small = rng.standard_normal(4096) * np.exp2(rng.integers(-140, -120, 4096))
         large = rng.standard_normal(4096) * np.exp2(rng.integers(-70, 70, 4096))
         special = rng.choice([0.0, -0.0, np.inf, 1e-45, -1e-45, 1e-38, 1.0], 4096)
         which = rng.integers(0, 3, 4096)
-        found[name] = np.choose(which, [small, large, special]).astype(np.float32)
-    found["b"][::7] = found["a"][::7]
-    return found | {"h": np.arange(1 << 16, dtype=np.uint32).astype(np.uint16).view(np.float16)}
+        arrays[name] = np.choose(which, [small, large, special]).astype(np.float32)
+    arrays["b"][::7] = arrays["a"][::7]
+    return arrays | {"h": np.arange(1 << 16, dtype=np.uint32).astype(np.uint16).view(np.float16)}
 
 
 def command(*words: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -111,8 +111,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[st
     @functools.cache
     def computed(way: str) -> dict[str, Any]:
         options = ("--inventory", folder / "ops.toml", "--target", "csim", "--subnormals", way)
-        made = command("-m", "ftensor", "build", *options, "--out", folder / way)
-        assert made.returncode == 0, made.stderr
+        built = command("-m", "ftensor", "build", *options, "--out", folder / way)
+        assert built.returncode == 0, built.stderr
         out = folder / f"{way}.npz"
         ran = command(
             folder / "program.py",
@@ -131,10 +131,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[st
 @pytest.mark.parametrize("text", CALLS)
 def test_computing_agrees_with_the_model(answers: Callable[[str], dict[str, Any]], text: str) -> None:
     """Operands are flushed, then results; and it matters."""
-    given = operands()
+    arrays = operands()
     with np.errstate(all="ignore"):
-        model = flushed(CALLS[text](flushed(given["a"]), flushed(given["b"]), flushed))
-        kept = CALLS[text](given["a"], given["b"], lambda x: x)
+        model = flushed(CALLS[text](flushed(arrays["a"]), flushed(arrays["b"]), flushed))
+        kept = CALLS[text](arrays["a"], arrays["b"], lambda x: x)
     mine = answers("flush")[text]
     np.testing.assert_array_equal(mine, model)
     if mine.dtype.kind == "f":
@@ -169,5 +169,5 @@ def test_float16_has_its_subnormals(answers: Callable[[str], dict[str, Any]], wa
 def test_flushing_is_for_the_c_simulation(tmp_path: Path) -> None:
     """Another target is no processor that could be told so."""
     options = ("--inventory", "minimal", "--target", "hw", "--subnormals", "flush")
-    made = command("-m", "ftensor", "build", *options, "--out", tmp_path, "--dry-run")
-    assert made.returncode == 1 and "--subnormals flush is for --target csim" in made.stderr
+    process = command("-m", "ftensor", "build", *options, "--out", tmp_path, "--dry-run")
+    assert process.returncode == 1 and "--subnormals flush is for --target csim" in process.stderr

@@ -27,9 +27,9 @@ def run(*words: str, image: str = "", status: int = 0) -> str:
 def image(tmp_path_factory: pytest.TempPathFactory) -> str:
     if shutil.which("g++") is None:
         pytest.skip("needs g++")
-    made = str(tmp_path_factory.mktemp("agreeing"))
-    run(*FTENSOR, "build", "--target", "csim", "--inventory", INVENTORY, "--out", made)
-    return made
+    path = str(tmp_path_factory.mktemp("agreeing"))
+    run(*FTENSOR, "build", "--target", "csim", "--inventory", INVENTORY, "--out", path)
+    return path
 
 
 @pytest.mark.long

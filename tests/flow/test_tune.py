@@ -21,14 +21,14 @@ from ftensor.tune import THRESHOLDS
 @pytest.fixture
 def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
     """The default device, with nothing kept, and calls that take a moment."""
-    found = default_backend()
-    if not found.tuned_as:
+    default = default_backend()
+    if not default.tuned_as:
         pytest.skip("the device is no processor")
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("FTENSOR_TUNED", raising=False)
     calls = [lambda: ft.ones(3)]
     monkeypatch.setattr(tune, "THRESHOLDS", [one._replace(calls=lambda: iter(calls)) for one in tune.THRESHOLDS])
-    return found
+    return default
 
 
 def test_what_is_quicker_is_kept(
@@ -49,9 +49,9 @@ def test_what_is_quicker_is_kept(
     assert rows["inline_elements"] == ["65536", "65536", "1.0"], "that may be chance"
     assert rows["near_elements"] == ["16384", "16384", "1.0"]
     assert rows["direct_terms"] == ["884736", "13824", "1.5"]
-    found = as_tuned(own, backend.tuned_as)
-    assert found == replace(own, unit_elements=4096, direct_terms=24**3)
-    assert found.as_board() == own.as_board(), "a board's launches know nothing of it"
+    tuned = as_tuned(own, backend.tuned_as)
+    assert tuned == replace(own, unit_elements=4096, direct_terms=24**3)
+    assert tuned.as_board() == own.as_board(), "a board's launches know nothing of it"
     monkeypatch.setenv("FTENSOR_TUNED", "0")
     assert as_tuned(own, backend.tuned_as) == own
     monkeypatch.setenv("FTENSOR_TUNED", "yes")
@@ -66,10 +66,10 @@ def test_every_value_computes(backend: Backend) -> None:
     """The calls themselves, each way; the launches that were prepared before are there again."""
     launches = backend.launches
     thresholds = [one._replace(tried=one.tried[::4]) for one in THRESHOLDS]
-    target, found = tune.tune(backend, 1, lambda text: None, thresholds)
-    assert [one.threshold.field for one in found] == list(TUNED)
-    assert all(getattr(target, one.threshold.field) == one.best for one in found)
-    assert all(one.gain == 1 if one.best == one.default else one.gain > 1 for one in found)
+    target, tunings = tune.tune(backend, 1, lambda text: None, thresholds)
+    assert [one.threshold.field for one in tunings] == list(TUNED)
+    assert all(getattr(target, one.threshold.field) == one.best for one in tunings)
+    assert all(one.gain == 1 if one.best == one.default else one.gain > 1 for one in tunings)
     assert backend.launches is launches
 
 

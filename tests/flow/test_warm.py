@@ -30,14 +30,14 @@ OPS = [named(name) for name in ("add", "sub", "sum", "matmul")]
 @pytest.fixture
 def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
     """The default device with an empty cache, and no kernel at hand."""
-    found = default_backend()
-    if found.images is not None:
+    default = default_backend()
+    if default.images is not None:
         pytest.skip("the device takes images")
-    found.synchronize()
+    default.synchronize()
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr(found, "kernels", KernelTable(found.forget_launches))
-    monkeypatch.setattr(found, "launches", LaunchTable(found.synchronize))
-    return found
+    monkeypatch.setattr(default, "kernels", KernelTable(default.forget_launches))
+    monkeypatch.setattr(default, "launches", LaunchTable(default.synchronize))
+    return default
 
 
 def test_asking_compiles_nothing_and_names_each_kernel_once(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,11 +101,11 @@ def test_kernels_of_the_c_simulation_are_one_library(tmp_path: Path, monkeypatch
     programs = [Program(head + body.format(name, value), name, ("*",)) for name, value in (("one", 1), ("two", 2))]
 
     def values() -> list[float]:
-        found = []
+        sums = []
         for program in programs:
             simulated.build(*program)(None, 1, out.ctypes.data)
-            found.append(float(out[0]))
-        return found
+            sums.append(float(out[0]))
+        return sums
 
     (group,) = groups(programs)
     simulated.build_together(joined(group), group)
@@ -136,8 +136,8 @@ def test_what_is_alike_is_compiled_together() -> None:
 
     alike = [program(f"k{i}") for i in range(MOST_TOGETHER + 1)]
     other, whole = program("other", "#define FT_KERNEL x\n"), program("whole", "")
-    found = groups([*alike, other, whole, program("whole2", "")])
-    assert [len(group) for group in found] == [MOST_TOGETHER, 1, 1, 1, 1]
+    together = groups([*alike, other, whole, program("whole2", "")])
+    assert [len(group) for group in together] == [MOST_TOGETHER, 1, 1, 1, 1]
     text = joined(alike[:2])
     assert text.count("FT_KERNEL") == 1 and text.count("#undef FT_READ") == 2
     assert text.index("#undef FT_NAME") < text.index("#define FT_NAME k1")
@@ -158,13 +158,13 @@ def test_mistakes_are_said(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_program_is_run(backend: Backend, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import sys, ftensor as ft\nprint((ft.ones(3) * 5).sum().item(), sys.argv)")
-    made = []
+    counts = []
     for _ in range(2):
         done = forked.run("-m", "ftensor", "warm", program, "--all")
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith("15.0 ") and "'--all'" in done.stdout
-        made.append(int(done.stderr.split()[-5]))
-    assert made[0] >= 3 and made[1] == 0
+        counts.append(int(done.stderr.split()[-5]))
+    assert counts[0] >= 3 and counts[1] == 0
 
 
 def test_a_program_of_torch_is_run(backend: Backend, tmp_path: Path) -> None:
@@ -183,9 +183,9 @@ def test_a_program_of_torch_is_run(backend: Backend, tmp_path: Path) -> None:
             optimizer.step()
         print(loss.item() >= 0)"""
     )
-    made = []
+    counts = []
     for steps in (1, 2):
         done = forked.run("-m", "ftensor", "warm", program, steps)
         assert done.returncode == 0 and done.stdout == "True\n", done.stderr
-        made.append(int(done.stderr.split()[-5]))
-    assert made[0] >= 5 and made[1] == 0
+        counts.append(int(done.stderr.split()[-5]))
+    assert counts[0] >= 5 and counts[1] == 0

@@ -9,7 +9,7 @@ from .xrt_programs import run
 
 def test_units_run_together_and_launches_in_order(four_units: Path) -> None:
     """Four units overlap in time; the next launch of the stream begins after all of them."""
-    found = run(
+    answer = run(
         """
 times = put(np.zeros(25, np.int64))
 for k in range(2):
@@ -19,17 +19,17 @@ answer(times=got(times, np.int64)[1:].reshape(2, 4, 3).tolist(),
 """,
         four_units,
     )
-    first, second = found["times"]
+    first, second = answer["times"]
     assert max(begin for begin, _, _ in first) < min(end for _, end, _ in first)
     assert max(end for _, end, _ in first) < min(begin for begin, _, _ in second)
     # Nine were asked for; more parts than units would only queue up.
     assert {units for _, _, units in first} == {4}
-    assert (found["count"], found["units"]) == (4, 4)
+    assert (answer["count"], answer["units"]) == (4, 4)
 
 
 def test_streams_overlap_and_wait_for_each_other(four_units: Path) -> None:
     """Work of two streams runs side by side, unless one waits for the other; events have times."""
-    found = run(
+    answer = run(
         """
 times = put(np.zeros(10, np.int64))
 other = ft.fpga.Stream()
@@ -51,16 +51,16 @@ answer(times=got(times, np.int64)[1:].reshape(3, 3).tolist(), early=early, late=
 """,
         four_units,
     )
-    a, b, c = found["times"]
+    a, b, c = answer["times"]
     assert a[0] < b[1] and b[0] < a[1]
     assert c[0] > b[1]
-    assert (found["early"], found["late"]) == (False, True)
-    assert 100 < found["ms"] < found["most"] + 1
+    assert (answer["early"], answer["late"]) == (False, True)
+    assert 100 < answer["ms"] < answer["most"] + 1
 
 
 def test_a_wait_for_a_stream_outlasts_a_synchronize(four_units: Path) -> None:
     """Waiting for a stream that waits for another one is waiting for both."""
-    found = run(
+    answer = run(
         """
 times = backend.allocate(8 * 7)
 other, nap = ft.fpga.Stream(), kernel("nap")
@@ -73,14 +73,14 @@ answer(idle=idle, times=got(times, np.int64)[1:].reshape(2, 3).tolist())
 """,
         four_units,
     )
-    a, b = found["times"]
-    assert found["idle"]
+    a, b = answer["times"]
+    assert answer["idle"]
     assert b[0] > a[1]
 
 
 def test_arguments_arrive_bit_for_bit(four_units: Path) -> None:
     """Floats as raw bits of a long, unsigned integers beyond the sign, narrow and real scalars."""
-    found = run(
+    answer = run(
         """
 out = backend.allocate(48)
 kernel("bits")(stream, 1, out.handle, -1.5, 2.5, 2**64 - 2, 1.5, -3)
@@ -89,12 +89,12 @@ answer(bits=got(out, np.int64).tolist(),
 """,
         four_units,
     )
-    assert found["bits"] == [*found["wanted"], -2, 3, -3, 1]
+    assert answer["bits"] == [*answer["wanted"], -2, 3, -3, 1]
 
 
 def test_work_goes_on_while_the_process_ends(four_units: Path) -> None:
     """What an exit handler computes still works, and XRT ends with the process."""
-    found = run(
+    answer = run(
         """
 import atexit
 x, y = put(np.ones(64, np.float32)), backend.allocate(256)
@@ -107,12 +107,12 @@ def last():
 """,
         four_units,
     )
-    assert found["y"] == [2.0] * 64
+    assert answer["y"] == [2.0] * 64
 
 
 def test_a_forked_child_is_told(four_units: Path) -> None:
     """XRT's threads are not in a forked child: an error there, and no hang."""
-    found = run(
+    answer = run(
         """
 import os
 x = put(np.ones(64, np.float32))
@@ -134,13 +134,13 @@ answer(said=os.read(read, 9999).decode(), x=got(x).tolist())
 """,
         four_units,
     )
-    assert "forked" in found["said"]
-    assert found["x"] == [4.0] * 64
+    assert "forked" in answer["said"]
+    assert answer["x"] == [4.0] * 64
 
 
 def test_limits_of_a_board(four_units: Path) -> None:
     """No compiler, and no buffer beyond all banks."""
-    found = run(
+    answer = run(
         """
 said = []
 for attempt in (lambda: backend.build("", "mine", []), lambda: backend.allocate(2 << 30)):
@@ -153,14 +153,14 @@ answer(said=said)
 """,
         four_units,
     )
-    assert len(found["said"]) == 2
-    assert "ImageError" in found["said"][0] and "mine" in found["said"][0]
-    assert "OutOfMemoryError" in found["said"][1]
+    assert len(answer["said"]) == 2
+    assert "ImageError" in answer["said"][0] and "mine" in answer["said"][0]
+    assert "OutOfMemoryError" in answer["said"][1]
 
 
 def test_a_forked_child_ends_as_it_wants(four_units: Path) -> None:
     """With the status it chose and after its own handlers, though XRT's could not run there."""
-    found = run(
+    answer = run(
         """
 import atexit, os, sys
 x = put(np.ones(64, np.float32))
@@ -177,12 +177,12 @@ answer(status=os.waitstatus_to_exitcode(status), said=os.read(read, 9999).decode
 """,
         four_units,
     )
-    assert found == {"status": 5, "said": "handled"}
+    assert answer == {"status": 5, "said": "handled"}
 
 
 def test_queued_launches_keep_no_files_open(four_units: Path) -> None:
     """XRT opens a file for each command beyond those it keeps, and never closes it."""
-    found = run(
+    answer = run(
         """
 import os
 x = put(np.zeros(64, np.float32))
@@ -197,4 +197,4 @@ answer(before=files(300), after=files(1500))
 """,
         four_units,
     )
-    assert found["after"] <= found["before"] + 20
+    assert answer["after"] <= answer["before"] + 20

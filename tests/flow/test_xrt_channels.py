@@ -21,7 +21,7 @@ axpy(stream, 4, z.handle, x.handle, y.handle, 2.0, n)
 def test_slabs_lie_next_to_their_units(many_channels: Path) -> None:
     """Each unit's part of each operand is in one of the four channels that its number says, no two
     operands in the same; bytes arrive there and come back, whole or in part."""
-    found = run(
+    answer = run(
         HEAD
         + """
 pieces = [p for s in (x, y, z) for p in s.handle.cl.pieces]
@@ -38,16 +38,16 @@ answer(places=places, pages=[p.address % 4096 for p in pieces], first=first, cop
 """,
         many_channels,
     )
-    assert [[c // 4 for c in of] for of in found["places"]] == [[0, 1, 2, 3]] * 3
-    assert all(len({of[unit] for of in found["places"]}) == 3 for unit in range(4))
-    assert set(found["pages"]) == {0}
-    assert found["first"] and found["back"]
-    assert found["copies"] == 0
+    assert [[c // 4 for c in of] for of in answer["places"]] == [[0, 1, 2, 3]] * 3
+    assert all(len({of[unit] for of in answer["places"]}) == 3 for unit in range(4))
+    assert set(answer["pages"]) == {0}
+    assert answer["first"] and answer["back"]
+    assert answer["copies"] == 0
 
 
 def test_one_unit_finds_its_operands_in_channels_apart(one_of_many_channels: Path) -> None:
     """Else all ports would wait for the first channel, which XRT fills before the next."""
-    found = run(
+    answer = run(
         HEAD
         + """
 axpy(stream, 1, y.handle, z.handle, x.handle, 3.0, n)
@@ -58,13 +58,13 @@ answer(z=bool((got(z) == 2 * a + b).all()), y=bool((got(y) == 7 * a + 3 * b).all
 """,
         one_of_many_channels,
     )
-    assert found["z"] and found["y"] and found["copies"] == 0
-    assert len(set(found["channels"])) == 3
+    assert answer["z"] and answer["y"] and answer["copies"] == 0
+    assert len(set(answer["channels"])) == 3
 
 
 def test_what_another_kernel_takes_is_brought_into_a_line_once(many_channels: Path) -> None:
     """A launch on one unit reads in a line; tensors of that size lie in a line from then on."""
-    found = run(
+    answer = run(
         HEAD
         + """
 w = backend.allocate(4 * n)
@@ -80,15 +80,15 @@ answer(w=bool((got(w) == 2 * a + b + b).all()), v=bool((got(v) == 4 * a + 3 * b)
 """,
         many_channels,
     )
-    assert found["w"] and found["v"] and found["small"]
-    assert (found["after"], found["copies"]) == (2, 2)
-    assert found["bank"] == ["HBM[0:15]"] * 3
+    assert answer["w"] and answer["v"] and answer["small"]
+    assert (answer["after"], answer["copies"]) == (2, 2)
+    assert answer["bank"] == ["HBM[0:15]"] * 3
 
 
 def test_freed_memory_is_taken_again(many_channels: Path) -> None:
     """What tensors and caches let go of is one piece again; a full memory is an error of ours, and
     where slabs find no room a tensor lies in a line."""
-    found = run(
+    answer = run(
         HEAD
         + """
 def free():
@@ -116,15 +116,15 @@ answer(taken=taken, whole=len(whole), held=count, right=right, message=message,
 """,
         many_channels,
     )
-    assert found["taken"] > 3 and found["whole"] == 1
-    assert 12 <= found["held"] <= 19  # of 800 KB, in less than 16 MiB
-    assert "has no room for" in found["message"]
-    assert found["right"] and found["last"]
+    assert answer["taken"] > 3 and answer["whole"] == 1
+    assert 12 <= answer["held"] <= 19  # of 800 KB, in less than 16 MiB
+    assert "has no room for" in answer["message"]
+    assert answer["right"] and answer["last"]
 
 
 def test_slabs_survive_a_change_of_image(many_channels: Path, three_banks: Path) -> None:
     """They wait on the host meanwhile, as all tensors do."""
-    found = run(
+    answer = run(
         HEAD
         + f"""
 ft.load_image({str(three_banks)!r})
@@ -138,14 +138,14 @@ answer(y=bool((got(y) == 4 * a + 3 * b).all()), x=bool((got(x) == 2 * a + 2 * b)
 """,
         many_channels,
     )
-    assert found["x"] and found["y"]
-    assert [c // 4 for c in found["places"]] == [0, 1, 2, 3]
+    assert answer["x"] and answer["y"]
+    assert [c // 4 for c in answer["places"]] == [0, 1, 2, 3]
 
 
 def test_a_full_memory_is_no_error_where_there_is_room(many_channels: Path) -> None:
     """A result has the memory of the block that it was given, however that lay before; and what an
     arena left is taken, too."""
-    found = run(
+    answer = run(
         HEAD
         + """
 small = put(a[:1000])
@@ -163,6 +163,6 @@ answer(w=bool((got(w)[:1000] == 3 * a[:1000]).all()), bank=w.handle.bank, full=f
         many_channels,
         FTENSOR_MEMORY_LIMIT=str(3 * 900_000),
     )
-    assert found["w"] and found["v"]
-    assert found["bank"] == "HBM[0:15]"
-    assert found["full"] + 800_000 > 2_700_000
+    assert answer["w"] and answer["v"]
+    assert answer["bank"] == "HBM[0:15]"
+    assert answer["full"] + 800_000 > 2_700_000

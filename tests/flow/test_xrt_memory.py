@@ -9,7 +9,7 @@ from .xrt_programs import run
 
 def test_buffers_find_the_bank_of_their_argument(three_banks: Path) -> None:
     """Ports reach different memories: a result that comes in elsewhere is copied, and counted."""
-    found = run(
+    answer = run(
         """
 n = 5000
 a, b = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
@@ -37,18 +37,18 @@ answer(counts=counts, again=again,
 """,
         three_banks,
     )
-    assert [found[name] for name in ("again", "z", "x", "w")] == [True] * 4
-    first, second, third, fourth, last = found["counts"]
+    assert [answer[name] for name in ("again", "z", "x", "w")] == [True] * 4
+    first, second, third, fourth, last = answer["counts"]
     assert (first, second) == (0, 0)
     assert third == 1  # z goes to the bank of `a`
     assert fourth == 3  # z goes to the bank of `b` too, and x to that of `out`
     assert last == 5  # w stays, and each input is a copy of it
-    assert found["bytes"] >= 5 * 20000
+    assert answer["bytes"] >= 5 * 20000
 
 
 def test_free_memory_is_reused_in_its_bank(three_banks: Path) -> None:
     """A fresh block in the wrong bank trades places with a free one, and copies nothing."""
-    found = run(
+    answer = run(
         """
 n = 5000
 y = put(np.ones(n, np.float32))
@@ -64,14 +64,14 @@ answer(sums=sums, copies=report.bank_copies, made=backend.pool.stats()["device_a
 """,
         three_banks,
     )
-    assert found["sums"] == [5000.0 * (k + 1) for k in range(20)]
-    assert found["copies"] == 0
-    assert found["made"] <= 6
+    assert answer["sums"] == [5000.0 * (k + 1) for k in range(20)]
+    assert answer["copies"] == 0
+    assert answer["made"] <= 6
 
 
 def test_unused_ports_get_a_stand_in(three_banks: Path) -> None:
     """An opcode that ignores a port in another bank than its first argument's."""
-    found = run(
+    answer = run(
         """
 x = put(np.arange(64, dtype=np.float32))
 z = backend.allocate(256)
@@ -80,13 +80,13 @@ answer(z=got(z).tolist(), copies=ft.fpga.image_report().bank_copies)
 """,
         three_banks,
     )
-    assert found["z"] == [k + 5.0 for k in range(64)]
-    assert found["copies"] == 0
+    assert answer["z"] == [k + 5.0 for k in range(64)]
+    assert answer["copies"] == 0
 
 
 def test_tensors_survive_a_change_of_image(four_units: Path, three_banks: Path) -> None:
     """A kernel of the other image loads it; what is on the device waits on the host meanwhile."""
-    found = run(
+    answer = run(
         f"""
 n = 100_003
 a, b = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
@@ -115,17 +115,17 @@ answer(z=bool((got(z) == zs).all()), x=bool((got(x) == zs + a).all()), y=bool((g
 """,
         four_units,
     )
-    assert [found[name] for name in ("z", "x", "y", "never", "done")] == [True] * 5
-    assert found["times"][2] > found["times"][1]
-    assert found["reloads"] == [0, 1, 1, 2]
-    assert found["active"] == [[f"{n}.xclbin"] for n in ("four", "three", "three", "four")]
-    assert found["saved"] >= 4 * 400_000
-    assert "2 reloads" in found["text"]
+    assert [answer[name] for name in ("z", "x", "y", "never", "done")] == [True] * 5
+    assert answer["times"][2] > answer["times"][1]
+    assert answer["reloads"] == [0, 1, 1, 2]
+    assert answer["active"] == [[f"{n}.xclbin"] for n in ("four", "three", "three", "four")]
+    assert answer["saved"] >= 4 * 400_000
+    assert "2 reloads" in answer["text"]
 
 
 def test_threads_share_the_device(four_units: Path, three_banks: Path) -> None:
     """Four threads launch on streams of their own while another changes the image."""
-    found = run(
+    answer = run(
         f"""
 import threading
 n, wrong = 3000, []
@@ -150,13 +150,13 @@ answer(wrong=wrong, reloads=ft.fpga.image_report().reloads)
 """,
         four_units,
     )
-    assert found["wrong"] == []
-    assert found["reloads"] >= 3
+    assert answer["wrong"] == []
+    assert answer["reloads"] >= 3
 
 
 def test_memory_that_is_not_there(four_units: Path) -> None:
     """A full bank is an error of ours; memory that only caches hold is given up before."""
-    found = run(
+    answer = run(
         """
 axpy, small = kernel("axpy"), put(np.ones(16, np.float32))
 def fill(megabytes):
@@ -176,16 +176,16 @@ answer(first=first, second=second, message=message, left=got(small).tolist(),
         four_units,
     )
     # Of 256 MiB. XRT's allocator in emulation is a simple one, so a hole or two may be lost.
-    assert 12 <= found["first"] <= 16
-    assert 9 <= found["second"] <= 12
-    assert "has no room for" in found["message"]
-    assert found["left"] == [2.0] * 16
-    assert found["stats"]["out_of_memory"] == 2
+    assert 12 <= answer["first"] <= 16
+    assert 9 <= answer["second"] <= 12
+    assert "has no room for" in answer["message"]
+    assert answer["left"] == [2.0] * 16
+    assert answer["stats"]["out_of_memory"] == 2
 
 
 def test_a_launcher_keeps_nothing_for_itself(four_units: Path, three_banks: Path) -> None:
     """Kernels of an image that was left are released, or XRT would refuse the next one."""
-    found = run(
+    answer = run(
         f"""
 import gc
 gc.disable()
@@ -197,13 +197,13 @@ answer(x=got(x).tolist(), reloads=ft.fpga.image_report().reloads)
 """,
         four_units,
     )
-    assert found["x"] == [64.0] * 16
-    assert found["reloads"] == 6
+    assert answer["x"] == [64.0] * 16
+    assert answer["reloads"] == 6
 
 
 def test_a_launcher_from_before_a_change_beside_a_new_one(four_units: Path, three_banks: Path) -> None:
     """Both let go of their kernels when the image changes again."""
-    found = run(
+    answer = run(
         f"""
 x = put(np.ones(16, np.float32))
 old = kernel("axpy")
@@ -217,12 +217,12 @@ answer(x=got(x).tolist())
 """,
         four_units,
     )
-    assert found["x"] == [16.0] * 16
+    assert answer["x"] == [16.0] * 16
 
 
 def test_without_an_image(xrt_folder: Path) -> None:
     """Tensors can be made and read back; an op says how to get an image."""
-    found = run(
+    answer = run(
         """
 ft.set_fallback("error")
 t = ft.tensor([1.0, 2.0])
@@ -234,10 +234,10 @@ except ft.errors.image.ImageError as e:
 answer(t=t.numpy().tolist(), message=message, report=str(ft.fpga.image_report()))
 """
     )
-    assert found["t"] == [1.0, 2.0]
+    assert answer["t"] == [1.0, 2.0]
     for word in ("FTENSOR_IMAGE", "ft.load_image", "ftensor build"):
-        assert word in found["message"]
-    assert found["report"] == "no image is loaded"
+        assert word in answer["message"]
+    assert answer["report"] == "no image is loaded"
 
 
 def test_files_in_the_environment_are_checked_first(xrt_folder: Path, four_units: Path) -> None:
@@ -246,7 +246,7 @@ def test_files_in_the_environment_are_checked_first(xrt_folder: Path, four_units
     data = bytearray(four_units.read_bytes())
     data[len(data) // 3] ^= 1
     damaged.write_bytes(bytes(data))
-    found = run(
+    answer = run(
         f"""
 try:
     ft.load_image({str(damaged)!r})
@@ -259,13 +259,13 @@ answer(message=message, x=got(x).tolist())
 """,
         four_units,
     )
-    assert "damaged.xclbin" in found["message"]
-    assert found["x"] == [2.0] * 16
+    assert "damaged.xclbin" in answer["message"]
+    assert answer["x"] == [2.0] * 16
 
 
 def test_two_results_cannot_share_memory_across_banks(three_banks: Path) -> None:
     """A kernel whose two outputs are in different banks, given one buffer for both."""
-    found = run(
+    answer = run(
         """
 from ftensor.runtime.xrt.banks import place
 class Named:
@@ -280,4 +280,4 @@ answer(message=message)
 """,
         three_banks,
     )
-    assert "twins" in found["message"] and "give each its own" in found["message"]
+    assert "twins" in answer["message"] and "give each its own" in answer["message"]

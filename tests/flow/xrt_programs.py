@@ -39,5 +39,5 @@ def run(program: str, *images: Path, **environment: str) -> dict[str, Any]:
     """What the program answers from XRT."""
     done = on_xrt(HEAD + program, *images, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
