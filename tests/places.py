@@ -43,7 +43,7 @@ HLS_HEADERS = ("ap_int.h", "hls_math.h", "hls_vector.h", "cstdio", "new")
 # headers of the folders that it names: tests build the same kernels into folders of their own. And
 # the C simulation's kernels, which come on its input, and images' find headers that are read.
 QUICK = """#!/bin/sh
-[ "$1" = --version ] && {{ {gxx} --version | sed "1s/\\$/ $QUICK_CXX/"; exit; }}
+[ "$1" = --version ] && {{ IFS= read -r first; echo "$first $QUICK_CXX"; exec cat; }} < {version}
 out='' last='' read=''
 for word; do
     case $last in -o) out=$word ;; esac
@@ -57,8 +57,10 @@ case " $* " in
     *) out='' ;;
 esac
 [ "$KEEP_CXX" ] && [ "$out" ] || exec {gxx} ${{QUICK_CXX:+$read}} "$@" $QUICK_CXX
-new=$(mktemp -d "{kept}/new-XXXXXX") && trap 'rm -rf "$new"' EXIT && trap 'exit 1' HUP INT TERM
-headers() {{ (cd "$1" && find . -name '*.h*' | sort | xargs -r -d '\\n' cat); }}
+new={kept}/new-$$ text=/dev/null
+begin() {{ mkdir -p "$new" && trap 'rm -rf "$new"' EXIT && trap 'exit 1' HUP INT TERM; }}
+headers() {{ cat "$1"/*.h* "$1"/*/*.h* "$1"/*/*/*.h* "$1"/*/*/*/*.h* "$1"/*/*/*/*/*.h* 2> /dev/null; }}
+case " $* " in *" - "*) begin && text=$new/text && cat > "$text" ;; esac
 key=$(
     {{
         echo "$QUICK_CXX" && last=''
@@ -67,8 +69,9 @@ key=$(
                 -o) ;;
                 -I | -isystem) [ "$word" = {standins} ] || headers "$word" ;;
                 *) case $word in
+                    -I) ;;
                     -I*) headers "${{word#-I}}" ;;
-                    -) tee "$new/text" ;;
+                    -) cat "$text" ;;
                     *) [ -f "$word" ] && cat "$word" || echo "$word" ;;
                 esac ;;
             esac
@@ -78,10 +81,10 @@ key=$(
 )
 kept="{kept}/${{key%% *}}"
 [ -f "$kept" ] && cp "$kept" "$out" && exit
-[ -f "$new/text" ] || : > "$new/text"
-{gxx} ${{QUICK_CXX:+$read}} "$@" $QUICK_CXX < "$new/text" 2> "$new/said"
+begin
+{gxx} ${{QUICK_CXX:+$read}} "$@" $QUICK_CXX < "$text" 2> "$new/said"
 status=$?
-cat "$new/said" >&2
+[ -s "$new/said" ] && cat "$new/said" >&2
 [ $status != 0 ] || [ -s "$new/said" ] || {{ cp "$out" "$new/made" && mv "$new/made" "$kept"; }}
 exit $status
 """
@@ -121,7 +124,9 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
         quick = folder / "quick" / "g++"
         kept = quick.parent / "kept"
         kept.mkdir(parents=True)
-        quick.write_text(QUICK.format(gxx=compiler, kept=kept, standins=standins()))
+        version = quick.with_name("version")
+        version.write_text(subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout)
+        quick.write_text(QUICK.format(gxx=compiler, kept=kept, standins=standins(), version=version))
         quick.chmod(0o755)
         env["PATH"] = os.pathsep.join([str(quick.parent), env["PATH"]])
         command = ["g++", *FLAGS]
