@@ -31,14 +31,11 @@ no_cxx = Message(
     "the C simulation needs a C++ compiler, and {command!r} is not there; install one (sudo "
     "apt-get install g++), or name yours in CXX",
 )
-
 no_stage_for_intel = Message(
     ValueError,
     "its stage {stage} has no text in Intel's OpenCL C; build the graph for csim or Vitis, or "
     "leave its [[graph]] out: single kernels serve it then",
 )
-
-
 not_joined = Message(
     BuildError,
     "the kernels of linked graphs are joined by the stand-ins' FIFOs in a C simulation: unset "
@@ -62,16 +59,11 @@ no_vitis = Message(
     "(source <folder of Vitis>/settings64.sh), or build with --target csim, which needs g++ and "
     "no licence",
 )
-
-
-def no_vitis_headers(variable: str, folder: str, lacks: Sequence[str]) -> BuildError:
-    """A folder that is said to have Vitis' headers."""
-    return BuildError(
-        f"{variable}={folder}: there is no {', '.join(lacks)}; Vitis has them in "
-        "<folder of Vitis_HLS>/include; without the variable g++ takes ftensor's stand-ins"
-    )
-
-
+no_vitis_headers = Message(
+    BuildError,
+    "{variable}={folder}: there is no {lacks!c}; Vitis has them in <folder of Vitis_HLS>/include; without the "
+    "variable g++ takes ftensor's stand-ins",
+)
 no_platform = Message(
     BuildError,
     "the target {target} needs the board's platform: --platform NAME, or the path of its .xpfm "

@@ -36,24 +36,15 @@ def negative_dimension(shape: Sequence[int]) -> RuntimeError:
     return RuntimeError(f"sizes can't be negative, as {min(shape)} in {tuple(shape)}")
 
 
-def stride_count(size: Sequence[int], stride: Sequence[int]) -> RuntimeError:
-    """Sizes and strides of different lengths."""
-    return RuntimeError(
-        f"sizes {tuple(size)} and strides {tuple(stride)} must be equally many, not {len(size)} and {len(stride)}"
-    )
-
-
+stride_count = Message(
+    RuntimeError, "sizes {size!t} and strides {stride!t} must be equally many, not {size!n} and {stride!n}"
+)
 negative_stride = Message(RuntimeError, "strides can't be negative, as in {stride!t}")
-
-
-def bad_physical_layout(size: Sequence[int], layout: Sequence[int]) -> RuntimeError:
-    """An order of dims that does not name each dim once."""
-    return RuntimeError(
-        f"physical_layout {tuple(layout)} must name each of the {len(size)} dims of size "
-        f"{tuple(size)} once, counted from 0"
-    )
-
-
+bad_physical_layout = Message(
+    RuntimeError,
+    "physical_layout {layout!t} must name each of the {size!n} dims of size {size!t} once, counted from 0",
+    "size layout",
+)
 dtype_against_out = Message(RuntimeError, "{function}(): dtype {dtype} is not the dtype of `out`, {out}")
 device_against_out = Message(RuntimeError, "{function}(): device {device} is not the device of `out`, {out}")
 

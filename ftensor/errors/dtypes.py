@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from .message import Message
 
 
@@ -33,11 +31,5 @@ numpy_byte_order = Message(
 no_integer_limits = Message(TypeError, "iinfo() needs an integer dtype, not {dtype}; floating ones have finfo()")
 no_floating_limits = Message(TypeError, "finfo() needs a floating-point dtype, not {dtype}; integers have iinfo()")
 print_count = Message(ValueError, "set_printoptions: `{option}` must be an integer >= 0, not {value!r}")
-
-
-def print_profile(profile: object, profiles: Sequence[str]) -> ValueError:
-    """A print profile that does not exist."""
-    return ValueError(f"set_printoptions: no profile {profile!r}; there are {', '.join(profiles)}")
-
-
+print_profile = Message(ValueError, "set_printoptions: no profile {profile!r}; there are {profiles!c}")
 integer_overflow = Message(OverflowError, "{value} is too big: a Python integer must fit into 64 bits")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from .message import Message
 
 
@@ -13,15 +11,12 @@ class EmulationError(RuntimeError):
     status = 2
 
 
-def no_xrt(looked: Iterable[object]) -> EmulationError:
-    """Xilinx's runtime is not installed."""
-    return EmulationError(
-        "Xilinx's runtime (XRT) is not on this machine: libxilinxopencl.so.2 and "
-        f"libxrt_swemu.so.2 are in none of {', '.join(map(str, looked))}. On Debian and Ubuntu: "
-        "apt-get install libxrt1 libxrt-utils; elsewhere set XILINX_XRT to its folder"
-    )
-
-
+no_xrt = Message(
+    EmulationError,
+    "Xilinx's runtime (XRT) is not on this machine: libxilinxopencl.so.2 and libxrt_swemu.so.2 are in none of "
+    "{looked!c}. On Debian and Ubuntu: apt-get install libxrt1 libxrt-utils; elsewhere set XILINX_XRT to its "
+    "folder",
+)
 wrong_system = Message(EmulationError, "XRT's emulation exists for Linux on x86-64, not for {system}")
 no_such_image = Message(EmulationError, "the image {path} cannot be read: {why}")
 not_for_emulation = Message(
@@ -29,13 +24,7 @@ not_for_emulation = Message(
     "{path} cannot be emulated: {why}. The software device runs images whose kernels are a shared "
     "object: `ftensor build --target csim` or `ftensor image pack` makes them",
 )
-
-
-def socket_path_too_long(path: str, limit: int) -> EmulationError:
-    """A socket's path has a limit of the kernel's."""
-    return EmulationError(f"the socket {path} has {len(path)} characters, but Linux allows {limit}")
-
-
+socket_path_too_long = Message(EmulationError, "the socket {path} has {path!n} characters, but Linux allows {limit}")
 nothing_to_run = Message(EmulationError, "name the program to run: ftensor emulate -- python program.py")
 
 

@@ -106,11 +106,7 @@ def scatter_shapes(index: Sequence[int], shape: Sequence[int], dim: int, src: Se
     return RuntimeError(text if src is None else f"{text}, and no larger than src {list(src)}")
 
 
-def scatter_reduce_name(reduce: object, names: Sequence[str]) -> RuntimeError:
-    """A reduction that there is not."""
-    return RuntimeError(f"reduce must be one of {', '.join(names)}, not {reduce!r}")
-
-
+scatter_reduce_name = Message(RuntimeError, "reduce must be one of {names!c}, not {reduce!r}", "reduce names")
 put_counts = Message(IndexError, "put_(): the source has {source} elements, but the index {index}")
 
 

@@ -83,11 +83,7 @@ def unknown_layout(where: str, name: str, names: Sequence[str]) -> InventoryErro
     )
 
 
-def serves_nothing(where: str, op: str, dtypes: Sequence[str], why: str) -> InventoryError:
-    """An op that a table names, and that takes none of its dtypes or has none of its layouts."""
-    return InventoryError(f"{where}: no kernel of {op!r} takes {_listed(dtypes)} {why}")
-
-
+serves_nothing = Message(InventoryError, "{where}: no kernel of {op!r} takes {dtypes!c} {why}")
 too_many_units = Message(
     InventoryError,
     "{path}: {units} compute units, but an image holds at most {most}; let more ops share a "

@@ -10,12 +10,17 @@ E = TypeVar("E", bound=BaseException)
 
 
 class Filling(string.Formatter):
-    """`str.format` with conversions of its own: !t a tuple, !l a list, !k the name of a type."""
+    """`str.format` with conversions of its own: !t a tuple, !l a list, !c its items with commas
+    between, !n how many these are, !k the name of a type."""
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
         """What a field shows of a value."""
         if conversion in ("t", "l"):
             return tuple(value) if conversion == "t" else list(value)
+        if conversion == "c":
+            return ", ".join(map(str, value))
+        if conversion == "n":
+            return len(value)
         if conversion == "k":
             return type(value).__name__
         return super().convert_field(value, conversion)

@@ -92,13 +92,7 @@ margin = Message(ValueError, "{op}(): margin must be positive, but is {value}")
 floating_inputs = Message(RuntimeError, "{op}(): the inputs must be of a floating-point dtype, not {dtype}")
 cdist_dims = Message(RuntimeError, "cdist(): both inputs need at least 2 dims, but have {x1!t} and {x2!t}")
 cdist_columns = Message(RuntimeError, "cdist(): the rows must be of one length, but the shapes are {x1!t} and {x2!t}")
-
-
-def compute_mode(mode: object, known: Sequence[str]) -> ValueError:
-    """A way to compute distances that there is not."""
-    return ValueError(f"cdist(): {mode!r} is no compute_mode; there are {', '.join(known)}")
-
-
+compute_mode = Message(ValueError, "cdist(): {mode!r} is no compute_mode; there are {known!c}")
 matrix_needed = Message(RuntimeError, "{op}(): input must have 2 dims, not shape {shape!t}")
 no_normalized_shape = Message(RuntimeError, "{op}(): normalized_shape must name one size at least, but is empty")
 normalized_shape = Message(

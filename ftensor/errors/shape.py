@@ -43,13 +43,9 @@ shifts_and_dims = Message(RuntimeError, "roll(): as many shifts as dims are need
 no_dims = Message(IndexError, "{name}(): dim {dim} of a 0-d tensor, which has none")
 rotation_dims = Message(RuntimeError, "rot90(): two different dims are needed, but got {dims!t}")
 rotation_dim = Message(IndexError, "rot90(): dim {dim} is out of range for a tensor of {ndim} dims")
-
-
-def repeat_dims(repeats: Sequence[int], shape: Sequence[int]) -> RuntimeError:
-    """Fewer counts than dims."""
-    return RuntimeError(f"repeat(): a count for each of the {len(shape)} dims is needed, but got {tuple(repeats)}")
-
-
+repeat_dims = Message(
+    RuntimeError, "repeat(): a count for each of the {shape!n} dims is needed, but got {repeats!t}", "repeats shape"
+)
 repeats_ndim = Message(RuntimeError, "repeat_interleave(): repeats must have 1 dim (or none), but has {ndim}")
 repeats_count = Message(RuntimeError, "repeat_interleave(): {repeats} repeats for a dim of size {size}")
 negative_repeats = Message(RuntimeError, "repeat_interleave(): repeats can't be negative")

@@ -62,13 +62,7 @@ pad_dims = Message(
 )
 pad_wraps = Message(RuntimeError, "pad(): mode {mode!r} cannot pad shape {shape!t} by {pad!t}", "mode pad shape")
 pad_value = Message(ValueError, "pad(): mode {mode!r} takes no value, but value={value!r} was given")
-
-
-def mode(op: str, value: object, known: Sequence[str]) -> ValueError:
-    """A mode that there is not."""
-    return ValueError(f"{op}(): mode {value!r} is none of {', '.join(known)}")
-
-
+mode = Message(ValueError, "{op}(): mode {value!r} is none of {known!c}")
 interpolation_dims = Message(NotImplementedError, "interpolate(): mode {mode!r} is not for shape {shape!t}")
 align_corners = Message(ValueError, "interpolate(): align_corners is not for mode {mode!r}")
 antialias = Message(ValueError, "interpolate(): antialias is for 'bilinear' and 'bicubic' of 4 dims, not {mode!r}")

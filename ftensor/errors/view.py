@@ -22,19 +22,12 @@ int_too_large = Message(ValueError, "{function}(): `{argument}` is {value}, whic
 # --- shape and dtype views ---
 
 
-def view_needs_copy(shape: Sequence[int], strides: Sequence[int], size: Sequence[int]) -> RuntimeError:
-    """A new shape that no strides over the same memory can give."""
-    return RuntimeError(
-        f"a tensor of shape {_ints(shape)} and strides {_ints(strides)} cannot be viewed as "
-        f"{_ints(size)} without copying; use reshape(), which copies when it must"
-    )
-
-
-def size_overflow(shape: Sequence[int]) -> RuntimeError:
-    """A shape or strides beyond what 64 bits can count."""
-    return RuntimeError(f"{_ints(shape)} is beyond what 64-bit sizes and strides can describe")
-
-
+view_needs_copy = Message(
+    RuntimeError,
+    "a tensor of shape {shape!t} and strides {strides!t} cannot be viewed as {size!t} without copying; use "
+    "reshape(), which copies when it must",
+)
+size_overflow = Message(RuntimeError, "{shape!t} is beyond what 64-bit sizes and strides can describe")
 cannot_reinterpret = Message(
     RuntimeError,
     "viewing elements of {old} bytes as elements of {new} bytes needs {what} to be {need}, but it "
@@ -62,11 +55,9 @@ imag_of_real = Message(NoImaginaryPartError, "imag needs a complex tensor, not o
 # --- dims ---
 
 
-def permute_count(dims: Sequence[int], ndim: int) -> RuntimeError:
-    """permute() that names too few or too many dims."""
-    return RuntimeError(f"permute() must name all {ndim} dims of the tensor, but was given {_ints(dims)}")
-
-
+permute_count = Message(
+    RuntimeError, "permute() must name all {ndim} dims of the tensor, but was given {dims!t}", "dims ndim"
+)
 beyond_matrix = Message(
     RuntimeError,
     "{function}() takes at most 2 dims, but the tensor has {ndim}; use mT for batches of matrices or permute()",
@@ -86,21 +77,11 @@ transpose_deprecated = Message(
 )
 flatten_order = Message(RuntimeError, "flatten(): start_dim {start} comes after end_dim {end}")
 unflatten_into_nothing = Message(RuntimeError, "unflatten(): sizes is empty; give at least one size")
-
-
-def unflatten_scalar(sizes: Sequence[int]) -> RuntimeError:
-    """unflatten() of a 0-d tensor."""
-    return RuntimeError(f"unflatten() into {_ints(sizes)}: a 0-d tensor has no dim to split; use view()")
-
-
-def movedim_counts(source: Sequence[int], destination: Sequence[int]) -> RuntimeError:
-    """movedim() with more dims on one side than on the other."""
-    return RuntimeError(
-        f"movedim() needs one destination per source, but was given source {_ints(source)} "
-        f"and destination {_ints(destination)}"
-    )
-
-
+unflatten_scalar = Message(RuntimeError, "unflatten() into {sizes!t}: a 0-d tensor has no dim to split; use view()")
+movedim_counts = Message(
+    RuntimeError,
+    "movedim() needs one destination per source, but was given source {source!t} and destination {destination!t}",
+)
 diagonal_same_dims = Message(RuntimeError, "diagonal() needs two different dims, but {dim1} and {dim2} are the same")
 unfold_window = Message(RuntimeError, "unfold(): {what} must be {need}, but it is {value}", "what value need")
 
@@ -108,26 +89,15 @@ unfold_window = Message(RuntimeError, "unfold(): {what} must be {need}, but it i
 # --- expanding ---
 
 
-def expand_too_few(shape: Sequence[int], size: Sequence[int]) -> RuntimeError:
-    """expand() to fewer dims than there are."""
-    return RuntimeError(
-        f"expand() of a tensor of shape {_ints(shape)} needs at least {len(shape)} sizes, but was given {_ints(size)}"
-    )
-
-
-def expand_size(shape: Sequence[int], size: Sequence[int], dim: int) -> RuntimeError:
-    """expand() of a dim that is not 1, or to a size that cannot be; `dim` counts in `size`."""
-    return RuntimeError(
-        f"a tensor of shape {_ints(shape)} cannot be expanded to {_ints(size)}: "
-        f"at dim {dim} only a dim of size 1 may change, and -1 keeps the size of an existing dim"
-    )
-
-
-def broadcast_negative(shape: Sequence[int]) -> ValueError:
-    """A negative size given to broadcast_shapes()."""
-    return ValueError(f"broadcast_shapes(): shape {_ints(shape)} has a negative size")
-
-
+expand_too_few = Message(
+    RuntimeError, "expand() of a tensor of shape {shape!t} needs at least {shape!n} sizes, but was given {size!t}"
+)
+expand_size = Message(
+    RuntimeError,
+    "a tensor of shape {shape!t} cannot be expanded to {size!t}: at dim {dim} only a dim of size 1 may change,"
+    " and -1 keeps the size of an existing dim",
+)
+broadcast_negative = Message(ValueError, "broadcast_shapes(): shape {shape!t} has a negative size")
 broadcast_not_a_shape = Message(
     RuntimeError, "broadcast_shapes() takes ints and tuples or lists of ints, not {value!r}"
 )
@@ -156,13 +126,11 @@ narrow_start_tensor = Message(
     "narrow(): a tensor as start must be 0-d and of an integer dtype, but it has {ndim} dims and {dtype}",
     "dtype ndim",
 )
-
-
-def select_index(index: int, shape: Sequence[int], dim: int) -> IndexError:
-    """select() of an index that the dim does not have."""
-    return IndexError(f"select(): index {index} is out of range for dim {dim} of a tensor of shape {_ints(shape)}")
-
-
+select_index = Message(
+    IndexError,
+    "select(): index {index} is out of range for dim {dim} of a tensor of shape {shape!t}",
+    "index shape dim",
+)
 split_size = Message(RuntimeError, "split(): pieces of size {size} cannot make up a dim of size {length}")
 
 
@@ -191,20 +159,16 @@ split_uneven = Message(
 # --- strides given by the user ---
 
 
-def as_strided_layout(size: Sequence[int], stride: Sequence[int], offset: int) -> RuntimeError:
-    """as_strided() with a layout that is none: lengths differ, or something is negative."""
-    return RuntimeError(
-        f"as_strided() needs as many strides as sizes, and none of them or the offset negative, "
-        f"but was given size {_ints(size)}, stride {_ints(stride)}, storage_offset {offset}"
-    )
-
-
-def as_strided_bounds(size: Sequence[int], stride: Sequence[int], offset: int, need: int, nbytes: int) -> RuntimeError:
-    """as_strided() that reaches beyond the end of the memory."""
-    return RuntimeError(
-        f"as_strided() with size {_ints(size)}, stride {_ints(stride)}, storage_offset {offset} "
-        f"reaches {need} bytes into memory, but the storage has {nbytes}"
-    )
+as_strided_layout = Message(
+    RuntimeError,
+    "as_strided() needs as many strides as sizes, and none of them or the offset negative, but was given size "
+    "{size!t}, stride {stride!t}, storage_offset {offset}",
+)
+as_strided_bounds = Message(
+    RuntimeError,
+    "as_strided() with size {size!t}, stride {stride!t}, storage_offset {offset} reaches {need} bytes into "
+    "memory, but the storage has {nbytes}",
+)
 
 
 # --- basic indexing ---
@@ -254,8 +218,6 @@ set_dtype = Message(RuntimeError, "set_(): a tensor of {have} cannot take the me
 ambiguity_check = Message(
     TypeError, "dim_order(): ambiguity_check must be a bool or a list of memory formats, not {value!r}"
 )
-
-
-def ambiguous_dims(shape: Sequence[int], strides: Sequence[int]) -> RuntimeError:
-    """Dims whose order in memory is not told by their strides."""
-    return RuntimeError(f"dim_order(): strides {_ints(strides)} of shape {_ints(shape)} tell no single order")
+ambiguous_dims = Message(
+    RuntimeError, "dim_order(): strides {strides!t} of shape {shape!t} tell no single order", "shape strides"
+)
