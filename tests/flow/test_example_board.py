@@ -7,12 +7,12 @@ import re
 import runpy
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from .. import forked
 from ..made_images import require_xrt
 
 pytest.importorskip("PIL.Image")
@@ -24,15 +24,8 @@ ESTIMATE = re.compile(r"^Board: Alveo U55C, (?:.*\n)*  total +[\d.]+ +[\d.]+$", 
 
 def run(name: str, folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     kept = {k: v for k, v in os.environ.items() if k not in ("FTENSOR_DEVICE", "FTENSOR_IMAGE")}
-    return subprocess.run(
-        [sys.executable, str(ROOT / "examples" / name), "--out", str(folder), *words],
-        env=kept | {"PYTHONPATH": str(ROOT), **settings},
-        cwd=folder,
-        text=True,
-        capture_output=True,
-        timeout=900,
-        start_new_session=True,
-    )
+    words = (str(ROOT / "examples" / name), "--out", str(folder), *words)
+    return forked.run(*words, env=kept | {"PYTHONPATH": str(ROOT), **settings}, cwd=folder)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -262,13 +261,8 @@ def test_info_of_an_image_and_devices_of_others(image):
     out, _ = run("image", "info", str(image / name))
     assert "--target intel-emulator" in out and "joined" in out
     text = "import ftensor as ft; print(ft.ones(3) + 1)"
-    done = subprocess.run(
-        [sys.executable, "-c", text],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(image)},
-    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(image)}
+    done = forked.run("-c", text, cwd=ROOT, env=env)
     if shutil.which("g++"):
         assert "can't run on C simulation" in done.stderr
 

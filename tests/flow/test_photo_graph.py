@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +14,7 @@ import ftensor as ft
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers
 
+from .. import forked
 from ..ir.findings import findings
 
 pytest.importorskip("PIL.Image")
@@ -74,14 +73,7 @@ def test_the_pages_commands_make_and_run_the_image(tmp_path: Path) -> None:
     kept = {k: v for k, v in os.environ.items() if k not in ("FTENSOR_DEVICE", "FTENSOR_IMAGE")}
 
     def run(*words: str, **settings: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *words],
-            env=kept | {"PYTHONPATH": str(EXAMPLES.parent), **settings},
-            cwd=tmp_path,
-            text=True,
-            capture_output=True,
-            start_new_session=True,
-        )
+        done = forked.run(*words, env=kept | {"PYTHONPATH": str(EXAMPLES.parent), **settings}, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

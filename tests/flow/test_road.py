@@ -155,8 +155,8 @@ def test_xrt_computes_what_the_c_simulation_computes(
 def test_the_digits_are_named_alike(base: Path, tmp_path: Path, needs_xrt: None) -> None:
     pytest.importorskip("sklearn")
     image, digits = built(TRAINING, base), ROOT / "examples" / "digits.py"
-    here = run(digits, "--out", tmp_path / "here")
-    there = emulate(image, digits, "--out", tmp_path / "there", FTENSOR_FALLBACK="error")
+    here = run(digits, "--once", "--out", tmp_path / "here")
+    there = emulate(image, digits, "--once", "--out", tmp_path / "there", FTENSOR_FALLBACK="error")
     answers = [re.findall(r"accuracy: ([\d.]+)", text) for text in (here, there)]
     assert answers[0] == answers[1] != []
 
