@@ -16,8 +16,9 @@ from itertools import accumulate
 
 from ..dtypes import dtype
 from . import ctype
-from .holes import in_memory, lane, lane_type, number, streamed
+from .holes import in_memory, lane, lane_type, streamed
 from .key import LINEAR, Port
+from .parameters import number
 from .unit import Unit
 
 # Operands in memory that a kernel may have.

@@ -8,9 +8,10 @@ from ..dtypes import dtype
 from ..iterator.shape import Ints, numel
 from . import reduction, source
 from .board_skeleton import BoardSkeleton
-from .holes import NAMES, holes, parameters
+from .holes import holes
 from .key import BY_VALUE, LOCATED, KernelKey, Port, lanes_for
 from .operators import arithmetic
+from .parameters import NAMES, parameters
 from .ports import PORT_BYTES
 from .skeleton import Parameter, skeleton_of
 from .words import ANY, InWords, Record, table_lines

@@ -10,8 +10,8 @@ from functools import cache
 from ..dtypes import dtype
 from . import ctype
 from .hls_path import hls_root
-from .holes import indices
 from .key import KernelKey
+from .parameters import indices
 
 MAX_DIMS = 32
 # How many bits of float32's fraction the narrow floating dtypes lack.

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from ..dtypes import dtype
 from . import ctype, reduction
-from .holes import NAMES, inputs, lane_type, numbers, output, parameter_values
+from .holes import inputs, lane_type, output, parameter_values
 from .key import BY_VALUE, INDEX, LINEAR, KernelKey, Port, Reduction
+from .parameters import NAMES, numbers
 from .source import positional
 
 _LANE = re.compile(r"FT_LANE\(w_(\w+)\)")

@@ -10,9 +10,9 @@ from typing import Any, cast
 from ..image.manifest import LINKED
 from ..kernels import ctype
 from ..kernels.board_skeleton import BoardSkeleton, board_skeleton_of
-from ..kernels.holes import NAMES, indices, parameters
 from ..kernels.key import BY_VALUE, LOCATED, KernelKey, Key, Port
 from ..kernels.op_skeleton import op_skeleton
+from ..kernels.parameters import NAMES, indices, parameters
 from ..kernels.skeleton import Parameter
 from ..kernels.words import Argument
 from ..kernels.work import SCATTERS

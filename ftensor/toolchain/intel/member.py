@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ...kernels import ctype, reduction, source, spaces
 from ...kernels.board_skeleton import board_skeleton_of
-from ...kernels.holes import NAMES, holes, parameters
+from ...kernels.holes import holes
 from ...kernels.key import BY_VALUE, KIND_WORDS, KernelKey, Port
+from ...kernels.parameters import NAMES, parameters
 from ...kernels.spaces import STATE, dropped_words
 from ...kernels.unit import in_line
 from ..group import values

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...kernels.holes import NAMES
 from ...kernels.key import LINEAR, SINGLE
+from ...kernels.parameters import NAMES
 from ..group import Group, is_wide, pointers, values
 from .text import Word, expand, fill
 from .words import element, port_words

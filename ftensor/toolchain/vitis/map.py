@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...kernels.holes import NAMES
 from ...kernels.key import BY_VALUE, SINGLE, KernelKey
+from ...kernels.parameters import NAMES
 from ...kernels.ports import PORT_BYTES, block_beats
 from ..group import Group, is_wide, slots
 from .interface import interfaces, parameter_list, structure, title

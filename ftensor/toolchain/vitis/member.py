@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...kernels import ctype
-from ...kernels.holes import NAMES, inputs, output
+from ...kernels.holes import inputs, output
 from ...kernels.key import BY_VALUE, COMPLEX, INDEX, MASK, POSITION, REAL, KernelKey
+from ...kernels.parameters import NAMES
 from ...kernels.spaces import END_OF_SPACE, namespace
 from ...kernels.unit import in_line
 from ..group import Group, slots, values

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...kernels.holes import NAMES
 from ...kernels.key import LINEAR
+from ...kernels.parameters import NAMES
 from ..group import Group, is_wide, pointers
 from .fold import operand_count, operands, signature
 from .map import FIFO_DEPTH

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...kernels import reduction
-from ...kernels.holes import NAMES, inputs, output, parameter_values
+from ...kernels.holes import inputs, output, parameter_values
 from ...kernels.key import BY_VALUE, KernelKey
+from ...kernels.parameters import NAMES
 from ...kernels.source import MAX_DIMS
 from ...kernels.spaces import END_OF_SPACE, namespace
 from ...kernels.unit import in_line

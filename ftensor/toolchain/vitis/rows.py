@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...kernels.holes import NAMES, indices
 from ...kernels.key import LOCATED, KernelKey
+from ...kernels.parameters import NAMES, indices
 from ...kernels.source import MAX_DIMS
 from ..group import Group, arguments, pointers, values
 from .interface import interfaces, parameter, parameter_list, title

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...kernels.holes import NAMES
 from ...kernels.key import SINGLE
+from ...kernels.parameters import NAMES
 from ...kernels.skeletons.reduce_geometry import TURNED
 from ...kernels.source import constant
 from ..group import Group, is_wide, pointers

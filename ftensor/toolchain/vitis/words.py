@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ...dtypes import dtype
 from ...kernels import ctype, source, spaces
-from ...kernels.holes import NAMES
 from ...kernels.key import KIND_WORDS, KernelKey, Port
+from ...kernels.parameters import NAMES
 from ..group import Group, is_wide, slot_word, slots, values, word
 from .text import Word, identifiers
 

@@ -49,6 +49,7 @@ FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
 
 
 def nearest_taps(size: int, count: int, factor: float | None, exact: bool, real: Any) -> list[int]:
+    """The element that each result is; `exact`: the one under its middle, else under its beginning."""
     at = np.arange(count).astype(real) + (real(0.5) if exact else real(0))
     indices = np.floor(at * _scale(size, count, False, factor, real)).astype(np.int64)
     return np.minimum(indices, size - 1).tolist()
@@ -65,6 +66,7 @@ def _source(size: int, count: int, corners: bool, factor: float | None, real: An
 
 
 def linear_taps(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
+    """The two elements around each result, the nearer the heavier."""
     source = _source(size, count, corners, factor, real)
     if size == count:
         source = np.arange(count).astype(real)
@@ -76,6 +78,7 @@ def linear_taps(size: int, count: int, corners: bool, factor: float | None, real
 
 
 def cubic_taps(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
+    """The four elements around each result, by cubic convolution with a = -0.75."""
     source = _source(size, count, corners, factor, real)
     first = np.floor(source)
     part = source - first
