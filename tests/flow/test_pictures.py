@@ -39,7 +39,7 @@ print((ft.ones(40, 30) @ ft.ones(30, 20)).sum().item(), y.amax().item())
 """
 
 
-def looked_at(drawing: Figure) -> str:
+def looked_at(chart: Figure) -> str:
     """What a figure says; AssertionError where text lies on text or leaves the picture."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
@@ -51,13 +51,13 @@ def looked_at(drawing: Figure) -> str:
         seen.append(text)
         inner(text, renderer)
 
-    canvas = FigureCanvasAgg(drawing)
+    canvas = FigureCanvasAgg(chart)
     canvas.draw()  # lays it out
     with mock.patch.object(Text, "draw", draw):  # labels of ticks beyond the axes are not drawn
         canvas.draw()
     renderer = canvas.get_renderer()
     shown = {t: t.get_window_extent(renderer) for t in seen if t.get_visible() and t.get_text()}
-    whole = drawing.bbox.padded(1)
+    whole = chart.bbox.padded(1)
     for t, box in shown.items():
         assert whole.x0 <= box.x0 and box.x1 <= whole.x1, t.get_text()
         assert whole.y0 <= box.y0 and box.y1 <= whole.y1, t.get_text()
@@ -67,16 +67,16 @@ def looked_at(drawing: Figure) -> str:
 
 
 def test_text_on_text_is_seen() -> None:
-    drawing = figure(3, 3)
-    drawing.text(0.5, 0.5, "one")
-    assert looked_at(drawing) == "one"
-    drawing.text(0.51, 0.51, "two")
+    chart = figure(3, 3)
+    chart.text(0.5, 0.5, "one")
+    assert looked_at(chart) == "one"
+    chart.text(0.51, 0.51, "two")
     with pytest.raises(AssertionError, match=r"one.*two"):
-        looked_at(drawing)
-    drawing = figure(3, 3)
-    drawing.text(0.9, 0.5, "too long for this")
+        looked_at(chart)
+    chart = figure(3, 3)
+    chart.text(0.9, 0.5, "too long for this")
     with pytest.raises(AssertionError, match="too long"):
-        looked_at(drawing)
+        looked_at(chart)
 
 
 def test_names_of_a_roofline_lie_beside_each_other() -> None:
