@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ftensor.runtime import discovery
-from ftensor.runtime.backend import Backend, Kernel
+from ftensor.runtime.backend import Backend, CompiledKernel
 
 OPENCL_HEAD = "#define IN(T, x) __global const T *x\n#define OUT(T, x) __global T *x\n"
 CSIM_HEAD = """#include <cstdint>
@@ -30,7 +30,7 @@ def source(backend: Backend, entry: str, params: str, body: str) -> str:
     return f"{OPENCL_HEAD}__kernel void {entry}({params}) {{ {position} {slab} {body} }}"
 
 
-def add_kernel(backend: Backend) -> Kernel:
+def add_kernel(backend: Backend) -> CompiledKernel:
     """o = a + b, in float32."""
     text = source(
         backend,
@@ -41,7 +41,7 @@ def add_kernel(backend: Backend) -> Kernel:
     return backend.build(text, "add", ["*", "*", "*", "long"])
 
 
-def slow_kernel(backend: Backend) -> Kernel:
+def slow_kernel(backend: Backend) -> CompiledKernel:
     """o[i] = value, after `rounds` rounds of work that no compiler can leave out."""
     text = source(
         backend,

@@ -12,7 +12,7 @@ from ftensor._device import default_backend
 from ftensor.cli import main
 from ftensor.dtypes import float32
 from ftensor.runtime import cache
-from ftensor.runtime.backend import Backend, Kernel, Program
+from ftensor.runtime.backend import Backend, CompiledKernel, KernelSource
 from ftensor.runtime.kernel_table import KernelTable
 from ftensor.runtime.launch_table import LaunchTable
 from ftensor.runtime.opencl.backend import OpenCLBackend
@@ -41,7 +41,7 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
 
 
 def test_asking_compiles_nothing_and_names_each_kernel_once(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> Kernel:
+    def refuse(*_: object) -> CompiledKernel:
         raise AssertionError("compiled")
 
     monkeypatch.setattr(backend, "build", refuse)
@@ -98,7 +98,7 @@ def test_kernels_of_the_c_simulation_are_one_library(tmp_path: Path, monkeypatch
     simulated, out = csim.CSimBackend(CSIM), np.zeros(1, np.float32)
     head = '#define FT_KERNEL extern "C" void\n'
     body = "\n#define FT_NAME {0}\nFT_KERNEL FT_NAME(float *out, int, int) {{ *out = {1}; }}\n"
-    programs = [Program(head + body.format(name, value), name, ("*",)) for name, value in (("one", 1), ("two", 2))]
+    programs = [KernelSource(head + body.format(name, value), name, ("*",)) for name, value in (("one", 1), ("two", 2))]
 
     def values() -> list[float]:
         sums = []
@@ -131,8 +131,8 @@ def test_all_ops_are_asked(backend: Backend) -> None:
 
 
 def test_what_is_alike_is_compiled_together() -> None:
-    def program(entry: str, head: str = "#define FT_KERNEL k\n") -> Program:
-        return Program(f"{head}\n#define FT_NAME {entry}\n#define FT_READ(i) {entry}", entry, ())
+    def program(entry: str, head: str = "#define FT_KERNEL k\n") -> KernelSource:
+        return KernelSource(f"{head}\n#define FT_NAME {entry}\n#define FT_READ(i) {entry}", entry, ())
 
     alike = [program(f"k{i}") for i in range(MOST_TOGETHER + 1)]
     other, whole = program("other", "#define FT_KERNEL x\n"), program("whole", "")

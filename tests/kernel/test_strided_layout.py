@@ -13,7 +13,7 @@ from ftensor._device import default_backend
 from ftensor.iterator.shape import numel
 from ftensor.kernels.key import BY_VALUE, KernelKey
 from ftensor.runtime import program
-from ftensor.runtime.backend import Backend, Kernel
+from ftensor.runtime.backend import Backend, CompiledKernel
 
 from ..oracle import same
 from ..targets import pairs
@@ -41,14 +41,14 @@ def with_kernels(
     backend = default_backend()
     used: list[KernelKey] = []
 
-    def kernel(backend: Backend, key: KernelKey) -> Kernel:
+    def kernel(backend: Backend, key: KernelKey) -> CompiledKernel:
         used.append(key)
         return make(backend, key)
 
     make: Callable[[Any, Any], Any] = program.kernel
-    for module in ("prepare", "reduce", "indexed"):
+    for module in ("prepare", "reduce_stage", "indexed"):
         monkeypatch.setattr(f"ftensor.execute.{module}.built", built)
-    monkeypatch.setattr("ftensor.execute.launch.kernel", kernel)
+    monkeypatch.setattr("ftensor.execute.look_up.kernel", kernel)
     kept = dict(backend.launches)
     backend.launches.clear()
     yield used

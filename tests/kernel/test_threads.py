@@ -14,7 +14,7 @@ import pytest
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute.launch import Launch
-from ftensor.runtime.backend import Kernel
+from ftensor.runtime.backend import CompiledKernel
 from ftensor.runtime.launch_table import LaunchTable
 
 THREADS = 6
@@ -285,7 +285,7 @@ def test_kernels_are_compiled_side_by_side_and_each_once(monkeypatch: pytest.Mon
     built: list[str] = []
     build, both = backend.build, threading.Barrier(2)
 
-    def waiting(source: str, entry: str, params: Sequence[str]) -> Kernel:
+    def waiting(source: str, entry: str, params: Sequence[str]) -> CompiledKernel:
         built.append(entry)
         both.wait()  # for the other kernel's compiler
         return build(source, entry, params)
