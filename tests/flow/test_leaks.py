@@ -1,4 +1,4 @@
-"""100,000 ops of many kinds on streams that come and go: what a process holds levels off."""
+"""55,000 ops of many kinds, more where memory grew, on streams that come and go: what a process holds levels off."""
 
 from __future__ import annotations
 
@@ -68,6 +68,8 @@ for _ in range(4):
     assert held() == before, (held(), before, ft.fpga.memory_stats())
     assert ft.fpga.memory_reserved() <= reserved
     more.append(rss() - start)
+    if len(more) > 1 and min(more) < 1 << 20:
+        break
 print(min(more), more)
 """
 

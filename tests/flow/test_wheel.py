@@ -110,6 +110,6 @@ def test_wheel_runs_the_demo(python: Path, tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     for name in ("digits.py", "timing.py"):
         (tmp_path / name).write_text((ROOT / "examples" / name).read_text())
-    output = run(python, "digits.py", "--out", "pictures", cwd=tmp_path)
+    output = run(python, "digits.py", "--once", "--out", "pictures", cwd=tmp_path)
     assert "accuracy: 0.962" in output
     assert (tmp_path / "pictures" / "digits.png").is_file()
