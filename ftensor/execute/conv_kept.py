@@ -18,14 +18,14 @@ from .launch import Launch, Output, Step, enqueue
 from .look_up import MissingKernel, look_up
 from .observe import recorder
 
-# A launch's operands: those of `conv.prepare`, and what is packed. With panels that are kept,
+# A launch's operands: those of `conv_launch.prepare`, and what is packed. With panels that are kept,
 # these stand before the planes, and behind them what no kernel writes.
 OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
 PACKING = ("conv_pack", "conv_bytes_pack")
 
 
 def packs(launch: Launch) -> bool:
-    """Whether a launch of `conv.prepare` makes panels."""
+    """Whether a launch of `conv_launch.prepare` makes panels."""
     return len(launch.temporaries) > 1
 
 

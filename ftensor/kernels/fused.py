@@ -149,7 +149,7 @@ def names(key: FusedKey) -> list[tuple[str, Port]]:
 
 
 def parameters(key: FusedKey) -> list[tuple[str, str, str]]:
-    """What a launch passes, as `holes.parameters`, without n or the geometry."""
+    """What a launch passes, as `parameters.parameters`, without n or the geometry."""
     outs = [(f"out{k}", "FT_GLOBAL", p) for k, p in enumerate(key.outs)]
     pointers = [*outs, *((name, "FT_GLOBAL const", p) for name, p in names(key))]
     params = [("*", f"{of} {ctype.MEMORY[p.dtype.name]} *", name) for name, of, p in pointers]
