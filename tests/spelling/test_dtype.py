@@ -272,3 +272,10 @@ def test_what_is_not_a_dtype_is_named(function):
     for args in ((1, float32), (float32, 1), ("float32", float32)):
         with pytest.raises(TypeError, match=r"1|'float32'"):
             function(*args)
+
+
+def test_pickles_name_the_package_as_they_always_did() -> None:
+    """Which of its modules a dtype lies in is no matter of files that hold it."""
+    kept = b"\x80\x04\x95\x1e\x00\x00\x00\x00\x00\x00\x00\x8c\x0eftensor.dtypes\x94\x8c\x07float32\x94\x93\x94."
+    assert pickle.loads(kept) is float32
+    assert pickle.dumps(float32, protocol=4) == kept
