@@ -1,7 +1,7 @@
-"""The table of docs/area.md: what every shipped inventory takes of every board, by the model; and
-what docs/inventory.md says is in `full`.
+"""Writes the area model's figures into the pages: the table of docs/area.md (every shipped inventory
+on every board), and the size of `full` in docs/inventory.md.
 
-`make area` writes both; tests/host/test_area_page.py compares.
+`make area` writes both; tests/host/test_area_page.py compares them with the model.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ BEGIN = "<!-- made by `make area` -->\n"
 END = "<!-- end -->\n"
 INVENTORIES = PAGE.with_name("inventory.md")
 FULL = re.compile(r"\d+ kernels with \d+ members")
-# `steps` places some of its ports by itself, to show it.
+# The order of the rows.
 ORDER = ("first", "minimal", "steps", "cnn", "int8", "transformer", "radio", "stats", "cnn_small",
          "transformer_small", "radio_small", "stats_small", "full")  # fmt: skip
 HEAD = (
-    "| inventory | board | kernels | ports | most at one memory | LUT | FF | DSP | BRAM | |\n"
+    "| inventory | board | kernels | ports | most at one memory | LUT | FF | DSP | BRAM | result |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n"
 )
 
 
 @cache
 def groups(name: str) -> tuple[Group, ...]:
-    """The kernels of an inventory."""
+    """Returns the kernels of an inventory."""
     return expand(read(name))
 
 
 def row(name: str, groups: tuple[Group, ...], board: Board) -> str:
-    """A line of the table."""
+    """Returns the table's line of an inventory on a board."""
     fitted = fit.fit(groups, board)
     shares = " | ".join(f"{part:.0%}" for part in fitted.shares.values())
     crowded = max(fitted.shares.values()) > fit.FULL
-    verdict = "fits, crowded" if crowded else "fits"
+    verdict = f"fits, above {fit.FULL:.0%}" if crowded else "fits"
     if not fitted.fits:
         rest = fit.reduced(groups, board) if name != "full" else None
-        verdict = f"no; {len(rest.groups)} of its kernels do" if rest else "no, for emulation"
+        verdict = f"too large; {len(rest.groups)} kernels fit" if rest else "too large, for emulation"
     most = max(fitted.charged.values(), default=0)
     return f"| `{name}` | {board.title} | {len(groups)} | {fitted.ports} | {most} | {shares} | {verdict} |\n"
 
 
 def text() -> str:
-    """The whole table."""
+    """Returns the table, its ports placed by the build's default."""
     lines = []
     for name in sorted(known(), key=ORDER.index):
         free = tuple(replace(group, banks="") for group in groups(name))
@@ -60,13 +60,13 @@ def text() -> str:
 
 
 def full() -> str:
-    """How much is in `full`."""
+    """Returns the number of kernels and members of `full`, in words."""
     held = groups("full")
     return f"{len(held)} kernels with {sum(len(g.members) for g in held)} members"
 
 
 def written() -> str:
-    """The table that the page has."""
+    """Returns the table that is on the page now."""
     return PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
 
 
@@ -74,4 +74,4 @@ if __name__ == "__main__":
     before, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(before + BEGIN + text() + END + rest.partition(END)[2])
     INVENTORIES.write_text(FULL.sub(full(), INVENTORIES.read_text()))
-    sys.stdout.write(f"{PAGE} has the table of today, {INVENTORIES} the size of full\n")
+    sys.stdout.write(f"wrote the table of {PAGE} and the size of full in {INVENTORIES}\n")
