@@ -19,6 +19,10 @@ class Part(NamedTuple):
     which: str
 
 
+# The ops that give the parts.
+PARTS = {"re": "real", "im": "imag"}
+
+
 def part_of(p: Place, places: Iterable[Place]) -> Part | None:
     """What real numbers are a part of, where complex ones were made in their memory."""
     for q in places:
@@ -33,5 +37,4 @@ def part_of(p: Place, places: Iterable[Place]) -> Part | None:
 
 def part_unit(of: dtype, which: str) -> Unit:
     """The function of a complex number that gives its part."""
-    name = {"re": "real", "im": "imag"}[which]
-    return Unit(name, of, ((of.to_real(), REAL),), ((of, VALUE),), (f"a.{which}",))
+    return Unit(PARTS[which], of, ((of.to_real(), REAL),), ((of, VALUE),), (f"a.{which}",))

@@ -9,7 +9,7 @@ from typing import Any
 from ..dtypes import dtype
 from ..iterator.shape import Ints
 from ..kernels import costs
-from ..kernels.fused import Call, FusedKey
+from ..kernels.fused import Call, FusedKey, name_of
 from ..kernels.key import Port
 from .cluster import PointCall
 from .point import Place
@@ -29,8 +29,7 @@ class Program:
     @property
     def name(self) -> str:
         """Of the kernel: some of what it computes."""
-        names = dict.fromkeys(call.unit.name.removesuffix("_whole") for call in self.calls)
-        return "_".join(list(names)[:3])
+        return name_of(self.calls)
 
     @property
     def additions(self) -> int:

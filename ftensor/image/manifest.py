@@ -16,6 +16,8 @@ FORMAT, VERSION = "ftensor-image", 3
 # The structure of kernels that are joined by streams; and, behind the name of one that is started,
 # the function that starts it in the library of a C simulation.
 LINKED, JOINED = "linked", "_joined"
+# What an argument may be: a pointer, or a scalar of C.
+WORDS = ("*", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double")
 # What a field's annotation asks of a value that was read.
 _TYPES: dict[Any, Any] = {"str": str, "int": int, "float": (int, float)}
 Record = TypeVar("Record")
@@ -148,7 +150,10 @@ class Manifest:
             raise changed_manifest()
         try:
             kernels = tuple(_kernel(k) for k in raw.pop("kernels"))
-            return _checked(cls(kernels=kernels, **raw))
+            manifest = _checked(cls(kernels=kernels, **raw))
+            if manifest.file != Path(manifest.file).name or "\0" in manifest.file:
+                raise ValueError(f"file is {manifest.file!r}, which is no name of a file beside it")
+            return manifest
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise bad_manifest(f"a field is missing, wrong or one too many: {error}") from error
 
@@ -178,6 +183,9 @@ def _kernel(raw: dict[str, Any]) -> KernelRecord:
         for m in raw.pop("members")
     )
     stages = tuple(_checked(StageRecord(**s | {"arguments": tuple(s["arguments"])})) for s in raw.pop("stages", ()))
+    for a in arguments_:
+        if a.what not in WORDS:
+            raise ValueError(f"{a.name} is {a.what!r}, no word for an argument")
     record = _checked(KernelRecord(arguments=arguments_, members=members, stages=stages, **raw))
     if record.units < 1:
         raise ValueError(f"{record.name} has {record.units} units")

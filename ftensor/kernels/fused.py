@@ -108,6 +108,12 @@ class FusedKey:
         return frozenset(v for call in self.calls for v in call.takes)
 
 
+def name_of(calls: Iterable[Call]) -> str:
+    """The name of a kernel of these calls: some of the ops that it computes."""
+    names = dict.fromkeys(call.unit.name.removesuffix("_whole") for call in calls)
+    return "_".join(list(names)[:3])
+
+
 def behind(key: FusedKey, values: Iterable[int], stop: Iterable[int] = ()) -> tuple[list[int], list[int]]:
     """The inputs and the calls that values are computed from, up to the results of folds and the
     values `stop`."""

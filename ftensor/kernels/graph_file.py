@@ -1,17 +1,20 @@
-"""Graph files that are read: each mistake in one is said with its numbers."""
+"""Graph files that are read: each mistake in one is said with its numbers.
+
+A file names rows, dtypes and numbers. The expressions in it never become a kernel's: a key is made
+of what the rows say, and a file that says otherwise is none.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import dtypes
 from ..dtypes import FULL, dtype
-from .fused import MOST_OPERANDS, Call, check
-from .key import Port, Reduction
-from .portable import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, text
+from .fused import MOST_OPERANDS, Call, check, name_of
+from .key import Port
+from .portable import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, text, unit_words
 from .staged import StagedKey
 from .transform import Transform, refusal, transform
 from .unit import Unit
@@ -20,9 +23,14 @@ from .unit import Unit
 MOST_BYTES, MOST_CALLS, MOST_LENGTH = 1 << 20, 256, 1 << 20
 
 
-def key_of(data: bytes) -> StagedKey:
-    """The key that a graph file says. ValueError, which says what and where, for one that is none:
-    too long, no JSON, another text than `text` writes, a value that is not there."""
+# The units of rows by name, compute dtype, and the dtypes of outputs and inputs (None: a number).
+RowUnits = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], Iterable[Unit]]
+
+
+def key_of(data: bytes, row_units: RowUnits) -> StagedKey:
+    """The key that a graph file says, of units that `row_units` has. ValueError, which says what and
+    where, for one that is none: too long, no JSON, another text than `text` writes, a value that is
+    not there, a unit that no row is."""
     _ask(len(data) <= MOST_BYTES, f"it has {len(data)} bytes, and at most {MOST_BYTES} are read")
     try:
         raw = json.loads(data)
@@ -33,12 +41,12 @@ def key_of(data: bytes) -> StagedKey:
     try:
         ins = tuple(Port(_dtype(p["dtype"]), lies[p["lies"]]) for p in raw["inputs"])
         outs = tuple(Port(_dtype(p["dtype"]), lies[p["lies"]]) for p in raw["outputs"])
-        units = [_read_unit(one) for one in raw["units"]]
+        units = [_read_unit(one, row_units) for one in raw["units"]]
         calls = tuple(
             Call(units[_int(c["unit"], len(units))], tuple(c["takes"]), tuple(c["numbers"])) for c in raw["calls"]
         )
         key = StagedKey(
-            raw["name"],
+            name_of(calls),
             "staged",
             _int(raw["lanes"], 65),
             outs,
@@ -50,7 +58,7 @@ def key_of(data: bytes) -> StagedKey:
             _int(raw["length"], MOST_LENGTH + 1),
             _int(raw["period"], MOST_LENGTH + 1),
         )
-        _ask(str(key.name).isidentifier(), f"its name {key.name!r} is no identifier")
+        _ask(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
         _ask(key.length > 0, f"its rows have {key.length} elements")
         _ask(key.lanes > 0 and not key.lanes & (key.lanes - 1), f"it has {key.lanes} lanes")
         _ask(len(calls) <= MOST_CALLS, f"it has {len(calls)} calls, more than {MOST_CALLS}")
@@ -100,11 +108,6 @@ def _dtype(name: str) -> dtype:
     return of
 
 
-def _texts(value: Sequence[Any]) -> tuple[str, ...]:
-    _ask(all(isinstance(v, str) for v in value), f"{value!r} should be texts")
-    return tuple(value)
-
-
 def _check_transform(key: StagedKey, call: Call) -> None:
     """A transform is of rows that a stage transforms."""
     why = refusal(key.length, key.lanes)
@@ -114,27 +117,24 @@ def _check_transform(key: StagedKey, call: Call) -> None:
     _ask(not any(key.of_row[v] for v in call.takes), "it transforms what is of a row")
 
 
-def _read_unit(raw: Mapping[str, Any]) -> Unit:
-    fold = raw["fold"]
-    reduction = None if fold is None else Reduction(**fold)
-    name = raw["name"]
-    _ask(str(name).isidentifier(), f"the unit's name {name!r} is no identifier")
-    unit = Unit(
-        name,
-        _dtype(raw["compute"]),
-        tuple((_dtype(of), sees) for of, sees in raw["outs"]),
-        tuple((None if of is None else _dtype(of), sees) for of, sees in raw["ins"]),
-        _texts(raw["body"]),
-        _texts(raw["params"]),
-        tuple((a, b) for a, b in map(_texts, raw["lets"])),
-        reduction,
+def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> Unit:
+    """The unit of a row, or the transform, that has the words of a file."""
+    name, compute = raw["name"], _dtype(raw["compute"])
+    outs = [_dtype(of) for of, _ in raw["outs"]]
+    ins = [None if of is None else _dtype(of) for of, _ in raw["ins"]]
+    known: list[Unit] = []
+    if "transform" in raw:
+        known += [transform(compute, inverse, scaled) for inverse in (False, True) for scaled in (False, True)]
+    elif isinstance(name, str):
+        known += row_units(name, compute, outs, ins)
+    for unit in known:
+        if unit_words(unit) == raw:
+            return unit
+    if "transform" in raw:
+        raise ValueError(f"its unit {name!r} is no transform")
+    if known:
+        raise ValueError(f"its unit {name!r} in {compute.name} is not what the op computes here")
+    raise ValueError(
+        f"its unit {name!r} in {compute.name} is no op that is known with these dtypes; the inventory has to "
+        "import the module of an op of your own"
     )
-    if "transform" not in raw:
-        return unit
-    transforms = transform(unit.compute, bool(raw["transform"]["inverse"]), bool(unit.params))
-    _ask(unit == Unit(*_fields(transforms)), f"its unit {name} is no transform")
-    return transforms
-
-
-def _fields(unit: Unit) -> tuple[Any, ...]:
-    return tuple([getattr(unit, f.name) for f in fields(Unit)])

@@ -39,7 +39,7 @@ def text(key: StagedKey) -> str:
             {"dtype": p.dtype.name, "lies": WORDS[p.kind], "value": v} for p, v in zip(key.outs, key.gives, strict=True)
         ],
         "numbers": [of.name for of in key.numbers],
-        "units": [_unit(unit) for unit in units],
+        "units": [unit_words(unit) for unit in units],
         "calls": [{"unit": units.index(c.unit), "takes": list(c.takes), "numbers": list(c.numbers)} for c in key.calls],
     }
     return json.dumps(graph, sort_keys=True, indent=1) + "\n"
@@ -50,7 +50,8 @@ def digest(key: StagedKey) -> str:
     return sha256(text(key).encode()).hexdigest()
 
 
-def _unit(unit: Unit) -> dict[str, Any]:
+def unit_words(unit: Unit) -> dict[str, Any]:
+    """A unit as graph files have it."""
     r = unit.reduction
     kind = {"transform": {"inverse": unit.inverse}} if isinstance(unit, Transform) else {}
     return {

@@ -14,6 +14,7 @@ from ..errors.build import no_cxx, not_joined
 from ..image.manifest import Manifest
 from ..kernels.channels import channels
 from ..kernels.linked import StageKey
+from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import CSIM, csim_compiler
 from .group import Group, arguments
@@ -82,7 +83,7 @@ class CSim:
         return [folders.sources, vitis_headers()]
 
     def _included(self, folders: Workspace) -> list[str]:
-        return [word for folder in self._include(folders) for word in ("-I", str(folder))]
+        return [word for folder in self._include(folders) for word in ("-I", file_word(folder))]
 
     def _joining(self, groups: Sequence[Group], folders: Workspace) -> dict[str, str]:
         """The files that join the kernels of linked graphs, with what each depends on."""
@@ -97,7 +98,7 @@ class CSim:
             path = folders.sources / f"{begins}_joined.cpp"
             write_whole(path, text)
             read = included(path, self._include(folders))
-            digests[str(path)] = content_key(*map(without_comments, read))
+            digests[file_word(path)] = content_key(*map(without_comments, read))
         return digests
 
     def compile(self, source: Source, folders: Workspace) -> Job:
@@ -106,7 +107,7 @@ class CSim:
         # -march=native makes code for the CPU at hand, and a folder may be shared.
         key = content_key(source.digest, *flags, self._version, cpu_name())
         output = folders.objects / f"{source.name}-{key}.o"
-        command = (*flags, *self._included(folders), "-c", "-o", str(output), str(source.path))
+        command = (*flags, *self._included(folders), "-c", "-o", file_word(output), file_word(source.path))
         log = folders.logs / f"{source.name}.log"
         return Job(source.name, command, output, log, key, source.size)
 
@@ -115,11 +116,11 @@ class CSim:
         joining = self._joining(groups, folders)
         key = content_key(*(job.key for job in objects), *joining.values(), *FLAGS, self._version)
         output = folders.objects / f"{name}-{key}.so"
-        files = [str(job.output) for job in objects]
+        files = [file_word(job.output) for job in objects]
         flags = ["-shared", "-fPIC"]
         if joining:
             flags = [*FLAGS, *CSIM.build_options, *self._included(folders), *joining]
-        command = (*self.compiler, *flags, "-o", str(output), *files)
+        command = (*self.compiler, *flags, "-o", file_word(output), *files)
         weight = 0.02 * sum(job.weight for job in objects)
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 

@@ -68,11 +68,16 @@ def _texts(key: StagedKey, name: str) -> dict[str, str]:
     return texts
 
 
+def _printable(text: str) -> str:
+    """A text that stays on the line of its comment, whatever a program's path has in it."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
 def _inventory(of: Streams, kernel: str, names: Sequence[str]) -> str:
     lengths = " and ".join(dict.fromkeys(str(key.length) for key in of.keys))
     several = "one kernel" if len(names) == 1 else f"{len(names)} kernels"
     lines = [f"# The graph {kernel}: any number of rows of {lengths} elements."]
-    lines += [f"# A kernel of its own: {one}" for one in of.apart]
+    lines += [f"# A kernel of its own: {_printable(one)}" for one in of.apart]
     lines += [f'description = "the graph {kernel}, as {several} of stages"']
     for key, name in zip(of.keys, names, strict=True):
         lines += ["", "[[graph]]", f'file = "{name}.json"', f'sha256 = "{digest(key)}"']

@@ -59,6 +59,8 @@ def inventory_text(kernels: Iterable[InWords], description: str) -> str:
         others = tuple(line for line in asked if not _DTYPES.match(line))
         by_ops.setdefault((tuple(dict.fromkeys(names)), others), []).extend(dtypes)
     graphs = [kernel.lines for kernel in kernels if kernel.lines[0] == "[[graph]]"]
+    # A program's name may have a line break, which would end the comment.
+    description = "".join(c if c.isprintable() else " " for c in description)
     parts = [f"# {description}", f"description = {_quoted(description)}"]
     for (together, others), dtypes in by_ops.items():
         parts += ["", "[[kernel]]", _list("ops", together)]

@@ -21,7 +21,7 @@ from . import joint
 # XRT holds "kernel:instance" in 64 bytes, the last one zero.
 LONGEST_NAME = 29
 # A memory as v++ names it, a range of its banks, or each pointer its own.
-BANKS = re.compile(r"((DDR|PLRAM|HOST|MC_NOC|LPDDR|HP|HPC|ACP)(\[\d+(:\d+)?\]|\d*)|HBM\[(\d+(:\d+)?|\*)\])?")
+BANKS = re.compile(r"((DDR|PLRAM|HOST|MC_NOC|LPDDR|HP|HPC|ACP)(\[\d+(:\d+)?\]|\d*)|HBM\[(\d+(:\d+)?|\*)\])?", re.ASCII)
 STRUCTURES = ("dataflow", "burst", "loop")
 
 

@@ -19,6 +19,7 @@ from ..image.pack import pack
 from ..kernels.own import argument
 from ..runtime import cache
 from ..runtime.cold import notice
+from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import csim_compiler
 from .vitis.headers import include_folders
@@ -31,16 +32,16 @@ def command(source: Path, flags: Sequence[str]) -> list[str]:
     compiler = csim_compiler()
     if compiler is None:
         raise no_cxx(os.environ.get("CXX") or "g++")
-    headers = [word for folder in include_folders() for word in ("-isystem", str(folder))]
+    headers = [word for folder in include_folders() for word in ("-isystem", file_word(folder))]
     # -g: what kernels take is read from the debug information.
-    return [*compiler, *FLAGS, "-g", *headers, *flags, "-x", "c++", str(source)]
+    return [*compiler, *FLAGS, "-g", *headers, *flags, "-x", "c++", file_word(source)]
 
 
 def library(source: Path, flags: Sequence[str]) -> bytes:
     """The shared object of a file of kernels; RuntimeError for what the compiler refuses."""
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         output = Path(folder) / "kernels.so"
-        _run(source, [*command(source, flags), "-o", str(output)])
+        _run(source, [*command(source, flags), "-o", file_word(output)])
         return output.read_bytes()
 
 

@@ -217,9 +217,20 @@ BROKEN = {
     "a text for a number": (lambda t: t.replace('"length": 40', '"length": "40"'), "'40', not one"),
     "a transform of such rows": (
         lambda t: t.replace('"fold": null', '"fold": null, "transform": {"inverse": false}'),
-        "its unit mul is no transform",
+        "its unit 'mul' is no transform",
     ),
-    "a name with code in it": (lambda t: t.replace('"name": "sum_mul"', '"name": "a(){}"'), "is no identifier"),
+    "a name with code in it": (
+        lambda t: t.replace('"name": "sum_mul"', '"name": "a(){}"'),
+        "its name is 'a(){}', and that of its calls 'sum_mul'",
+    ),
+    "a row that is not there": (
+        lambda t: t.replace('"name": "mul"', '"name": "mine"'),
+        "its unit 'mine' in float32 is no op that is known",
+    ),
+    "another reduction's state": (
+        lambda t: t.replace('"combine": "x + y"', '"combine": "x * y"'),
+        "its unit 'sum' in float32 is not what the op computes here",
+    ),
 }
 
 

@@ -22,6 +22,7 @@ from ...kernels.ports import PORT_BYTES
 from .. import cache
 from ..backend import Backend, host_bytes, host_memory
 from ..cold import notice
+from ..command_words import file_word
 from ..parts import CompiledKernel, DeviceProperties, KernelSource, OwnKernel
 from ..targets import csim_compiler
 from ..together import JOINT
@@ -139,7 +140,7 @@ class CSimBackend(Backend):
             return cache.path(key)
         with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
             library = Path(folder) / "kernel.so"
-            command = [*_compiler(), *flags, "-x", "c++", "-", "-o", str(library)]
+            command = [*_compiler(), *flags, "-x", "c++", "-", "-o", file_word(library)]
             with notice.compiling(self.properties.name):
                 done = subprocess.run(command, input=source, capture_output=True, text=True)
             if done.returncode != 0:

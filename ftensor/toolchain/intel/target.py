@@ -14,6 +14,7 @@ from ...errors.build import no_aoc, no_board
 from ...image.intel_file import image_uuid
 from ...image.manifest import Manifest
 from ...runtime import cache
+from ...runtime.command_words import file_word
 from ...runtime.intel import emulator
 from ...runtime.targets import BY_NAME
 from ..group import Group
@@ -83,7 +84,7 @@ class Aoc(_Intel):
         flags = ("-c", f"-board={self.platform}")
         key = content_key(source.digest, *flags, self._version)
         output = folders.objects / f"{source.name}-{key}.aoco"
-        command = ("aoc", *flags, "-o", str(output), str(source.path))
+        command = ("aoc", *flags, "-o", file_word(output), file_word(source.path))
         log = folders.logs / f"{source.name}.log"
         return Job(source.name, command, output, log, key, source.size)
 
@@ -92,8 +93,8 @@ class Aoc(_Intel):
         flags = (f"-board={self.platform}",)
         key = content_key(*flags, self._version, *(job.key for job in objects))
         output = folders.objects / f"{name}-{key}.aocx"
-        files = [str(job.output) for job in objects]
-        command = ("aoc", *flags, "-o", str(output), *files)
+        files = [file_word(job.output) for job in objects]
+        command = ("aoc", *flags, "-o", file_word(output), *files)
         weight = 100 * sum(job.weight for job in objects)
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
@@ -131,7 +132,7 @@ class Emulator(_Intel):
         self, name: str, output: Path, log: Path, key: str, weight: float, what: str, inputs: Sequence[str]
     ) -> Job:
         platform = BY_NAME[emulator.TARGET].platform_match
-        command = (sys.executable, str(COMPILER), what, platform, str(output), *inputs)
+        command = (sys.executable, str(COMPILER), what, platform, file_word(output), *inputs)
         return Job(name, command, output, log, key, weight, self._environment)
 
     def compile(self, source: Source, folders: Workspace) -> Job:
@@ -139,7 +140,7 @@ class Emulator(_Intel):
         key = content_key(source.digest, self._version)
         output = folders.objects / f"{source.name}-{key}.o"
         log = folders.logs / f"{source.name}.log"
-        path = [str(source.path)]
+        path = [file_word(source.path)]
         return self._job(source.name, output, log, key, source.size, "compile", path)
 
     def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace) -> Job:
@@ -147,5 +148,5 @@ class Emulator(_Intel):
         key = content_key(self._version, *(job.key for job in objects))
         output = folders.objects / f"{name}-{key}.aocx"
         log, weight = folders.logs / "link.log", sum(job.weight for job in objects)
-        files = [str(job.output) for job in objects]
+        files = [file_word(job.output) for job in objects]
         return self._job(f"link of {name}", output, log, key, weight, "link", files)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from ...errors import inventory as errors
+from ...graph.row_units import row_units
 from ...image.manifest import LINKED
 from ...kernels.graph_file import MOST_BYTES, key_of
 from ...kernels.staged import StagedKey
@@ -16,8 +17,8 @@ from .toml_table import Table
 
 GRAPH = ("file", "sha256", "name", "banks", "structure")
 STRUCTURES = ("dataflow", LINKED)
-_NAME = re.compile(r"[A-Za-z]\w*$")
-_DIGEST = re.compile(r"[0-9a-f]{64}$")
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -47,17 +48,17 @@ def parse_graph(table: Table, image: Image) -> GraphFile:
             data = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         raise errors.unread_graph(where, path, getattr(error, "strerror", "") or error) from None
-    fits = lambda v: isinstance(v, str) and bool(_DIGEST.match(v))  # noqa: E731
+    fits = lambda v: isinstance(v, str) and bool(_DIGEST.fullmatch(v))  # noqa: E731
     wanted = table.get("sha256", "", fits, "64 hexadecimal digits")
     digest = sha256(data).hexdigest()
     if wanted and wanted != digest and len(data) <= MOST_BYTES:
         raise errors.changed_graph(table.where("sha256"), path, digest, wanted)
     try:
-        key = key_of(data)
+        key = key_of(data, row_units)
     except ValueError as problem:
         raise errors.bad_graph(where, path, problem) from None
     name = table.get("name", path.name.partition(".")[0], lambda v: isinstance(v, str), "a text")
-    if not _NAME.match(name) or len(name) > LONGEST_NAME:
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise errors.bad_name(table.where("name"), name, LONGEST_NAME)
     one_of = f"one of {STRUCTURES}"
     return GraphFile(

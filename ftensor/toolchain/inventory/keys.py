@@ -33,7 +33,7 @@ LOCATING = (GATHER.word, SCATTER.word)
 # What `lanes` says where each op has as many as its cost allows.
 BY_COST = -1
 # A layout in full: a skeleton, then the kind of each operand in memory, outputs first.
-_EXACT = re.compile(r"(\w+) ([vsrxgk]+)$")
+_EXACT = re.compile(r"(\w+) ([vsrxgk]+)")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def layout_words() -> tuple[str, ...]:
 
 def exact_layout(layout: str) -> tuple[OpSkeleton, str] | None:
     """(skeleton, kinds) of a layout in full such as "map vvs"; None for a word."""
-    match = _EXACT.match(layout)
+    match = _EXACT.fullmatch(layout)
     skeleton = named(match[1]) if match else None
     return (skeleton, match[2]) if match and isinstance(skeleton, OpSkeleton) else None
 

@@ -30,7 +30,7 @@ class Signature:
         return f"{outs}({ins})"
 
 
-_SPELLED = re.compile(r"([\w, ]+)\(([\w, ]*)\)(?: in (\w+))?\s*$")
+_SPELLED = re.compile(r"([\w, ]+)\(([\w, ]*)\)(?: in (\w+))?\s*")
 
 
 def spelled(row: Op | Reduce, text: str) -> Signature | None:
@@ -39,7 +39,7 @@ def spelled(row: Op | Reduce, text: str) -> Signature | None:
     Without "in", the row's own rule says what it computes in. ValueError for a word that is no
     dtype, KeyError naming it.
     """
-    match = _SPELLED.match(text.strip())
+    match = _SPELLED.fullmatch(text.strip())
     if match is None:
         return None
     outs = tuple(BY_NAME[w.strip()] for w in match[1].split(","))

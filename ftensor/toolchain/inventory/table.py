@@ -40,7 +40,7 @@ KINDS = {"@all": "buifc", "@bool": "b", "@int": "ui", "@float": "f", "@complex":
 SAME = "@same"
 BY_COST_WORD = "by cost"
 MEMORIES = 'a memory such as "DDR[0]" or "HP0", a range such as "HBM[0:31]", or "HBM[*]"'
-_NAME = re.compile(r"[A-Za-z]\w*$")
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 
 def _are_vectors(value: Any) -> bool:
@@ -107,7 +107,7 @@ def parse_image(table: Table) -> Image:
     text = lambda value: isinstance(value, str)  # noqa: E731
     return Image(
         table.get("description", "", text, "a text"),
-        table.get("platform", "", text, "a platform's name or its .xpfm file"),
+        table.get("platform", "", is_platform, "a platform's name or its .xpfm file"),
         table.get("clock_mhz", 0, lambda v: type(v) in (int, float) and 0 < v < 2000, "a frequency in MHz"),
         table.words("imports"),
         *_form(table, "dataflow", 1, ""),
@@ -133,6 +133,11 @@ def _lanes(table: Table, default: int) -> int:
     return BY_COST if value == BY_COST_WORD else int(value)
 
 
+def is_platform(value: Any) -> bool:
+    """Whether `platform` may have this value: a word of commands, so no option and no file of them."""
+    return isinstance(value, str) and value.isprintable() and value[:1] not in ("-", "@")
+
+
 def is_memory(value: Any) -> bool:
     """Whether `banks` may have this value."""
     if not isinstance(value, str) or not BANKS.fullmatch(value):
@@ -151,7 +156,7 @@ def parse_kernels(table: Table, image: Image) -> Kernels:
     but, _ = _ops(table, "but")
     ops = tuple(op for op in ops if op not in but)
     name = table.get("name", "ft", lambda v: isinstance(v, str), "a text")
-    if not _NAME.match(name) or len(name) > LONGEST_NAME:
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise errors.bad_name(table.where("name"), name, LONGEST_NAME)
     single, spelled = _dtypes(table, "dtypes", ("float32",))
     to = _results(table)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from ...runtime.command_words import file_word
+
 
 @dataclass(frozen=True)
 class Job:
@@ -25,8 +27,9 @@ class Job:
 
     def command_to(self, output: Path) -> list[str]:
         """The command with another output."""
-        assert str(self.output) in self.command, f"{self.name}: no word of its command is its output"
-        return [str(output) if word == str(self.output) else word for word in self.command]
+        mine = file_word(self.output)
+        assert mine in self.command, f"{self.name}: no word of its command is its output"
+        return [file_word(output) if word == mine else word for word in self.command]
 
 
 def content_key(*parts: str | bytes) -> str:

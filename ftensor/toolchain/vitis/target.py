@@ -13,6 +13,7 @@ from ...errors.build import linked_image_unusable, no_platform, no_vitis
 from ...errors.image import ImageError
 from ...image import xclbin
 from ...image.manifest import Manifest
+from ...runtime.command_words import file_word
 from ..group import Group
 from ..jobs.job import Job, content_key
 from ..jobs.state import write_whole
@@ -76,11 +77,11 @@ class Vitis:
             "v++",
             *flags,
             "-I",
-            str(folders.sources),
+            file_word(folders.sources),
             *self._places(folders, name),
             "-o",
-            str(output),
-            str(source.path),
+            file_word(output),
+            file_word(source.path),
         )
         return Job(name, command, output, folders.logs / f"{name}.log", key, source.size)
 
@@ -95,11 +96,11 @@ class Vitis:
             "v++",
             *flags,
             "--config",
-            str(folders.link_configuration),
+            file_word(folders.link_configuration),
             *self._places(folders, "link"),
             "-o",
-            str(output),
-            *(str(job.output) for job in objects),
+            file_word(output),
+            *(file_word(job.output) for job in objects),
         )
         weight = 10 * sum(job.weight for job in objects)
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
@@ -108,11 +109,11 @@ class Vitis:
         """Folders of its own for each run of v++, as several run at once."""
         return [
             "--temp_dir",
-            str(folders.work / name),
+            file_word(folders.work / name),
             "--report_dir",
-            str(folders.reports / name),
+            file_word(folders.reports / name),
             "--log_dir",
-            str(folders.logs / name),
+            file_word(folders.logs / name),
         ]
 
     def banks(self, groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
