@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ._device import found_of, fpga_devices, get_device_mapping, resolve
 from ._version import __version__
+from .graph.switch import fusion_enabled
 from .image import file as image_file
 from .runtime import cache, fallback, icd, mapping, targets
 from .runtime.discovery import Report, report
@@ -28,6 +29,7 @@ SETTINGS = (
     "FTENSOR_CACHE_DIR",
     "FTENSOR_DEVICE",
     "FTENSOR_FALLBACK",
+    "FTENSOR_FUSE",
     "FTENSOR_IMAGE",
     "FTENSOR_INTEL_FPGA_EMULATOR",
     "FTENSOR_MEMORY_LIMIT",
@@ -268,6 +270,7 @@ def wrong_settings() -> Iterator[tuple[str, str]]:
     checks: dict[str, Callable[[], object]] = {
         "FTENSOR_CACHE_DIR": cache.directory,
         "FTENSOR_FALLBACK": fallback.get_fallback,
+        "FTENSOR_FUSE": fusion_enabled,
         "FTENSOR_IMAGE": lambda: [image_file.read(path) for path in image_file.from_environment()],
     }
     for name, check in checks.items():

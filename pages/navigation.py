@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 # Names as on the site. A page that is not there (yet) is left out.
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Begin": ("tutorial", "gallery/index", "comparison", "faq", "glossary"),
+    "Begin": ("tutorial", "gallery/index", "comparison", "faq", "wrong-value", "slow-kernel", "glossary"),
     "Guides": (
         "arrays", "memory", "numpy", "with-other-libraries", "dask", "torch-device", "graphs",
         "quantized", "performance", "profiler", "looking", "ci",
@@ -20,7 +20,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "shared-memory", "reliability", "changelog",
     ),
     "Inside": (
-        "architecture", "add-an-op", "add-a-kernel", "add-a-skeleton", "add-a-device", "hls",
+        "architecture", "where", "add-an-op", "add-a-kernel", "add-a-skeleton", "add-a-device", "hls",
         "tests", "adr/*", "contributing", "security",
     ),
 }  # fmt: skip

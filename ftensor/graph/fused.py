@@ -14,6 +14,7 @@ from .jit import Jitted
 from .lowered import Lowered
 from .numbers import known
 from .signature import add_arguments, add_settings
+from .switch import fusion_enabled
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -91,6 +92,8 @@ class _Fused(Jitted[..., Any]):
         self, backend: Any, signature: tuple[Any, ...], tensors: list[Tensor], args: Any, kwargs: Any
     ) -> Lowered | None:
         """The graph of a call that has none among the newer ones; None where its parts serve."""
+        if not fusion_enabled():
+            return None
         before = backend.launches.find(signature)
         if type(before) is Lowered:
             return before

@@ -28,6 +28,7 @@ from .numbers import Passing, keep, known
 from .prune import pruned
 from .report import report
 from .signature import add_arguments, add_place
+from .switch import fusion_enabled
 from .trace import traced
 
 if TYPE_CHECKING:
@@ -111,8 +112,10 @@ class Jitted(Generic[P, R]):
     def _built(
         self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered | None:
-        """The graph of a call whose signature is new; None where the images lack one of its
-        kernels: the calls themselves find out which the host is asked for."""
+        """The graph of a call whose signature is new; None if fusion is off or the images lack one of
+        its kernels: the calls themselves find out which the host is asked for."""
+        if not fusion_enabled():
+            return None
         graph = known(backend.launches, signature)
         if graph is not None:
             return graph

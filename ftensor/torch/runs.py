@@ -21,6 +21,7 @@ from ..execute.observe import recorder
 from ..graph.jit import Jitted
 from ..graph.lowered import Lowered
 from ..graph.numbers import known
+from ..graph.switch import VARIABLE, fusion_enabled
 from ..table import table
 
 Function: TypeAlias = Callable[..., Any]
@@ -116,7 +117,10 @@ class Run:
     def _prepared(
         self, signature: tuple[Any, ...], backend: Any, tensors: Sequence[Tensor], args: Any
     ) -> Function | Lowered:
-        """The graph of a signature, or what does without."""
+        """The lowered graph of a signature, or a function that computes its calls without one."""
+        if not fusion_enabled():
+            self._note(0, f"{VARIABLE}=0")
+            return self._keep(signature, self.function)
         try:
             lowered = self.jitted.lower(backend, signature, tensors, args, {})
             self._note(0 if lowered.launch is None else len(lowered.launch.steps), "")
@@ -128,9 +132,12 @@ class Run:
         except KernelNotBuilt as error:
             at = None
             self._note(0, str(error))
+        return self._keep(signature, self.function if at is None else self.cut(at))
+
+    def _keep(self, signature: tuple[Any, ...], plain: Function) -> Function:
         if len(self._plain) >= MOST_SIGNATURES:
             del self._plain[next(iter(self._plain))]
-        plain = self._plain[signature] = self.function if at is None else self.cut(at)
+        self._plain[signature] = plain
         return plain
 
     def _line(self, trace: TracebackType | None) -> int | None:

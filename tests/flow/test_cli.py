@@ -186,6 +186,7 @@ def test_the_cache_must_take_a_file(monkeypatch):
 WRONG = {
     "FTENSOR_CACHE_DIR": ("~no-such-user/x", "there is no such user"),
     "FTENSOR_FALLBACK": ("wran", "is not one of warn, error, silent"),
+    "FTENSOR_FUSE": ("off", "is not 0 or 1"),
     "FTENSOR_IMAGE": ("/no/such.xclbin", "can't read '/no/such.xclbin'"),
     "FTENSOR_DEVCE": ("csim", "did you mean 'DEVICE'"),
 }

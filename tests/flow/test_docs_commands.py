@@ -21,6 +21,7 @@ RUN = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
 WALKS = [page for page in PAGES if any(map(RUN.search, commands(page)))]
 # Those that build most: what they build, other tests do, too.
 LONG = ("torch-device.md", "tutorial.md", "own-kernels.md", "tuning.md", "add-a-skeleton.md", "ci.md")
+LONG += ("wrong-value.md", "slow-kernel.md")  # start torch, or price a program
 # What differs from run to run.
 VOLATILE = re.compile(r"\b\d+ s\b|\b\d+(:\d\d)+\b|\b[\d.]+ KiB|\b[0-9a-f]{8}(-[0-9a-f]{4,12}){4}\b|\S*/(?=program.py)")
 

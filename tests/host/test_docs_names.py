@@ -143,3 +143,14 @@ def test_promises_name_tests_that_exist() -> None:
         for path, test in named:
             file = ROOT / path if path else file
             assert f"\ndef {test}(" in file.read_text(), (file, test)
+
+
+def test_where_names_files_that_exist() -> None:
+    """docs/where.md: each job has a file or a folder, by its path from the root."""
+    rows = [row.split(" | ") for row in (ROOT / "docs/where.md").read_text().splitlines() if row.startswith("| ")]
+    jobs = [row for row in rows if row != ["| job", "file |"]]
+    assert len(jobs) > 60
+    for job, *places in jobs:
+        named = re.findall(r"`(\w+/[\w./-]*)`", " ".join(places))
+        assert named, job
+        assert [path for path in named if not (ROOT / path).exists()] == [], job

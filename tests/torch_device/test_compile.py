@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+import ftensor as ft
 import ftensor.torch
 from ftensor.torch import calls, lines
 from ftensor.torch import compile as compiled
@@ -78,6 +79,22 @@ def test_a_run_is_few_kernels() -> None:
 
     (row,) = rows(f, (torch.randn(3, 5), torch.randn(5)))
     assert row.calls == 6 and row.kernels == 1 and not row.apart
+
+
+def test_runs_are_calls_one_by_one_where_fusion_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FTENSOR_FUSE=0: the same results, a launch for each call, and the report says why."""
+
+    def f(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = (x - x.amax(-1, keepdim=True)).exp()
+        return (y / y.sum(-1, keepdim=True) * w,)
+
+    args = torch.randn(3, 7), torch.randn(7)
+    monkeypatch.setenv("FTENSOR_FUSE", "0")
+    with ft.profiler.profile() as p:
+        (row,) = rows(f, args)
+    assert row.calls == 6 and row.kernels == 0 and row.apart == "FTENSOR_FUSE=0"
+    launches = {one.name: one.count for one in p.averages()}
+    assert [launches.get(name) for name in ("amax", "sub", "exp", "sum", "div", "mul")] == [1] * 6, launches
 
 
 def test_sizes_are_traced_when_they_come_again() -> None:
