@@ -8,16 +8,35 @@ from .message import Message
 # Making one
 
 no_such_file = Message(FileNotFoundError, "there is no file {path!r} with kernels")
+not_a_path = Message(TypeError, "file={file!r} ({file!k}) is no path: a str or a pathlib.Path names a file of kernels")
+not_a_name = Message(
+    TypeError, "name={name!r} ({name!k}) is no kernel's name: that is a str, or None where the file has one kernel"
+)
+not_a_text = Message(
+    TypeError, "text={text!r} ({text!k}) is no text in OpenCL C: give a str; ft.fpga.kernel takes a .cl file"
+)
+not_words = Message(
+    TypeError,
+    "{parameter}={words!r} ({words!k}) is no list of words for the compiler, such as ['-DN=4', '-Iinclude'], nor a "
+    "string of them",
+    "parameter words",
+)
+not_cut = Message(
+    ValueError,
+    "{parameter}={words!r} can't be cut into words for the compiler ({why}): give a list of them",
+    "parameter words why",
+)
 unknown_kind = Message(
     ValueError,
-    "{path!r} is no file of kernels by its name: .xclbin is an image, .cpp, .cc and .cxx are HLS C++, .cl is OpenCL C",
+    "{path!r} is no file of kernels by its name: .xclbin and .awsxclbin are images, .cpp, .cc and .cxx "
+    "are HLS C++, .c is C, .cl is OpenCL C (ft.fpga.kernel)",
 )
 no_kernel_named = Message(ValueError, "{origin} has no kernel {name!r}; it has {names}", "origin name names")
 name_one = Message(ValueError, "{origin} has {count} kernels, so name one of them: {names}", "origin count names")
 no_kernels = Message(
     ValueError,
     '{origin} has no kernel: of HLS C++ that is a function declared extern "C" which returns void, '
-    "of OpenCL C one with __kernel",
+    "in a .c file one that is not static, of OpenCL C one with __kernel",
 )
 no_cpp_here = Message(
     RuntimeError,
@@ -40,6 +59,13 @@ needs_vpp = Message(
     "and give ft.fpga.kernel the xclbin",
 )
 not_compiled = Message(RuntimeError, "{compiler} refuses {origin}:\n{log}")
+no_header = Message(
+    RuntimeError,
+    "{compiler} refuses {origin}: {header} is in none of the folders that it looks through. Name the folder by "
+    "flags=['-I<folder>'], or, of a header of Vitis that has no stand-in, Vitis' own by "
+    "FTENSOR_VITIS_INCLUDE=<folder of Vitis_HLS>/include; `ftensor headers --install` fetches Xilinx's ap_*.h\n{log}",
+    "compiler origin header log",
+)
 bad_parameter = Message(
     ValueError,
     "{kernel}: parameter {name!r} is {c!r}, which no call can pass: pointers to global memory and "
@@ -77,6 +103,12 @@ wrong_dtype = Message(
     "convert it, {name}.to({wanted}), or see its bytes otherwise, {name}.view({wanted})",
     "kernel name c wanted dtype",
 )
+complex_for_real = Message(
+    TypeError,
+    "{kernel}: argument {name!r} ({c}) takes a tensor of {wanted}, not of {dtype}: see the pairs that its "
+    "numbers are, {name}.view({wanted}), which shares its memory ({name}.to({wanted}) drops the imaginary parts)",
+    "kernel name c wanted dtype",
+)
 wrong_device = Message(
     RuntimeError,
     "{kernel} is on {wanted}, and argument {name!r} on {device}: pass {name}.to({wanted!r})",
@@ -109,7 +141,10 @@ read_only = Message(
 needs_units = Message(
     TypeError, "the text of {kernel} asks for work-items, so say how many there are: {kernel}.run(..., units=n)"
 )
-bad_sizes = Message(ValueError, "{kernel}: {name}={sizes!r} is not a positive number, or a tuple of up to three")
+bad_sizes = Message(ValueError, "{kernel}: {name}={sizes!r} is not a positive integer, or a tuple of up to three")
+too_many = Message(
+    ValueError, "{kernel}: {name}={sizes!r} are more than the {most} that a launch can have", "kernel name sizes most"
+)
 no_units = Message(
     ValueError,
     "{kernel} does not end with the parameters int ft_unit, int ft_units, so units={units!t} can't "
@@ -120,6 +155,9 @@ bad_group = Message(
     "{kernel}: group={group!t} must divide units={grid!t} in each dim and have at most {most} work-items in all",
 )
 no_groups = Message(ValueError, "{kernel} is HLS C++, which knows no groups of work-items: leave out group={group!t}")
+no_room_for_locals = Message(
+    ValueError, "{kernel} asks for {asked} bytes of a work-group's memory (__local), and {device} has {there}"
+)
 refused = Message(RuntimeError, "{device} refuses to launch {kernel} with {units}: {why}")
 
 # Binding one

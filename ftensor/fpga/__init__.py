@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -40,6 +39,7 @@ from .seeds import (
 )
 
 if TYPE_CHECKING:
+    from ..own.given import File, Words
     from ..own.kernel import Kernel
     from ..runtime.image_report import ImageReport
 
@@ -181,47 +181,43 @@ def image_report(device: DeviceLike | None = None) -> ImageReport:
 # Kernels of one's own
 
 
-def kernel(
-    file: str | Path, name: str | None = None, *, flags: Sequence[str] = (), device: DeviceLike | None = None
-) -> Kernel:
+def kernel(file: File, name: str | None = None, *, flags: Words = (), device: DeviceLike | None = None) -> Kernel:
     """A kernel of one's own, to be called with tensors: `name` in a file, which may be left out
     where there is one.
 
-    An .xclbin is an image of anybody's, whose metadata says what its kernels take and which memory
-    banks they reach. A .cpp is as for `source`, a .cl as for `opencl_kernel`, with these `flags`.
-    FileNotFoundError, ValueError for a file or a name that there isn't, RuntimeError where the
-    device can't run it.
+    An .xclbin or .awsxclbin is an image of anybody's, whose metadata says what its kernels take and
+    which memory banks they reach. A .cpp or .c is as for `source`, a .cl as for `opencl_kernel`, with
+    these `flags`; for an image they mean nothing. TypeError for what is no path, name or list of
+    words, FileNotFoundError, ValueError for a file or a name that there isn't, RuntimeError where
+    the device can't run it.
     """
     from ..own.source import of_file
 
-    where = resolve("fpga" if device is None else device)
-    return of_file(found_of(where).open(), where, file, name, flags)
+    return of_file(resolve("fpga" if device is None else device), file, name, flags)
 
 
-def source(
-    file: str | Path, name: str | None = None, *, flags: Sequence[str] = (), device: DeviceLike | None = None
-) -> Kernel:
-    """A kernel of HLS C++, compiled by g++ (with `flags`) for the C simulation or for the software
-    device of `ftensor emulate`, and kept in the disk cache.
+def source(file: File, name: str | None = None, *, flags: Words = (), device: DeviceLike | None = None) -> Kernel:
+    """A kernel of HLS C++ (.cpp) or C (.c), compiled by g++ (with `flags`, a list of words or a
+    string of them) for the C simulation or for the software device of `ftensor emulate`, and kept
+    in the disk cache.
 
-    Kernels are the functions declared extern "C" which return void; what they take is read from the
-    debug information. RuntimeError for what the compiler refuses.
+    Kernels are the functions declared extern "C" which return void, in a .c all that are not static;
+    what they take is read from the debug information. RuntimeError for what the compiler refuses.
     """
     from ..own.source import of_cpp
 
-    where = resolve("fpga" if device is None else device)
-    return of_cpp(found_of(where).open(), where, Path(file), name, flags)
+    return of_cpp(resolve("fpga" if device is None else device), file, name, flags)
 
 
 def opencl_kernel(
-    text: str, name: str | None = None, *, options: Sequence[str] = (), device: DeviceLike | None = None
+    text: str, name: str | None = None, *, options: Words = (), device: DeviceLike | None = None
 ) -> Kernel:
     """A kernel of OpenCL C, as CuPy's RawKernel: compiled for an OpenCL device (with the compiler's
-    `options`) and kept in the disk cache. RuntimeError for what the compiler refuses."""
+    `options`, a list of words or a string of them) and kept in the disk cache. ValueError for a
+    text without a kernel, RuntimeError for what the compiler refuses."""
     from ..own.source import of_text
 
-    where = resolve("fpga" if device is None else device)
-    return of_text(found_of(where).open(), where, text, name, options)
+    return of_text(resolve("fpga" if device is None else device), text, name, options)
 
 
 def synchronize(device: DeviceLike | None = None) -> None:

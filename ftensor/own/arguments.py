@@ -18,6 +18,9 @@ from ..kernels.own import DTYPES, OwnArgument, OwnKey, shown
 if TYPE_CHECKING:
     from .._device import device
 
+# The two numbers that a complex one is in memory.
+_PAIRS = {dtypes.complex32: dtypes.float16, dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}
+
 
 def checked(
     key: OwnKey, args: Sequence[Any], where: device, begins: int, called: str
@@ -47,7 +50,10 @@ def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, cal
     storage = x._storage
     if storage.device != where:
         raise errors.wrong_device(kernel, str(where), a.name, storage.device)
-    if a.dtype is not None and x._dtype is not a.dtype:
+    pairs = a.dtype is not None and a.nbytes == 2 * a.dtype.itemsize and _PAIRS.get(x._dtype) is a.dtype
+    if a.dtype is not None and x._dtype is not a.dtype and not pairs:
+        if x._dtype.is_complex and not a.dtype.is_complex:
+            raise errors.complex_for_real(kernel, a.name, a.c, a.dtype.name, x._dtype.name)
         raise errors.wrong_dtype(kernel, a.name, a.c, a.dtype.name, x._dtype.name)
     if not is_contiguous(x._shape, x._strides):
         raise errors.not_contiguous(kernel, a.name, x._shape, x._strides)
@@ -58,7 +64,7 @@ def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, cal
         places = f"at multiples of {begins} bytes" if begins else "with it"
         raise errors.misplaced(kernel, a.name, start, called, places)
     beat = min(a.nbytes & -a.nbytes, 64)  # what C++ aligns a vector to
-    if beat > x._dtype.itemsize and x._place() % beat:
+    if beat > (a.dtype or x._dtype).itemsize and x._place() % beat:
         raise errors.misplaced(kernel, a.name, x._place(), called, f"at multiples of {beat} bytes")
     if not a.const:
         if storage.readonly:
@@ -66,6 +72,8 @@ def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, cal
         storage.changed()
     if a.dtype is None:  # a launch counts in elements, and the kernel knows bytes
         return Tensor._make(storage, dtypes.uint8, (x.nbytes,), (1,), start)
+    if pairs:  # float2 *: a complex number is one
+        return Tensor._make(storage, a.dtype, (2 * x.numel(),), (1,), 2 * x._offset)
     return x
 
 
@@ -76,12 +84,11 @@ def _number(kernel: str, a: OwnArgument, x: Any) -> Any:
         wanted = "the bytes of a work-group's memory"
     way = ": pass its .item()" if isinstance(x, Tensor) else ""
     try:
-        if way or isinstance(x, (str, bytes, np.ndarray)):
+        is_number = hasattr(type(x), "__float__") or hasattr(type(x), "__index__")  # `float` reads texts, too
+        if way or isinstance(x, (np.ndarray, np.complexfloating)) or not is_number:
             raise TypeError
-        value = float(x) if of.kind == "f" else operator.index(x)
+        value = float(x) if of.kind == "f" else operator.index(bool(x) if isinstance(x, np.bool_) else x)
     except (TypeError, ValueError, OverflowError):
-        if of.kind == "b" and isinstance(x, np.bool_):
-            return bool(x)
         raise errors.not_a_number(kernel, a.name, a.c, wanted, x, way) from None
     low: float
     high: float

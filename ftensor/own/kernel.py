@@ -13,6 +13,7 @@ from ..execute.launch import Bound, Launch, Step, enqueue
 from ..execute.memory import new
 from ..kernels.own import OwnKey, shown
 from .arguments import checked
+from .given import Ints, sizes_of
 
 if TYPE_CHECKING:
     from .._device import device
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 MOST_GRIDS = 64  # launches of OpenCL C's kernels that are kept: one for each number of work-items
 Units = int | Sequence[int]
-Ints = tuple[int, ...]
 
 
 class Kernel:
@@ -30,7 +30,8 @@ class Kernel:
 
     `kernel(*args)` enqueues it on the current stream and returns nothing: pointers take tensors,
     contiguous ones of the pointer's dtype on the kernel's device, other parameters Python numbers.
-    `print(kernel)` shows the parameters.
+    `print(kernel)` shows the parameters. A pickle holds the text of OpenCL C, else the file's path,
+    from which the kernel is made again, on the device that is current then; a copy is the kernel.
     """
 
     def __init__(
@@ -39,9 +40,11 @@ class Kernel:
         where: device,
         key: OwnKey,
         make: Callable[[OwnKey], OwnKernel],
+        again: tuple[Callable[..., Kernel], tuple[Any, ...]],
         program: OwnProgram | None = None,
     ) -> None:
         self._backend, self._where, self._key, self._make = backend, where, key, make
+        self._again = again
         self._program = program  # of OpenCL C
         # What can't be launched here is found at once.
         self._most = 1 if program is not None else make(key).units
@@ -78,25 +81,23 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {shown(self.name, self._key.arguments)} on {self._where}>"
 
+    def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
+        return self._again
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:
+        return self
+
     def _launch(self, units: Units | None, group: Units | None) -> tuple[Launch, int]:
-        kept = self._sizes("units", units), self._sizes("group", group)
+        kept = sizes_of(self.name, "units", units), sizes_of(self.name, "group", group)
         launch = self._launches.get(kept)
         if launch is None:
             if len(self._launches) >= MOST_GRIDS:
                 self._launches.clear()
             launch = self._launches[kept] = self._prepared(*kept)
         return launch
-
-    def _sizes(self, name: str, count: Any) -> Ints | None:
-        """Work-items or compute units in one to three dims."""
-        if count is None:
-            return None
-        sizes = (count,) if isinstance(count, int) else count
-        if not isinstance(sizes, (tuple, list)) or not 1 <= len(sizes) <= 3:
-            raise errors.bad_sizes(self.name, name, count)
-        if not all(type(n) is int and n > 0 for n in sizes):
-            raise errors.bad_sizes(self.name, name, count)
-        return tuple(sizes)
 
     def _prepared(self, units: Ints | None, group: Ints | None) -> tuple[Launch, int]:
         key, count = self._key, len(self._key.pointers)

@@ -1,8 +1,9 @@
-"""Users' own HLS C++ by g++: an image for the software device and for C simulation."""
+"""Users' own HLS C++ and C by g++: an image for the software device and for C simulation."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -24,7 +25,19 @@ from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import csim_compiler
 from .vitis.headers import include_folders
 
-SUFFIXES = (".cpp", ".cc", ".cxx", ".c++")
+# As g++ says it, and as clang does.
+_NO_HEADER = re.compile(r"fatal error: (?:'(.+)' file not found|(.+): No such file or directory)")
+CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++")
+
+
+def language(source: Path) -> str | None:
+    """The compiler's word for the language of a file by its name; None where that is none of them.
+
+    As compilers have it, .c is C and .C is C++.
+    """
+    if source.suffix == ".c":
+        return "c"
+    return "c++" if source.suffix == ".C" or source.suffix.lower() in CXX_SUFFIXES else None
 
 
 def command(source: Path, flags: Sequence[str]) -> list[str]:
@@ -33,8 +46,11 @@ def command(source: Path, flags: Sequence[str]) -> list[str]:
     if compiler is None:
         raise no_cxx(os.environ.get("CXX") or "g++")
     headers = [word for folder in include_folders() for word in ("-isystem", file_word(folder))]
+    spoken = language(source) or "c++"
+    standard = {"-std=gnu++14": "-std=gnu11"} if spoken == "c" else {}
     # -g: what kernels take is read from the debug information.
-    return [*compiler, *FLAGS, "-g", *headers, *flags, "-x", "c++", file_word(source)]
+    words = [*compiler, *(standard.get(flag, flag) for flag in FLAGS), "-g", *headers]
+    return [*words, *flags, "-x", spoken, file_word(source)]
 
 
 def library(source: Path, flags: Sequence[str]) -> bytes:
@@ -50,6 +66,8 @@ def _run(source: Path, words: list[str]) -> bytes:
         done = subprocess.run(words, capture_output=True)
     if done.returncode:
         log = done.stderr.decode(errors="replace").strip()
+        if lacking := _NO_HEADER.search(log):
+            raise errors.no_header(words[0], source, lacking[1] or lacking[2], log)
         raise errors.not_compiled(words[0], source, log)
     return done.stdout
 

@@ -15,7 +15,7 @@ from ..image.pack import pack
 from ..image.shown import complain
 from ..kernels.own import argument
 from ..table import counted
-from .own import SUFFIXES, library, servable
+from .own import language, library, servable
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -41,9 +41,9 @@ def _files(arguments: argparse.Namespace) -> tuple[Path | None, Path]:
     *sources, last = map(Path, arguments.files)
     if arguments.library is None and not sources:
         sources, last = [last], last.with_suffix(".xclbin")
-    known = all(source.suffix.lower() in SUFFIXES for source in sources)
+    known = all(language(source) for source in sources)
     if not known or bool(sources) == (arguments.library is not None) or len(sources) > 1:
-        raise bad_description("give one source of kernels (.cpp), or a compiled --library")
+        raise bad_description("give one source of kernels (.cpp or .c), or a compiled --library")
     return (sources[0] if sources else None), last
 
 

@@ -1,25 +1,35 @@
-// Stand-in for Vitis' ap_axi_sdata.h: a beat of an AXI stream with its side channels. A channel of no bits is absent,
-// and its use an error. By Xilinx's ap_int.h, which is asked for where it is missing and needed.
+// Stand-in for Vitis' ap_axi_sdata.h: a beat of an AXI stream with its side channels. A channel that a type leaves out
+// is absent, and its use an error. By Xilinx's ap_int.h, which is asked for where it is missing and needed.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include <ap_int.h>
+#include <hls_stream.h>
+
+// The channels of a beat, a bit for each.
+#define AXIS_ENABLE_DATA 0x01
+#define AXIS_ENABLE_DEST 0x02
+#define AXIS_ENABLE_ID 0x04
+#define AXIS_ENABLE_KEEP 0x08
+#define AXIS_ENABLE_LAST 0x10
+#define AXIS_ENABLE_STRB 0x20
+#define AXIS_ENABLE_USER 0x40
+#define AXIS_ENABLE_ALL 0x7f
+#define AXIS_DISABLE_ALL 0x00
+#define AXIS_DISABLE_DATA (0xff ^ (AXIS_ENABLE_DATA | AXIS_ENABLE_KEEP | AXIS_ENABLE_STRB))
 
 namespace hls {
 
-// A side channel of so many bits.
-template <std::size_t W> struct axis_channel {
-    using type = ap_uint<W>;
-};
+// A channel that is not there.
 struct axis_absent {
     template <typename T> void operator=(const T &) const
     {
-        static_assert(sizeof(T) == 0, "this side channel has a width of 0 in the type of the beat");
+        static_assert(sizeof(T) == 0, "the type of the beat has no such side channel");
     }
 };
-template <> struct axis_channel<0> {
-    using type = axis_absent;
-};
+template <bool there, typename T> using axis_channel = typename std::conditional<there, T, axis_absent>::type;
 
 // The bytes that `keep` tells of: of a type of any width those of its bits, not of the memory that it takes in C++.
 template <typename T, typename = void> struct axis_bytes {
@@ -28,35 +38,59 @@ template <typename T, typename = void> struct axis_bytes {
 template <typename T> struct axis_bytes<T, decltype((void)T::width)> {
     static const std::size_t value = (T::width + 7) / 8;
 };
-
-template <typename T, std::size_t WUser = 0, std::size_t WId = 0, std::size_t WDest = 0> struct axis {
-    static const std::size_t bytes = axis_bytes<T>::value;
-    T data;
-    ap_uint<bytes> keep, strb;
-    typename axis_channel<WUser>::type user;
-    ap_uint<1> last;
-    typename axis_channel<WId>::type id;
-    typename axis_channel<WDest>::type dest;
-
-    T get_data() const { return data; }
-    void set_data(const T &x) { data = x; }
-    ap_uint<bytes> get_keep() const { return keep; }
-    void set_keep(const ap_uint<bytes> &x) { keep = x; }
-    ap_uint<bytes> get_strb() const { return strb; }
-    void set_strb(const ap_uint<bytes> &x) { strb = x; }
-    ap_uint<1> get_last() const { return last; }
-    void set_last(const ap_uint<1> &x) { last = x; }
-    typename axis_channel<WUser>::type get_user() const { return user; }
-    void set_user(const typename axis_channel<WUser>::type &x) { user = x; }
-    typename axis_channel<WId>::type get_id() const { return id; }
-    void set_id(const typename axis_channel<WId>::type &x) { id = x; }
-    typename axis_channel<WDest>::type get_dest() const { return dest; }
-    void set_dest(const typename axis_channel<WDest>::type &x) { dest = x; }
+template <> struct axis_bytes<void> {
+    static const std::size_t value = 1;
 };
+
+// A side channel's name, whether it is there, and its bits.
+#define FT_AXIS_CHANNEL(name, there, bits)                           \
+    static const bool has_##name = there;                            \
+    axis_channel<has_##name, ap_uint<(bits) ? (bits) : 1>> name;     \
+    decltype(name) get_##name() const { return name; }               \
+    void set_##name(const decltype(name) &x) { name = x; }
+
+// With `strict`, the bits of `enabled` and the widths must agree.
+template <typename T, std::size_t WUser = 0, std::size_t WId = 0, std::size_t WDest = 0,
+          std::uint8_t enabled = AXIS_ENABLE_KEEP | AXIS_ENABLE_LAST | AXIS_ENABLE_STRB, bool strict = false>
+struct axis {
+    static const std::size_t bytes = axis_bytes<T>::value;
+    static const bool has_data = !std::is_void<T>::value;
+    static_assert(enabled <= AXIS_ENABLE_ALL, "there are seven channels, AXIS_ENABLE_ALL");
+    static_assert(!strict || has_data == bool(enabled & AXIS_ENABLE_DATA), "AXIS_ENABLE_DATA and the type of data");
+    static_assert(!strict || (WUser > 0) == bool(enabled & AXIS_ENABLE_USER), "AXIS_ENABLE_USER and the width of user");
+    static_assert(!strict || (WId > 0) == bool(enabled & AXIS_ENABLE_ID), "AXIS_ENABLE_ID and the width of id");
+    static_assert(!strict || (WDest > 0) == bool(enabled & AXIS_ENABLE_DEST), "AXIS_ENABLE_DEST and the width of dest");
+
+    axis_channel<has_data, T> data;
+    decltype(data) get_data() const { return data; }
+    void set_data(const decltype(data) &x) { data = x; }
+    FT_AXIS_CHANNEL(keep, bool(enabled & AXIS_ENABLE_KEEP), bytes)
+    FT_AXIS_CHANNEL(strb, bool(enabled & AXIS_ENABLE_STRB), bytes)
+    FT_AXIS_CHANNEL(user, (WUser > 0), WUser)
+    FT_AXIS_CHANNEL(last, bool(enabled & AXIS_ENABLE_LAST), 1)
+    FT_AXIS_CHANNEL(id, (WId > 0), WId)
+    FT_AXIS_CHANNEL(dest, (WDest > 0), WDest)
+    void keep_all() { keep = -1; }
+};
+#undef FT_AXIS_CHANNEL
+
+// Data, and of the other channels those that are named.
+template <typename T, std::uint8_t enabled = AXIS_ENABLE_DATA, std::size_t WUser = 0, std::size_t WId = 0,
+          std::size_t WDest = 0, bool strict = true>
+using axis_data = axis<T, WUser, WId, WDest, enabled | AXIS_ENABLE_DATA, strict>;
+// No data.
+template <std::size_t WUser, std::uint8_t enabled = AXIS_ENABLE_USER, std::size_t WId = 0, std::size_t WDest = 0,
+          bool strict = true>
+using axis_user = axis<void, WUser, WId, WDest, enabled & AXIS_DISABLE_DATA, strict>;
 
 }  // namespace hls
 
+template <std::size_t W, std::size_t WUser, std::size_t WId, std::size_t WDest,
+          std::uint8_t enabled = AXIS_ENABLE_KEEP | AXIS_ENABLE_LAST | AXIS_ENABLE_STRB, bool strict = false>
+using ap_axis = hls::axis<ap_int<W>, WUser, WId, WDest, enabled, strict>;
+template <std::size_t W, std::size_t WUser, std::size_t WId, std::size_t WDest,
+          std::uint8_t enabled = AXIS_ENABLE_KEEP | AXIS_ENABLE_LAST | AXIS_ENABLE_STRB, bool strict = false>
+using ap_axiu = hls::axis<ap_uint<W>, WUser, WId, WDest, enabled, strict>;
+// Of queues between a host and a board: no `strb`.
 template <std::size_t W, std::size_t WUser, std::size_t WId, std::size_t WDest>
-using ap_axis = hls::axis<ap_int<W>, WUser, WId, WDest>;
-template <std::size_t W, std::size_t WUser, std::size_t WId, std::size_t WDest>
-using ap_axiu = hls::axis<ap_uint<W>, WUser, WId, WDest>;
+using qdma_axis = hls::axis<ap_uint<W>, WUser, WId, WDest, AXIS_ENABLE_ALL ^ AXIS_ENABLE_STRB>;

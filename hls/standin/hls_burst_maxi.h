@@ -2,6 +2,7 @@
 // ever for, or write elsewhere, ends the simulation with a sentence.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>

@@ -3,6 +3,7 @@
 // FT_AT_ONCE is defined and in a region (region.h): there each is a thread, and a FIFO holds DEPTH elements and no more.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <new>

@@ -1,6 +1,7 @@
 // Stand-in for Vitis' hls_streamofblocks.h: a FIFO of arrays, each filled and emptied as a whole. As with streams, the
 // stages run one after the other, so it holds as many as the first one writes, whatever its depth in hardware.
 #pragma once
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>

@@ -83,6 +83,13 @@ extern "C" void each_mode(int16_t *out)
 
 typedef ap_axiu<24, 2, 0, 0> beat;
 static_assert(beat::bytes == 3 && hls::axis<float>::bytes == 4, "");
+// Channels that are named, and no others.
+typedef hls::axis_user<13, AXIS_ENABLE_USER | AXIS_ENABLE_LAST> tag;
+typedef hls::axis_data<ap_uint<20>, AXIS_ENABLE_LAST | AXIS_ENABLE_KEEP | AXIS_ENABLE_DEST, 0, 0, 4> part;
+static_assert(!tag::has_data && tag::has_user && tag::has_last && !tag::has_keep && !tag::has_strb, "");
+static_assert(part::has_data && part::has_keep && part::has_dest && !part::has_strb && !part::has_user, "");
+static_assert(beat::has_keep && beat::has_strb && beat::has_last && !ap_axiu<8, 0, 0, 0, AXIS_ENABLE_LAST>::has_keep, "");
+static_assert(qdma_axis<32, 0, 0, 0>::has_keep && !qdma_axis<32, 0, 0, 0>::has_strb, "");
 static_assert(sizeof(hls::burst_maxi<int>) == sizeof(int *), "");
 
 static void fill(hls::stream_of_blocks<int[4]> &to, int from)
@@ -104,6 +111,11 @@ extern "C" int parts(hls::burst_maxi<int> port)
         const beat x = stream.read();
         wrong += x.data != 0xffffff - k || x.keep != 7 || x.user != k || x.get_last() != (k == 2);
     }
+    tag t;
+    t.set_user(5000), t.last = 1;
+    part p;
+    p.data = 0xabcde, p.dest = 9, p.keep_all();
+    wrong += t.user != 5000 || !t.get_last() || p.get_data() != 0xabcde || p.get_dest() != 9 || p.keep != 7;
     port.read_request(1, 2), port.read_request(0, 1);  // two of them under way
     port.write_request(4, 2);
     for (int k = 0; k < 2; k++) port.write(port.read() * 10);

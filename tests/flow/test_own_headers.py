@@ -29,6 +29,7 @@ from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
 from .. import forked
 from .hls_cases import ARITHMETIC
+from .test_own_given import HEADERS
 
 pytestmark = pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
 FETCH = "ftensor headers --install"
@@ -225,20 +226,27 @@ REFUSED = [
     "#include <ap_shift_reg.h>",
     "#include <hls_task.h>",
     "#include <hls_np_channel.h>",
+    *[f"#include <{name}>" for name in HEADERS],
+    "void wait() { ap_wait_until(1); }",
     "struct fixed { operator float() const; } f19; float g19 = hls::exp(f19);",
     "hls::axis<float> f20; void g20() { f20.user = 1; }",
+    "hls::axis_user<8> f22; void g22() { f22.data = 1.0f; }",
+    "hls::axis_data<float> f23; void g23() { f23.last = true; }",
+    "hls::axis_data<float, AXIS_ENABLE_USER> f24;",
     "float f21(hls::vector<float, 4> v) { return v.reduce_add(); }",
 ]
 SERVED = [
     f"int g0({A}, {B}) {{ return s < 5 && a[2] && ~b[1] && a == b ? a.to_int() : (int)s; }}",
     'ap_uint<8> bytes[4]; static_assert(sizeof bytes == 4 && sizeof(ap_int<33>) == 8, "");',
+    "void wait_here() { ap_wait(); ap_wait_n(2); }",
+    "uint32_t g1; int64_t g2;",
     'static_assert(ap_int<4>(-1) < 0 && !(ap_uint<8>(255) == -1), "");',
 ]
 
 
 def test_what_a_stand_in_does_not_know_is_an_error() -> None:
     """Each line alone is one, in which the way out is named; and none in which it is right."""
-    names = ("ap_int.h", "ap_axi_sdata.h", "hls_math.h", "hls_vector.h")
+    names = ("ap_int.h", "ap_axi_sdata.h", "hls_math.h", "hls_vector.h", "ap_utils.h")
     head = "".join(f"#include <{name}>\n" for name in names)
     include = ["-isystem", str(standins())]
     done = compiled(head + "\n".join([*REFUSED, *SERVED]), include, "-fsyntax-only")
@@ -250,6 +258,12 @@ def test_what_a_stand_in_does_not_know_is_an_error() -> None:
     assert {n for n in lines if n >= 0} == set(range(len(REFUSED)))
     assert done.stderr.count(f"`{FETCH}`") > 14
     assert compiled(head + "\n".join(SERVED), include, "-fsyntax-only").returncode == 0
+
+
+@pytest.mark.parametrize("header", ["hls_stream", "hls_vector", "hls_streamofblocks", "hls_burst_maxi", "ap_axi_sdata"])
+def test_each_header_has_the_integers_of_a_width(header: str) -> None:
+    text = f"#include <{header}.h>\nuint32_t f; int8_t g; uint64_t h;"
+    assert compiled(text, ["-isystem", str(standins())], "-fsyntax-only").returncode == 0
 
 
 def test_our_kernels_compile_with_xilinx_own(fetched: list[str], tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_files_that_are_refused(source: Path, tmp_path: Path) -> None:
     kernel = ft.fpga.kernel
     assert "no file" in refusal(FileNotFoundError, kernel, tmp_path / "none.cpp")
     (tmp_path / "kernels.txt").write_text("")
-    assert ".xclbin is an image" in refusal(ValueError, kernel, tmp_path / "kernels.txt")
+    assert ".xclbin and .awsxclbin are images" in refusal(ValueError, kernel, tmp_path / "kernels.txt")
     assert "has 2 kernels, so name one of them: vadd, bytes" in refusal(ValueError, kernel, source)
     for name in ("hidden", "answer", "streamed"):
         assert f"has no kernel '{name}'; it has vadd, bytes" in refusal(ValueError, kernel, source, name)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ftensor as ft
@@ -147,6 +150,119 @@ def test_work_items() -> None:
     for units, group in (((4, 2), 3), ((4, 2), (3, 1)), (0, None), (True, None), ((1,) * 4, None)):
         with pytest.raises(ValueError, match=r"at: (units|group)="):
             at.run(out, 16, units=units, group=group)
+
+
+ONE = "__kernel void one(__global float *x) { x[get_global_id(0)] = N; }"
+
+
+@pytest.mark.skipif(HLS, reason="HLS C++ has no work-items")
+def test_work_items_in_numbers_of_any_kind() -> None:
+    """A compiler's options, too, as a list or as a shell has them."""
+    for options in ("-DN=1 -DM=2", ["-DN=1"], ("-D", "N=1"), [Path("-DN=1")]):
+        k = ft.fpga.opencl_kernel(ONE, options=options)
+    six = (6, np.int64(6), np.prod((2, 3)), (np.int32(6),), [6], ft.Size([6]), np.array([6]))
+    for units, group in [*((n, None) for n in six), (6, np.int64(3)), (6, np.array([3]))]:
+        x = ft.zeros(6)
+        k.run(x, units=units, group=group)
+        assert x.tolist() == [1.0] * 6, (units, group)
+    x = ft.zeros(6)
+    for wrong in (6.0, "6", b"6", True, np.True_, -1, np.int8(-1), (), (6, None), ft.tensor(6), np.ones((1, 1), int)):
+        with pytest.raises(ValueError, match=r"one: units=.*is not a positive integer"):
+            k.run(x, units=wrong)
+    for wrong in (2**70, 2**63, (2**40, 2**40)):  # of which drivers end the process
+        with pytest.raises(ValueError, match=r"one: units=.* more than the \d+ that a launch can have"):
+            k.run(x, units=wrong)
+    assert x.tolist() == [0.0] * 6
+
+
+@pytest.mark.skipif(HLS, reason="of OpenCL C")
+def test_texts_and_options_that_are_refused() -> None:
+    kernel = ft.fpga.opencl_kernel
+    never = "#ifdef NEVER\n" + ONE + "\n#endif"
+    for text in ("float f(float x) { return x; }", "", "// nothing", never):
+        with pytest.raises(ValueError, match=r"the text has no kernel: .*__kernel"):
+            kernel(text)
+    for text in (None, 3, b"__kernel void f() {}", Path("k.cl")):
+        with pytest.raises(TypeError, match=r"text=.*ft\.fpga\.kernel takes a \.cl file"):
+            kernel(text)  # type: ignore[arg-type]
+    for options in (3, b"-DN=1", [1], {"-DN=1"}, np.array(["-DN=1"])):
+        with pytest.raises(TypeError, match=r"options=.* is no list of words"):
+            kernel(ONE, options=options)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"options=.* can't be cut into words .*quotation"):
+        kernel(ONE, options="-DN='1")
+    with pytest.raises(TypeError, match=r"name=0 \(int\) is no kernel's name"):
+        kernel(ONE, 0, options=None)  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(HLS, reason="HLS C++ has no work-groups")
+def test_memory_of_a_group_that_the_device_has_not() -> None:
+    """Both sizes are said; some drivers end the process for it."""
+    text = """__kernel void at(__global int *out, __local int *own, __local int *other)
+    {
+        own[0] = 1; other[0] = 2; out[0] = own[0] + other[0];
+    }
+    __kernel void itself(__global int *out) { __local int own[1 << 24]; own[out[0]] = 3; out[0] = own[0]; }"""
+    there = default_backend().cl_device.local_mem_size
+    at, out = ft.fpga.opencl_kernel(text, "at"), ft.zeros(1, dtype=ft.int32)
+    for own, other in ((there + 1, 4), (there, 4), (4, 10**10)):
+        with pytest.raises(ValueError, match=rf"at asks for \d+ bytes of a work-group's memory .* has {there}"):
+            at(out, own, other)
+    itself = ft.fpga.opencl_kernel(text, "itself")
+    with pytest.raises(ValueError, match=rf"itself asks for 671\d+ bytes .* has {there}"):
+        itself(out)
+    at(out, 4, np.int64(128))
+    assert out.item() == 3
+
+
+def test_pairs_are_complex_numbers(tmp_path: Path) -> None:
+    """float2 takes complex64 as it lies there; where it does not fit, nothing says to drop a part."""
+    body = "{{ for (int i = 0; i < n; i++) {{ float2 v = x[i]; x[i].{0} = v.{1}; x[i].{1} = v.{0}; }} }}".format(
+        "x", "y"
+    )
+    flat = "{{ y[0] = 1; }}".format()
+    if HLS:
+        (tmp_path / "swap.cpp").write_text(
+            f'struct float2 {{ float x, y; }};\nextern "C" void swap(float2 *x, int n) {body}\n'
+            f'extern "C" void flat(float *y) {flat}'
+        )
+        swap, real = (ft.fpga.source(tmp_path / "swap.cpp", name) for name in ("swap", "flat"))
+    else:
+        text = f"__kernel void swap(__global float2 *x, int n) {body}\n__kernel void flat(__global float *y) {flat}"
+        swap, real = (ft.fpga.opencl_kernel(text, name) for name in ("swap", "flat"))
+    z = ft.tensor([1 + 2j, 3 - 4j, 5j])
+    swap(z, 2)
+    assert z.tolist() == [2 + 1j, -4 + 3j, 5j]
+    if default_backend().host_shared:
+        swap(z[1:], 2)
+        assert z.tolist() == [2 + 1j, 3 - 4j, 5 + 0j]
+    swap(ft.view_as_real(z), 1)
+    assert z[0].item() == 1 + 2j
+    for wrong in (z.to(ft.complex128), z.real.to(ft.float64)):
+        with pytest.raises((TypeError, ValueError), match="takes a tensor of float32, not of"):
+            swap(wrong, 1)
+    with pytest.raises(TypeError, match=r"see the pairs .* y\.view\(float32\).* drops the imaginary parts"):
+        real(z)
+
+
+def test_a_pickle_and_a_copy(own: Any) -> None:
+    axpy, (x, y, seen) = own("axpy"), operands()
+    assert copy.copy(axpy) is axpy and copy.deepcopy([axpy])[0] is axpy
+    other = pickle.loads(pickle.dumps(axpy))
+    assert repr(other) == repr(axpy)
+    other(x, np.float32(1), y, np.uint8(8), seen)
+    assert y.tolist() == [1.0 + k for k in range(8)]
+
+
+def test_numbers_that_are_none(own: Any) -> None:
+    axpy, (x, y, seen) = own("axpy"), operands()
+    for a in ("1", b"1", bytearray(b"1"), memoryview(b"1"), None, 1j, [1.0], np.ones(1), np.complex64(1)):
+        with pytest.raises(TypeError, match=r"axpy: argument 'a' \(float\) takes a number, not"):
+            axpy(x, a, y, 8, seen)
+    for n in ("8", 8.0, np.float64(8), None, b"8"):
+        with pytest.raises(TypeError, match=r"axpy: argument 'n' \(int\) takes an integer, not"):
+            axpy(x, 1, y, n, seen)
+    axpy(x, np.True_, y, np.True_, seen)
+    assert y.tolist() == [1.0] * 8 and seen.tolist() == [1, 0, 0]
 
 
 @pytest.mark.skipif(not HLS, reason="OpenCL C has work-items instead")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import own as errors
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # With it the driver keeps the parameters' names and types.
 ARGUMENT_INFO = "-cl-kernel-arg-info"
+ALIGNED = 128  # bytes of the largest vector: at a multiple of it each `__local` argument begins
 _ASKS_WHICH = re.compile(r"\bget_(?:global|local|group|num)_\w+\s*\(")
 
 
@@ -38,8 +40,9 @@ class OwnProgram:
             if program is None:
                 program = backend._compiled(source, "", words, _refused)
                 parameters = json.dumps(_parameters(backend.cl, program)).encode()
-                cache.put(key, backend._binary(program))
-                cache.put(_beside(key), parameters)
+                if parameters != b"{}":  # drivers have no binary of nothing
+                    cache.put(key, backend._binary(program))
+                    cache.put(_beside(key), parameters)
         assert parameters is not None
         self.program = program
         self.parameters: dict[str, list[list[Any]]] = json.loads(parameters)
@@ -79,7 +82,7 @@ def _parameters(cl: Any, program: Any) -> dict[str, list[list[Any]]]:
     about, spaces = cl.kernel_arg_info, cl.kernel_arg_address_qualifier
     names = {spaces.GLOBAL: "global", spaces.CONSTANT: "global", spaces.LOCAL: "local"}
     parameters: dict[str, list[list[Any]]] = {}
-    for name in filter(None, program.get_info(cl.program_info.KERNEL_NAMES).split(";")):
+    for name in _kernel_names(cl, program):
         kernel = cl.Kernel(program, name)
         parameters[name] = []
         for k in range(kernel.num_args):
@@ -91,6 +94,16 @@ def _parameters(cl: Any, program: Any) -> dict[str, list[list[Any]]]:
     return parameters
 
 
+def _kernel_names(cl: Any, program: Any) -> list[str]:
+    try:
+        return [name for name in program.get_info(cl.program_info.KERNEL_NAMES).split(";") if name]
+    except cl.LogicError as e:
+        # What some drivers say of a text that compiles and has no kernel.
+        if e.code != cl.status_code.INVALID_PROGRAM_EXECUTABLE:
+            raise
+        return []
+
+
 class _Launcher:
     """Called as a `CompiledKernel`. A kernel object holds its arguments until it is enqueued, so each is in
     one launch at a time."""
@@ -99,6 +112,11 @@ class _Launcher:
         self.backend, self.key = program.backend, key
         self.cl, self.program = program.backend.cl, program.program
         self.free: list[Any] = [self._new_kernel()]
+        self.locals = [k for k, a in enumerate(key.numbers) if a.kind == "local"]
+        device = self.backend.cl_device
+        about = self.cl.kernel_work_group_info.LOCAL_MEM_SIZE
+        self.of_itself: int = self.free[0].get_work_group_info(about, device)
+        self._fits(())
 
     def _new_kernel(self) -> Any:
         return self.cl.Kernel(self.program, self.key.name)
@@ -109,6 +127,8 @@ class _Launcher:
         # Held until the command is enqueued: a kernel object does not hold what it was given.
         buffers = [self._from(buffer, offset, a) for a, buffer, offset in zip(key.pointers, args, args[count:])]
         pointers = iter(buffers)
+        if self.locals:
+            self._fits([args[2 * count + k] for k in self.locals])
         numbers = iter(args[2 * count :])
         try:
             kernel = self.free.pop()
@@ -134,6 +154,14 @@ class _Launcher:
         self.free.append(kernel)
         if not stream.launched & 1023:
             stream.throttle()
+
+    def _fits(self, sizes: Sequence[int]) -> None:
+        """ValueError where a work-group's memory is larger than the device's: some drivers end the
+        process for it."""
+        there: int = self.backend.cl_device.local_mem_size
+        asked = self.of_itself + sum(-(-size // ALIGNED) * ALIGNED for size in sizes)
+        if asked > there:
+            raise errors.no_room_for_locals(self.key.name, asked, self.backend.properties.name, there)
 
     def _from(self, buffer: Any, offset: int, a: OwnArgument) -> Any:
         """The buffer from where a tensor begins."""

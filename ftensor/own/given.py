@@ -1,0 +1,93 @@
+"""What users give beside a kernel's arguments: files, names, a compiler's words, numbers of work-items."""
+
+from __future__ import annotations
+
+import operator
+import os
+import shlex
+from collections.abc import Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._tensor import Tensor
+from ..errors import own as errors
+
+Ints = tuple[int, ...]
+File = str | bytes | os.PathLike[str]
+Words = str | Sequence[str | os.PathLike[str]] | None
+# Of one launch. Drivers multiply sizes without a look at what comes of it, and some end the process.
+MOST_WORK_ITEMS = 1 << 48
+
+
+def file_of(file: Any) -> Path:
+    """A file that is there; TypeError for what is no path, FileNotFoundError."""
+    if not isinstance(file, (str, bytes, os.PathLike)):
+        raise errors.not_a_path(file)
+    path = Path(os.fsdecode(file))
+    try:
+        found = path.is_file()
+    except ValueError:  # a NUL in the name
+        found = False
+    if not found:
+        raise errors.no_such_file(os.fsdecode(file))
+    return path
+
+
+def name_of(name: Any) -> str | None:
+    """A kernel's name, or None where it was left out; TypeError for anything else."""
+    if name is None or isinstance(name, str):
+        return name
+    raise errors.not_a_name(name)
+
+
+def text_of(text: Any) -> str:
+    """A text in OpenCL C; TypeError for anything else."""
+    if isinstance(text, str):
+        return text
+    raise errors.not_a_text(text)
+
+
+def words_of(parameter: str, words: Any) -> tuple[str, ...]:
+    """A compiler's words: a list of them, or a string that is cut as a shell cuts it.
+
+    TypeError for anything else, ValueError for a string with a quotation mark that has no second.
+    """
+    if words is None:
+        return ()
+    if isinstance(words, str):
+        try:
+            return tuple(shlex.split(words))
+        except ValueError as e:
+            raise errors.not_cut(parameter, words, str(e).lower()) from None
+    listed = isinstance(words, Sequence) and not isinstance(words, (bytes, bytearray, memoryview))
+    if not listed or not all(isinstance(word, (str, os.PathLike)) for word in words):
+        raise errors.not_words(parameter, words)
+    return tuple([os.fsdecode(word) for word in words])
+
+
+def sizes_of(kernel: str, parameter: str, count: Any) -> Ints | None:
+    """Work-items or compute units in one to three dims: an integer, or a sequence of them.
+
+    ValueError for anything else, and for more than a launch can have.
+    """
+    if count is None:
+        return None
+    sequence = isinstance(count, (tuple, list)) or (isinstance(count, np.ndarray) and count.ndim == 1)
+    try:
+        sizes = tuple([_integer(n) for n in (count if sequence else (count,))])
+    except TypeError:
+        sizes = ()
+    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+        raise errors.bad_sizes(kernel, parameter, count)
+    if prod(sizes) > MOST_WORK_ITEMS:
+        raise errors.too_many(kernel, parameter, count, MOST_WORK_ITEMS)
+    return sizes
+
+
+def _integer(n: Any) -> int:
+    if isinstance(n, (bool, Tensor)):
+        raise TypeError
+    return operator.index(n)

@@ -1,0 +1,11 @@
+// Stand-in for Vitis' ap_utils.h: cycles that a kernel waits for, which a function in C++ has none of.
+#pragma once
+#include <cstdint>
+
+#include "ap_int.h"
+
+static inline void ap_wait() {}
+static inline void ap_wait_n(int) {}
+#define ap_wait_until(condition)                                                                              \
+    static_assert(sizeof(condition) == 0, "ap_wait_until has no stand-in: nothing changes while the kernel waits; " \
+                                          "name Vitis' headers in FTENSOR_VITIS_INCLUDE")
