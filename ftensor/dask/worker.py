@@ -15,6 +15,7 @@ from distributed import Worker, WorkerPlugin
 from .. import fpga
 from .._device import fpga_devices, get_device_mapping, set_device_mapping
 from ..errors import dask as errors
+from ..runtime import cache
 from ..runtime.discovery import find
 from ..runtime.mapping import selector
 
@@ -30,7 +31,8 @@ class OwnDevice(WorkerPlugin):
     The worker has the resources "fpga" and the name of its target ("xilinx", "intel-cpu"), one of
     each: `with dask.annotate(resources={"fpga": 1})` has tasks one at a time on a device.
 
-    RuntimeError where no device is left, or where the worker's process was forked from one that had
+    RuntimeError where no device is left, where others can write the folder in TMPDIR in which workers
+    note what they have, or where the worker's process was forked from one that had
     found its devices.
     """
 
@@ -59,9 +61,12 @@ class OwnDevice(WorkerPlugin):
         """The place of a name that is free now; the system lets go of it when the process ends."""
         cluster = hashlib.sha1(worker.scheduler.address.encode()).hexdigest()[:12]
         folder = Path(tempfile.gettempdir()) / f"ftensor-dask-{os.getuid()}"
-        folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            cache.private_folder(folder)
+        except OSError as problem:
+            raise errors.no_lock_folder(worker.name, folder, problem) from problem
         for place in range(len(names)):
-            file = os.open(folder / f"{cluster}-{place}", os.O_RDWR | os.O_CREAT, 0o600)
+            file = os.open(folder / f"{cluster}-{place}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -43,6 +43,13 @@ not_joined = Message(
 )
 
 
+written_by_others = Message(
+    BuildError,
+    "{place} can be written by other users, so what lies there is not used; chmod go-w {place}, or set "
+    "FTENSOR_CACHE_DIR to a folder that you alone can write",
+)
+
+
 def not_compiled(log: Sequence[str]) -> BuildError:
     """A kernel that a program asked for, on which the compiler failed."""
     return BuildError("\n".join(["the compiler failed", *log]))

@@ -15,3 +15,8 @@ no_device_left = Message(
     "machine. Start as many workers as there are devices, or name one more than once, as in "
     'OwnDevice(["intel-cpu", "intel-cpu"])',
 )
+no_lock_folder = Message(
+    RuntimeError,
+    "worker {worker} can't note its device in {folder}: {problem}. Remove that folder, or start all workers "
+    "of this machine with the same TMPDIR, a folder that you alone can write",
+)

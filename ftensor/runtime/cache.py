@@ -59,26 +59,45 @@ def _sealed(name: str, payload: bytes) -> bytes:
 
 
 def others_write(place: Path) -> bool:
-    """Whether other users than this one and root may change what lies at a path."""
+    """Whether other users than this one and root may change what lies at a path, or made the link
+    that it is."""
     if not hasattr(os, "geteuid"):  # a system without owners of this kind
         return False
-    status = place.stat()
-    return status.st_uid not in (os.geteuid(), 0) or bool(status.st_mode & 0o022)
+    status, mine = place.stat(), (os.geteuid(), 0)
+    return not {status.st_uid, place.lstat().st_uid}.issubset(mine) or bool(status.st_mode & 0o022)
 
 
-def _trusted(file: Path) -> bool:
-    """Whether an entry's file, and each folder of the cache it lies in, is this user's alone.
+def private_folder(folder: Path) -> Path:
+    """A folder by a name that others can guess, made where it is not there; no link, and this user's
+    alone. PermissionError where somebody else made it or may write there."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.is_symlink() or others_write(folder):
+        raise PermissionError(f"{folder} is a link, or can be written by other users")
+    return folder
+
+
+def written_by_others(place: Path) -> Path | None:
+    """The first folder or file that others than this user can write, on the way from the cache's
+    folder to a place in it; None where there is none.
 
     What is run from here is run as this user. A folder like /tmp, where nobody may touch what is
     others', may hold the folders of entries.
     """
     top = directory()
-    sticky = bool(top.stat().st_mode & stat.S_ISVTX)
-    for place in (*([] if sticky else [top]), file.parent, file):
-        if place.exists() and others_write(place):
-            _warn_once(place, f"{place} can be written by others; chmod go-w {top}, or chown it")
-            return False
-    return True
+    sticky = top.exists() and bool(top.stat().st_mode & stat.S_ISVTX)
+    between = [parent for parent in place.parents if top in parent.parents]
+    for one in (*([] if sticky else [top]), *reversed(between), place):
+        if one.exists() and others_write(one):
+            return one
+    return None
+
+
+def _trusted(file: Path) -> bool:
+    """Whether an entry's file, and each folder of the cache it lies in, is this user's alone."""
+    place = written_by_others(file)
+    if place is not None:
+        _warn_once(place, f"{place} can be written by others; chmod go-w {directory()}, or chown it")
+    return place is None
 
 
 def get(name: str) -> bytes | None:

@@ -16,10 +16,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import cache
+from .spaceless import readable
 from .targets import CPU_RUNTIME, INTEL_CPU_LIBRARY
 
 SYSTEM_FOLDER = Path("/etc/OpenCL/vendors")
@@ -75,6 +76,23 @@ def pip_runtime() -> PipRuntime | None:
         tuple(path for name in NEIGHBOURS if (path := paths[name])),
         tuple(name for name, path in paths.items() if path is None),
     )
+
+
+def usable_runtime(notes: list[str]) -> PipRuntime | None:
+    """pip's runtime by a path that it can read itself; None, and a sentence in `notes`, where there
+    is none."""
+    runtime = pip_runtime()
+    if runtime is None or runtime.library is None:
+        return runtime
+    try:
+        return replace(runtime, library=readable(runtime.library))
+    except OSError as failure:
+        notes.append(
+            f"Intel's CPU runtime was left out: it cannot be used from {runtime.library.parent}, which has a "
+            f"blank in its name, nor be linked to another folder: {failure}; set FTENSOR_CACHE_DIR to a folder "
+            "without one"
+        )
+        return None
 
 
 def read_folder(folder: Path) -> dict[str, str]:
@@ -133,9 +151,7 @@ def write_folder(entries: dict[str, str], parent: Path) -> Path:
     """
     text = "\n".join(f"{name}\t{library}" for name, library in sorted(entries.items()))
     folder = parent / f"icd-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if cache.others_write(folder):
-        raise PermissionError(f"{folder} can be written by other users")
+    cache.private_folder(folder)
     for stray in set(os.listdir(folder)) - set(entries):
         if stray.endswith(".icd"):
             (folder / stray).unlink(missing_ok=True)
@@ -179,7 +195,7 @@ def offered(notes: list[str]) -> Iterator[dict[str, str]]:
         yield {}
         return
     chosen = os.environ.get("OCL_ICD_VENDORS")
-    runtime = pip_runtime()
+    runtime = usable_runtime(notes)
     if chosen:
         path = Path(chosen)
         entries = {path.name: path.read_text().strip()} if path.is_file() else read_folder(path)

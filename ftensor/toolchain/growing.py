@@ -83,6 +83,9 @@ class Growing:
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # What the image holds is a pickle, which runs what it says.
+        if (place := cache.written_by_others(self._groups)) is not None:
+            raise errors.written_by_others(place)
         with open(self.folder / "growing", "w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -227,3 +228,30 @@ def test_a_recording_that_no_device_holds_is_searched_as_by_scipy() -> None:
     spilled = [int(text) for text in re.findall(r"(\d+) chunks spilled", done.stdout)]
     assert len(off) == 2 and max(off) < 1e-5 and done.stdout.count("20 of 20 pulses") == 2
     assert len(spilled) == 3 and min(spilled) > 0
+
+
+def test_locks_are_in_a_folder_of_this_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody can make it first, or leave a link in it: neither is followed."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder, other = tmp_path / f"ftensor-dask-{os.getuid()}", tmp_path / "other"
+    worker: Any = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://127.0.0.1:8786"), name="w")
+    other.mkdir(mode=0o700)
+    folder.symlink_to(other)
+    with pytest.raises(RuntimeError, match=r"worker w can't note its device in .*TMPDIR"):
+        ftensor.dask.OwnDevice(["cpu"])._take(worker, ["cpu"])
+    folder.unlink()
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(RuntimeError, match="can be written by other users"):
+        ftensor.dask.OwnDevice(["cpu"])._take(worker, ["cpu"])
+    assert not list(other.iterdir()) and not list(folder.iterdir())
+    folder.chmod(0o700)
+    taken = ftensor.dask.OwnDevice(["cpu"])
+    assert taken._take(worker, ["cpu"]) == 0
+    (lock,) = folder.iterdir()
+    taken.teardown(worker)
+    lock.unlink()
+    lock.symlink_to(other / "victim")
+    with pytest.raises(OSError, match="symbolic links"):
+        ftensor.dask.OwnDevice(["cpu"])._take(worker, ["cpu"])
+    assert not (other / "victim").exists()

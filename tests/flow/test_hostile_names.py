@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from ftensor.runtime import icd
+from ftensor.runtime.discovery import find
 
 from .. import forked
 
@@ -15,7 +20,8 @@ needs = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 KERNEL = 'extern "C" void k(float *o, int n) { for (int i = 0; i < n; i++) o[i] = 1; }\n'
 INVENTORY = '[[kernel]]\nops = ["neg"]\n'
 # Names of files that g++ would take for options, and what a shell would run.
-NAMES = ("-DX.cpp", "-o.cpp", "@list.cpp", "a b'\"$(touch ran)größe\n.cpp")
+FOLDER = "a b'\"$(touch ran)größe"
+NAMES = ("-DX.cpp", "-o.cpp", "@list.cpp", f"{FOLDER}\n.cpp")
 OWN = """
 import ftensor as ft
 for name in {names!r}:
@@ -36,7 +42,7 @@ def test_sources_of_any_name_are_compiled(tmp_path: Path) -> None:
 
 
 @needs
-@pytest.mark.parametrize("folder", ["-o", "@list", "a b'\"$(touch ran)größe"])
+@pytest.mark.parametrize("folder", ["-o", "@list", FOLDER])
 def test_images_are_built_into_any_folder(tmp_path: Path, folder: str) -> None:
     """And used from there."""
     (tmp_path / "mine.toml").write_text(INVENTORY)
@@ -48,3 +54,49 @@ def test_images_are_built_into_any_folder(tmp_path: Path, folder: str) -> None:
     done = forked.run("-c", "import ftensor as ft; print(ft.ones(3).neg().tolist())", env=env, cwd=tmp_path)
     assert done.stdout.strip() == "[-1.0, -1.0, -1.0]", done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([folder, "mine.toml"])
+
+
+ONE = "import ftensor as ft; print((ft.ones(3) + 1).tolist())"
+
+
+@pytest.mark.parametrize("device", ["csim", "intel-cpu", "pocl"])
+def test_kernels_are_kept_in_any_folder(tmp_path: Path, device: str) -> None:
+    """The cache and what is temporary have names that shells and compilers might read. (The working
+    directory has another: Intel's compiler fails where that has a double quote and then a blank.)"""
+    there = {found.target.name for found in find()}
+    if device not in there:
+        pytest.skip(f"{device} is not here")
+    folder = tmp_path / FOLDER
+    (folder / "tmp").mkdir(parents=True)
+    env = {**os.environ, "FTENSOR_DEVICE": device, "PYTHONPATH": str(ROOT)}
+    env |= {"FTENSOR_CACHE_DIR": str(folder / "cache"), "TMPDIR": str(folder / "tmp")}
+    for _ in range(2):  # the second one finds it in the cache
+        done = subprocess.run([sys.executable, "-c", ONE], env=env, cwd=tmp_path, capture_output=True, text=True)
+        assert done.stdout.strip() == "[2.0, 2.0, 2.0]", done.stderr
+    assert any((folder / "cache").rglob("*")) and not list(tmp_path.rglob("ran"))
+
+
+def test_intels_runtime_is_used_from_any_environment(tmp_path: Path) -> None:
+    """It finds its parts by a path that it reads up to the first blank. The environment's folder of
+    libraries is the same, below one of such a name."""
+    runtime = icd.pip_runtime()
+    if runtime is None or runtime.library is None:
+        pytest.skip("Intel's CPU runtime is not installed by pip")
+    environment = tmp_path / FOLDER
+    (environment / "lib").mkdir(parents=True)
+    library = runtime.library.resolve()
+    for beside in library.parent.iterdir():
+        if beside.name != library.name:
+            (environment / "lib" / beside.name).symlink_to(beside)
+    try:
+        os.link(library, environment / "lib" / icd.INTEL_CPU_LIBRARY)
+    except (FileExistsError, OSError):
+        (environment / "lib" / icd.INTEL_CPU_LIBRARY).unlink(missing_ok=True)
+        shutil.copy(library, environment / "lib" / icd.INTEL_CPU_LIBRARY)
+    env = {**os.environ, "FTENSOR_DEVICE": "intel-cpu", "PYTHONPATH": str(ROOT)}
+    env.pop("OCL_ICD_VENDORS", None)
+    for cache in (tmp_path / "cache", environment / "cache"):
+        program = f"import sys; sys.prefix = {str(environment)!r}\n{ONE}"
+        env |= {"FTENSOR_CACHE_DIR": str(cache), "TMPDIR": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+        assert done.stdout.strip() == "[2.0, 2.0, 2.0]", done.stderr

@@ -133,7 +133,8 @@ def test_make_has_the_targets() -> None:
 
 def test_promises_name_tests_that_exist() -> None:
     """docs/reliability.md names `file::test`, or `::test` of the file before it."""
-    rows = [row for row in (ROOT / "docs/reliability.md").read_text().splitlines() if "`" in row]
+    promises = (ROOT / "docs/reliability.md").read_text().partition("\n## ")[0]
+    rows = [row for row in promises.splitlines() if "`" in row]
     rows = [row for row in rows if row.startswith("|")]
     assert rows
     for row in rows:
