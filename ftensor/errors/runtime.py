@@ -12,6 +12,10 @@ class OutOfMemoryError(RuntimeError):
     """The device, or the limit set for its pool, has no room for a buffer."""
 
 
+# The last one is raised: torch's device adds a class that is torch's error, too.
+raised_out_of_memory: list[type[OutOfMemoryError]] = [OutOfMemoryError]
+
+
 class KernelNotBuilt(RuntimeError):
     """The device's image lacks a kernel that the op needs.
 
@@ -147,7 +151,7 @@ def out_of_memory(
     why = ""
     if nbytes > largest:
         why = f"; the device takes at most {largest} bytes in one buffer"
-    return OutOfMemoryError(
+    return raised_out_of_memory[-1](
         f"{device} has no room for {nbytes} bytes: {allocated} are in use, {reserved} reserved, "
         f"the limit is {limit}{why}. Drop tensors, work on smaller parts, or raise "
         f"FTENSOR_MEMORY_LIMIT (bytes) if the device has more"

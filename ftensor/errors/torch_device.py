@@ -26,7 +26,10 @@ device_index = Message(
     "fpga:{index} does not exist: torch counts the devices of a backend in Python as one, fpga:0; "
     "ftensor.torch.set_device_mapping() says what that is",
 )
-cannot_pin = Message(RuntimeError, "Only dense CPU tensors can be pinned")
+cannot_pin = Message(
+    RuntimeError,
+    "Only dense CPU tensors can be pinned: memory of the device fpga is none of the host's; leave out pin_memory",
+)
 negative_dimension = Message(RuntimeError, "Trying to create tensor with negative dimension: {size!l}")
 two_devices = Message(
     RuntimeError, "Expected all tensors to be on the same device, but found at least two devices, fpga:0 and {other}!"
@@ -56,17 +59,34 @@ fallback_refused = Message(
     "ftensor has no kernel for aten::{op}, and set_fallback() says that nothing runs on the host; "
     'set_fallback("warn") or "silent" lets it',
 )
-# resize_ of a torch storage
+# resize_ of a torch storage, where torch keeps its storages in another way
 storage_resize = Message(
     NotImplementedError,
-    "a storage of the device fpga can't be resized: torch does that in C++ with the device's "
-    "allocator; resize the tensor, or make another one",
+    "this storage of the device fpga can't be resized, since torch keeps it in a way that ftensor "
+    "does not know; resize the tensor, or make another one",
 )
+negative_storage = Message(RuntimeError, "resize_ takes a size of 0 bytes or more, not {size}")
 not_an_ftensor = Message(TypeError, "this takes an ftensor.Tensor, not {value!k}")
 # A dtype that torch has and ftensor lacks
 no_such_dtype = Message(TypeError, "ftensor has no dtype for {dtype}; convert the tensor first")
 layout = Message(
-    NotImplementedError, "the device fpga has strided tensors only, not {layout}; ftensor has no sparse kernels"
+    NotImplementedError,
+    "the device fpga has strided tensors only, not {layout}; ftensor has no sparse kernels: compute "
+    "on the CPU, or take .to_dense() to the device",
+)
+
+
+def other_kind(op: str, kind: str) -> NotImplementedError:
+    """An op on sparse, quantized or nested tensors of the device."""
+    return NotImplementedError(
+        f"aten::{op}: the device fpga has no {kind} tensors; compute on the CPU, or take dense ones to the device"
+    )
+
+
+quantized = Message(
+    NotImplementedError,
+    "the device fpga has no quantized tensors, which a result of {dtype} would be; quantize on the CPU, or use "
+    "ftensor's own quantized ops",
 )
 # Another device than the fpga for torch.fpga
 not_the_fpga = Message(ValueError, "Expected a fpga device, but got: {device}")

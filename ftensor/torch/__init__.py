@@ -33,6 +33,7 @@ from . import copies as _copies  # noqa: F401
 from . import decompositions as _decompositions  # noqa: F401
 from . import distributed as _distributed
 from . import dlpack as _dlpack
+from . import files as _files
 from . import forward as _forward  # noqa: F401
 from . import hand_over as _hand_over
 from . import kernels as _kernels
@@ -63,6 +64,7 @@ _autocast.install()
 _accelerator.install()
 _moves.install()
 _dlpack.install()
+_files.install()
 _distributed.install()
 _profiling.install()
 _own.install()

@@ -10,7 +10,9 @@ from typing import Any
 
 import torch
 
+from .. import errors as all_errors
 from ..errors import torch_device as errors
+from ..errors.runtime import raised_out_of_memory
 from ..runtime.stream import Stream
 from . import module, private
 from .registration import NAME
@@ -72,6 +74,12 @@ class Generator(private.Generator, metaclass=_OfGenerators):
 
 
 Generator.__module__ = "torch"
+
+
+class OutOfMemoryError(all_errors.OutOfMemoryError, torch.OutOfMemoryError):
+    """ftensor's error, which `except torch.OutOfMemoryError` catches, too."""
+
+
 _inductor = torch._TorchCompileInductorWrapper.__call__
 
 
@@ -103,6 +111,7 @@ def install() -> None:
         if hasattr(torch.accelerator.memory, name):
             setattr(torch.accelerator.memory, name, function)
     torch.Generator = Generator
+    raised_out_of_memory.append(OutOfMemoryError)
     torch._TorchCompileInductorWrapper.__call__ = _compiled
     _recorded.__module__ = "torch"  # a function of torch's, to whoever lists them
     torch.Tensor.record_stream = _recorded

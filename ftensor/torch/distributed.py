@@ -21,6 +21,8 @@ from .private import untyped_storage
 from .registration import NAME, Library
 
 _READ = ("send", "barrier")  # all others write their first argument
+# gloo cuts the first dim of these tensors into parts; other backends cut the elements in a row.
+_IN_A_ROW = ("_allgather_base_", "_reduce_scatter_base_")
 
 
 def _on_host(t: Any) -> Any:
@@ -56,13 +58,17 @@ def _arriving(work: Any, pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> Any:
     return torch._C._distributed_c10d._create_work_from_future(arrived).boxed()
 
 
-def _collective(op: Any, written: bool) -> Any:
+def _in_a_row(t: Any) -> Any:
+    return t.view(-1) if isinstance(t, torch.Tensor) and t.is_contiguous() else t
+
+
+def _collective(op: Any, written: bool, in_a_row: bool) -> Any:
     def run(*args: Any) -> Any:
         twins = tree.tree_map(_on_host, args)
         pairs = list(zip(tree.tree_leaves(args[0]), tree.tree_leaves(twins[0]))) * written
         for t, _ in pairs:
             untyped_storage(t)._ft.expose()  # the host writes there, until the work is done
-        result = op(*twins)
+        result = op(*(map(_in_a_row, twins) if in_a_row else twins))
         work = result[-1] if isinstance(result, tuple) else result
         if copied := [pair for pair in pairs if _apart(pair[0])]:
             work = _arriving(work, copied)
@@ -88,7 +94,7 @@ def install() -> None:
             namespace, _, word = name.partition("::")
             if namespace == "c10d" and private.has_kernel_for(name, "PrivateUse1"):
                 op = getattr(torch.ops.c10d, word).default
-                library.impl(word, _collective(op, word not in _READ))
+                library.impl(word, _collective(op, word not in _READ, word in _IN_A_ROW))
 
 
 _kept: list[Library] = []

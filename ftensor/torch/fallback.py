@@ -40,6 +40,7 @@ class Plan(NamedTuple):
     name: str
     tensors: tuple[Where, ...]
     written: tuple[Where, ...]
+    state: tuple[Where, ...]  # written, and no result: what may grow on the way
     outs: tuple[Where, ...]
     device: bool
     indexed: bool  # whether some tensors may lie on the host: indices
@@ -112,7 +113,9 @@ def _plan(op: Any) -> Plan:
             known = next((by_set[n] for n in r.alias_info.before_set if n in by_set), None)
         results.append(known)
     name = schema.name.partition("::")[2] + f".{schema.overload_name}" * bool(schema.overload_name)
-    return Plan(name, tuple(tensors), tuple(writes), tuple(outs), device, "index" in name, tuple(results))
+    state = tuple(w for w in writes if w not in results and not w.several)
+    writes = [w for w in writes if w not in state]
+    return Plan(name, tuple(tensors), tuple(writes), state, tuple(outs), device, "index" in name, tuple(results))
 
 
 def _admit(name: str) -> list[int]:
@@ -203,6 +206,7 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
     if call.foreign is not None and not plan.indexed:
         raise errors.two_devices(call.foreign.device)
     fresh = _fresh_outs(plan, named)
+    grown = _owned(plan.state, positional, named, args, kwargs)
     if torch.is_autocast_enabled("cpu"):
         with ExcludeKeys(_AUTOCAST):
             result = op(*positional, **named)
@@ -211,6 +215,8 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
     back = 0
     for at in plan.written:
         back += call.wrote(_of(at, args, kwargs))
+    for out, own in grown:
+        _deliver(out, own)
     for at in plan.outs:
         if at.name in fresh:
             _deliver(kwargs[at.name], fresh[at.name])
@@ -235,6 +241,24 @@ def _fresh_outs(plan: Plan, named: dict[str, Any]) -> dict[str, torch.Tensor]:
         if isinstance(out, torch.Tensor):
             fresh[at.name] = named[at.name] = torch.empty(0, dtype=out.dtype)
     return fresh
+
+
+def _owned(
+    state: tuple[Where, ...], positional: list[Any], named: dict[str, Any], args: Any, kwargs: dict[str, Any]
+) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """What an op keeps in its arguments, as observers of ranges do, with host tensors in the place
+    of those of the device: an alias could not grow where the host resizes it."""
+    pairs = []
+    for at in state:
+        given = _of(at, args, kwargs)
+        if isinstance(given, torch.Tensor) and m.is_here(given):
+            own = _of(at, positional, named).clone()
+            pairs.append((given, own))
+            if at.position < len(positional):
+                positional[at.position] = own
+            else:
+                named[at.name] = own
+    return pairs
 
 
 def _deliver(out: torch.Tensor, result: torch.Tensor) -> None:

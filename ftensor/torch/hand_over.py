@@ -6,9 +6,11 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
+from ..errors import torch_device as errors
 from .fallback import run
 from .private import all_schemas, has_kernel, has_kernel_for, overload
 from .registration import F, aten, everything, impl
+from .schema import qualified
 
 
 def _convolution_backward(grad: Any, input: Any, weight: Any, *args: Any) -> Any:
@@ -51,6 +53,17 @@ def _or(function: Callable[..., Any], host: Callable[..., Any]) -> Callable[...,
     return either
 
 
+# Other kinds of tensors than strided ones, by the words in their keys.
+_KINDS = {"Sparse": "sparse", "SparseCsr": "sparse", "Quantized": "quantized", "NestedTensor": "nested"}
+
+
+def _refuse(kind: str) -> Callable[..., Any]:
+    def refused(op: Any, *args: Any, **kwargs: Any) -> Any:
+        raise errors.other_kind(qualified(op._schema), kind)
+
+    return refused
+
+
 def install() -> None:
     """Let everything without a kernel come here.
 
@@ -58,6 +71,8 @@ def install() -> None:
     overload that writes it.
     """
     everything.fallback(run, "PrivateUse1")
+    for word, kind in _KINDS.items():
+        everything.fallback(_refuse(kind), f"{word}PrivateUse1")
     for name in structured():
         if not has_kernel_for(f"aten::{name}", "PrivateUse1"):
             aten.impl(name, on_host(name))

@@ -82,6 +82,10 @@ def adopt(t: torch.Tensor, known: dict[int, torch.UntypedStorage] | None = None)
     The CPU tensor is given up: nobody else writes there. `known` has the storages that are the
     device's already, by their host twins' address, and those adopted so far.
     """
+    if t.layout is not torch.strided:
+        raise errors.layout(t.layout)
+    if t.is_quantized:
+        raise errors.quantized(t.dtype)
     if t.is_conj() or t.is_neg():
         t = t.resolve_conj().resolve_neg()
     cpu = untyped_storage(t)
@@ -180,3 +184,8 @@ class _Weak:
 
 
 _twins: WeakKeyDictionary[Storage, _Weak] = WeakKeyDictionary()
+
+
+def forget(memory: Storage) -> None:
+    """Forgets the torch storage of memory, which has other memory now."""
+    _twins.pop(memory, None)

@@ -20,7 +20,7 @@ from torch.fx import GraphModule, Node
 
 from . import memory as m
 from .calls import direct
-from .order import Item, is_here, ordered, tensors_in, worth_a_run
+from .order import Item, dispatched_here, is_here, ordered, tensors_in, worth_a_run
 from .private import untyped_storage
 from .registration import written
 from .runs import Run
@@ -217,7 +217,8 @@ class _Text:
             return self.call(node, direct(node, target), "f")
         if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten":
             return self.call(node, target, "t")
-        return self.call(node, written.get(qualified(target._schema)) or target, "t")
+        kernel = written.get(qualified(target._schema)) if dispatched_here(node) else None
+        return self.call(node, kernel or target, "t")
 
 
 class _Run:

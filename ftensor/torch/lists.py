@@ -64,8 +64,12 @@ def _served(name: str) -> Callable[..., Any]:
         words = tuple(kwargs)
         if not all(t.dtype in _FLOATS for t in self):
             return each(self, words, *values)
-        brought = [list(map(lift, x)) if isinstance(x, (list, tuple)) else lift(x) for x in values]
-        results = together(list(map(unwrap, self)), words, *brought)
+        try:
+            own = list(map(unwrap, self))
+            brought = [list(map(lift, x)) if isinstance(x, (list, tuple)) else lift(x) for x in values]
+        except RuntimeError:  # some lie on the CPU: torch takes or refuses each pair
+            return each(self, words, *values)
+        results = together(own, words, *brought)
         return None if results is None else list(map(wrap, results))
 
     return call

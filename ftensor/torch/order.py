@@ -42,6 +42,13 @@ def is_here(node: Node) -> bool:
     return direct(node, node.target) is not None
 
 
+def dispatched_here(node: Node) -> bool:
+    """Whether torch would ask the device's kernel for a call: if a tensor that it takes lies there,
+    or, where it takes none, if its result does."""
+    taken = [v for n in node.all_input_nodes for v in _leaves(n.meta.get("val"))]
+    return any(m.is_here(v) for v in taken or _leaves(node.meta.get("val")))
+
+
 def _leaves(val: Any) -> list[torch.Tensor]:
     if isinstance(val, torch.Tensor):
         return [val]

@@ -43,6 +43,9 @@ PATCHED = (
     "torch.clear_autocast_cache",
     "how torch.multiprocessing pickles an UntypedStorage",
     "aten::_pin_memory on CPU",
+    "safetensors.safe_open",
+    "where the hooks take pinned memory from, and what they call pinned",
+    "a c10::StorageImpl's pointer and size, when a storage is resized",
     "c10d's collectives of the device",
     "while a graph is traced: the parts of aten::multilabel_margin_loss_forward",
     "how the guard says its device and stream",
@@ -135,6 +138,48 @@ def answer_without_python() -> None:
         for place in (_EXCHANGE_DEVICE, _GET_DEVICE, _GET_STREAM, _GET_NEW_STREAM):
             methods[2 + place] = answer
     own.value = ctypes.addressof(methods) + 2 * ctypes.sizeof(pointer)
+
+
+# Methods of at::PrivateUse1HooksInterface, const all: how many, and the places of isBuilt(),
+# isPinnedPtr(void*) and getPinnedMemoryAllocator().
+_HOOKS, _IS_BUILT, _IS_PINNED, _PINNED = 17, 2, 11, 12
+
+
+def pin_plain_memory() -> None:
+    """Makes the registered hooks give the CPU's own allocator where torch asks for pinned memory,
+    as DistributedDataParallel and `pin_memory=True` of a tensor of the CPU do, and call all memory
+    of the CPU pinned: the device reads it all alike. Python's hooks can't answer either.
+
+    isBuilt says True, and ignores what else it is called with.
+    """
+    pointer = ctypes.c_void_p
+    folder = Path(torch.__file__).parent / "lib"
+    hooks = ctypes.CDLL(str(folder / "libtorch_cpu.so"))._ZN2at6detail19getPrivateUse1HooksEv
+    hooks.restype = pointer
+    own = pointer.from_address(hooks())
+    assert own.value is not None
+    table = (pointer * (2 + _HOOKS)).from_address(own.value - 2 * ctypes.sizeof(pointer))
+    methods = _for_ever((pointer * (2 + _HOOKS))(*table))
+    give = ctypes.CDLL(str(folder / "libc10.so"))._ZN3c1015GetCPUAllocatorEv
+    methods[2 + _PINNED] = ctypes.cast(give, pointer).value
+    methods[2 + _IS_PINNED] = methods[2 + _IS_BUILT]
+    own.value = ctypes.addressof(methods) + 2 * ctypes.sizeof(pointer)
+
+
+# c10::StorageImpl: the places of its pointer to the data and of its size in bytes.
+_DATA, _NBYTES = 16, 48
+
+
+def give_storage(storage: torch.UntypedStorage, address: int, nbytes: int) -> None:
+    """Lets a storage of the device stand for other memory, which whoever knows it sees.
+
+    NotImplementedError where torch keeps a storage in another way than is known.
+    """
+    data = ctypes.c_uint64.from_address(storage._cdata + _DATA)
+    size = ctypes.c_uint64.from_address(storage._cdata + _NBYTES)
+    if (data.value, size.value) != (storage.data_ptr(), storage.nbytes()):
+        raise errors.storage_resize()
+    data.value, size.value = address, nbytes
 
 
 def _device_zero(cpu: int) -> int | None:

@@ -59,6 +59,7 @@ def register_device(module: ModuleType) -> None:
     sys.modules[f"torch.{NAME}"] = module
     assert private.register_hooks(hooks) and private.register_guard(guard)
     private.answer_without_python()
+    private.pin_plain_memory()
     if not any(getattr(torch.version, other, None) for other in ("cuda", "hip", "xpu")):
         # A backward pass runs in the thread that asks for it, as it does for the CPU. torch would
         # else hand it to a thread for each device, which costs a small network 6 % of its time and

@@ -38,6 +38,7 @@ LINE = re.compile(r"(\S+) (=|<-) ([\w.]+)\((.*)\)(?: if (.*))?")
 PLACE = {"layout", "device", "pin_memory", "non_blocking", "async"}
 
 
+@cache
 def lines(path: Path) -> dict[str, str]:
     """The lines of a table, by overload."""
     kept = [w.strip() for w in path.read_text().splitlines()]
@@ -91,7 +92,9 @@ def wanted(schema: Any) -> bool:
     name = schema.name + f".{schema.overload_name}" * bool(schema.overload_name)
     if not name.startswith("aten::") or not has_kernel(name):
         return False
-    if not any(a.is_out for a in schema.arguments) and (qualified(schema) in _said() or name[6:] in ATEN):
+    if qualified(schema) in lines(SAID):
+        return True
+    if not any(a.is_out for a in schema.arguments) and name[6:] in ATEN:
         return True
     if has_kernel_for(name, "CompositeImplicitAutograd"):
         return False
@@ -161,7 +164,7 @@ def _writing(schema: Any, call: str, words: str, condition: str | None = None) -
 @cache
 def _said() -> dict[str, str]:
     """The lines by hand, and for each that gives a result one for the overload that writes it."""
-    said = lines(SAID)
+    said = dict(lines(SAID))
     plain = {_inputs(s): line for s in all_schemas() if (line := said.get(qualified(s)))}
     for schema in all_schemas():
         line = plain.get(_inputs(schema))

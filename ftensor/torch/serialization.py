@@ -10,9 +10,13 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import reduce_storage
 
+from .._tensor import Tensor
+from ..dtypes import uint8
 from ..errors import torch_device as errors
+from ..execute.copy import copy
 from . import memory as m
-from .host import adopt_storage, array_of, host_storage
+from . import private
+from .host import adopt_storage, array_of, forget, host_storage
 from .registration import NAME
 from .structure import check_index
 
@@ -72,7 +76,20 @@ def _read(self: Any, file: Any, offset: Any, is_real_file: bool, element_size: i
 def _resized(self: Any, size: int) -> Any:
     if self.device.type != NAME:
         return _resize(self, size)
-    raise errors.storage_resize()
+    before, had = self._ft, self.nbytes()
+    if size < 0:
+        raise errors.negative_storage(size)
+    if size == had:
+        return self
+    memory = m.allocate(size)
+    if kept := min(size, had):
+        parts = [Tensor._make(of, uint8, (kept,), (1,), 0) for of in (before, memory)]
+        copy(*parts)
+    private.give_storage(self, m.address_of(memory) if size else 0, size)
+    self._ft = memory
+    self.__dict__.pop("_cpu", None)
+    forget(before)
+    return self
 
 
 def _sent(storage: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,19 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+import ftensor.torch  # noqa: F401
+
 if not dist.is_available():
     pytest.skip("this torch has no torch.distributed", allow_module_level=True)
 
+from torch.distributed.fsdp import fully_shard
+
 PROGRAM = """
-import sys
+import copy, sys
 from datetime import timedelta
 import torch, torch.distributed as dist
+from torch import nn
+from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 import ftensor.torch
 from ftensor._device import default_backend, found_of
@@ -67,6 +74,21 @@ for step in range(3):
     trained(batch(step)[4 * rank : 4 * rank + 4].to("fpga")).square().mean().backward()
     optimizer.step()
 torch.save([p.cpu() for p in trained.module.parameters()], f"{file}.{rank}")
+
+whole = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
+alone = copy.deepcopy(whole)
+synced = nn.SyncBatchNorm.convert_sync_batchnorm(whole).to("fpga")
+fully_shard(synced[0])
+fully_shard(synced)
+optimizers = [torch.optim.SGD(net.parameters(), 0.1) for net in (synced, alone)]
+for step in range(2):
+    parts = batch(step)[4 * rank : 4 * rank + 4].to("fpga"), batch(step)
+    for net, optimizer, x in zip((synced, alone), optimizers, parts):
+        optimizer.zero_grad()
+        net(x).square().mean().backward()
+        optimizer.step()
+for p, q in zip(synced.parameters(), alone.parameters()):
+    torch.testing.assert_close(p.full_tensor().cpu(), q.detach(), rtol=1e-4, atol=1e-5)
 dist.destroy_process_group()
 """
 
@@ -106,3 +128,55 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
     for rank in (0, 1):
         for p, q in zip(torch.load(f"{file}.{rank}"), alone.parameters(), strict=True):
             torch.testing.assert_close(p, q.detach())
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[None]:
+    """A group of this process."""
+    dist.init_process_group("fpga", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("option", ["find_unused_parameters", "static_graph", "gradient_as_bucket_view"])
+def test_parameters_that_nothing_uses(option: str) -> None:
+    """torch asks for pinned memory to say which parameters were used."""
+    net = model(0).to("fpga")
+    if option != "gradient_as_bucket_view":
+        net.register_parameter("unused", nn.Parameter(torch.ones(2, device="fpga")))
+    trained = nn.parallel.DistributedDataParallel(net, **{option: True})
+    for _ in range(2):
+        trained(batch(0).to("fpga")).square().mean().backward()
+    wanted = model(0)
+    for _ in range(2):
+        wanted(batch(0)).square().mean().backward()
+    for p, q in zip(net[0].parameters(), wanted[0].parameters()):
+        assert p.grad is not None and q.grad is not None
+        torch.testing.assert_close(p.grad.cpu(), q.grad)
+
+
+@pytest.mark.usefixtures("alone")
+def test_shards_are_freed_between_uses() -> None:
+    net, wanted = model(0).to("fpga"), model(0)
+    fully_shard(net[0])
+    fully_shard(net)
+    for each, device in ((net, "fpga"), (wanted, "cpu")):
+        optimizer = torch.optim.SGD(each.parameters(), 0.1)
+        for step in range(2):
+            optimizer.zero_grad()
+            each(batch(step).to(device)).square().mean().backward()
+            optimizer.step()
+    for p, q in zip(net.parameters(), wanted.parameters()):
+        torch.testing.assert_close(p.full_tensor().cpu(), q.detach())  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("alone")
+def test_what_is_gathered_lies_in_a_row() -> None:
+    """Whatever the shape that it is gathered into."""
+    out = torch.zeros(1, 4, device="fpga")
+    dist.all_gather_into_tensor(out, torch.arange(4.0, device="fpga"))
+    assert out.tolist() == [[0, 1, 2, 3]]
+    part = torch.zeros(2, 2, device="fpga")
+    dist.reduce_scatter_tensor(part, torch.arange(4.0, device="fpga").view(4))
+    assert part.tolist() == [[0, 1], [2, 3]]

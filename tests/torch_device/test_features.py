@@ -100,8 +100,6 @@ def test_memory_is_given_back() -> None:
 def test_what_cannot_be() -> None:
     with pytest.raises(RuntimeError, match="fpga:1"):
         torch.empty(2, device="fpga:1")
-    with pytest.raises(NotImplementedError, match="resized"):
-        torch.ones(2, device="fpga").untyped_storage().resize_(100)
     with pytest.raises(RuntimeError):
         torch.empty(2, device="fpga", pin_memory=True)
     with pytest.raises(RuntimeError, match="negative dimension"):

@@ -79,9 +79,14 @@ def _update(
     if running_mean is None and running_var is None:
         return
     var, mean = var_mean(input.to(input._dtype.compute), dims)
-    for running, now in ((running_mean, mean), (running_var, var)):
-        if running is not None:
-            running.copy_((1 - momentum) * running + momentum * now)
+    moved(running_mean, mean, momentum)
+    moved(running_var, var, momentum)
+
+
+def moved(running: Tensor | None, now: Tensor, momentum: float) -> None:
+    """Brings a running statistic, if it is kept, nearer to that of this batch."""
+    if running is not None:
+        running.copy_((1 - momentum) * running + momentum * now)
 
 
 @op(namespace=SPACE)

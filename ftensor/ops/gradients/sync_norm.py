@@ -1,0 +1,139 @@
+"""Parts of batch normalization over several processes (`torch.nn.SyncBatchNorm`), forward and
+backward: each process sees its own samples, and sums go from one to all others between."""
+
+from __future__ import annotations
+
+from ..._tensor import Tensor
+from ...graph.fused import fused
+from ...rows.catalogue import aten_op
+from ..nn.layers.batch_norm import moved
+from ..nn.layers.norm import normalized, statistics_of
+from ..reduce.stats import var_mean
+
+
+def _dims(input: Tensor) -> tuple[int, ...]:
+    """All but the channels'."""
+    return 0, *range(2, input.ndim)
+
+
+def _across(x: Tensor, input: Tensor) -> Tensor:
+    """Numbers of channels as they broadcast against the input, in the dtype computed in."""
+    return x.to(input._dtype.compute).reshape((1, -1, *[1] * (input.ndim - 2)))
+
+
+@aten_op()
+@fused
+def batch_norm_stats(input: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """(mean, 1 / deviation) of each channel."""
+    mean, rstd = statistics_of(input, _dims(input), eps)
+    return mean.reshape(-1), rstd.reshape(-1)
+
+
+@aten_op()
+@fused
+def batch_norm_update_stats(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, momentum: float
+) -> tuple[Tensor, Tensor]:
+    """(mean, variance) of each channel, towards which the running ones are moved."""
+    var, mean = var_mean(input.to(input._dtype.compute), _dims(input), correction=0)
+    count = input.numel() / mean.numel()
+    moved(running_mean, mean, momentum)
+    moved(running_var, var * (count / (count - 1)), momentum)
+    return mean, var
+
+
+@aten_op()
+@fused
+def batch_norm_gather_stats_with_counts(
+    input: Tensor,
+    mean: Tensor,
+    invstd: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    momentum: float,
+    eps: float,
+    counts: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """(mean, 1 / deviation) of all processes' samples, from those of each and how many it has."""
+    n = counts.to(mean._dtype).reshape(-1, 1)
+    total = n.sum()
+    middle = (mean * n).sum(0) / total
+    squares = ((invstd.square().reciprocal() - eps + (mean - middle).square()) * n).sum(0)
+    moved(running_mean, middle, momentum)
+    moved(running_var, squares / (total - 1), momentum)
+    return middle, (squares / total + eps).rsqrt()
+
+
+@aten_op()
+def batch_norm_gather_stats(
+    input: Tensor,
+    mean: Tensor,
+    invstd: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    momentum: float,
+    eps: float,
+    count: int,
+) -> tuple[Tensor, Tensor]:
+    """The same where each process has as many samples."""
+    counts = mean.new_full((mean._shape[0],), count)
+    result: tuple[Tensor, Tensor] = batch_norm_gather_stats_with_counts(
+        input, mean, invstd, running_mean, running_var, momentum, eps, counts
+    )
+    return result
+
+
+@aten_op()
+@fused
+def batch_norm_elemt(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, invstd: Tensor, eps: float
+) -> Tensor:
+    """(input - mean) * invstd * weight + bias."""
+    factors = [None if x is None else _across(x, input) for x in (weight, bias)]
+    return normalized(input, _across(mean, input), _across(invstd, input), factors[0], factors[1])
+
+
+@aten_op()
+@fused
+def batch_norm_backward_reduce(
+    grad: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    invstd: Tensor,
+    weight: Tensor | None,
+    input_g: bool,
+    weight_g: bool,
+    bias_g: bool,
+) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
+    """The sums of the gradient, and of it times (input - mean), of this process; and the gradients
+    of weight and bias."""
+    g = grad.to(input._dtype.compute)
+    sums = g.sum(_dims(input))
+    along = (g * (input.to(g._dtype) - _across(mean, input))).sum(_dims(input))
+    of = along._dtype if weight is None else weight._dtype
+    grad_weight = (along * invstd.to(along._dtype)).to(of) if weight_g else None
+    grad_bias = sums.to(of).clone() if bias_g else None
+    return (sums, along, grad_weight, grad_bias) if input_g else (None, None, grad_weight, grad_bias)
+
+
+@aten_op()
+@fused
+def batch_norm_backward_elemt(
+    grad: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    invstd: Tensor,
+    weight: Tensor | None,
+    sum_dy: Tensor,
+    sum_dy_xmu: Tensor,
+    count: Tensor,
+) -> Tensor:
+    """The gradient of the input, from the sums of all processes and their samples' counts."""
+    of = input._dtype.compute
+    total = count.to(of).sum()
+    rstd = _across(invstd, input)
+    whole, along = (_across(x, input) / total for x in (sum_dy, sum_dy_xmu))
+    apart = input.to(of) - _across(mean, input)
+    scaled = rstd if weight is None else rstd * _across(weight, input)
+    result: Tensor = (grad.to(of) - whole - apart * rstd.square() * along) * scaled
+    return result.to(input._dtype)
