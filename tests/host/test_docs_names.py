@@ -155,3 +155,10 @@ def test_where_names_files_that_exist() -> None:
         named = re.findall(r"`(\w+/[\w./-]*)`", " ".join(places))
         assert named, job
         assert [path for path in named if not (ROOT / path).exists()] == [], job
+
+
+def test_the_changelog_is_for_users() -> None:
+    """Entries say what changed; how long something took on some machine stands on other pages."""
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert re.findall(r"^.*\d ?(?:ms|us|µs)\b.*$", text, re.M) == []
+    assert [line for line in text.splitlines() if len(line) > 200] == []
