@@ -1,7 +1,7 @@
-"""The table of docs/images.md: what a U55C would take for the programs of examples/programs.py, by
-the model, beside this machine's processor.
+"""Writes the table of docs/images.md: the programs of examples/programs.py on a U55C, by the model,
+and on this machine's processor.
 
-`python -m tests.programs_page` writes it: some minutes, as the programs run whole.
+`python -m tests.programs_page` takes some minutes, because it runs the whole programs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _run(*words: str) -> str:
 
 
 def estimated(name: str, calls: int) -> dict[str, Any]:
-    """The model's report of so many calls of a program."""
+    """Returns the model's report of a program that makes `calls` calls."""
     options = ("--board", "u55c", "--inventory", IMAGES[name], "--in-flight", str(QUEUED), "--json")
     report: dict[str, Any] = json.loads(
         _run("-m", "ftensor", "estimate", *options, PROGRAM, name, "--alone", str(calls))
@@ -49,8 +49,8 @@ def estimated(name: str, calls: int) -> dict[str, Any]:
 
 
 def row(name: str) -> str:
-    """A line of the table: of a call as those whose times stand beside. Settings are sent before,
-    once for each shape, and weights are packed in the first three."""
+    """Returns the table's line of a program: one call after the first three, which send the geometry
+    buffers and pack the weights."""
     before, after = estimated(name, KEPT), estimated(name, KEPT + 1)
     total, less = after["total"], before["total"]
     count = total["launches"] - less["launches"]
@@ -75,4 +75,4 @@ if __name__ == "__main__":
     rows = "".join(row(name) for name in IMAGES)
     before, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(before + BEGIN + HEAD + rows + END + rest.partition(END)[2])
-    sys.stdout.write(f"{PAGE} has today's table\n{rows}")
+    sys.stdout.write(f"wrote the table of {PAGE}\n{rows}")
