@@ -266,6 +266,8 @@ def _take(table: dict[str, Any], name: str, kind: Any, default: Any = _REQUIRED)
         raise bad_description(f"{name!r} is missing in {table}")
     if not isinstance(value, kind) or isinstance(value, bool):
         raise bad_description(f"{name}={value!r} is of the wrong kind")
+    if isinstance(value, str) and not value.isprintable():  # no byte of UTF-8, or none of XML
+        raise bad_description(f"{name}={value!r} has characters that no name has")
     return value
 
 

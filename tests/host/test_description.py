@@ -134,3 +134,11 @@ def test_info_of_what_is_no_image(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert printed.out == ""
     assert len(printed.err.splitlines()) == 1
     assert "xclbin" in printed.err
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\0b", "a\nb", "\x1b[31m"])
+@pytest.mark.parametrize("place", ["platform", "name"])
+def test_names_have_no_control_characters(place: str, text: str) -> None:
+    """Nor what no UTF-8 has: they would go into XML."""
+    with pytest.raises(ImageError, match=r"has characters that no name has"):
+        description.from_mapping({"kernels": [{"name": "k", "arguments": []}], place: text})
