@@ -16,7 +16,10 @@ import signal
 import struct
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from .calls import told
 
 SLOTS, SLOT, HEAD = 1024, 2048, 4096
 _ENTRY = struct.Struct("<I")  # length of the text; 0 is a slot that runs nothing
@@ -133,9 +136,10 @@ def _explain_once(number: int, explain: Callable[[int], None]) -> None:
         raise OSError("sigaction failed for " + signal.strsignal(number))  # type: ignore[operator]
 
 
-def describe_end(status: int, table: Table) -> str:
-    """The report: how the worker ended (its wait status), why, and what it was running."""
-    said, running = table.said, table.running()
+def describe_end(status: int, table: Table, notes: Path | None = None) -> str:
+    """The report: how the worker ended (its wait status), why, and what it was running. `notes` has
+    which lines of the program launched."""
+    said, running = told(table.said, notes), [told(text, notes) for text in table.running()]
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if number == signal.SIGKILL and said:  # its own decision, for which no kernel is to blame
         return said

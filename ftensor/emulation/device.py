@@ -164,7 +164,10 @@ class Device:
 
     def _write_registers(self, fields: Fields) -> Answer:
         unit, offset = self._unit(fields.number(2))
-        unit.write(offset, fields.data(4), self.memory)
+        try:
+            unit.write(offset, fields.data(4), self.memory)
+        except OutOfRange as failure:
+            raise Fatal(f"{failure}{unit.mark}") from failure
         return {1: True}
 
     def _read_registers(self, fields: Fields) -> Answer:
@@ -172,7 +175,6 @@ class Device:
         if not offset:
             self._completions.hold(unit, HOLD)
             if unit.stuck:
-                raise Fatal(
-                    f"the stages of kernel {unit.kernel.name!r} wait for each other, and none can go on: {unit.stuck}"
-                )
+                waits = f"the stages of kernel {unit.kernel.name!r} wait for each other, and none can go on"
+                raise Fatal(f"{waits}: {unit.stuck}{unit.mark}")
         return {1: True, 2: unit.read(offset)}

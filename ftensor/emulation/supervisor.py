@@ -146,4 +146,4 @@ def supervise(path: str, host: int) -> str | None:
         status = os.waitpid(worker, 0)[1]
     if table.said == GOODBYE and os.WIFEXITED(status):
         return None
-    return describe_end(status, table)
+    return describe_end(status, table, Path(scratch) / f"calls-{host}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
+from collections import Counter
 from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
+from .calls import mark
 from .crash import Run
 from .kernels import KernelFunction
 from .memory import Memory
@@ -17,6 +19,7 @@ START, DONE, IDLE = 1, 2, 4  # bits of the control register at offset 0
 WINDOW = 0x10000  # bytes of addresses that belong to a unit
 STACK = 256 << 20  # bytes; kernels keep their local memories on the stack
 _libc = ctypes.CDLL(None)
+_starts: Counter[str] = Counter()  # launches of each kernel, whatever image it was in
 
 
 class Completions:
@@ -57,6 +60,7 @@ class ComputeUnit:
 
     def __init__(self, kernel: KernelFunction, name: str, completions: Completions, run: Run) -> None:
         self.kernel, self.name, self.running = kernel, name, False
+        self.mark = ""  # of the last launch
         self.stuck = ""  # what stages that all waited for each other waited for
         self._registers = bytearray(kernel.register_bytes)
         self._finished = False  # and nobody has seen it yet
@@ -72,13 +76,15 @@ class ComputeUnit:
         # A single word with the CONTINUE bit acknowledges DONE; it starts nothing.
         if offset or not len(data) or not data[0] & START:
             return
+        self.mark = mark(self.kernel.name, _starts[self.kernel.name])
+        _starts[self.kernel.name] += 1
         values, shown = self.kernel.bind(self._registers, memory)
         if self._thread is None:
             threading.stack_size(STACK)
             self._thread = threading.Thread(target=self._serve, daemon=True)
             self._thread.start()
         self.running = True
-        self._work.put((values, f"kernel {self.kernel.name}, compute unit {self.name}: {shown}"))
+        self._work.put((values, f"kernel {self.kernel.name}, compute unit {self.name}: {shown}{self.mark}"))
 
     def read(self, offset: int) -> bytes:
         """A register's four bytes. DONE is shown once, then the unit is idle."""

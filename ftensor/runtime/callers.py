@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 from types import FrameType
+from typing import NamedTuple
 
 
 def levels_to_user() -> int:
@@ -19,8 +21,28 @@ def levels_to_user() -> int:
     return level
 
 
+class Caller(NamedTuple):
+    """A line of the program, and the test that pytest ran there, if one."""
+
+    file: str
+    line: int
+    test: str
+
+    def __str__(self) -> str:
+        return _line(self.file, self.line) + (f" (in the test {self.test})" if self.test else "")
+
+
+def caller() -> Caller:
+    """The innermost line that is not ours."""
+    frame = sys._getframe(levels_to_user() - 1)
+    return Caller(frame.f_code.co_filename, frame.f_lineno, os.environ.get("PYTEST_CURRENT_TEST", ""))
+
+
 def line_of(frame: FrameType) -> str:
     """Where a frame is: the file, the line's number and, where there is one, its text."""
-    name, number = frame.f_code.co_filename, frame.f_lineno
+    return _line(frame.f_code.co_filename, frame.f_lineno)
+
+
+def _line(name: str, number: int) -> str:
     text = linecache.getline(name, number).strip()
     return f"{name}:{number}" + (f": {text}" if text else "")

@@ -46,7 +46,7 @@ class Slot:
     """A kernel as ops hold it, whatever image it comes from; `run` is its present launcher. One of
     a user's own comes from one `image` and says by `make` how it is launched."""
 
-    __slots__ = ("entry", "image", "make", "params", "run")
+    __slots__ = ("entry", "image", "kernels", "make", "params", "run")
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class Slot:
         self.entry, self.params = entry, params
         self.image, self.make = image, make
         self.run: CompiledKernel | None = None
+        self.kernels: tuple[tuple[str, int], ...] = ()  # what it starts, and how many units of each
 
 
 class Images(ABC):

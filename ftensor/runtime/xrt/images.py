@@ -13,6 +13,7 @@ from ...image.file import ImageFile, check_device
 from ..images import Images, LoadedImage, Slot
 from ..parts import CompiledKernel
 from . import together
+from .calls import calls
 from .launcher import make_launcher
 from .maker import maker
 
@@ -31,6 +32,7 @@ class XrtImages(Images):
     def __init__(self, backend: XrtBackend) -> None:
         super().__init__(backend)
         self.maker = maker()
+        self.calls = calls() if backend.emulated else None
         self.several_banks = False  # whether the active image's kernels reach more than one
         self._ready_slots: list[Slot] = []  # those that hold kernel objects
         # The last launch of each entry that several kernels serve: its queue, and its end.
@@ -100,22 +102,45 @@ class XrtImages(Images):
     def launcher(self, slot: Slot) -> CompiledKernel:
         """A launcher that holds on to the entry, while images come and go."""
         lock, ready, backend = self.lock, self._ready, self.backend
+        noted = self._noted if self.calls is not None else None
 
         def launch(stream: Any, units: int, /, *args: Any) -> None:
             _ = stream.queue  # before the lock: in a forked child this raises
             with lock:
                 try:
-                    (slot.run or ready(slot))(stream, units, *args)
+                    run = slot.run or ready(slot)
+                    (run if noted is None else noted(slot, run))(stream, units, *args)
                     return
                 except OutOfMemoryError:
                     # Here ends what the traceback holds: the kernel object, and with it buffers.
                     pass
                 backend.make_room()
                 try:
-                    ready(slot)(stream, units, *args)
+                    run = ready(slot)
+                    (run if noted is None else noted(slot, run))(stream, units, *args)
                 except OutOfMemoryError:
                     backend.pool.failures += 1
                     raise
+
+        return launch
+
+    def _noted(self, slot: Slot, run: CompiledKernel) -> CompiledKernel:
+        """The slot's launcher, noting who launches."""
+        calls = self.calls
+        assert calls is not None
+
+        def launch(stream: Any, units: int, /, *args: Any) -> None:
+            calls.note(slot.kernels, units, id(stream))
+            try:
+                run(stream, units, *args)
+            except Exception:
+                if units > 1:
+                    calls.lose()
+                raise
+            except BaseException:  # Ctrl-C, anywhere in it
+                calls.lose()
+                raise
+            calls.made(slot.kernels, units)
 
         return launch
 
@@ -130,7 +155,9 @@ class XrtImages(Images):
         if slot.make is not None:
             slot.run = slot.make()
         else:
-            several = len(image.file.manifest.parts(slot.entry)) > 1
+            parts = image.file.manifest.parts(slot.entry)
+            several = len(parts) > 1
+            slot.kernels = tuple([(record.name, record.units) for record, _ in parts])
             make = together.make_launcher if several else make_launcher
             slot.run = make(self.backend, image, slot)
         self._ready_slots.append(slot)

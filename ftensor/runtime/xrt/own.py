@@ -30,6 +30,7 @@ def own_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> OwnKernel:
     assert described is not None, "asked for by its description"
     units = len(described.units) if key.shared else 1
     slot = Slot(key.entry, image=image, make=partial(_launcher, backend, image, key))
+    slot.kernels = ((key.name, max(1, units)),)
     return OwnKernel(backend.images.launcher(slot), 0, max(1, units))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import image as errors
 from .. import signals
-from ..callers import levels_to_user, line_of
+from ..callers import Caller, caller
 from ..images import ATTEMPTS
 
 if TYPE_CHECKING:
@@ -38,11 +38,13 @@ class Operand:
 
 
 class Command(NamedTuple):
-    """A launch or an upload that was put off; `line` is where the program asked for its kernel."""
+    """A launch or an upload that was put off; `made_by` is the program's line that launched, and
+    `lacking` whether its kernel was not there."""
 
     run: Callable[[], None]
     stream: Stream
-    line: str = ""
+    made_by: Caller | None = None
+    lacking: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,7 @@ class PutOff:
                 return False
             operands = [Operand(t._storage, t._offset) for t in tensors]
             run = partial(_enqueued, launch, stream, tuple(numbers), operands)
-            line = line_of(sys._getframe(levels_to_user() - 1)) if lacking else ""
-            self._add(Command(run, stream, line), [o._storage for o in operands])
+            self._add(Command(run, stream, caller(), lacking), [o._storage for o in operands])
             return True
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
@@ -176,17 +177,21 @@ class PutOff:
                 self._busy = False
 
     def _enqueue(self, most: int) -> None:
+        calls = self.images.calls
         # Not those that came since the kernels were asked for, or come from finalizers now.
         for _ in range(min(most, len(self._commands))):
-            run, stream, line = self._commands.popleft()
+            command = self._commands.popleft()
+            if calls is not None:
+                calls.made_by = command.made_by
             try:
-                run()
+                command.run()
             except Exception as error:  # noqa: BLE001
                 # A doubt of the stream, told where a device's errors are.
-                failure: Exception = error.with_traceback(None)  # which would hold kernels, memory
-                if line and isinstance(error, errors.ImageError):
-                    failure = errors.asked_for_at(error, line)
-                stream.doubts.setdefault((Failed, str(failure)), Failed(failure))
+                failure = _placed(error.with_traceback(None), command)  # which would hold kernels, memory
+                command.stream.doubts.setdefault((Failed, str(failure)), Failed(failure))
+            finally:
+                if calls is not None:
+                    calls.made_by = None
         if not self._commands:
             self.forget()
 
@@ -210,6 +215,17 @@ class PutOff:
                 for doubt in stream.doubts.values():
                     if isinstance(doubt, Failed):
                         print(f"ftensor: {doubt.error}", file=sys.stderr)
+
+
+def _placed(error: Exception, command: Command) -> Exception:
+    """An error with the line that launched."""
+    if command.made_by is None:
+        return error
+    if command.lacking and isinstance(error, errors.ImageError):
+        return errors.asked_for_at(error, command.made_by)
+    if error.args and isinstance(error.args[0], str):
+        error.args = (f"{error.args[0]}\nIt was launched at {command.made_by}", *error.args[1:])
+    return error
 
 
 def _enqueued(launch: Any, stream: Stream, numbers: Sequence[Any], operands: Sequence[Operand]) -> None:

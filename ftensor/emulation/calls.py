@@ -1,0 +1,52 @@
+"""Which line of a program made a launch, by what ftensor in the program notes of its launches.
+
+A file in the run's folder has a line of text for each of the last ones: kernel, number of the first
+command among the kernel's, commands, stream, file, line, test. Other hosts write none.
+"""
+
+from __future__ import annotations
+
+import linecache
+from pathlib import Path
+
+MARK = "\0"  # in a text of the device, before a kernel's name and the number of its launch
+
+
+def mark(kernel: str, number: int) -> str:
+    """What `told` finds a launch by, at the end of a text."""
+    return f"{MARK}{kernel}{MARK}{number}{MARK}"
+
+
+def told(text: str, notes: Path | None) -> str:
+    """A text of the device with where the launch that it ends with was made, if that is noted."""
+    text, *launch = text.split(MARK)
+    whole = len(launch) == 3  # what is too long for its place is cut
+    places = _places(notes, launch[0], int(launch[1])) if whole and notes is not None else []
+    if not places:
+        return text
+    return text + "\n    launched at " + ("" if len(places) == 1 else "one of\n      ") + "\n      ".join(places)
+
+
+def _places(notes: Path, kernel: str, number: int) -> list[str]:
+    """Where a launch was made: one place, or several where streams ran beside each other, whose
+    launches the device may have begun in another order."""
+    try:
+        lines = notes.read_text(errors="surrogateescape").split("\n")
+    except OSError:
+        return []
+    noted = [words for line in lines if (words := line.rstrip().split("\t"))[0] == kernel and len(words) >= 6]
+    if not any(int(first) <= number < int(first) + int(count) for _, first, count, *_ in noted):
+        return []
+    if len({words[3] for words in noted}) == 1:
+        noted = [words for words in noted if int(words[1]) <= number < int(words[1]) + int(words[2])]
+    else:
+        noted = [words for words in noted if abs(int(words[1]) - number) < _BESIDE]
+    return list(dict.fromkeys(_shown(*words[4:]) for words in noted))
+
+
+_BESIDE = 64  # launches by which streams may be ahead of each other
+
+
+def _shown(file: str, line: str, test: str = "") -> str:
+    text = linecache.getline(file, int(line)).strip()
+    return f"{file}:{line}" + (f": {text}" if text else "") + (f" (in the test {test})" if test else "")

@@ -1,0 +1,101 @@
+"""What fails under `ftensor emulate` is told with the line that launched it, and with pytest's test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ftensor.emulation.calls import mark, told
+from ftensor.errors.image import ImageError
+from ftensor.runtime.callers import Caller, caller
+from ftensor.runtime.xrt.calls import SLOTS, Calls
+from ftensor.runtime.xrt.put_off import Command, _placed
+
+from .emulation_host import emulate
+
+TESTS = """
+import numpy as np
+import ftensor as ft
+
+def reach(at):
+    out = ft.from_numpy(np.zeros(4, np.int32))
+    ft.fpga.kernel({image!r}, "reach")(out, at)  # here
+    return out
+
+def test_good():
+    assert reach(1).tolist() == [0, 1, 0, 0]
+
+def test_bad():
+    out = reach(5000)
+    reach(2)
+    out.tolist()
+"""
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_a_crash_in_pytest(xrt_image: Path, tmp_path: Path) -> None:
+    file = tmp_path / "test_reach.py"
+    file.write_text(TESTS.format(image=str(xrt_image)))
+    done = emulate("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", file)
+    assert done.returncode and "was ended by SIGSEGV" in done.stderr
+    launched = f'launched at {file}:7: ft.fpga.kernel({str(xrt_image)!r}, "reach")(out, at)  # here (in the test '
+    assert launched in done.stderr
+    assert "test_reach.py::test_bad (call))" in done.stderr and "test_good" not in done.stderr
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Calls, Path]:
+    monkeypatch.setattr("ftensor.runtime.xrt.calls.os.getpid", lambda: 7)
+    calls = Calls(tmp_path)
+    return calls, tmp_path / "calls-7"
+
+
+def launch(calls: Calls, line: int, stream: int = 1, units: int = 1, kernel: str = "k") -> None:
+    calls.made_by = Caller("none.py", line, "")
+    calls.note([(kernel, 2)], units, stream)
+    calls.made([(kernel, 2)], units)
+
+
+def test_the_launch_of_a_number(notes: tuple[Calls, Path]) -> None:
+    """Each command counts, another kernel's not, and a launch that failed before it was enqueued not."""
+    calls, file = notes
+    launch(calls, 1)
+    launch(calls, 2, units=5)  # of two units that there are
+    calls.note([("k", 2)], 1, 1)
+    launch(calls, 3, kernel="other")
+    launch(calls, 4)
+    lines = [told("text" + mark("k", number), file) for number in range(5)]
+    assert lines[:4] == [f"text\n    launched at none.py:{line}" for line in (1, 2, 2, 4)]
+    assert lines[4] == told("text", file) == told("text" + mark("none", 0), file) == "text"
+    assert told("text" + mark("k", 0), file.with_name("none")) == told("text" + mark("k", 0), None) == "text"
+    assert told("text" + mark("k", 10)[:-2], file) == "text"  # cut
+    for k in range(SLOTS):  # the first ones are forgotten
+        launch(calls, 10 + k)
+    assert told("text" + mark("k", 3), file) == "text"
+    assert told("text" + mark("k", 4 + SLOTS - 1), file).endswith(f"none.py:{9 + SLOTS}")
+    calls.lose()
+    launch(calls, 5)
+    assert told("text" + mark("k", 4 + SLOTS), file) == "text"
+
+
+def test_streams_beside_each_other(notes: tuple[Calls, Path]) -> None:
+    """Nobody knows which launch the device began first: all are told."""
+    calls, file = notes
+    launch(calls, 1, stream=1)
+    launch(calls, 2, stream=2)
+    assert told("text" + mark("k", 0), file) == "text\n    launched at one of\n      none.py:1\n      none.py:2"
+
+
+def test_what_was_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next wait says where it was launched, and in which test."""
+    by = caller()
+    assert by.test.startswith("tests/flow/test_emulation_calls.py::test_what_was_put_off")
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    plain = str(caller())
+    assert plain.startswith(__file__) and plain.endswith(": plain = str(caller())")
+    command = Command(lambda: None, None, by)  # type: ignore[arg-type]
+    assert str(_placed(ValueError("why"), command)) == f"why\nIt was launched at {by}"
+    lacking = str(_placed(ImageError("why"), command._replace(lacking=True)))
+    assert lacking == f"why\nIt was asked for at {by}"
+    assert str(_placed(ValueError("why"), command._replace(made_by=None))) == "why"
