@@ -188,7 +188,8 @@ def test_the_control_register() -> None:
     unit.write(0x20, word(7), Memory())
     assert unit.read(0x20) == bytes(word(7))
     unit.close()
-    assert unit.notes == ["kernel k, compute unit k_1: ", None]
+    assert unit.notes == ["kernel k, compute unit k_1: " + unit.mark, None]
+    assert unit.mark.startswith("\0k\0")
 
 
 def test_one_answer_of_a_round_is_held_until_any_unit_ends() -> None:

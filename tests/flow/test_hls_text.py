@@ -12,7 +12,7 @@ import pytest
 
 import ftensor as ft
 from ftensor.kernels.board_skeleton import board_skeletons, options
-from ftensor.kernels.ctype import width
+from ftensor.kernels.ctype import MEMORY, width
 from ftensor.kernels.hls_path import hls_root
 from ftensor.kernels.skeletons.compact import CompactKey
 from ftensor.kernels.skeletons.conv import ConvKey
@@ -32,6 +32,12 @@ from ftensor.toolchain.vitis.source import headers, source, standins
 
 from .hls_cases import ARITHMETIC, RUN, STRIDED, STRUCTURES, SUMS, arithmetic, key, port
 from .hls_kernels import library
+
+
+def test_every_type_in_memory_has_a_width() -> None:
+    """As a port has vectors of it."""
+    sizes = {name: width(f"hls::vector<{c}, 4>") // 4 for name, c in MEMORY.items() if "complex" not in name}
+    assert sizes == {name: getattr(ft, name).itemsize for name in sizes}
 
 
 def test_names_and_words() -> None:

@@ -119,6 +119,7 @@ def test_pointers_to_other_things(source: Path) -> None:
     assert "whole elements of 16 bytes, and the tensor has 6 bytes" in refusal(
         ValueError, k, pairs, out[:3].clone(), True, z
     )
+    assert "and the tensor has 24 bytes" in refusal(ValueError, k, pairs, ft.zeros(12, dtype=ft.int16), True, z)
     assert "begins 2 bytes into its memory" in refusal(ValueError, k, pairs, ft.zeros(9, dtype=ft.int16)[1:], True, z)
     assert "takes a tensor of complex128" in refusal(TypeError, k, pairs, out, True, z.real)
     assert "takes True or False, not 2.5" in refusal(TypeError, k, pairs, out, 2.5, z)

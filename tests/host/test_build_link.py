@@ -44,6 +44,15 @@ def test_every_unit_of_a_kernel_reaches_the_same_memories():
     ]
 
 
+def test_each_pointer_of_a_port_reaches_its_memory():
+    """A geometry shares the port of an operand of its width."""
+    of = dtypes.int32
+    key = KernelKey("add", "rows", of, 1, (Port(of, "x"),), (Port(of, "x"), Port(of, "x")), ("(a + b)",))
+    text = link.configuration([Group("k", (key,), banks="DDR[1]")], (2022, 2))
+    there = [r for r in rows(text) if r.startswith("sp=")]
+    assert there == [f"sp=k_1.{a}:DDR[1]" for a in ("out0", "in_a", "geometry", "in_b")]
+
+
 def test_units_are_spread_over_the_dies_of_a_chip_with_hbm():
     """The largest first, each to the die with most room; DDR's banks lie beside every die."""
     groups, board = [group("big", 1), *(group(f"k{i}", 2) for i in range(4))], find("u55c")

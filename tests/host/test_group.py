@@ -45,6 +45,12 @@ def test_members_share_ports_and_leave_some_unused() -> None:
     assert call(group, 2) == "0 1 @0 2 3 =0 =0 =0 =2 4"
 
 
+def test_a_record_names_results_and_operands() -> None:
+    member = record(Group("ft_some", (pointwise("eq", "vvv", out=ft.bool),)), "0").members[0]
+    assert (member.op, member.outs, member.ins) == ("eq", ("bool",), ("float32", "float32"))
+    assert (member.kinds, member.compute) == ("vvv", "float32")
+
+
 def test_ports_are_vectors_of_what_the_members_share() -> None:
     c = {a.name: a.c for a in arguments(Group("ft_same", (ADD, NEG)))}
     assert c["in_a"] == "const hls::vector<float, 16> *"
