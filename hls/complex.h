@@ -35,7 +35,7 @@ FT_FN_ONCE FT_V ft_cabs(FT_C z)
     const FT_V r = hypot(z.re, z.im);
     return ft_isinf(z.re) || ft_isinf(z.im) ? K(INFINITY) : r;
 }
-FT_FN_ONCE FT_V ft_carg(FT_C z) { return atan2(z.im, z.re); }
+FT_FN_ONCE FT_V ft_carg(FT_C z) { return ft_atan2(z.im, z.re); }
 FT_FN_ONCE FT_C ft_csgn(FT_C z)
 {
     const FT_V r = ft_cabs(z);
@@ -77,7 +77,7 @@ FT_FN_ONCE FT_C ft_clog(FT_C z)
     const FT_V near = K(0.5) * log1p((m - K(1)) * (m + K(1)) + n * n);  // |z| may be close to 1
     const FT_V re = m > K(0.5) && m < K(2) ? near : (m == K(0) ? K(-INFINITY) : far);
     const FT_V odd = x != x || y != y ? K(NAN) : re;
-    return ft_cmake(ft_isinf(x) || ft_isinf(y) ? K(INFINITY) : odd, atan2(z.im, z.re));
+    return ft_cmake(ft_isinf(x) || ft_isinf(y) ? K(INFINITY) : odd, ft_atan2(z.im, z.re));
 }
 
 FT_FN_ONCE FT_C ft_clog1p(FT_C z)
@@ -142,21 +142,21 @@ FT_FN_ONCE FT_C ft_ctanh(FT_C z)
 FT_FN_ONCE FT_C ft_casin(FT_C z)
 {
     const FT_C p = ft_csqrt(ft_cmake(K(1) - z.re, -z.im)), q = ft_csqrt(ft_cmake(K(1) + z.re, z.im));
-    const FT_V re = atan2(z.re, p.re * q.re - p.im * q.im), im = asinh(p.re * q.im - p.im * q.re);
+    const FT_V re = ft_atan2(z.re, p.re * q.re - p.im * q.im), im = asinh(p.re * q.im - p.im * q.re);
     const FT_M far = fabs(z.re) > FT_CHUGE || fabs(z.im) > FT_CHUGE;
     const FT_V l = K(FT_LN2) + ft_clog(z).re;
     const FT_M lost = z.im != z.im && z.re == K(0);  // the real part is known all the same
-    return ft_cmake(lost ? z.re : (far ? atan2(z.re, fabs(z.im)) : re), far ? copysign(l, z.im) : im);
+    return ft_cmake(lost ? z.re : (far ? ft_atan2(z.re, fabs(z.im)) : re), far ? copysign(l, z.im) : im);
 }
 
 FT_FN_ONCE FT_C ft_cacos(FT_C z)
 {
     const FT_C p = ft_csqrt(ft_cmake(K(1) - z.re, -z.im)), q = ft_csqrt(ft_cmake(K(1) + z.re, z.im));
-    const FT_V re = K(2) * atan2(p.re, q.re), im = asinh(q.re * p.im - q.im * p.re);
+    const FT_V re = K(2) * ft_atan2(p.re, q.re), im = asinh(q.re * p.im - q.im * p.re);
     const FT_M far = fabs(z.re) > FT_CHUGE || fabs(z.im) > FT_CHUGE;
     const FT_V l = K(FT_LN2) + ft_clog(z).re;
     const FT_M lost = z.im != z.im && z.re == K(0);
-    const FT_V angle = far ? atan2(fabs(z.im), z.re) : re;
+    const FT_V angle = far ? ft_atan2(fabs(z.im), z.re) : re;
     return ft_cmake(lost ? K(FT_PI / 2) : angle, far ? -copysign(l, z.im) : im);
 }
 
@@ -173,7 +173,7 @@ FT_FN_ONCE FT_C ft_catanh(FT_C z)
     const FT_V close = K(0.5) * log(hypot(K(1) + x, y) / d), wide = K(0.25) * log1p(K(4) * x / (d * d));
     const FT_M far = m > FT_CHUGE;
     const FT_V q = n / m, tail = ft_isinf(m) ? K(0) : x / m / (m * (K(1) + q * q));
-    const FT_V turn = K(0.5) * atan2(K(2) * z.im, (K(1) - x) * (K(1) + x) - y * y);
+    const FT_V turn = K(0.5) * ft_atan2(K(2) * z.im, (K(1) - x) * (K(1) + x) - y * y);
     const FT_V re = far ? tail : (d < K(0.5) ? close : wide);
     const FT_M odd = (x != x && !ft_isinf(y)) || (y != y && x != K(0) && !ft_isinf(x));
     const FT_V gap = ft_isinf(m) ? K(0) : y / m / (m * (K(1) + q * q));

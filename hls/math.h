@@ -14,6 +14,10 @@ FT_FN_ONCE FT_V ft_within(FT_V x, FT_V low, FT_V high) { return x < low ? low : 
 // torch's maximum and minimum let a NaN through; C's fmax and fmin drop it. Of equals (0 and -0) the first stays.
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x || x >= y ? x : y; }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x || x <= y ? x : y; }
+// Of float32: the bits of 3 * 2^22 + n end on those of n, which is rounded by the sum; the sign's bit.
+#define FT_ROUNDER K(0x1.8p23f)
+#define FT_SIGN_OF(x) (FT_BITS(int, x) & (-0x7fffffff - 1))
+#define FT_FLIPPED(v, bits) FT_BITS(float, FT_BITS(int, v) ^ (bits))
 #if FT_OWN_ANGLES && !FT_DOUBLE
 // Sine and cosine to 0.8 ulp, the tangent to 1, where a runtime's own may be off by 2 and 3. x = n * pi / 2 + r + low, of an
 // x that has no sign (that is put on last): up to FT_FAR with pi / 2 in three parts (Cody and Waite), of which the first step
@@ -60,8 +64,6 @@ FT_FN_ONCE FT_V ft_beyond_far_turns(FT_V x, FT_I *quarters, FT_V *low)
 #undef FT_LONG
 #undef FT_TURN_WORD
 }
-// The bits of 3 * 2^22 + n end on those of n, which is rounded by the sum.
-#define FT_ROUNDER K(0x1.8p23f)
 FT_FN_ONCE FT_V ft_within_eighth(FT_V x, FT_I *quarters, FT_V *low)
 {
     const FT_V n = fma(x, K(0.63661977236758134308), FT_ROUNDER);
@@ -78,8 +80,6 @@ FT_FN_ONCE FT_V ft_within_eighth(FT_V x, FT_I *quarters, FT_V *low)
     }
     return r;
 }
-#define FT_SIGN_OF(x) (FT_BITS(int, x) & (-0x7fffffff - 1))
-#define FT_FLIPPED(v, bits) FT_BITS(float, FT_BITS(int, v) ^ (bits))
 // Of r + low within a quarter turn, as a value and what its rounding lost; 1 - r * r / 2 is what both begin with.
 FT_FN_ONCE FT_V ft_sin_near(FT_V r, FT_V low, FT_V *lost)
 {
@@ -147,6 +147,13 @@ FT_FN_ONCE FT_V ft_tanh(FT_V x)
 #else
 #define ft_tanh(x) tanh(x)
 #endif
+// A product and a sum, rounded once where that is an instruction or a block of its own: Vitis has no such core.
+#if FT_NATIVE_LANES
+#define FT_MULTIPLY_ADD(x, y, z) fma(x, y, z)
+#else
+#define FT_MULTIPLY_ADD(x, y, z) ((x) * (y) + (z))
+#endif
+#include "arcs.h"
 #else
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x > y ? x : y; }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x < y ? x : y; }

@@ -25,7 +25,7 @@ FT_FN_ONCE FT_M fto_even(FT_V n) { return n - K(2) * floor(K(0.5) * n) == K(0); 
         const FT_M end = fabs(x) == K(1), inside = fabs(x) < K(1) && d > K(8);                 \
         const FT_V n = end || inside ? K(0) : d;                                               \
         FTO_TURNS(FTO_MOST, K(2) * x * q - p)                                                  \
-        const FT_V angle = acos(inside ? x : K(0));                                            \
+        const FT_V angle = ft_acos(inside ? x : K(0));                                            \
         const FT_V sign = fto_even(d) ? K(1) : K(-1);                                          \
         const FT_V edge = x > K(0) ? at_1 : sign * (at_minus_1);                               \
         const FT_V whole = inside ? (closed) : (end ? edge : value);                           \

@@ -46,6 +46,7 @@ FT_FN_ONCE FT_V ftx_log_ndtr(FT_V x)
     return z < K(-1) ? left : log1p(K(-0.5) * erfc(z));
 }
 
+#if FT_DOUBLE
 // The x with erf(x) = y, where q = 1 - |y| is given apart (y near 1 cannot hold it):
 // a closed first guess, then Halley's steps on erf near 0 and Newton's on log(erfc) in the tail.
 FT_FN_ONCE FT_V ftx_erfinv_of(FT_V y, FT_V q)
@@ -56,7 +57,7 @@ FT_FN_ONCE FT_V ftx_erfinv_of(FT_V y, FT_V q)
     const FT_M tail = q < K(0.4);
     const FT_V log_q = log(q);
     FT_UNROLL
-    for (int k = 0; k < (FT_DOUBLE ? 4 : 2); k++) {
+    for (int k = 0; k < 4; k++) {
         const FT_V e = (erf(x) - p) * K(0.5 * FT_SQRT_PI) * exp(x * x);
         const FT_V w = ftx_erfcx(x);
         const FT_V g = (log(w) - x * x - log_q) * w * K(0.5 * FT_SQRT_PI);
@@ -77,6 +78,56 @@ FT_FN_ONCE FT_V ftx_ndtri(FT_V p)
     const FT_V x = K(1.0 / FT_SQRT_HALF) * ftx_erfinv_of(K(2) * p - K(1), q);
     return q >= K(0) ? x : K(NAN);
 }
+#else
+// The x > 0 with erf(x) = y, where w = -log(1 - y * y): y and y times a polynomial in w up to 3.5 (as M. Giles has it in GPU Computing
+// Gems 2, 2011), then s = sqrt(w) and a polynomial in s - 3, up to 4: 1 - y is 2^-24 at least.
+// What the root loses is the rest over 2 s, which a line gives to an eighth.
+#define FTX_TERM(far_, near_) p = FT_MULTIPLY_ADD(p, u, far ? K(far_) : K(near_));
+FT_FN_ONCE FT_V ftx_erfinv_of(FT_V y, FT_V w, FT_V s)
+{
+    const FT_M far = w > K(3.5);
+    const FT_V u = far ? s - K(3) : w;
+    FT_V p = far ? K(-5.8501646e-6) : K(0);
+    FTX_TERM(-1.57301965e-5, 8.9359375e-8)
+    FTX_TERM(6.86172061e-5, -1.16798833e-6)
+    FTX_TERM(-4.37749404e-5, 1.36759604e-6)
+    FTX_TERM(-2.29145589e-4, 4.93290427e-5)
+    FTX_TERM(1.14496774e-3, -1.3229961e-4)
+    FTX_TERM(-3.44315916e-3, -2.33183056e-3)
+    FTX_TERM(6.84335548e-3, 1.15481652e-2)
+    FTX_TERM(2.66227731e-3, 0.232013822)
+    p = fma(p, u, far ? K(-0.167198002) : K(-0.113773078));  // rounded once on boards, too: their last place is the result's
+    const FT_V lost = fma(-s, s, w) * FT_MULTIPLY_ADD(K(-0.062), s, K(0.365));
+    return far ? s + (p + lost) : fma(p, y, y);
+}
+#undef FTX_TERM
+
+FT_FN_ONCE FT_V ftx_erfinv(FT_V x)
+{
+    const FT_V y = fabs(x), q = K(1) - y, w = -log(FT_MULTIPLY_ADD(-q, q, q + q)), v = ftx_erfinv_of(y, w, sqrt(w));
+    return y <= K(1) ? copysign(y == K(1) ? K(INFINITY) : v, x) : K(NAN);
+}
+
+// sqrt(2) erfinv(2 p - 1); small p lead further than any float between -1 and 1 does.
+FT_FN_ONCE FT_V ftx_ndtri(FT_V p)
+{
+    const FT_V rest = K(4) * p * (K(1) - p), y = K(2) * p - K(1), w = -log(rest), s = sqrt(w), u = s - K(7);
+#define FTX_TERM(c) far = FT_MULTIPLY_ADD(far, u, K(c));
+    FT_V far = K(-2.42838238e-9);
+    FTX_TERM(1.55368056e-8)
+    FTX_TERM(-4.11491641e-8)
+    FTX_TERM(2.49287098e-7)
+    FTX_TERM(-1.68607892e-6)
+    FTX_TERM(6.2901172e-6)
+    FTX_TERM(6.4361061e-6)
+    FTX_TERM(-5.12941776e-4)
+    FTX_TERM(8.59551877e-3)
+    FTX_TERM(-0.130980298)
+#undef FTX_TERM
+    const FT_V x = s > K(4) ? s + far : ftx_erfinv_of(fabs(y), w, s);
+    return rest >= K(0) ? copysign(rest == K(0) ? K(INFINITY) : K(1.0 / FT_SQRT_HALF) * x, y) : K(NAN);
+}
+#endif
 
 FT_FN_ONCE FT_V ftx_entr(FT_V x)
 {

@@ -16,7 +16,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "intel-fpga", "fallback", "area", "performance-model", "compile-times",
     ),
     "Reference": (
-        "reference/index", "ops", "differences", "array-api", "settings", "random",
+        "reference/index", "ops", "differences", "array-api", "settings", "numerics", "random",
         "shared-memory", "reliability", "changelog",
     ),
     "Inside": (

@@ -25,6 +25,8 @@ typedef half ft_half;  // float16 in memory
 
 // One pass computes every lane.
 #define FT_NATIVE_LANES 1
+// Arc functions and erf of float are computed by hls/arcs.h.
+#define FT_OWN_ARCS 1
 #define FT_EACH_LANE
 #define FT_LANE(v) v
 #define FT_LANE_0

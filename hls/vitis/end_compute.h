@@ -17,6 +17,15 @@
 #undef ft_isfinite
 #undef ft_signbit
 #undef ft_tanh
+#undef FT_MULTIPLY_ADD
+#undef ft_atan
+#undef ft_atan2
+#undef ft_asin
+#undef ft_acos
+#undef ft_erf
+#undef FT_SIGNED_AS
+#undef FT_HALF_PI
+#undef FT_HALF_PI_LOW
 #undef FT_SMALL_ANGLE
 #undef FT_FAR
 #undef FT_ROUNDER

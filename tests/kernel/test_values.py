@@ -8,7 +8,7 @@ import pytest
 import ftensor as ft
 from ftensor._device import default_backend
 
-from ..oracle import agree, torch
+from ..oracle import agree, lookup, torch
 
 INF, NAN = float("inf"), float("nan")
 
@@ -93,6 +93,40 @@ def test_tanh_is_accurate() -> None:
     assert worst < (1.2 if own else 5), worst
     assert np.isnan(result[-1]) and np.abs(result[:-1]).max() <= 1
     assert np.array_equal(np.signbit(result[:-1]), np.signbit(x[:-1]))
+
+
+ARCS = ("erf", "erfinv", "asin", "acos", "atan", "atan2", "special.ndtri")
+
+
+@pytest.mark.parametrize("name", ARCS)
+def test_arcs_and_erf_are_accurate(name: str) -> None:
+    """Near what they change at, too: 0.5, 0.85, 1, 4, and what w = 3.5 and s = 4 mean for erfinv and ndtri."""
+    rng = np.random.default_rng(5)
+    sizes = [np.exp2(rng.uniform(-149, 128, 1000)), rng.uniform(0, 1, 2000), 1 - np.exp2(rng.uniform(-24, 0, 1000))]
+    sizes += [at + rng.uniform(-0.04, 0.04, 500) for at in (0.5, 0.85, 1, 4, 0.985)]
+    sizes += [np.exp2(rng.uniform(-30, -20, 500)), [0.125, 0.25, 0.5, 0.85, 1, 4, 1e37, 3e38, INF, 0.0]]
+    x = np.concatenate(sizes)
+    x = np.concatenate([x, -x, [NAN]]).astype(np.float32)
+    operands = [x, rng.permutation(x)] if name == "atan2" else [x]
+    exact = lookup(torch, name)(*(torch.from_numpy(t.astype(np.float64)) for t in operands)).numpy()
+    result = lookup(ft, name)(*map(ft.tensor, operands)).numpy()
+    finite = np.isfinite(exact)
+    assert np.array_equal(np.isnan(result), np.isnan(exact))
+    assert np.array_equal(np.isinf(result), np.isinf(exact))
+    worst = ulps(result[finite], exact[finite])
+    assert worst < (3 if name == "special.ndtri" else 1.5), worst
+    numbers = ~np.isnan(exact)
+    assert np.array_equal(np.signbit(result[numbers]), np.signbit(exact[numbers]))
+
+
+def test_angles_of_pairs_at_the_ends_are_those_of_torch() -> None:
+    ends = [0.0, -0.0, 1.0, -1.0, 1e-45, 3.4e38, -3.4e38, 1e37, INF, -INF, NAN]
+    y, x = (torch.tensor(t.ravel()) for t in np.meshgrid(*[np.array(ends, np.float32)] * 2))
+    result = ft.atan2(ft.from_torch(y), ft.from_torch(x)).to_torch()
+    expected = torch.atan2(y, x)
+    torch.testing.assert_close(result, expected, rtol=3e-7, atol=0, equal_nan=True)
+    numbers = ~expected.isnan()
+    assert torch.equal(result.signbit()[numbers], expected.signbit()[numbers])
 
 
 RANGES = {

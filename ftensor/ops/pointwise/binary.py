@@ -171,7 +171,7 @@ ROWS = [
         int_="ft_min(a, b)", refusal=errors.dtype_not_supported, inplace=False,
     ),
     Op(
-        "atan2", "atan2(input, other, *, out=None) -> Tensor", "atan2(a, b)",
+        "atan2", "atan2(input, other, *, out=None) -> Tensor", "ft_atan2(a, b)",
         tensors=(0, 1), doc="The angle of the point (`other`, `input`), from -pi to pi.",
         promote=_FLOAT, aliases=("arctan2",),
     ),

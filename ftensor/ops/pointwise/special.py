@@ -65,7 +65,7 @@ NAN_TO_NUM = Op(
 enter(__name__, LOGIT, LOGIT_EPS, ROUND_RIGHT, ROUND_LEFT, NAN_TO_NUM)
 add_rows(
     [
-        floating("erf", "The error function.", "erf(a)"),
+        floating("erf", "The error function.", "ft_erf(a)"),
         floating("erfc", "1 - erf(input), accurate where that is small.", "erfc(a)"),
         floating("erfinv", "The inverse of erf on [-1, 1].", "ftx_erfinv(a)"),
         floating("lgamma", "The logarithm of the gamma function's magnitude.", "lgamma(a)"),
@@ -79,7 +79,8 @@ add_rows(
             "ndtr",
             "The normal distribution function.",
             # In halves as torch rounds it, step by step; elsewhere with an accurate left tail.
-            f"FT_DROPPED_BITS ? K(0.5) * ftb_narrow(K(1) + ftb_narrow(erf(ftb_narrow({_Z})))) : K(0.5) * erfc(-{_Z})",
+            f"FT_DROPPED_BITS ? K(0.5) * ftb_narrow(K(1) + ftb_narrow(ft_erf(ftb_narrow({_Z})))) "
+            f": K(0.5) * erfc(-{_Z})",
         ),
         special("log_ndtr", "log(ndtr(input)).", "ftx_log_ndtr(a)", refuses=_HALVES),
         special("ndtri", "The inverse of ndtr.", "ftx_ndtri(a)", refuses=_HALVES),

@@ -1,0 +1,49 @@
+"""The order in which elements leave sorts, beside torch's and NumPy's: NaN, both zeros, infinities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+import ftensor as ft
+
+SPECIAL = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 1e-45, -1e-45, 2.0], np.float32)
+LENGTHS = (1, 2, 17, 100, 1000, 70_001)
+
+# Calls whose results are torch's to the bit, with places where these are defined: stable sorts.
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "sort": lambda lib, x: lib.sort(x, stable=True),
+    "sort, falling": lambda lib, x: lib.sort(x, stable=True, descending=True),
+    "argsort": lambda lib, x: (lib.argsort(x, stable=True),),
+    "argsort, falling": lambda lib, x: (lib.argsort(x, stable=True, descending=True),),
+    "topk": lambda lib, x: (lib.topk(x, min(9, x.shape[0])).values,),
+    "topk, smallest": lambda lib, x: (lib.topk(x, min(9, x.shape[0]), largest=False).values,),
+    "unique": lambda lib, x: _unique(*lib.unique(x, return_inverse=True, return_counts=True)),
+}
+
+
+def _unique(values: Any, places: Any, counts: Any) -> Any:
+    """NaN differ from each other, and torch's sort puts them in any order: what stands in each place."""
+    return values, values[places], counts
+
+
+def same(mine: Any, theirs: Any) -> bool:
+    """Whether two results are equal, NaN to NaN; zeros are equal whatever their sign."""
+    return all(np.array_equal(np.asarray(a.cpu().numpy()), b.numpy(), equal_nan=True) for a, b in zip(mine, theirs))
+
+
+def disagreements() -> list[str]:
+    """A line for each call that differs; none where all are equal."""
+    rng, found = np.random.default_rng(13), []
+    for length in LENGTHS:
+        x = rng.choice(SPECIAL, length)
+        for name, call in CALLS.items():
+            if not same(call(ft, ft.tensor(x)), call(torch, torch.from_numpy(x))):
+                found.append(f"{name} of {length} elements differs from torch's")
+        places = ft.argsort(ft.tensor(x), stable=True).numpy()
+        if not np.array_equal(places, np.argsort(x, kind="stable")):
+            found.append(f"argsort of {length} elements differs from NumPy's")
+    return found
