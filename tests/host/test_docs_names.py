@@ -38,6 +38,7 @@ FOREIGN = {
     "--list",
     "--once",
     "--prefix",
+    "--quick",
     "--report",
     "--small",
     "--user",
