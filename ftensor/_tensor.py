@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from numbers import Number
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -34,6 +35,16 @@ _MOST_GEOMETRIES = 1 << 16
 # NumPy 1 had 32; beyond them a tensor is read without its dims of one element.
 MOST_NUMPY_DIMS = 32
 _next_key = count(1).__next__
+
+
+class Watcher(Protocol):
+    """Who depends on the geometry of the tensors over a storage."""
+
+    def reshaped(self) -> None:
+        """One of them gets another geometry, or other memory."""
+
+
+watchers: WeakKeyDictionary[Storage, WeakSet[Watcher]] = WeakKeyDictionary()
 
 
 def geometry_key(shape: Ints, strides: Ints, d: dtype) -> int:
@@ -85,6 +96,12 @@ class Tensor(Methods):
 
     def _become(self, other: Tensor) -> Tensor:
         """Take over another tensor's storage and geometry (resize_, in-place transposes)."""
+        storage = self._storage
+        if (storage, self._offset, self._key) != (other._storage, other._offset, other._key):
+            if storage.backend.executor is not None:
+                storage.backend.executor.reshaped(self)
+            for watcher in tuple(watchers.get(storage, ())):
+                watcher.reshaped()
         for name in ("_storage", "_dtype", "_shape", "_strides", "_offset", "_key"):
             setattr(self, name, getattr(other, name))
         return self
@@ -153,7 +170,15 @@ class Tensor(Methods):
 
     def storage_offset(self) -> int:
         """Elements between the storage's start and this tensor's first element."""
+        self._start_is_read()
         return self._offset
+
+    def _start_is_read(self, multiple: int = 0) -> None:
+        """Say that where the tensor begins decides what is computed: modulo so many bytes, or (0)
+        exactly, with the size of its memory."""
+        executor = self._storage.backend.executor
+        if executor is not None:
+            executor.start_read(self, multiple)
 
     def element_size(self) -> int:
         """Bytes of one element."""
@@ -171,6 +196,8 @@ class Tensor(Methods):
 
     def data_ptr(self) -> int:
         """The address of the first element: in host memory where the device shares that, else 0."""
+        if self._storage.backend.executor is not None:
+            self._storage.backend.executor.read(self._storage)
         base = self._storage.ptr
         self._storage.expose()  # whoever holds the address may write there
         return 0 if base is None or not self.numel() else base + self._offset * self.itemsize

@@ -32,7 +32,8 @@ left = Message(
 )
 geometry_changed = Message(
     GraphError,
-    "{function} changes the shape, the layout or the memory of an argument (shape {before!t}, then "
+    "{function} changes the shape, the layout or the memory of an argument, or of a tensor "
+    "that it finds outside (shape {before!t}, then "
     "{after!t}); a graph writes elements only: return a view or a new tensor",
 )
 several_devices = Message(

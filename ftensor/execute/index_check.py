@@ -15,6 +15,7 @@ from .._tensor import Tensor
 from ..dtypes import int64
 from ..dtypes.limits import integer_limits
 from ..errors import index as errors_index
+from ..rows.called import op_called
 from ..runtime.callers import levels_to_user, line_of
 from .observe import recorder
 
@@ -182,6 +183,8 @@ class Check:
         level = levels_to_user()
         user, ours = sys._getframe(level - 1), sys._getframe(level - 2)
         call, name, number = ours.f_code.co_name, user.f_code.co_filename, user.f_lineno
+        if call == "run":  # a form of an op's call
+            call = op_called()[0]
         key = (call, name, number, self.dims, self.refusal)
         known = _doubts.setdefault(self.stream, {})
         pending = known.get(key)

@@ -90,6 +90,7 @@ def resize(t: Tensor, shape: Ints, strides: Ints | None = None) -> Tensor:
     """
     strides, count = contiguous_strides(shape) if strides is None else strides, numel(shape)
     storage, size = t._storage, t._dtype.itemsize
+    t._start_is_read()
     if count and (t._offset + count) * size > storage.nbytes:
         storage = new((t._offset + count,), t._dtype, storage.device)._storage
     return t._become(Tensor._make(storage, t._dtype, shape, strides, t._offset))

@@ -40,6 +40,14 @@ def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
     return (((whole + half) & (2 * half - 1)) - half,)
 
 
+def check_values(number: Any, d: dtype) -> None:
+    """What `values_of` raises for a number, also for one whose kernel never runs."""
+    if type(number) is Passed:
+        number._fits.append(("", d))
+        number = number._value
+    values_of(number, d)
+
+
 def _check_width(whole: int) -> None:
     if not -(1 << 63) <= whole < 1 << 64:
         raise errors.integer_overflow(whole)

@@ -70,6 +70,17 @@ class Observer:
         if self.inner is not None:
             self.inner.read(storage)
 
+    def reshaped(self, tensor: Tensor) -> None:
+        """A tensor that is about to get another geometry, or other memory."""
+        if self.inner is not None:
+            self.inner.reshaped(tensor)
+
+    def start_read(self, tensor: Tensor, multiple: int) -> None:
+        """A tensor of which it matters where it begins: modulo so many bytes, or (0) exactly, with
+        the size of its memory."""
+        if self.inner is not None:
+            self.inner.start_read(tensor, multiple)
+
 
 class LaunchRecorder(Observer):
     """Takes over what one thread does, the one that makes it: launches are noted and not run, and

@@ -16,7 +16,7 @@ from ..rows.called import op_called
 from .fallback import on_host
 from .launch import Launch, enqueue
 from .look_up import MissingKernel, look_up
-from .numbers import values_of
+from .numbers import check_values, values_of
 from .observe import recorder
 
 if TYPE_CHECKING:
@@ -118,7 +118,9 @@ def _launched(
     if launch.own_numbers is not None:
         numbers = launch.own_numbers
     elif recorder(backend) is not None:
-        pass  # whoever notes the launch may want to know where a number comes from
+        # Whoever notes the launch may want to know where a number comes from.
+        for x, d in zip(numbers, launch.numbers):
+            check_values(x, d)
     elif launch.numbers:
         numbers = [v for x, d in zip(numbers, launch.numbers) for v in values_of(x, d)]
     constants = [constant(inputs[0]) for constant in launch.constants]

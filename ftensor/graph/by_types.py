@@ -16,7 +16,7 @@ from ..execute.index_check import get_index_check
 from .signature import ALONE, INT, KEYWORDS, MARKS, NUMBERS
 
 Kinds = tuple[type | str, ...]
-# (the tensors, the signature) of an op's call with these arguments; None where `signature` has to
+# (the tensors, the signature) of a call of the op with a mark, with these arguments; None where `signature` has to
 # look: at tensors that share memory or are on several devices, and at tuples of what is no int.
 Teller = Callable[[Any, Sequence[Any]], tuple[list[Tensor], tuple[Any, ...]] | None]
 
@@ -46,7 +46,7 @@ class Tellers(dict[Kinds, Teller]):
 tellers = Tellers()
 
 
-def _unknown(op: Any, args: Sequence[Any]) -> None:
+def _unknown(mark: Any, args: Sequence[Any]) -> None:
     """Leaves all to `signature`."""
 
 
@@ -68,7 +68,7 @@ def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
     if not 0 < len(tensors) <= _MOST_TENSORS or not simple.issuperset(kinds):
         return _unknown
     scope: dict[str, Any] = {"default": get_default_dtype, "mode": get_index_check, "ints": _ints}
-    parts = ["op"]
+    parts = ["mark"]
     for k, kind in enumerate(kinds):
         if k >= placed:
             scope |= {"KEYWORDS": KEYWORDS, f"n{k}": names[k - placed]}
@@ -94,7 +94,7 @@ def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
         *([f"if {' or '.join(apart)}: return None"] if apart else []),
         f"return [{tensor_names}], ({', '.join(parts)}, default(), mode())",
     ]
-    text = "\n    ".join(["def tell(op, args):", *lines])
+    text = "\n    ".join(["def tell(mark, args):", *lines])
     exec(compile(text, "<ftensor signature>", "exec"), scope)
     teller: Teller = scope["tell"]
     return teller

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -46,11 +46,11 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
     devices.
     """
     op = _Fused(function)
-    name = op.name
+    name, mark = op.name, op.mark
 
     def general(args: Any, kwargs: Any) -> tuple[list[Tensor], tuple[Any, ...] | None]:
         tensors: list[Tensor] = []
-        key: list[Any] = [op]
+        key: list[Any] = [op.mark]
         try:
             add_arguments(name, args, kwargs, key, tensors)
         except TypeError:
@@ -60,7 +60,7 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        pair = tellers[kinds_of(args, kwargs)](op, (*args, *kwargs.values()) if kwargs else args)
+        pair = tellers[kinds_of(args, kwargs)](mark, (*args, *kwargs.values()) if kwargs else args)
         tensors, signature = pair or general(args, kwargs)
         if signature is None:  # an argument that the op refuses in its own words
             return function(*args, **kwargs)
@@ -70,12 +70,11 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
         if backend.executor is not None and recorder(backend) is not None:
             return function(*args, **kwargs)
         graph: Any = backend.launches.get(signature)
-        if type(graph) is not Lowered:
-            graph = op.lookup(backend, signature, tensors, args, kwargs)
+        found = type(graph) is Lowered
+        if not found or (graph.guards is not None and not graph.guards.hold(tensors)):
+            graph = op.guarded(graph if found else None, backend, signature, tensors, args, kwargs)
             if graph is None:
                 return function(*args, **kwargs)
-        if graph.written and any(tensors[k]._storage.readonly for k in graph.written):
-            return function(*args, **kwargs)
         result: R = graph.run(tensors, signature)
         return result
 
@@ -88,15 +87,17 @@ class _Fused(Jitted[..., Any]):
     graphs = 0  # that were made
     series = True
 
-    def lookup(
-        self, backend: Any, signature: tuple[Any, ...], tensors: list[Tensor], args: Any, kwargs: Any
+    def _built(
+        self, backend: Any, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered | None:
         """The graph of a call that has none among the newer ones; None where its parts serve."""
         if not fusion_enabled():
             return None
         before = backend.launches.find(signature)
         if type(before) is Lowered:
-            return before
+            if not before.dead:
+                return before
+            before = None  # it goes when the next is kept
         if before is None:
             graph = known(backend.launches, signature)
             if graph is not None:
@@ -107,7 +108,8 @@ class _Fused(Jitted[..., Any]):
         refusals = 0 if before is None else before.refusals
         if refusals == MOST_REFUSALS:
             return None
-        backend.launches.pop(signature, None)
+        if before is not None:
+            backend.launches.pop(signature, None)
         try:
             runnable = self.lower(backend, signature, tensors, args, kwargs)
         except GraphError:

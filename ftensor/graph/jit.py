@@ -20,14 +20,16 @@ from ..runtime.callers import levels_to_user
 from .again import MANY_TRACES, Traces
 from .cut import Exported, Streams, exported
 from .drawing import svg
+from .given import Given
 from .group import clustered
+from .guards import found_by
 from .lower import lowered
 from .lowered import Lowered
 from .node import Graph
 from .numbers import Passing, keep, known
 from .prune import pruned
 from .report import report
-from .signature import add_arguments, add_place
+from .signature import add_arguments, add_place, owners_of
 from .switch import fusion_enabled
 from .trace import traced
 
@@ -73,6 +75,7 @@ class Jitted(Generic[P, R]):
         if inspect.isgeneratorfunction(function):
             raise errors.no_such_function(name, "a generator function")
         self._function, self.name = function, name
+        self.mark = object()  # for it in signatures, which must not keep it
         self._traces = traces  # none: whoever calls it is told nothing
         update_wrapper(self, function)
 
@@ -89,18 +92,16 @@ class Jitted(Generic[P, R]):
             return self._function(*args, **kwargs)  # part of another graph
         signature = self.whole(backend, key, tensors)
         graph: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
-        if graph is None:
-            graph = self._built(backend, signature, tensors, args, kwargs)
+        if graph is None or (graph.guards is not None and not graph.guards.hold(tensors)):
+            graph = self.guarded(graph, backend, signature, tensors, args, kwargs)
             if graph is None:
                 return self._function(*args, **kwargs)
-        if graph.written and any(tensors[k]._storage.readonly for k in graph.written):
-            return self._function(*args, **kwargs)
         result: R = graph.run(tensors, signature)
         return result
 
     def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
         """What tells a call from others, as far as its arguments do; their tensors are added."""
-        key: list[Any] = [self]
+        key: list[Any] = [self.mark]
         add_arguments(self.name, args, kwargs, key, tensors)
         return key
 
@@ -108,6 +109,22 @@ class Jitted(Generic[P, R]):
         """The signature of a call: what `signature` gave, and what else a trace follows."""
         add_place(backend, tensors, key)
         return tuple(key)
+
+    def guarded(
+        self,
+        graph: Lowered | None,
+        backend: Backend,
+        signature: tuple[Any, ...],
+        tensors: Sequence[Tensor],
+        args: Any,
+        kwargs: Any,
+    ) -> Lowered | None:
+        """The graph of a call that has none, or one that does not hold: None where the function
+        itself has to run."""
+        if graph is not None and not graph.dead:
+            return None
+        graph = self._built(backend, signature, tensors, args, kwargs)
+        return graph if graph is not None and graph.holds(tensors) else None
 
     def _built(
         self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
@@ -135,17 +152,22 @@ class Jitted(Generic[P, R]):
     ) -> Lowered:
         """The graph of a call whose signature is new; KernelNotBuilt where the images lack one of
         its kernels."""
-        passing = Passing(args, kwargs, signature)
-        graph = self._passed(backend, tensors, passing) if passing.numbers else None
-        free = None if graph is None else passing.free
-        graph = graph or self._traced(backend, tensors, args, kwargs)
+        given = Given(tensors, args, kwargs)
+        try:
+            passing = Passing(given.args, given.kwargs, signature)
+            graph = self._passed(backend, given.tensors, passing) if passing.numbers else None
+            free = None if graph is None else passing.free
+            graph = graph or self._traced(backend, given.tensors, given.args, given.kwargs)
+        finally:
+            given.back()
         if self._traces is not None:
             passed = (passing.args, passing.kwargs) if free is not None else (args, kwargs)
             many = self._traces.many(_named(self._function, *passed))
             if many is not None:
                 errors.warn_many_traces(self.name, MANY_TRACES, many, levels_to_user())
         graph = clustered(pruned(graph), backend)
-        runnable = lowered(graph, backend, tensors, free, self.series)
+        owners, seen = [self, *owners_of(signature)], set(found_by(self._function))
+        runnable = lowered(graph, backend, tensors, free, self.series, owners, seen)
         return keep(backend.launches, signature, runnable)
 
     def _passed(self, backend: Backend, tensors: Sequence[Tensor], passing: Passing) -> Graph | None:
@@ -167,7 +189,7 @@ class Jitted(Generic[P, R]):
         tensors: list[Tensor] = []
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
-        graph = self._traced(backend, tensors, args, kwargs)
+        graph = self._once(backend, tensors, args, kwargs)
         return Planned(clustered(pruned(graph), backend))
 
     def export(self, name: str, /, *args: P.args, **kwargs: P.kwargs) -> Exported:
@@ -189,8 +211,16 @@ class Jitted(Generic[P, R]):
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
         with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared):
-            graph = self._traced(backend, tensors, args, kwargs)
+            graph = self._once(backend, tensors, args, kwargs)
         return writers[0](exported(pruned(graph)), name)
+
+    def _once(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
+        """A graph that nobody runs."""
+        given = Given(tensors, args, kwargs)
+        try:
+            return self._traced(backend, given.tensors, given.args, given.kwargs)
+        finally:
+            given.back()
 
     def _traced(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
         return traced(self.name, backend, lambda: self._function(*args, **kwargs), tensors)

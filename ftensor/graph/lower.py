@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from .._tensor import Tensor
 from ..dtypes import dtype, uint8
@@ -13,6 +14,7 @@ from ..execute.look_up import bound_to
 from ..execute.numbers import values_of
 from ..iterator.shape import numel
 from ..iterator.stride import is_dense
+from .guards import Guards, Held, held_by
 from .lowered import Lowered, ResultMaker
 from .node import DrawnNumber, FreeNumber, Graph, Node, Region, ResultTensor
 from .numbers import Free
@@ -23,17 +25,24 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
     from ..runtime.storage import Storage
 
-
 # Bytes that a graph's own memories take side by side, beyond which they share them.
 IN_SERIES = 1 << 24
 
 
 def lowered(
-    graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None = None, series: bool = False
+    graph: Graph,
+    backend: Backend,
+    tensors: Sequence[Tensor],
+    free: Free | None = None,
+    series: bool = False,
+    owners: Sequence[Any] = (),
+    seen: Set[Storage] = frozenset(),
 ) -> Lowered:
     """A graph of a call with such tensors, bound to its device; KernelNotBuilt where the images
-    there lack a kernel. `series`: kernels become one where units need not wait between."""
-    return _Lowering(graph, backend, tensors, free, series).done()
+    there lack a kernel. `series`: kernels become one where units need not wait between. `owners`:
+    without whom no call finds the graph; `seen`: memory whose tensors were seen outside."""
+    lost = backend.launches.lost
+    return _Lowering(graph, backend, tensors, free, series).done([ref(owner, lost) for owner in owners], seen)
 
 
 class _Lowering:
@@ -64,32 +73,43 @@ class _Lowering:
         assert k is not None
         return self.tensors[k]
 
-    def done(self) -> Lowered:
+    def done(self, owners: Sequence[ref[Any]], seen: Set[Storage]) -> Lowered:
         """The launch, and what a call passes it."""
         graph, memories = self.graph, self.graph.memories
         outputs = [self._output(m) for m in self.outputs]
-        held = [_whole(memories[m].held) for m in self.held]
+        lost = self.backend.launches.lost
+        found = held_by(graph, lost)
+        held = [found[m] for m in self.held]
         launch = None
         if graph.nodes or outputs:
             if not (self.arguments or held):  # a launch is where an input is
                 storage = self.backend.allocate_lasting(1)
                 storage.device = next(m.device for m in memories if m.device is not None)
-                held.append(_whole(storage))
+                held.append(Held(storage, True, lost))
             launch = self._launch(outputs, len(self.arguments) + len(self.seen) + len(held))
             launch.bind(bound_to(self.backend, launch.steps))
-        parts = [self._part(f, outputs) for f in graph.result_tensors]
+        parts = [self._part(f, outputs, found) for f in graph.result_tensors]
+        arguments = [self._index(m) for m in self.arguments]
+        written = [self._index(m) for m in self.arguments if graph.writes(m)]
+        held_written = [k for k, m in enumerate(found) if graph.writes(m)]
+        guards = None
+        if written or found or graph.starts or seen:
+            guards = Guards(arguments, written, tuple(found.values()), held_written, graph.starts, seen, lost)
+        memories = tuple([m._replace(held=None) for m in memories])
         return Lowered(
-            graph,
+            replace(graph, memories=memories),
             self.backend,
             launch,
-            tuple([self._index(m) for m in self.arguments]),
+            tuple(arguments),
             tuple([(self._index(m), of) for m, of in self.seen]),
             tuple(held),
             tuple(self.numbers),
             tuple(self.drawn),
-            tuple([self._index(m) for m in self.arguments if graph.writes(m)]),
-            tuple([t._storage for m, t in zip(self.held, held) if graph.writes(m)]),
+            tuple(written),
+            tuple([found[m] for m in self.held if graph.writes(m)]),
             tuple(parts),
+            guards,
+            tuple(owners),
             self.free,
             tuple([(place, of, tuple(ats)) for (place, of), ats in self.free_numbers.items()]),
         )
@@ -108,14 +128,14 @@ class _Lowering:
                 return Output(r.dtype, r.shape, r.strides)
         return Output(uint8, (nbytes,), (1,))
 
-    def _part(self, f: ResultTensor, outputs: Sequence[Output]) -> int | ResultMaker:
+    def _part(self, f: ResultTensor, outputs: Sequence[Output], found: Mapping[int, Held]) -> int | ResultMaker:
         """What gives a tensor of the result; an output's number for that as it is."""
         r, m = f.region, self.graph.memories[f.region.memory]
-        which, held = f.argument, m.held
+        which, held = f.argument, found.get(r.memory)
         if which is not None:
             return lambda results, tensors: tensors[which]
         if held is not None:
-            return lambda results, tensors: f.over(held, r.offset)
+            return lambda results, tensors: f.over(held.storage, r.offset)
         size = r.dtype.itemsize
         if m.argument is not None:
             moved = r.offset - m.offset // size
@@ -227,9 +247,3 @@ def _part_of(span: tuple[int, int], numbers: bool | tuple[int, int]) -> bool | t
     if isinstance(numbers, tuple):
         return begin + numbers[0], begin + numbers[1]
     return span if numbers and begin < end else False
-
-
-def _whole(storage: Storage | None) -> Tensor:
-    """A memory as bytes."""
-    assert storage is not None
-    return Tensor._make(storage, uint8, (storage.nbytes,), (1,))

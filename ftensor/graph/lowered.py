@@ -12,13 +12,15 @@ from ..execute.index_check import within
 from ..execute.launch import Launch, enqueue
 from ..execute.numbers import values_of
 from ..iterator.shape import Ints
+from .guards import Guards, Held
 from .node import CheckedIndices, DrawnNumber, Graph, ResultTensor, put_together
 from .numbers import Free
 from .signature import number_at
 
 if TYPE_CHECKING:
+    from weakref import ref
+
     from ..runtime.backend import Backend
-    from ..runtime.storage import Storage
 
 _FLAT = {ResultTensor, type(None)}
 ResultMaker = Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
@@ -34,13 +36,15 @@ class Lowered:
     launch: Launch | None  # None where there is nothing to do
     arguments: Ints  # which of the call's tensors kernels get
     seen: tuple[tuple[int, dtype], ...]  # of these, as another dtype
-    held: tuple[Tensor, ...]  # and what the function found elsewhere
+    held: tuple[Held, ...]  # and what the function found elsewhere
     numbers: tuple[Any, ...]
     drawn: tuple[tuple[int, dtype, DrawnNumber], ...]  # the places of those that are drawn
     written: Ints  # which of the call's tensors are written
-    changed: tuple[Storage, ...]  # and of what the function found elsewhere
+    changed: tuple[Held, ...]  # and of what the function found elsewhere
     # What gives each tensor of the result; a number: that output as it is.
     parts: tuple[int | ResultMaker, ...]
+    guards: Guards | None  # None where the signature holds all that was taken for granted
+    owners: tuple[ref[Any], ...]  # without whom no call finds it
     # Which of a call's numbers may be others: where each lies in a signature, what it is rounded
     # to, and its places among the kernels' numbers.
     free: Free | None = None
@@ -57,6 +61,16 @@ class Lowered:
     def kept_bytes(self) -> int:
         """About what it takes of memory while it is kept."""
         return 1 << 12 if self.launch is None else (1 << 12) + self.launch.kept_bytes
+
+    @property
+    def dead(self) -> bool:
+        """Whether it is of no use any more."""
+        gone = any(owner() is None for owner in self.owners)
+        return gone or (self.guards is not None and self.guards.stale)
+
+    def holds(self, tensors: Sequence[Tensor]) -> bool:
+        """Whether it serves a call of its signature with these tensors."""
+        return self.guards is None or self.guards.hold(tensors)
 
     def serves(self, signature: Sequence[Any]) -> bool:
         """Whether a call that differs in free numbers may be such a launch."""
@@ -78,7 +92,7 @@ class Lowered:
     def _short(self) -> Callable[[Sequence[Tensor], Sequence[Any]], Any] | None:
         """`run` where the launch makes the result: a tensor, or a tuple of such and of None."""
         launch, result = self.launch, self.graph.result
-        if launch is None or self.seen or self.held or self.drawn or self.written:
+        if launch is None or self.seen or self.held or self.graph.draws or self.written:
             return None
         if self.graph.checks or self.parts != tuple(range(len(launch.outputs))):
             return None
@@ -104,16 +118,16 @@ class Lowered:
 
     def _run(self, tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
         outputs: tuple[Tensor, ...] = ()
+        numbers: Sequence[Any] = self._with_call_numbers(signature) if self.anew else self.numbers
+        numbers = self._drawn(numbers) if self.graph.draws else numbers
         if self.launch is not None:
             inputs = [tensors[k] for k in self.arguments]
             for k, of in self.seen:
                 inputs.append(_seen_as(tensors[k], of))
-            inputs += self.held
-            changed = [*self.changed, *[tensors[k]._storage for k in self.written]]
+            inputs += [of.whole() for of in self.held]
+            changed = [*[of.storage for of in self.changed], *[tensors[k]._storage for k in self.written]]
             for storage in changed:
                 storage.changed()
-            numbers: Sequence[Any] = self._with_call_numbers(signature) if self.anew else self.numbers
-            numbers = self._drawn(numbers) if self.drawn else numbers
             called = self.launch.call(inputs, numbers, None)
             outputs = self._enqueued(inputs, numbers) if called is None else called
             for storage in changed:

@@ -14,6 +14,7 @@ from ..iterator.stride import extent
 if TYPE_CHECKING:
     from ..execute.launch import Launch
     from ..runtime.storage import Storage
+    from .guards import Start
 
 
 class Region(NamedTuple):
@@ -175,6 +176,7 @@ class Graph:
     result: Any  # the function's, with a ResultTensor for each tensor
     draws: tuple[Draw, ...] = ()
     checks: tuple[CheckedIndices, ...] = ()
+    starts: tuple[Start, ...] = ()  # of arguments, as far as they were read
 
     @property
     def result_tensors(self) -> list[ResultTensor]:

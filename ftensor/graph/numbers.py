@@ -30,7 +30,7 @@ _NUMBERS = {int, float, complex}
 
 class Free(NamedTuple):
     """The free numbers of a graph: their places in a signature, and what they must fit: (place, op,
-    dtype)."""
+    dtype); without an op they are rounded to that."""
 
     places: Ints
     fits: tuple[tuple[int, str, dtype], ...]
@@ -39,7 +39,8 @@ class Free(NamedTuple):
         """Whether a call's numbers fit where they go; one that doesn't is the function's error."""
         try:
             for place, op, of in self.fits:
-                check_fits(op, number_at(signature, place), of)
+                number = number_at(signature, place)
+                check_fits(op, number, of) if op else values_of(number, of)
             for place, to, _ in numbers:
                 if to is not None:
                     values_of(number_at(signature, place), to)
@@ -149,7 +150,7 @@ def known(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
     family: _Family | None = launches.find(_without(signature, places, _FAMILY))
     for free in () if family is None else tuple(family.frees):
         graph: Lowered | None = launches.find(_without(signature, free))
-        if graph is not None and graph.serves(signature):
+        if graph is not None and not graph.dead and graph.serves(signature):
             return graph.renumbered()
     return None
 

@@ -8,7 +8,9 @@ by a mark that nothing else has, so that numbers can be found again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MethodType
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from .._device import device_token
 from .._tensor import Tensor
@@ -61,7 +63,7 @@ def _add(who: str, name: str, values: Iterable[Any], key: list[Any], tensors: li
         elif isinstance(x, dict):
             key += (kind, len(x))
             for k, part in x.items():
-                key.append(k)
+                key += (type(k), k)
                 _add(who, str(k), (part,), key, tensors)
         elif kind is slice:
             key.append(kind)
@@ -69,11 +71,30 @@ def _add(who: str, name: str, values: Iterable[Any], key: list[Any], tensors: li
         elif kind is complex:
             key += (COMPLEX, repr(x))  # -0.0 and nan of either part
         else:
-            try:
-                hash(x)
-            except TypeError:
-                raise errors.unhashable(who, x, name) from None
-            key += (kind, repr(x) if isinstance(x, (float, complex)) else x)  # NumPy's, as above
+            key += (kind, *_told(who, name, x))
+
+
+def _told(who: str, name: str, x: Any) -> tuple[Any, ...]:
+    """What tells a value from others. Nothing that is found here keeps an object alive that is
+    equal to itself alone."""
+    if type(x) is MethodType:
+        return *_told(who, name, x.__self__), *_told(who, name, x.__func__)
+    try:
+        hash(x)
+    except TypeError:
+        raise errors.unhashable(who, x, name) from None
+    kind: Any = type(x)
+    if kind.__eq__ is object.__eq__:
+        return (ref(x) if kind.__weakrefoffset__ else x,)
+    if isinstance(x, (float, complex)):
+        return (repr(x),)  # NumPy's, as above
+    # Equal ones may have parts of other types: 2 and 2.0, -0.0 and 0.0.
+    return (x,) if kind.__repr__ is object.__repr__ else (x, repr(x))
+
+
+def owners_of(key: Sequence[Any]) -> list[Any]:
+    """The objects without which no call has this signature."""
+    return [owner for x in key if type(x) is ref and (owner := x()) is not None]
 
 
 def number_places(key: Sequence[Any]) -> list[int]:
@@ -118,4 +139,5 @@ def add_memory(tensors: Sequence[Tensor], key: list[Any]) -> None:
     if len(set(storages)) < len(storages):
         firsts = [storages.index(s) for s in storages]
         starts = [t._offset * t._dtype.itemsize for t in tensors]
-        key.append(tuple([(f, s - starts[f]) for f, s in zip(firsts, starts)]))
+        same = [next(j for j, other in enumerate(tensors) if other is t) for t in tensors]
+        key.append(tuple([(f, s - starts[f], k) for f, s, k in zip(firsts, starts, same)]))

@@ -21,6 +21,7 @@ from ..rows.called import op_called
 from ..rows.copies import COPY
 from ..runtime.callers import line_of
 from ..runtime.storage import Storage
+from .guards import Start
 from .node import CheckedIndices, Draw, DrawnNumber, Graph, Memory, Node, Origin, Region, ResultTensor
 
 if TYPE_CHECKING:
@@ -58,12 +59,14 @@ class Tracer(LaunchRecorder):
     def __init__(self, function: str, backend: Backend, tensors: Sequence[Tensor]) -> None:
         super().__init__()
         self.function, self.backend = function, backend
-        self.stream = backend.current_stream()
+        self.stream, self._tensors = backend.current_stream(), tensors
         self.nodes: list[Node] = []
         self.memories: list[Memory] = []
         self.draws: list[Draw] = []
         self.checks: list[CheckedIndices] = []
         self._states: dict[int, tuple[Any, tuple[int, int]]] = {}  # of generators, before
+        self.starts: list[Start] = []
+        self._reshaped: dict[int, tuple[ref[Tensor], Tensor]] = {}  # and what they were
         self._promised: list[tuple[ref[Promised], Origin]] = []
         self._numbers: dict[int, int] = {}  # of the memories that are there, by their ids
         for k, t in enumerate(tensors):
@@ -86,8 +89,8 @@ class Tracer(LaunchRecorder):
             origin = origin._replace(op=name.removesuffix("_whole").removesuffix("_first"))
         if stream is not self.stream:
             raise errors.other_stream(origin.op, self.function, origin.line)
+        regions = tuple([self.region(t) for t in tensors])
         if launch.steps:
-            regions = tuple([self.region(t) for t in tensors])
             self.nodes.append(Node(launch, regions, tuple(numbers), origin))
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
@@ -115,6 +118,21 @@ class Tracer(LaunchRecorder):
             origin = self._origin()
             raise errors.value_read(origin.op, self.function, origin.line)
         super().read(storage)
+
+    def reshaped(self, tensor: Tensor) -> None:
+        """Note a tensor that was there before, or is a view of such."""
+        if self.here and not isinstance(tensor._storage, Promised) and id(tensor) not in self._reshaped:
+            before = tensor._view(tensor._shape, tensor._strides, tensor._offset)
+            self._reshaped[id(tensor)] = ref(tensor), before
+
+    def start_read(self, tensor: Tensor, multiple: int) -> None:
+        """Note where an argument begins, which other calls may have elsewhere; that of a tensor
+        found outside is what it is until that gets another geometry."""
+        if not self.here:
+            return
+        argument = self.memories[self.region(tensor).memory].argument
+        if argument is not None:
+            self.starts.append(Start.of(argument, self._tensors[argument], multiple))
 
     def allocate(self, backend: Backend, nbytes: int, stream: Stream, lasting: bool) -> Storage:
         """Promise memory; what serves all calls is had at once."""
@@ -152,6 +170,20 @@ class Tracer(LaunchRecorder):
         for generator, state in self._states.values():
             generator._set(*state)
 
+    def left_reshaped(self) -> bool:
+        """Whether a tensor has another geometry for good."""
+        return any(reference() is not None for reference, _ in self._reshaped.values())
+
+    def shaped_back(self) -> tuple[Ints, Ints] | None:
+        """Let tensors be what they were; the shapes of one that was not, before and meanwhile."""
+        shapes = None
+        for reference, before in self._reshaped.values():
+            t = reference()
+            if t is not None:
+                shapes = shapes or (before._shape, t._shape)
+                t._become(before)
+        return shapes
+
     # What a graph is made of
 
     def region(self, t: Tensor) -> Region:
@@ -184,18 +216,22 @@ def traced(name: str, backend: Backend, call: Callable[[], Any], tensors: Sequen
 
     GraphError for what a graph can't do; the function's own errors pass.
     """
-    before = [(t._view(t._shape, t._strides, t._offset), t._key, t._offset) for t in tensors]
     tracer = Tracer(name, backend, tensors)
     try:
         with observed(backend, tracer):
             result = call()
+    except BaseException:
+        tracer.shaped_back()
+        raise
     finally:
         tracer.draw_back()
-        changed = _put_back(tensors, before)
-    if changed is not None:
-        raise errors.geometry_changed(name, *changed)
     template = _template(result, tracer, tensors)
     del result
+    if tracer.left_reshaped():
+        gc.collect()  # as below
+        changed = tracer.shaped_back()
+        if changed is not None:
+            raise errors.geometry_changed(name, *changed)
     returned = {f.region.memory for f in Graph(name, (), (), template).result_tensors}
     if tracer.still_there(returned):
         gc.collect()  # it may be held by a circle that nobody holds
@@ -205,17 +241,8 @@ def traced(name: str, backend: Backend, call: Callable[[], Any], tensors: Sequen
     if len({m.device for m in memories if m.device is not None}) > 1:
         names = sorted({str(m.device) for m in memories if m.device is not None})
         raise errors.several_devices(name, " and ".join(names))
-    return Graph(name, tuple(tracer.nodes), memories, template, tuple(tracer.draws), tuple(tracer.checks))
-
-
-def _put_back(tensors: Sequence[Tensor], before: Sequence[tuple[Any, ...]]) -> tuple[Ints, Ints] | None:
-    """Let arguments be what they were; the shapes of one that was not, before and meanwhile."""
-    shapes = None
-    for t, (view, *were) in zip(tensors, before, strict=True):
-        if (t._storage, t._key, t._offset) != (view._storage, *were):
-            shapes = shapes or (view._shape, t._shape)
-            t._become(view)
-    return shapes
+    starts = tuple(dict.fromkeys(tracer.starts))
+    return Graph(name, tuple(tracer.nodes), memories, template, tuple(tracer.draws), tuple(tracer.checks), starts)
 
 
 def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:

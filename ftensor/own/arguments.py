@@ -60,10 +60,11 @@ def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, cal
     if a.nbytes and x.nbytes % a.nbytes:
         raise errors.part_of_element(kernel, a.name, a.c, a.nbytes, x.nbytes)
     start = x._offset * x._dtype.itemsize
+    beat = min(a.nbytes & -a.nbytes, 64)  # what C++ aligns a vector to
+    x._start_is_read(begins and max(begins, beat))
     if start and (not begins or start % begins):
         places = f"at multiples of {begins} bytes" if begins else "with it"
         raise errors.misplaced(kernel, a.name, start, called, places)
-    beat = min(a.nbytes & -a.nbytes, 64)  # what C++ aligns a vector to
     if beat > (a.dtype or x._dtype).itemsize and x._place() % beat:
         raise errors.misplaced(kernel, a.name, x._place(), called, f"at multiples of {beat} bytes")
     if not a.const:

@@ -18,7 +18,8 @@ def op_called() -> tuple[str, FrameType]:
     user = sys._getframe(levels_to_user() - 1)
     at, names = sys._getframe(1), []
     while at is not user and at.f_back is not None:
-        names.append(at.f_code.co_name)
+        if not at.f_globals.get("__name__", "").startswith("ftensor.graph."):  # `jit` of a function of ours
+            names.append(at.f_code.co_name)
         at = at.f_back
     names.reverse()
     op = next((name for name in names if name in _ops() or name[:2] == "__"), names[0])

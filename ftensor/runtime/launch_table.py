@@ -38,13 +38,16 @@ class LaunchTable(dict[Hashable, Any]):
 
     When these hold half of `most` bytes they become the older ones, and what was older goes.
     `find` sees the older ones, too, and makes what it finds a newer one: so what is used stays.
-    What goes may be in flight, so the device is waited for before, by `synchronize`.
+    What goes may be in flight, so the device is waited for before, by `synchronize`. An entry with
+    `dead` is of no use any more when that is true: whoever finds out calls `lost`, and what is dead
+    goes when something is kept next.
     """
 
     def __init__(self, synchronize: Callable[[], object], most: int = MOST_BYTES) -> None:
         super().__init__()
         self.most = most
         self.held = 0  # bytes of the newer ones
+        self._lost = False
         self._older: dict[Hashable, Any] = {}
         self._synchronize = synchronize
         # Signals' handlers come here, too, in whatever their thread was doing.
@@ -64,12 +67,29 @@ class LaunchTable(dict[Hashable, Any]):
 
     def keep(self, key: Hashable, entry: K) -> K:
         """Keep `entry`, or what another thread has kept under this key meanwhile; the one kept."""
+        if self._lost:
+            self._bury()
         one: K = self.setdefault(key, entry)
         if one is entry:
             self.held += entry.kept_bytes
             if 2 * self.held > self.most:
                 self._turn()
         return one
+
+    def lost(self, *_: object) -> None:
+        """An entry is dead. Finalizers come here, amid whatever their thread was doing."""
+        self._lost = True
+
+    def _bury(self) -> None:
+        with self._turning:
+            self._lost = False
+            gone = []
+            for table in (self, self._older):
+                for key, entry in tuple(table.items()):
+                    if getattr(entry, "dead", False):
+                        gone.append(table.pop(key, None))
+        if gone:
+            self._synchronize()
 
     def _turn(self) -> None:
         with self._turning:

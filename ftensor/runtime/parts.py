@@ -70,6 +70,14 @@ class Executor(Protocol):
         """See that the host reads or writes memory which it shares."""
         ...
 
+    def reshaped(self, tensor: Any) -> None:
+        """See that a tensor is about to get another geometry, or other memory."""
+        ...
+
+    def start_read(self, tensor: Any, multiple: int) -> None:
+        """See that it matters where a tensor begins: modulo so many bytes, or (0) exactly."""
+        ...
+
 
 class OwnKernel(NamedTuple):
     """A kernel of a user's, ready to go: `run` is called with a stream, the number of compute

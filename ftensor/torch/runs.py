@@ -89,8 +89,14 @@ class Run:
             return self.function(*args)
         signature = self.jitted.whole(backend, key, tensors)
         lowered: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
+        if lowered is not None and not lowered.holds(tensors):
+            if not lowered.dead:
+                return self.function(*args)
+            lowered = None
         if lowered is None:
             lowered = known(backend.launches, signature)
+            if lowered is not None and not lowered.holds(tensors):
+                return self.function(*args)
         if lowered is None:
             plain = self._plain.get(signature)
             if plain is None and self._new(signature):
@@ -100,9 +106,9 @@ class Run:
             prepared = self._prepared(signature, backend, tensors, args)
             if not isinstance(prepared, Lowered):
                 return prepared(*args)
+            if not prepared.holds(tensors):
+                return self.function(*args)
             lowered = prepared
-        if lowered.written and any(tensors[k]._storage.readonly for k in lowered.written):
-            return self.function(*args)
         return lowered.run(tensors, signature)
 
     def _new(self, signature: tuple[Any, ...]) -> bool:

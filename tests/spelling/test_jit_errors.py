@@ -73,6 +73,13 @@ def test_a_tensor_of_a_trace_cannot_be_used() -> None:
     KEPT.clear()
 
 
+@pytest.mark.parametrize("op", [ft.nonzero, ft.unique, ft.Tensor.item], ids=lambda op: op.__name__)
+def test_an_op_itself(op: Callable[..., Any]) -> None:
+    """It is named, not what calls it."""
+    with pytest.raises(ft.GraphError, match=rf"^{op.__name__} reads a value"):
+        ft.jit(op)(ft.ones(1))
+
+
 def test_two_devices() -> None:
     """Both are named."""
     with pytest.raises(ft.GraphError, match="tensors on cpu and fpga:0"):

@@ -96,7 +96,7 @@ enter(__name__, ARANGE, ARANGE_INT, LINSPACE, LOGSPACE, LOGSPACE_INT, EXP)
 
 def filled(row: Op, values: tuple[Any, ...], out: Tensor) -> Tensor:
     """Run a row that goes by positions, into memory of its own where `out` is no plain run."""
-    plain = out.is_contiguous() and not out._offset
+    plain = out.is_contiguous() and not out.storage_offset()
     target = out if plain else new(out._shape, out._dtype, out._storage.device)
     pointwise(row, (), values, target, True)
     return out if plain else pointwise(COPY, (target,), (), out, True)

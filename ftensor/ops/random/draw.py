@@ -83,7 +83,7 @@ def drawn(
     source = generator_for(function, generator, where)
     who = recorder(out._storage.backend)
     stream = words(*source._call()) if who is None else who.drawn(source, words)
-    plain = out.is_contiguous() and not out._offset
+    plain = out.is_contiguous() and not out.storage_offset()
     target = out if plain else new(out._shape, out._dtype, where)
     pointwise(row, tuple([x.contiguous() for x in inputs]), stream + values, target, True)
     return out if plain else pointwise(COPY, (target,), (), out, True)

@@ -108,6 +108,7 @@ def resize_(input: Tensor, *size: Any, memory_format: memory_format = contiguous
         return input
     strides = format_strides(shape, memory_format)
     count = numel(shape)
+    input._start_is_read()
     need = (input._offset + count) * input._dtype.itemsize if count else 0
     storage = input._storage
     if need > storage.nbytes:

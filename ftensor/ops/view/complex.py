@@ -32,6 +32,7 @@ def view_as_complex(input: Tensor) -> Tensor:
     if input.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
         raise errors_view.complex_view_of(input.dtype)
     complex_type = input.dtype.to_complex()
+    input._start_is_read(complex_type.itemsize)
     return Tensor._make(input._storage, complex_type, *view_math.as_complex(*geometry))
 
 

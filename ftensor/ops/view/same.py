@@ -53,6 +53,7 @@ def set_(
         shape = int_list(size, "set_", "size")
         strides = contiguous_strides(shape) if stride is None else int_list(stride, "set_", "stride")
         start = as_int(storage_offset, "set_", "storage_offset")
+        source._start_is_read()
         itemsize, nbytes = source._dtype.itemsize, source._storage.nbytes
         geometry = view_math.as_strided(shape, strides, start, itemsize, nbytes)
     return input._become(source._view(*geometry))

@@ -40,6 +40,8 @@ def view(input: Tensor, size: Any = MISSING, *more: int, dtype: Any = MISSING) -
         geometry = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
         return with_layout(input, geometry)
     old = input.dtype.itemsize
+    if size.itemsize > old:
+        input._start_is_read(size.itemsize)
     geometry = view_math.reinterpret(*layout(input, "view"), old, size.itemsize)
     return Tensor._make(input._storage, size, *geometry)
 
@@ -164,6 +166,7 @@ def _strided(input: Tensor, size: Any, stride: Any, offset: Any, function: str) 
     _, _, start = layout(input, function)
     if offset is not None:
         start = as_int(offset, function, "storage_offset")
+    input._start_is_read()
     return view_math.as_strided(
         int_list(size, function, "size"),
         int_list(stride, function, "stride"),

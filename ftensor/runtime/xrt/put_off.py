@@ -130,6 +130,12 @@ class PutOff:
     def read(self, storage: Storage) -> None:
         """A board's memory is read by `download`."""
 
+    def reshaped(self, tensor: Any) -> None:
+        """Nothing: commands have kept where tensors lay."""
+
+    def start_read(self, tensor: Any, multiple: int) -> None:
+        """Nothing: commands have kept where tensors lay."""
+
     def _add(self, command: Command, storages: Sequence[Storage]) -> None:
         self._active = True
         self._commands.append(command)

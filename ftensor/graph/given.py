@@ -1,0 +1,115 @@
+"""A trace's arguments: tensors in the places of a call's, over memory that is theirs alone.
+
+So what reaches a launch by an argument is told from what the function finds elsewhere, also where
+both are one tensor; and arguments are left as they are, whatever the trace does.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+from collections.abc import Mapping, Sequence
+from typing import Any
+from weakref import ref
+
+from .._tensor import Tensor
+from ..runtime.storage import Storage
+
+
+class GivenMemory(Storage):
+    """The memory of an argument, as a trace is given it: the same bytes, told from that memory."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Storage) -> None:
+        self.of = of
+        self.backend, self.stream, self.nbytes, self.device = of.backend, of.stream, of.nbytes, of.device
+        self.readonly, self.exposed, self.visible = of.readonly, of.exposed, of.visible
+        self.users = self.owner = self.bounds = self.derived = None
+
+    @property
+    def handle(self) -> Any:
+        """That of the memory."""
+        return self.of.handle
+
+    @property
+    def ptr(self) -> int | None:  # type: ignore[override]
+        """The address of the memory."""
+        return self.of.ptr
+
+    @property
+    def skew(self) -> int:
+        """As of the memory."""
+        return self.of.skew
+
+
+class Given:
+    """What a trace gets for a call's arguments; `back` once it is over.
+
+    Tuples, lists and dicts with tensors in them are others then. Where one can't be made anew, all
+    arguments are the call's own.
+    """
+
+    def __init__(self, tensors: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        self._memory: dict[Storage, GivenMemory] = {}
+        self._pairs: dict[int, tuple[Tensor, Tensor]] = {}  # (the call's, the trace's), by either's id
+        self._containers: list[tuple[Any, Any, list[Any]]] = []  # the call's, the trace's, its parts
+        for t in tensors:
+            self._stand_in(t)
+        try:
+            self.args = tuple([self._with(x) for x in args])
+            self.kwargs = {name: self._with(x) for name, x in kwargs.items()}
+            self.tensors = [self._pairs[id(t)][1] for t in tensors]
+        except Exception:  # noqa: BLE001 - of a container's own class, which wants other arguments
+            self.args, self.kwargs, self.tensors = tuple(args), dict(kwargs), list(tensors)
+
+    def _stand_in(self, t: Tensor) -> None:
+        if id(t) not in self._pairs:
+            memory = self._memory.get(t._storage)
+            if memory is None:
+                memory = self._memory[t._storage] = GivenMemory(t._storage)
+            other = Tensor._make(memory, t._dtype, t._shape, t._strides, t._offset)
+            self._pairs[id(t)] = self._pairs[id(other)] = t, other
+
+    def _with(self, x: Any) -> Any:
+        if type(x) is Tensor:
+            return self._pairs[id(x)][1]
+        if isinstance(x, tuple):
+            parts = [self._with(part) for part in x]
+            if all(a is b for a, b in zip(parts, x)):
+                return x
+            return x._make(parts) if hasattr(x, "_make") else type(x)(parts)
+        if not isinstance(x, (list, dict)):
+            return x
+        keys = range(len(x)) if isinstance(x, list) else list(x)
+        changed = {k: part for k in keys if (part := self._with(x[k])) is not x[k]}
+        if not changed:
+            return x
+        other: Any = copy.copy(x)
+        for k, part in changed.items():
+            other[k] = part
+        self._containers.append((x, other, _parts(other)))
+        return other
+
+    def back(self) -> None:
+        """Let containers have what the trace's were given, and what the function has kept of the
+        trace's tensors be those of the call."""
+        for mine, other, parts in self._containers:
+            now = _parts(other)
+            if len(now) != len(parts) or any(a is not b for a, b in zip(now, parts)):
+                left = [self._pairs[id(x)][0] if id(x) in self._pairs else x for x in now]
+                mine.clear()
+                mine.extend(left) if isinstance(mine, list) else mine.update(zip(left[::2], left[1::2]))
+        for t, other in self._pairs.values():
+            other._become(t)
+        memories = [(memory, ref(given)) for memory, given in self._memory.items()]
+        self._containers, self._pairs, self._memory = [], {}, {}
+        if any(given() for _, given in memories):
+            gc.collect()  # a circle that nobody holds may hold it
+        for memory, given in memories:
+            if given() is not None:  # a view that the function has kept, and may write by
+                memory.expose()
+
+
+def _parts(container: Any) -> list[Any]:
+    return [x for pair in container.items() for x in pair] if isinstance(container, dict) else list(container)

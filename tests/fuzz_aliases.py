@@ -1,0 +1,203 @@
+"""The source `aliases` of the fuzz: what a trace takes for granted, broken on purpose.
+
+A program has memories (tensors, NumPy arrays), tensors over them that its function finds outside,
+and a function of two arguments that reads and writes all of these. It is called a few times with
+fresh tensors, windows that move, the tensors found outside, two tensors over one array; between
+calls what is outside is written, or gets another geometry or memory, and generators are seeded.
+Eager and jitted each have memories of their own: results, all memories, generators and errors must
+be the same. Programs that a graph refuses are left out.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import ftensor as ft
+from ftensor.graph import jit
+
+# Lines of a function of x and y, which finds g, h and generator outside; `out` is what it returns.
+READS = (
+    "out.append({a} + 1)", "out.append({a} * {b})", "out.append(({a} * 2).sum())", "out.append({a}[1:] - {b}[:1])",
+    "out.append({a})", "out.append({a}[1:])", "out.append(ft.cat([{a}.reshape(-1), {b}.reshape(-1)]))",
+    "out.append({a}.expand_as({a}) + {b}.t())", "out.append({a}.view(-1) * p)",
+    "out.append(({a} * {b}) + ({a} * {b}))", "out.append(ft.nn.functional.softmax({a} + {b}, -1))",
+    "out.append({a} + ft.tensor([1.0, 2.0, 3.0, 4.0]))",
+)  # fmt: skip
+WRITES = (
+    "{a}.add_(1)", "{a}.mul_({b})", "{a}[1:].sub_({b}[:1])", "{a}.copy_({b})", "ft.add({a}, {b}, out={a})",
+    "{a}.fill_(p)", "{a}[0] = 7", "ft.neg({b}, out={a})", "{a}.view(-1)[1:3].zero_()", "ft.arange(4.0, out={a})",
+    "{a}.clamp_(max=p)",
+)  # fmt: skip
+DRAWS = (
+    "{a}.normal_()", "{a}.uniform_(generator=generator)", "{a}.random_(0, 9)", "{a}.bernoulli_(0.5)",
+    "{a}.exponential_()", "ft.rand({a}.shape, out={a})", "ft.randn({a}.shape, generator=generator, out={a})",
+    "ft.rand(3)", "ft.randperm(0)", "ft.nn.functional.dropout({a}, 0.5)",
+    "out.append(ft.nn.functional.dropout({a}, 0.5))", "{a}[:0].normal_()", "out.append(ft.rand_like({a}))",
+    "ft.normal(0.0, 1.0, {a}.shape, out={a})", "{a}.geometric_(0.5)", "{a}.cauchy_()",
+)  # fmt: skip
+LAYOUTS = (
+    "out.append({a}.view(ft.int32))", "out.append({a}.view(ft.float64))", "{a}.view(ft.int64).fill_(3)",
+    "{a}.view(ft.int16)", "out.append(ft.view_as_complex({a}.view(-1, 2)))",
+    "out.append({a}.as_strided((2, 2), (1, 1)))", "{a}.view(ft.float64)", "out.append({a}.as_strided((3,), (1,), 2))",
+    "{a}.as_strided((2,), (2,), 1).add_(1)", "out.append(p * {a}.storage_offset())",
+    "out.append({a}[1:].clone().resize_(5)[:3])", "out.append({a}.as_strided((6,), (1,)))",
+    "out.append({a}[:2].t().t_())",
+)  # fmt: skip
+# What is called with: x and y by one text each, k a number that differs from call to call.
+ARGUMENTS = (
+    "ft.arange(4.0) + {k}", "base[{k}:{k} + 4]", "base[{k}:{k} + 4]", "g", "h", "g.view(-1)[:4]", "base[8:12]",
+    "base[{k} + 2:{k} + 6]", "ft.from_numpy(array[:4])", "ft.from_numpy(array[{k}:{k} + 4])",
+    "ft.from_dlpack(array[4:8])", "wide[{k}:{k} + 4]", "ft.from_numpy(array)[{k}:{k} + 4]", "base[{k}:{k} + 8:2]",
+    "bytes[4 * {k}:4 * {k} + 16].view(ft.float32)", "base.double()[:4]",
+)  # fmt: skip
+HELD = (
+    "ft.ones(4)", "base[:4]", "base[{k}:{k} + 4]", "ft.from_numpy(array[:4])", "ft.from_numpy(array[{k}:{k} + 4])",
+    "base", "ft.arange(4.0).view(2, 2)", "wide[2:6]", "ft.arange(16.0)[:4]",
+)  # fmt: skip
+CHANGES = (
+    "{a}.fill_({k})", "{a}.view(-1)[1] = {k}", "array[{k}] = {k}", "base.add_({k})", "ft.manual_seed({k})",
+    "generator.manual_seed({k})", "{a}.t_()", "{a}.unsqueeze_(0)", "{a}.squeeze_()", "{a}.resize_(4)",
+    "{a}.resize_(2, 4).fill_({k})", "{a}.resize_(0)", "ft.cat([ft.ones(4), ft.ones(4)], out={a})",
+    "{a}.set_(base, {k}, (4,), (1,))", "{a}.as_strided_((4,), (2,), {k})", "ft.rand(2, generator=generator)",
+    "{a}[1:].t_()",
+)  # fmt: skip
+NAMES = ("x", "y", "g", "h")
+LINES = (READS, READS, WRITES, WRITES, DRAWS, LAYOUTS)
+
+
+class Program:
+    """Lines for what is outside, the function, and the calls, each behind what changes before."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self.held = [f"{name} = {_drawn(draw, HELD)}" for name in ("g", "h")]
+        self.body = [_drawn(draw, draw.choice(LINES)) for _ in range(draw.randrange(1, 6))]
+        self.calls: list[str] = []
+        for _ in range(draw.randrange(2, 6)):
+            if self.calls and draw.random() < 0.4:
+                change = _drawn(draw, CHANGES, ("g", "h"))
+                self.calls.append(change)
+            if draw.random() < 0.4 and self.calls:
+                self.calls.append(next(line for line in self.calls[::-1] if line[:5] == "call("))
+            else:
+                self.calls.append(
+                    f"call({_drawn(draw, ARGUMENTS)}, {_drawn(draw, ARGUMENTS)}, {draw.choice((2.0, 3.0, 0.5))})"
+                )
+
+    def text(self) -> str:
+        """A program to read."""
+        return "\n".join([*self.held, "def function(x, y, p):", *[f"    {line}" for line in self.body], *self.calls])
+
+    def without(self, part: str, k: int) -> Program:
+        """The same without a line."""
+        other = object.__new__(Program)
+        vars(other).update({name: list(lines) for name, lines in vars(self).items()})
+        del getattr(other, part)[k]
+        return other
+
+
+def _drawn(draw: random.Random, lines: tuple[str, ...], names: tuple[str, ...] = NAMES) -> str:
+    return draw.choice(lines).format(a=draw.choice(names), b=draw.choice(names), k=draw.randrange(5))
+
+
+def trial(draw: random.Random) -> str:
+    """How a jitted program differs from the program, and the shortest that does."""
+    program = Program(draw)
+    problem = difference(program)
+    if not problem:
+        return ""
+    for part in ("calls", "body"):
+        for k in reversed(range(len(getattr(program, part)))):
+            shorter = program.without(part, k)
+            if shorter.body and difference(shorter):
+                program = shorter
+    return f"{difference(program)}\n{program.text()}"
+
+
+def difference(program: Program) -> str:
+    """How the jitted program differs; empty where it does not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        eager, again = (World(program, jitted=False).run() for _ in range(2))
+        if eager != again:
+            return ""  # of memory that nobody wrote
+        # The kernels of single ops are there, those of graphs the source `graphs` has.
+        with mock.patch.object(jit, "clustered", lambda graph, backend: graph):
+            got = World(program, jitted=True).run()
+    for k, (one, other) in enumerate(zip(eager, got)):
+        if isinstance(other, ft.GraphError):
+            return ""
+        if one != other:
+            return f"step {k}: {_first(one, other)}"
+    return ""
+
+
+def _first(one: Any, other: Any) -> str:
+    if type(one) is not dict or type(other) is not dict:
+        return f"{one!s:.100} and {other!s:.100}"
+    return ", ".join(name for name in one if one[name] != other.get(name)).rstrip("0123456789")
+
+
+class World:
+    """What a program has: its memories, its function, and what it leaves behind."""
+
+    def __init__(self, program: Program, jitted: bool) -> None:
+        self.program = program
+        ft.manual_seed(7)
+        self.space: dict[str, Any] = {
+            "ft": ft,
+            "base": ft.arange(16.0),
+            "wide": ft.arange(16.0, dtype=ft.float64),
+            "bytes": ft.arange(64).to(ft.uint8),
+            "array": np.arange(12, dtype=np.float32),
+            "generator": ft.Generator().manual_seed(5),
+        }
+        text = ["def function(x, y, p):", "    out = []", *[f"    {line}" for line in program.body], "    return out"]
+        exec("\n".join(program.held), self.space)
+        exec("\n".join(text), self.space)
+        function = self.space["function"]
+        self.space["call"] = self.call
+        self.function = ft.jit(function) if jitted else function
+        self.results: Any = None
+
+    def call(self, x: Any, y: Any, p: float) -> None:
+        """A call of the function."""
+        self.results = None
+        self.results = self.function(x, y, p)
+
+    def run(self) -> list[Any]:
+        """What each step left; its error at the end."""
+        left: list[Any] = []
+        for line in self.program.calls:
+            self.results = None
+            try:
+                exec(line, self.space)
+                left.append(self.state())
+            except ft.GraphError as error:
+                return [*left, error]
+            except Exception as error:  # noqa: BLE001 - which one is what is compared
+                # What the function did before is done in eager alone: a trace does nothing. Of several
+                # errors a trace may find another one first.
+                return [*left, type(error).__name__]
+        return left
+
+    def state(self) -> dict[str, Any]:
+        """All that can be seen."""
+        seen = {f"result {k}": _bits(t) for k, t in enumerate(self.results or ())}
+        seen |= {name: _bits(self.space[name]) for name in ("base", "wide", "bytes", "g", "h")}
+        generators = (self.space["generator"], ft.random.default_generator())
+        return seen | {"array": self.space["array"].tobytes(), "drawn": [g.get_state().tolist() for g in generators]}
+
+
+def _bits(t: Any) -> Any:
+    """A tensor's geometry and bytes."""
+    if not isinstance(t, ft.Tensor):
+        return t
+    array = np.array(t.numpy())
+    if array.dtype.kind == "f":
+        array[np.isnan(array)] = np.nan
+    return t.dtype, tuple(t.shape), t.stride(), array.tobytes()

@@ -1,0 +1,120 @@
+"""What graphs leave: arguments as they were, nothing that they keep alive; numbers of any size."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.graph.lowered import Lowered
+
+from .test_jit_guards import Function, outcome
+
+
+def test_arguments_are_the_calls_own_again() -> None:
+    """What the function keeps of its arguments, or does to a list, it has done with these."""
+    kept: list[ft.Tensor] = []
+
+    @ft.jit
+    def function(tensors: list[ft.Tensor], by: dict[str, ft.Tensor]) -> ft.Tensor:
+        kept.extend((tensors[0], tensors[1][1:]))
+        tensors.pop()
+        by["more"] = tensors[0]
+        return tensors[0] + by["x"]
+
+    x, y = ft.ones(3), ft.arange(3.0)
+    tensors, by = [x, y], {"x": y}
+    assert function(tensors, by).tolist() == [1.0, 2.0, 3.0]
+    assert len(tensors) == 1
+    assert tensors[0] is x
+    assert by["more"] is x
+    kept[0].add_(1)
+    kept[1].add_(1)
+    assert (x.tolist(), y.tolist()) == ([2.0, 2.0, 2.0], [0.0, 2.0, 3.0])
+
+
+def test_arguments_that_are_equal_but_differ() -> None:
+    """Parts of other types, and zeros of other signs."""
+    jitted = ft.jit(lambda x, of: x * next(iter(of)))
+    for of in ({2: 0}, {2.0: 0}, frozenset({1}), frozenset({True}), frozenset({1.5})):
+        x = ft.ones(2, dtype=ft.int64)
+        assert jitted(x, of).dtype is (x * next(iter(of))).dtype
+
+
+def test_graphs_keep_nothing_alive() -> None:
+    """Neither functions nor what these find, arguments that are objects nor a method's object."""
+
+    class Layer:
+        def __init__(self) -> None:
+            self.weight = ft.ones(2)
+
+        @ft.jit
+        def __call__(self, x: ft.Tensor, by: Any = None) -> ft.Tensor:
+            return x * self.weight + ft.tensor([1.0, 2.0])
+
+        def plain(self, x: ft.Tensor) -> ft.Tensor:
+            return x * self.weight
+
+    def gone() -> list[weakref.ref[Any]]:
+        outside, layer, other = ft.ones(3), Layer(), Layer()
+        closure = ft.jit(lambda x: x + outside)
+        closure(ft.ones(1))
+        layer(ft.ones(2))
+        layer(ft.ones(2), other)
+        ft.jit(layer.plain)(ft.ones(2))
+        ft.jit(lambda x, f: f(x))(ft.ones(2), layer.plain)
+        things = (outside, outside._storage, closure, layer, layer.weight._storage, other)
+        return [weakref.ref(thing) for thing in things]
+
+    references = gone()
+    gc.collect()
+    assert [reference() for reference in references] == [None] * len(references)
+
+
+def test_a_graph_goes_with_its_function() -> None:
+    """With what it alone has: numbers that a function makes tensors of."""
+    launches = default_backend().launches
+
+    def once() -> str:
+        jitted = ft.jit(lambda x: x + ft.tensor([1.0, 2.0]))
+        for _ in range(2):
+            assert jitted(ft.ones(2)).tolist() == [2.0, 3.0]
+        return jitted.name
+
+    for _ in range(5):
+        name = once()
+        gc.collect()
+    left = [entry for entry in launches.values() if type(entry) is Lowered and entry.graph.name == name]
+    assert len(left) <= 1, "the last one goes with the next that is kept"
+
+
+def test_what_is_gone_is_looked_for_again() -> None:
+    """A name that is bound to another tensor, once nobody has the first."""
+    space = {"w": ft.ones(2)}
+    jitted = ft.jit(lambda x: x + space["w"])
+    assert jitted(ft.ones(2)).tolist() == [2.0, 2.0]
+    space["w"] = ft.zeros(2) - 3
+    assert jitted(ft.ones(2)).tolist() == [-2.0, -2.0]
+
+
+BEYOND: list[tuple[Function, Callable[[], ft.Tensor]]] = [
+    (lambda x, p: x * p, lambda: ft.ones(0)),
+    (lambda x, p: x.add_(p), lambda: ft.ones(0, dtype=ft.int64)),
+    (lambda x, p: ft.cumulative_trapezoid(x, dx=p), lambda: ft.ones(1)),
+    (lambda x, p: (x * p, x + 1)[1], lambda: ft.ones(2)),
+    (lambda x, p: ft.full_like(x, p), lambda: ft.ones(0)),
+]
+
+
+@pytest.mark.parametrize(("function", "operand"), BEYOND, ids=[str(k) for k in range(len(BEYOND))])
+def test_an_int_beyond_64_bits(function: Function, operand: Callable[[], ft.Tensor]) -> None:
+    """Eager's error, also where no kernel would get it: at the first call and at a later one."""
+    for numbers in ((3, 10**30), (10**30, 3)):
+        jitted = ft.jit(function)
+        for number in numbers:
+            assert outcome(jitted, operand(), number) == outcome(function, operand(), number)
