@@ -97,7 +97,7 @@ def namespace(name: str, keys: Sequence[KernelKey]) -> list[str]:
     if dropped:
         lines.append(f"#define FT_DROPPED_BITS {max(dropped)}")
     wanted = {name: None for key in keys for name in source.helper_files(key)}
-    order = ("complex.h", *source.HELPERS.values())
+    order = ("complex.h", *OF_ALL_TYPES, *source.HELPERS.values())
     files = ["vitis/compute.h", "math.h", *(n for n in order if n in wanted)]
     return [*lines, f"namespace {name} {{", *(f'#include "ftensor/{n}"' for n in files)]
 

@@ -138,8 +138,11 @@ def slots(group: Group) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
 
 
 def word(port: Port) -> str:
-    """The C type of one element in memory; a pair of them is one element of a complex dtype."""
+    """The C type of one element in memory; a pair of them is one element of a complex dtype, and a
+    pair of halves the bits of both."""
     memory = ctype.MEMORY[port.dtype.name]
+    if port.dtype.name == "complex32":
+        return "uint32_t"
     return f"ft_c{memory}" if port.dtype.is_complex else memory
 
 

@@ -100,6 +100,13 @@ static inline ushort ft_to_bfloat16(float v)
 typedef struct { float re, im; } ft_cfloat;
 typedef struct { double re, im; } ft_cdouble;
 
+// A pair of halves in 32 bits, as complex32 lies in memory.
+static inline ft_cfloat ft_from_half_pair(uint32_t v)
+{
+    return ft_cfloat{ft_from_half((uint16_t)v), ft_from_half((uint16_t)(v >> 16))};
+}
+static inline uint32_t ft_to_half_pair(ft_cfloat v) { return (uint32_t)ft_to_half(v.im) << 16 | ft_to_half(v.re); }
+
 // One of two values, both of them read. `c ? a : b` on two objects of a class is one of two places in memory,
 // and a pointer that leads to either of two memories is nothing that becomes hardware.
 template <typename T> static inline T ft_either(bool first, T a, T b)

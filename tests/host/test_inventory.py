@@ -14,6 +14,7 @@ import pytest
 import ftensor as ft
 import ftensor.execute
 import ftensor.ops
+from ftensor.dtypes import ALL
 from ftensor.kernels.key import BY_VALUE
 from ftensor.rows.catalogue import ENTRIES, ROWS
 from ftensor.rows.op import Op, Reduce
@@ -22,6 +23,7 @@ from ftensor.toolchain.grouping import MOST_UNITS, port_groups
 from ftensor.toolchain.inventory.read import Inventory, expand, known, parse, read
 from ftensor.toolchain.inventory.rows import categories, named, rows
 from ftensor.toolchain.inventory.signatures import pointwise, reduction, spelled, text_of
+from ftensor.toolchain.vitis.source import source
 
 HERE = Path("here.toml")
 
@@ -185,3 +187,27 @@ def test_signatures_spell_what_they_are(of: str) -> None:
             signature = pointwise(row, dtype) if isinstance(row, Op) else reduction(row, dtype)
             if signature is not None:
                 assert spelled(row, text_of(row, signature)) == signature, row.name
+
+
+@pytest.mark.parametrize("of", [d for d in ALL if d.bare], ids=str)
+def test_dtypes_of_few_ops_are_built_where_a_signature_names_them(of: ft.dtype) -> None:
+    """What a traced program writes: fills, conversions, comparisons."""
+    compute = "" if of.compute is of else f" in {of.compute.name}"
+    text = f"""
+    [[kernel]]
+    ops = ["fill"]
+    dtypes = ["{of.name}(){compute}"]
+    layouts = ["linear", "strided"]
+    [[kernel]]
+    ops = ["copy"]
+    dtypes = ["{of.name}(float32)", "float32({of.name}){compute}"]
+    layouts = ["linear", "strided"]
+    [[kernel]]
+    ops = ["eq"]
+    dtypes = ["bool({of.name}, {of.name}){compute}"]
+    layouts = ["linear"]
+    """
+    groups = expand(inventory(text))
+    assert sum(len(group.members) for group in groups) == 7
+    for group in groups:
+        assert f'extern "C" void {group.name}(' in source(group)

@@ -90,7 +90,8 @@ class Staged(BoardSkeleton[StagedKey]):
                 loops.append(Loop(states, trips, 1, reads=False, stage=states))
                 loops.append(Loop(tree, rows, 1, key.states, reads=False, stage=tree))
             else:
-                trips += key.course.behind * (one.kind == TRANSFORM)
+                if one.kind == TRANSFORM:  # of other rows, which may be shorter than a beat, there is no course
+                    trips += key.course.behind
                 loops.append(Loop(name, trips, 1, reads=False, stage=name))
         return loops
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 from ... import dtypes
 from ..._tensor import Tensor
 from ...dtypes import dtype
-from ...rows.op import Op, Promote, Reduce, dtypes_through
+from ...rows.op import Op, Promote, Reduce, dtypes_through, refuses_bare
 
-BY_NAME = {d.name: d for d in dtypes.FULL}
+BY_NAME = {d.name: d for d in dtypes.ALL}
 NUMBER = "number"
 
 
@@ -89,7 +89,7 @@ def accepts(op: Op, signature: Signature, common: dtype) -> bool:
     if any(signature.ins[k] is None for k in op.tensors):
         return False
     written = signature.outs[0]
-    if written.bare:  # no image holds kernels of such dtypes
+    if refuses_bare(op.promote, op.bare, written):
         return False
     result = dtypes_through(op.promote, common)[1]
     if not op.any_out and not dtypes.can_cast(result, written):

@@ -12,7 +12,9 @@ from ..group import Group, is_wide, slot_word, slots, values, word
 from .text import Word, identifiers
 
 # In memory float16 and bfloat16 are 16 bits, whatever a compiler may call them.
-STORED = {"ft_half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t"}
+STORED = {"ft_half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t", "uint": "uint32_t", "ulong": "uint64_t"}
+# What converts halves, which no operator takes, and pairs of them.
+HALVES = {"float16": "half", "complex32": "half_pair"}
 
 
 def words(compute: dtype) -> dict[str, Word]:
@@ -48,14 +50,14 @@ def loaded(text: str, port: Port, of: str) -> str:
     mine = word(port)
     if STORED.get(mine, mine) != STORED.get(of, of):
         text = f"ft_bits<{mine}>({text})"
-    return f"ft_from_half({text})" if port.dtype.name == "float16" else text
+    return f"ft_from_{HALVES[port.dtype.name]}({text})" if port.dtype.name in HALVES else text
 
 
 def stored(text: str, port: Port, of: str) -> str:
     """A member's value as the port's element."""
     mine = word(port)
-    if port.dtype.name == "float16":
-        text = f"ft_to_half({text})"
+    if port.dtype.name in HALVES:
+        text = f"ft_to_{HALVES[port.dtype.name]}({text})"
     if STORED.get(mine, mine) != STORED.get(of, of):
         text = f"ft_bits<{of}>({text})"
     return text
