@@ -160,6 +160,8 @@ def test_an_option_behind_the_program_is_the_programs_and_is_told(tmp_path):
 
 def test_rows_of_a_graph_may_be_shorter_than_a_beat(tmp_path):
     program = tmp_path / "short.py"
-    program.write_text("import ftensor as ft\nprint(ft.jit(lambda x: x.mean(2) * 2 + 1)(ft.ones(8, 6, 3)).sum().item())")
-    done = estimate(program)
+    program.write_text(
+        "import ftensor as ft\nprint(ft.jit(lambda x: x.mean(2) * 2 + 1)(ft.ones(8, 6, 3)).sum().item())"
+    )
+    done = run(program)
     assert (done.returncode, done.stdout.split()[0]) == (0, "144.0"), done.stderr
