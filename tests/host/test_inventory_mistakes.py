@@ -86,3 +86,10 @@ def test_no_such_inventory(tmp_path: Path) -> None:
     with pytest.raises(InventoryError, match="directory"):
         (tmp_path / "x.toml").mkdir()
         read(tmp_path / "x.toml")
+
+
+@pytest.mark.parametrize("dtypes", ["float32 float32(float32)", "number(float32)", "float32(float32 float32)"])
+def test_a_signature_of_words_that_are_no_dtypes(dtypes: str) -> None:
+    text = f'[[kernel]]\nops = ["neg"]\ndtypes = ["{dtypes}"]\n'
+    with pytest.raises(InventoryError, match=r"must be dtypes, or signatures"):
+        expand(parse(text.encode(), Path("x.toml")))

@@ -36,16 +36,18 @@ _SPELLED = re.compile(r"([\w, ]+)\(([\w, ]*)\)(?: in (\w+))?\s*")
 def spelled(row: Op | Reduce, text: str) -> Signature | None:
     """The signature that a text spells, such as "bool(int64, number) in float32", or None.
 
-    Without "in", the row's own rule says what it computes in. ValueError for a word that is no
-    dtype, KeyError naming it.
+    Without "in", the row's own rule says what it computes in.
     """
     match = _SPELLED.fullmatch(text.strip())
     if match is None:
         return None
-    outs = tuple(BY_NAME[w.strip()] for w in match[1].split(","))
+    results = [w.strip() for w in match[1].split(",")]
     words = [w.strip() for w in match[2].split(",") if w.strip()]
+    if not {*results, *words, match[3] or NUMBER} <= {*BY_NAME, NUMBER} or NUMBER in results:
+        return None  # such as "float32 float32(float32)"
+    outs = tuple(BY_NAME[w] for w in results)
     ins = tuple(None if w == NUMBER else BY_NAME[w] for w in words)
-    compute = BY_NAME[match[3]] if match[3] else default_compute(row, outs, ins)
+    compute = BY_NAME[match[3]] if match[3] in BY_NAME else default_compute(row, outs, ins)
     return Signature(compute, outs, ins)
 
 
