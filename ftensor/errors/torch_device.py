@@ -45,6 +45,21 @@ not_on_the_host = Message(TypeError, "this takes a torch tensor on the CPU, not 
 not_shared = Message(ValueError, "{device} can't share this memory: {why}; .to() copies it")
 
 
+lightning_strategy = Message(
+    ValueError,
+    "FpgaAccelerator() was given a strategy for {device}, which would train there: leave `strategy` out, "
+    'or give strategy="fpga"',
+)
+
+
+def lightning_precision(precision: str, device: str) -> str:
+    """A warning: Lightning's plugin casts on another device."""
+    return (
+        f"precision={precision!r} of this strategy casts on {device} and leaves float32 on fpga: leave `strategy` "
+        f'out, give strategy="fpga", or plugins=FpgaPrecision({precision!r})'
+    )
+
+
 def falls_back(op: str) -> str:
     """A warning: an op that the device lacks runs on the host."""
     return (

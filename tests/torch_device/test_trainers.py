@@ -66,29 +66,56 @@ Trainer(net, options, train_dataset=parts).train()
 assert loss(net) < 0.1
 """,
     "lightning": """
-import sys
+import sys, warnings
 import lightning.pytorch as lightning
 from lightning.pytorch.strategies import SingleDeviceStrategy
-from ftensor.torch.lightning import FpgaAccelerator
+from ftensor.torch.lightning import FpgaAccelerator, FpgaPrecision, FpgaStrategy
+
+dtypes = set()
 
 class Module(lightning.LightningModule):
     def __init__(self):
         super().__init__()
-        self.net = net
+        self.net = Net()
     def training_step(self, batch, index):
-        return self.net(**batch)["loss"]
+        found = self.net(**batch)
+        dtypes.add(found["logits"].dtype)
+        return found["loss"]
     def configure_optimizers(self):
         return torch.optim.Adam(self.parameters(), 0.1)
     def on_train_end(self):
         assert loss(self.net) < 0.1
-        print("trained")
 
-trainer = lightning.Trainer(
-    accelerator=FpgaAccelerator(), strategy=SingleDeviceStrategy(torch.device("fpga", 0)),
-    max_epochs=20, logger=False, enable_checkpointing=False, enable_progress_bar=False,
-    enable_model_summary=False, default_root_dir=sys.argv[1],
-)
-trainer.fit(Module(), torch.utils.data.DataLoader(parts, 16))
+def fit(**options):
+    dtypes.clear()
+    trainer = lightning.Trainer(
+        max_epochs=20, logger=False, enable_checkpointing=False, enable_progress_bar=False,
+        enable_model_summary=False, default_root_dir=sys.argv[1], **options,
+    )
+    trainer.fit(Module(), torch.utils.data.DataLoader(parts, 16))
+    (dtype,) = dtypes
+    return dtype
+
+def here():
+    return SingleDeviceStrategy(torch.device("fpga", 0))
+
+assert fit(accelerator="fpga") is torch.float32
+assert fit(accelerator=FpgaAccelerator()) is torch.float32
+assert fit(accelerator="fpga", precision="bf16-mixed") is torch.bfloat16
+assert fit(accelerator="fpga", precision="16-mixed") is torch.float16
+assert fit(accelerator=FpgaAccelerator(), strategy="fpga", precision="bf16-mixed") is torch.bfloat16
+assert fit(accelerator=FpgaAccelerator(), plugins=FpgaPrecision("bf16-mixed"), strategy=here()) is torch.bfloat16
+with warnings.catch_warnings(record=True) as heard:
+    warnings.simplefilter("always")
+    assert fit(accelerator=FpgaAccelerator(), precision="bf16-mixed", strategy=here()) is torch.float32
+assert any("leaves float32 on fpga" in str(w.message) for w in heard)
+try:
+    fit(accelerator=FpgaAccelerator(), strategy=SingleDeviceStrategy("cpu"))
+except ValueError as error:
+    assert "would train there" in str(error)
+else:
+    raise AssertionError("trained on the CPU")
+print("trained")
 """,
 }
 
