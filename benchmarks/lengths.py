@@ -18,7 +18,7 @@ from pathlib import Path
 
 import ftensor as ft
 import ftensor.nn.functional as F
-from ftensor.table import table
+from ftensor.terminal import table
 
 WIDTH, HEADS, WORDS, LAYERS, LONGEST = 64, 4, 100, 2, 512
 

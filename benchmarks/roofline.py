@@ -7,7 +7,7 @@ from pathlib import Path
 from cases import CASES
 from figures import MINE
 
-from ftensor.errors.picture import PictureError
+from ftensor.errors.commands import PictureError
 from ftensor.profiler import profile
 
 

@@ -19,9 +19,9 @@ import torch
 
 import ftensor as ft
 import ftensor.torch
-from ftensor.table import table
+from ftensor.terminal import table
 from ftensor.torch.fallback import run
-from ftensor.torch.private import overload
+from ftensor.torch.internals import overload
 
 SIN = overload("sin")
 # What torch's dispatcher takes on its way to a kernel that is written in Python and does nothing.

@@ -45,10 +45,10 @@ from .dtypes import (
 )
 from .dtypes.limits import finfo, iinfo
 from .errors import KernelNotBuilt, OutOfMemoryError
-from .errors.factor import LinAlgError as _LinAlgError
 from .errors.graph import GraphError
-from .execute.index_check import get_index_check, set_index_check
-from .execute.settings import set_default_dtype
+from .errors.linalg import LinAlgError as _LinAlgError
+from .execute.device_traits import set_default_dtype
+from .execute.indexed import get_index_check, set_index_check
 from .formats import (
     Size,
     channels_last,
@@ -83,7 +83,7 @@ from .interop.state import load, save
 from .interop.torch import from_torch
 from .ops import bind as _bind
 from .ops import load as _load
-from .ops.absent import of_module as _of_module
+from .ops.bind import of_module as _of_module
 from .own.register import register_kernel, unregister_kernel
 from .random import Generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .rows.spelling import show_types_in as _show_types_in

@@ -69,9 +69,9 @@ from .dtypes.limits import iinfo as iinfo
 from .errors import KernelNotBuilt as KernelNotBuilt
 from .errors import OutOfMemoryError as OutOfMemoryError
 from .errors.graph import GraphError as GraphError
-from .execute.index_check import get_index_check as get_index_check
-from .execute.index_check import set_index_check as set_index_check
-from .execute.settings import set_default_dtype as set_default_dtype
+from .execute.device_traits import set_default_dtype as set_default_dtype
+from .execute.indexed import get_index_check as get_index_check
+from .execute.indexed import set_index_check as set_index_check
 from .formats import Size as Size
 from .formats import channels_last as channels_last
 from .formats import channels_last_3d as channels_last_3d

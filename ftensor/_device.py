@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .dtypes import meant_by
+from .runtime import discovery as policy
 from .runtime import fallback
-from .runtime import mapping as policy
-from .runtime.callers import levels_to_user
+from .runtime.call_site import levels_to_user
 from .runtime.discovery import DetectedDevice, find
-from .runtime.event import Event
-from .runtime.stream import Stream
+from .runtime.stream import DeviceStream, Event
 
 if TYPE_CHECKING:
     from .runtime.backend import Backend
@@ -99,7 +98,7 @@ def _index(value: object, text: object) -> int:
     return value
 
 
-class _Thread(threading.local):
+class _ThreadDevice(threading.local):
     """What each thread has chosen for itself."""
 
     def __init__(self) -> None:
@@ -136,7 +135,7 @@ class _Table:
 
 
 _numbers = count()
-_thread = _Thread()
+_thread = _ThreadDevice()
 _table: _Table | None = None
 _lock = threading.RLock()
 
@@ -278,7 +277,7 @@ def default_backend() -> Backend:
     return found_of(current_device()).open()
 
 
-def _current_stream() -> Stream:
+def _current_stream() -> DeviceStream:
     return default_backend().current_stream()
 
 

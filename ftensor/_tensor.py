@@ -12,10 +12,9 @@ import numpy as np
 
 from . import errors
 from .dtypes import dtype
-from .dtypes.encoding import widened
+from .dtypes.limits import widened
 from .formats import Size, channels_last, channels_last_3d, contiguous_format, layout, memory_format, strided
-from .iterator.shape import normalize_dim, numel
-from .iterator.stride import channels_last_strides, extent, is_contiguous
+from .iterator.shape import channels_last_strides, extent, is_contiguous, normalize_dim, numel
 from .runtime.backend import host_bytes
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .errors import estimate as errors
+from .errors import commands as errors
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from . import pages, tune
 from . import top as watching
 from ._version import __version__
 from .estimate import options as estimate_options
-from .table import complain, guess
+from .terminal import complain, guess
 from .toolchain import kernels_options, options
 from .warm import options as warm_options
 

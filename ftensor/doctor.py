@@ -1,4 +1,4 @@
-"""`ftensor doctor` and `ftensor devices`: what is there, what is missing, and how to get it."""
+"""`ftensor doctor` and `ftensor devices`: what is there, what is missing, whether it computes right."""
 
 from __future__ import annotations
 
@@ -6,21 +6,115 @@ import importlib.metadata
 import os
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+import ftensor as ft
+
+from . import errors
 from ._device import found_of, fpga_devices, get_device_mapping, resolve
 from ._version import __version__
 from .graph.switch import fusion_enabled
 from .image import file as image_file
-from .runtime import cache, fallback, icd, mapping, targets
-from .runtime.discovery import Report, report
-from .runtime.opencl import linker
-from .self_check import try_device
-from .table import counted, guess, painted, size, table
+from .runtime import cache, discovery, fallback, icd, targets
+from .runtime.discovery import DiscoveryReport, report
+from .runtime.opencl import backend
+from .terminal import counted, guess, painted, size, table
+
+CHECK_SECONDS = 120
+Case = tuple[str, Callable[[], "ft.Tensor"], np.ndarray]
+
+
+def cases() -> Iterator[Case]:
+    """(name, what computes it, the right result); whole numbers, so that all but fft is exact."""
+    numbers = np.arange(2 * 3 * 9 * 9) * 37 % 11 - 5.0
+    image = numbers.reshape(2, 3, 9, 9).astype(np.float32)
+    filters = numbers[: 8 * 3 * 3 * 3].reshape(8, 3, 3, 3).astype(np.float32)
+    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), (2, 3))[:, :, ::2, ::2]
+    yield (
+        "conv2d",
+        lambda: ft.nn.functional.conv2d(ft.tensor(image), ft.tensor(filters), stride=2),
+        np.einsum("nchwij,fcij->nfhw", windows, filters),
+    )
+    a, b = image.reshape(18, 27), image.reshape(27, 18)
+    yield "matmul", lambda: ft.matmul(ft.tensor(a), ft.tensor(b)), a @ b
+    rows = image.reshape(9, 54)[:, :24]
+    yield (
+        "fft.fft",
+        lambda: ft.view_as_real(ft.fft.fft(ft.tensor(rows))),
+        np.fft.fft(rows.astype(np.float64))[..., None].view(np.float64),
+    )
+    yield "sort", lambda: ft.sort(ft.tensor(a), dim=1)[0], np.sort(a, axis=1)
+
+
+def compute() -> None:
+    """RuntimeError that names the first op whose result is not NumPy's."""
+    for name, ours, right in cases():
+        result = ours().numpy()
+        wrong = int((~np.isclose(result, right, rtol=1e-5, atol=1e-4)).sum())
+        if wrong:
+            raise errors.wrong_results(name, wrong, right.size)
+
+
+def try_device(selector: str) -> str:
+    """Compute on a device in a process of its own, since a broken driver may take its process
+    along or hang it; "" if that works, else what went wrong."""
+    root = str(Path(__file__).parent.parent)
+    code = f"import sys; sys.path.insert(0, {root!r}); from ftensor.doctor import check; check()"
+    environment = {**os.environ, "FTENSOR_DEVICE": selector}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=CHECK_SECONDS,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        return f"gave no answer within {CHECK_SECONDS} seconds"
+    if done.returncode == 0:
+        return ""
+    said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    if done.returncode < 0:
+        return f"ended by signal {-done.returncode}; {said[-1] if said else 'nothing said'}"
+    raised = [line for line in said if "Error" in line.partition(":")[0]]
+    return (raised or said or [f"exit status {done.returncode}"])[-1]
+
+
+def check() -> None:
+    """Compile a kernel for the first device, run it and a few ops, and compare; raises if that
+    fails."""
+    backend = found_of(resolve("fpga")).open()
+    values = np.arange(64, dtype=np.int32)
+    storage = backend.allocate(values.nbytes)
+    backend.upload(storage, 0, values)
+    expected = values
+    if backend.target.kind != "board" or backend.target.emulates:  # a board has only its image
+        loop = "{ for (int i = 0; i < n; ++i) p[i] += 1; }"
+        heads = {
+            "vitis": 'extern "C" void ft_check(int *p, int n, int unit, int units)',
+            "intel": "__kernel void ft_check(__global int *p, int n, int unit, int units)",
+            "opencl": "__kernel void ft_check(__global int *p, int n)",
+        }
+        source = f"{heads[backend.dialect]} {loop}\n"
+        kernel = backend.build(source, "ft_check", ["*", "int"])
+        kernel(backend.current_stream(), 1, storage.handle, values.size)
+        expected = values + 1
+    result = np.empty_like(values)
+    backend.download(storage, 0, result)
+    if not np.array_equal(result, expected):
+        raise RuntimeError(f"the device computed {result.tolist()} for {expected.tolist()}")
+    # A board computes what its image holds, and Oclgrind's interpreter takes minutes.
+    if backend.images is None and backend.target.name != "oclgrind":
+        compute()
+
 
 PREFIX = "FTENSOR_"
 # As docs/settings.md lists them.
@@ -86,7 +180,7 @@ def cards_without_platform(names: set[str], folder: Path = PCI_FOLDER) -> Iterat
             yield Missing(f"a card for {name} is at {card.name}, without OpenCL", advice, False)
 
 
-def missing(seen: Report) -> list[Missing]:
+def missing(seen: DiscoveryReport) -> list[Missing]:
     """What would make more devices usable, the most useful first."""
     names = {device.target.name for device in seen.devices}
     cpu_runtime = bool(names - {"csim", "pocl-rc"})
@@ -102,7 +196,7 @@ def missing(seen: Report) -> list[Missing]:
         if "pocl-rc" in names:
             what = "a release of PoCL: the candidate that is here fails on newer CPUs"
         lacks.append(Missing(what, "apt-get install pocl-opencl-icd"))
-    if names & {"pocl", "pocl-rc"} and not linker.there():
+    if names & {"pocl", "pocl-rc"} and not backend.there():
         what = "binutils, whose linker PoCL makes kernels with"
         lacks.append(Missing(what, "apt-get install binutils", needed=names <= {"pocl", "pocl-rc"}))
     lacks += cards_without_platform(names)
@@ -118,10 +212,10 @@ def missing(seen: Report) -> list[Missing]:
     return lacks
 
 
-def device_rows(seen: Report) -> list[tuple[object, ...]]:
+def device_rows(seen: DiscoveryReport) -> list[tuple[object, ...]]:
     """One row per device that was found: its names, its size, and how to select it."""
     mapped = {id(device): f"fpga:{index}" for index, device in enumerate(fpga_devices())}
-    host = mapping.host(fpga_devices(), seen.devices)
+    host = discovery.host(fpga_devices(), seen.devices)
     rows: list[tuple[object, ...]] = [
         ("DEVICE", "TARGET", "NAME", "UNITS", "MEMORY", "FLOAT64", "FLOAT16", "TO SELECT IT")
     ]
@@ -137,7 +231,7 @@ def device_rows(seen: Report) -> list[tuple[object, ...]]:
                 size(device.total_memory),
                 "yes" if device.has_float64 else "no",
                 "yes" if device.has_float16 else "no",
-                f"FTENSOR_DEVICE={mapping.selector(device, seen.devices)}",
+                f"FTENSOR_DEVICE={discovery.selector(device, seen.devices)}",
             )
         )
     return rows
@@ -156,7 +250,7 @@ def devices(arguments: object = None) -> int:
     return _verdict(seen) or int(bool(wrong))
 
 
-def _verdict(seen: Report) -> int:
+def _verdict(seen: DiscoveryReport) -> int:
     for note in seen.notes:
         print(f"\nnote: {note}")
     opencl = any(device.target.kind != "csim" for device in seen.devices)
@@ -222,14 +316,14 @@ def _python() -> str:
     return f"{platform.python_version()} ({sys.executable})"
 
 
-def _section_checks(seen: Report) -> dict[int, bool]:
+def _section_checks(seen: DiscoveryReport) -> dict[int, bool]:
     """Try every device; True for those that compute."""
     if not seen.devices:
         return {}
     _section("A kernel compiled and run on each")
     works = {}
     for device in seen.devices:
-        selector = mapping.selector(device, seen.devices)
+        selector = discovery.selector(device, seen.devices)
         problem = try_device(selector)
         works[id(device)] = not problem
         outcome = painted(problem, "red") if problem else painted("works", "green")

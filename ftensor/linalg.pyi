@@ -18,7 +18,7 @@ from . import return_types as _return_types
 
 _Number = _complex | np.generic
 
-from .errors.factor import LinAlgError as LinAlgError
+from .errors.linalg import LinAlgError as LinAlgError
 def cholesky(input: _Tensor, *, upper: _bool=False, out: _Tensor | None=None) -> _Tensor:
     """L of input = L @ L.mH, lower triangular with a positive diagonal; or `upper`: L.mH. Only that
     triangle of the input is read. LinAlgError where it is not positive definite.

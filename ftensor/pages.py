@@ -6,7 +6,7 @@ import argparse
 from functools import cache
 from pathlib import Path
 
-from .table import complain, guess, table
+from .terminal import complain, guess, table
 
 
 @cache

@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import picture as errors
+from .errors import commands as errors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

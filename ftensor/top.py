@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import estimate as errors
+from .errors import commands as errors
 from .execute.observe import Observer, observed
-from .kernels.board_skeleton import board_named
-from .table import complain, counted, size, table
+from .kernels.skeleton import board_named
+from .terminal import complain, counted, size, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .execute.launch import Launch
     from .runtime.backend import Backend
     from .runtime.storage import Storage
-    from .runtime.stream import Stream
+    from .runtime.stream import DeviceStream
 
 EVERY = 0.5  # seconds between two pictures
 CLEAR, HOME = "\x1b[J", "\x1b[H"
@@ -36,7 +36,7 @@ OTHER_SCREEN, OWN_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
 
 
 @dataclass
-class Row:
+class OpTotals:
     """What an op has taken so far; bytes are those of its operands."""
 
     launches: int = 0
@@ -50,9 +50,9 @@ class Counts(Observer):
 
     wait: bool = True
     began: float = field(default_factory=time.perf_counter)
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, OpTotals] = field(default_factory=dict)
 
-    def launch(self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Any) -> None:
+    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Any) -> None:
         """Time a launch, from before it to when it is done."""
         begin = time.perf_counter()
         super().launch(launch, stream, tensors, numbers)
@@ -73,7 +73,7 @@ class Counts(Observer):
         self._note("(to the host)", time.perf_counter() - begin, array.nbytes)
 
     def _note(self, name: str, seconds: float, nbytes: int) -> None:
-        row = self.rows.setdefault(name, Row())
+        row = self.rows.setdefault(name, OpTotals())
         row.launches += 1
         row.seconds += seconds
         row.nbytes += nbytes

@@ -32,7 +32,7 @@ import pytest
 from .cost import Cost, spent
 
 if TYPE_CHECKING:
-    from ftensor.runtime.parts import KernelSource
+    from ftensor.runtime.interfaces import KernelSource
 
 HERE = Path(__file__).parent
 # The files whose kernels are many of few kinds: most of their time is the compiler's.
@@ -62,7 +62,7 @@ class Ahead:
     def pytest_collection_finish(self) -> None:
         """From here on kernels are noted."""
         from ftensor._device import default_backend
-        from ftensor.warm.calls import noting
+        from ftensor.warm.command import noting
 
         go_on()
         self.noted = self.stack.enter_context(noting(default_backend()))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ftensor.boards import BOARDS, Board
 from ftensor.toolchain.area import fit
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, known, read
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "area.md"
@@ -32,12 +32,12 @@ HEAD = (
 
 
 @cache
-def groups(name: str) -> tuple[Group, ...]:
+def groups(name: str) -> tuple[KernelGroup, ...]:
     """Returns the kernels of an inventory."""
     return expand(read(name))
 
 
-def row(name: str, groups: tuple[Group, ...], board: Board) -> str:
+def row(name: str, groups: tuple[KernelGroup, ...], board: Board) -> str:
     """Returns the table's line of an inventory on a board."""
     fitted = fit.fit(groups, board)
     shares = " | ".join(f"{part:.0%}" for part in fitted.shares.values())

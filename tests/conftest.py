@@ -145,7 +145,7 @@ def make_room() -> None:
     """A device forgets its launches, and graphs, where its table of kernels fills up: that happens
     here, before a test that may count them, unless the test itself makes very many."""
     from ftensor._device import default_backend
-    from ftensor.runtime.kernel_table import KernelTable
+    from ftensor.runtime.launch_cache import KernelTable
 
     backend = default_backend()
     kernels = backend.kernels

@@ -48,7 +48,7 @@ class Guards:
         """Watch all buffers that are made from now on."""
         from ftensor.runtime import backend, pool
 
-        taken = pool.Pool.take
+        taken = pool.MemoryPool.take
 
         def memory(nbytes: int) -> tuple[int, np.ndarray]:
             buffer = np.full(nbytes + 3 * self.SLACK, self.MARK, np.uint8)
@@ -56,7 +56,7 @@ class Guards:
             self.around.append((buffer, start, start + nbytes))
             return buffer.ctypes.data + start, buffer[start : start + nbytes]
 
-        def take(self_: pool.Pool, nbytes: int, stream: Any) -> Any:
+        def take(self_: pool.MemoryPool, nbytes: int, stream: Any) -> Any:
             storage = taken(self_, nbytes, stream)
             if storage.ptr is not None:
                 first = (nbytes + 63) & -64  # kernels may fill a vector that they have begun
@@ -66,7 +66,7 @@ class Guards:
                 self.behind.append((weakref.ref(storage), storage.ptr + first, count))
             return storage
 
-        pool.Pool.take = take  # type: ignore[method-assign]
+        pool.MemoryPool.take = take  # type: ignore[method-assign]
         for module in (opencl, csim):
             module.host_memory = memory  # type: ignore[attr-defined]
 

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 import ftensor as ft
-from ftensor.ops.gradients import convolution as gradients
+from ftensor.ops.gradients import spatial as gradients
 
 FLOATS = ("float32", "float64", "float16", "bfloat16", "complex64", "complex128")
 DTYPES = ("float32",) * 6 + ("float64",) * 3 + FLOATS[2:] + ("int64", "int8", "uint8", "int32")

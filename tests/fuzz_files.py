@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 import ftensor as ft
-from ftensor.interop.safetensors import NAMES
+from ftensor.interop.state import NAMES
 
 NUMBERS = (0, 1, 2, 3, 4, 8, 16, 24, 2**31, 2**32, 2**61, 2**62, 2**63 - 1, 2**63, 2**64, 10**400)
 ODD = (*NUMBERS, -1, -8, 1.5, True, None, "2", [], {})

@@ -26,17 +26,16 @@ from pathlib import Path
 from typing import Any
 
 import ftensor as ft
+from ftensor.errors.build import InventoryError
 from ftensor.errors.image import ImageError
-from ftensor.errors.inventory import InventoryError
 from ftensor.graph.row_units import row_units
 from ftensor.image import description, file, pack
 from ftensor.image.manifest import FORMAT, VERSION, Manifest, manifest_digest
-from ftensor.image.xclbin import Kind, Section, read, write
+from ftensor.image.xclbin import Section, SectionKind, read, write
 from ftensor.kernels.graph_file import key_of
 from ftensor.kernels.portable import text
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup, record
 from ftensor.toolchain.inventory.read import expand, parse
-from ftensor.toolchain.record import record
 
 from .fuzz_files import NUMBERS, mutated_bytes
 
@@ -201,7 +200,7 @@ def read_inventory(data: bytes) -> str:
 @functools.cache
 def manifest() -> Manifest:
     """Of an image of a few kernels."""
-    groups: tuple[Group, ...] = expand(parse(INVENTORY.encode(), folder() / "mine.toml"))
+    groups: tuple[KernelGroup, ...] = expand(parse(INVENTORY.encode(), folder() / "mine.toml"))
     return Manifest("few", "csim", "board", "", "few.xclbin", tuple(record(g, "0" * 64) for g in groups[:2]))
 
 
@@ -251,8 +250,8 @@ def some_image(draw: random.Random) -> bytes:
     at = draw.randrange(len(container.sections))
     sections = list(container.sections)
     was = sections[at]
-    data = some_manifest(draw) if was.kind == Kind.USER_METADATA else mutated_bytes(draw, was.data)
-    if was.kind == Kind.EMBEDDED_METADATA and draw.random() < 0.7:
+    data = some_manifest(draw) if was.kind == SectionKind.USER_METADATA else mutated_bytes(draw, was.data)
+    if was.kind == SectionKind.EMBEDDED_METADATA and draw.random() < 0.7:
         marks = [m.span(1) for m in re.finditer(rb'"([^"]*)"', was.data)]
         begin, end = draw.choice(marks)
         word = draw.choice(TEXTS).encode("utf-8", "replace").replace(b'"', b"&quot;")

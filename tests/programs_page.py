@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ftensor.boards import find
-from ftensor.estimate.bandwidth import launches
+from ftensor.estimate.model import launches
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "images.md"

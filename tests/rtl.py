@@ -29,7 +29,7 @@ from ftensor._device import default_backend
 from ftensor.execute.observe import observed
 from ftensor.kernels.key import KernelKey
 from ftensor.runtime.targets import CSIM, csim_compiler
-from ftensor.toolchain.group import Group, arguments, call
+from ftensor.toolchain.group import KernelGroup, arguments, call
 from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
 from .flow.hls_kernels import Kernels, _argument, built
@@ -96,7 +96,7 @@ SKELETON = {"gather": "rows"}
 class Call:
     """A launch of a kernel: each argument's C type and value, or the bytes of its memory."""
 
-    group: Group
+    group: KernelGroup
     values: tuple[Any, ...]
     before: tuple[bytes | None, ...]
     after: tuple[bytes | None, ...]
@@ -109,7 +109,7 @@ def calls(make: Callable[[], Any]) -> list[Call]:
 
     def noted(key: Any, run: Any) -> Any:
         structure = {"structure": "loop"} if isinstance(key, KernelKey) else {}
-        group = Group(f"rtl_{key.skeleton}", (key,), **structure)  # type: ignore[arg-type]
+        group = KernelGroup(f"rtl_{key.skeleton}", (key,), **structure)  # type: ignore[arg-type]
         tokens = call(group, 0).split()
 
         def launch(stream: Any, units: int, *args: Any) -> None:

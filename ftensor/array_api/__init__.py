@@ -28,15 +28,15 @@ from ..dtypes import (
     uint32,
     uint64,
 )
-from ..errors import array_api as _messages
+from ..errors import files as _messages
 from . import creation as _creation
 from . import elementwise as _elementwise
 from . import fft, linalg, special
+from . import linalg as _products
 from . import manipulation as _manipulation
-from . import products as _products
 from . import reductions as _reductions
+from .dtypes import Info as __array_namespace_info__  # noqa: N813
 from .dtypes import can_cast, finfo, iinfo, isdtype, result_type
-from .info import Info as __array_namespace_info__  # noqa: N813
 
 __array_api_version__ = "2024.12"
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")

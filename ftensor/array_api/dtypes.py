@@ -1,4 +1,4 @@
-"""The standard's dtypes: their kinds, which one two of them have in common, their limits."""
+"""The standard's dtypes and `__array_namespace_info__`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from .._device import DeviceLike, device, fpga_devices, get_default_device
 from .._tensor import Tensor
 from ..dtypes import (
     bool,
@@ -20,6 +21,7 @@ from ..dtypes import (
     float32,
     float64,
     from_numpy_dtype,
+    get_default_dtype,
     int8,
     int16,
     int32,
@@ -31,7 +33,7 @@ from ..dtypes import (
     uint64,
 )
 from ..dtypes.limits import floating_limits, integer_limits
-from ..errors import array_api as messages
+from ..errors import files as messages
 
 _SIGNED = (int8, int16, int32, int64)
 _UNSIGNED = (uint8, uint16, uint32, uint64)
@@ -67,7 +69,7 @@ def check(name: str, category: str, *arrays: Any) -> None:
     kinds = CATEGORIES[category]
     for x in arrays:
         if not isinstance(x, Tensor):
-            raise messages.not_an_array(name, x)
+            raise messages.not_a_tensor_argument(name, x)
         if x.dtype.kind not in kinds:
             raise messages.dtype_category(name, category, x.dtype)
 
@@ -210,3 +212,31 @@ def iinfo(type: dtype | Tensor, /) -> iinfo_object:
     of = _of(type)
     limits = integer_limits(of)
     return iinfo_object(limits.bits, limits.max, limits.min, of)
+
+
+class Info:
+    """Devices, dtypes and capabilities of `ftensor.array_api`."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """That masks index arrays, that shapes may depend on data, and how many dims there are."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> device:
+        """Where arrays are made when no device is named."""
+        return get_default_device()
+
+    def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, dtype]:
+        """The dtypes of Python numbers and of indices."""
+        real = get_default_dtype()
+        return {"real floating": real, "complex floating": real.to_complex(), "integral": int64, "indexing": int64}
+
+    def dtypes(
+        self, *, device: DeviceLike | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, dtype]:
+        """The standard's dtypes of a kind or several, all for None, by name."""
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        return {d.name: d for k in kinds for d in of_kind(k)}
+
+    def devices(self) -> list[device]:
+        """The devices that there are."""
+        return [device("fpga", k) for k in range(len(fpga_devices()))] + [device("cpu")]

@@ -11,7 +11,7 @@ import numpy as np
 from .._tensor import Tensor
 from ..dtypes import dtype, uint64
 from ..dtypes.limits import integer_limits
-from ..errors import array_api as messages
+from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
 from . import unsigned
 from .dtypes import CATEGORIES, NUMBERS, check, common, with_number

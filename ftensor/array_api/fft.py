@@ -9,7 +9,7 @@ from typing import Any
 from .._device import DeviceLike
 from .._tensor import Tensor
 from ..dtypes import dtype
-from ..errors import array_api as messages
+from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
 from . import unsigned
 from .dtypes import check

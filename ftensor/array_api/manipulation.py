@@ -11,7 +11,7 @@ import numpy as np
 from .._tensor import Tensor
 from ..dtypes import bool as bool_
 from ..dtypes import int64
-from ..errors import array_api as messages
+from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
 from . import unsigned
 from .dtypes import NUMBERS, check, result_type

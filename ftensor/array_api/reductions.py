@@ -10,7 +10,7 @@ from typing import Any
 from .._tensor import Tensor
 from ..dtypes import bool as bool_
 from ..dtypes import dtype, int64, uint64
-from ..errors import array_api as messages
+from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
 from . import unsigned
 from .dtypes import check

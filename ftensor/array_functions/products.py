@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import array_api as xp
 from .._tensor import Tensor
-from ..array_api.linalg import QRResult, SVDResult
+from ..array_api.linalg import EigResult, QRResult, SVDResult
 from .values import both, first_tensor, floating, op, tensor
 
 linalg: Any = xp.linalg
-
-
-class EigResult(NamedTuple):
-    """Eigenvalues and eigenvectors, by NumPy's names."""
-
-    eigenvalues: Tensor
-    eigenvectors: Tensor
 
 
 def _pair(function: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:

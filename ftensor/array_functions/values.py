@@ -11,7 +11,7 @@ from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype, from_numpy_dtype, get_default_dtype, result_type
 from ..errors import interop as messages
-from ..execute.by_numpy import uploaded
+from ..execute.fallback import uploaded
 from ..interop.numpy import to_array
 from ..rows.catalogue import ENTRIES
 from ..runtime import fallback

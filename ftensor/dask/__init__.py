@@ -16,12 +16,12 @@ try:
 except ModuleNotFoundError as _missing:
     if _missing.name not in ("dask", "distributed"):
         raise
-    from ..errors.dask import no_dask as _no_dask
+    from ..errors.files import no_dask as _no_dask
 
     raise _no_dask() from None
 
-from . import arrays as _arrays  # noqa: F401
-from . import sending as _sending  # noqa: F401
+from . import chunks as _arrays  # noqa: F401
+from . import chunks as _sending  # noqa: F401
 from .memory import DeviceMemory
 from .worker import OwnDevice
 

@@ -19,7 +19,7 @@ from distributed.system import MEMORY_LIMIT
 
 from .._tensor import Tensor
 from ..runtime.storage import Storage
-from .sending import received, sent
+from .chunks import received, sent
 
 
 def storages(value: Any) -> Iterator[Storage]:

@@ -14,10 +14,9 @@ from distributed import Worker, WorkerPlugin
 
 from .. import fpga
 from .._device import fpga_devices, get_device_mapping, set_device_mapping
-from ..errors import dask as errors
+from ..errors import files as errors
 from ..runtime import cache
-from ..runtime.discovery import find
-from ..runtime.mapping import selector
+from ..runtime.discovery import find, selector
 
 
 class OwnDevice(WorkerPlugin):

@@ -6,7 +6,7 @@ from math import log, pi
 from typing import Any
 
 from .._tensor import Tensor
-from ..errors import distributions as messages
+from ..errors import random as messages
 from .base import Distribution, joint_shape, op
 
 

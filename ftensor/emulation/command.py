@@ -88,7 +88,7 @@ def _say(text: str) -> None:
 def check_image(path: Path) -> list[int]:
     """The bytes of each bank of an image; an error for one that no software device can run."""
     from ..image import sections, xclbin
-    from ..image.xclbin import Kind, Mode
+    from ..image.xclbin import Mode, SectionKind
 
     try:
         info = sections.parse(xclbin.read(path.read_bytes()))
@@ -99,7 +99,7 @@ def check_image(path: Path) -> list[int]:
     sections.require_kernels(info)  # XRT itself would crash on some that are not there
     if info.xclbin.mode in (Mode.HW_EMU, Mode.HW_EMU_PR):
         raise errors.not_for_emulation(path, "it was built for hardware emulation")
-    if not (info.xclbin.section(Kind.BITSTREAM) or b"").startswith(b"\x7fELF"):
+    if not (info.xclbin.section(SectionKind.BITSTREAM) or b"").startswith(b"\x7fELF"):
         raise errors.not_for_emulation(path, "it holds a bitstream, not a shared object")
     return [bank.size for bank in info.description.banks]
 

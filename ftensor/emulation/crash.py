@@ -34,7 +34,7 @@ def run(text, call):
 Run = Callable[[str, Callable[[], None]], None]
 
 
-class Table:
+class CrashRecord:
     """A message of the worker's own, and what each of its compute units is running."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ def _explain_once(number: int, explain: Callable[[int], None]) -> None:
         raise OSError("sigaction failed for " + signal.strsignal(number))  # type: ignore[operator]
 
 
-def describe_end(status: int, table: Table, notes: Path | None = None) -> str:
+def describe_end(status: int, table: CrashRecord, notes: Path | None = None) -> str:
     """The report: how the worker ended (its wait status), why, and what it was running. `notes` has
     which lines of the program launched."""
     said, running = told(table.said, notes), [told(text, notes) for text in table.running()]

@@ -10,10 +10,9 @@ from typing import Any
 
 from . import kernels
 from .crash import Run
-from .kernels import ImageProblem
-from .memory import Memory, OutOfRange
-from .protocol import Api, Connection, Fields
-from .units import WINDOW, Completions, ComputeUnit
+from .kernels import WINDOW, Completions, EmulatedUnit, ImageProblem
+from .memory import BoardMemory, OutOfRange
+from .protocol import Api, Fields, HostConnection
 
 HOLD = 0.001  # seconds that the answer about a running unit is held back, so that the host sleeps
 Answer = dict[int, Any]
@@ -37,11 +36,11 @@ class Device:
         warn: Callable[[str], None],
         forget: Callable[[], None] = lambda: None,
     ) -> None:
-        self.memory = Memory()
+        self.memory = BoardMemory()
         self._folder, self._slot, self._warn, self._forget = folder, slot, warn, forget
         self._files: dict[int, int | Path] = {}  # of the shared buffers, by their addresses
         self._number = 0  # of the last file
-        self._units: dict[int, ComputeUnit] = {}
+        self._units: dict[int, EmulatedUnit] = {}
         self._library: kernels.Library | None = None
         self._completions = Completions()
         self._answers: dict[int, Callable[[Fields], Answer]] = {
@@ -56,7 +55,7 @@ class Device:
             Api.SETUP_INSTANCE: lambda fields: {1: True},
         }
 
-    def serve(self, connection: Connection) -> None:
+    def serve(self, connection: HostConnection) -> None:
         """Answer until the host closes or is gone; Fatal where that cannot be done."""
         host = 0
         while (request := connection.request()) is not None:
@@ -99,7 +98,7 @@ class Device:
             return {1: False}
         for kernel in descriptions.values():
             for name, base in kernel.units.items():
-                self._units[base] = ComputeUnit(kernel, name, self._completions, self._slot())
+                self._units[base] = EmulatedUnit(kernel, name, self._completions, self._slot())
         return {1: True}
 
     def _unload(self) -> None:
@@ -156,7 +155,7 @@ class Device:
         data = self.memory.read(fields.number(4), fields.number(5))
         return {1: len(data), 2: data}
 
-    def _unit(self, address: int) -> tuple[ComputeUnit, int]:
+    def _unit(self, address: int) -> tuple[EmulatedUnit, int]:
         unit = self._units.get(address & -WINDOW)
         if unit is None:
             raise Fatal(f"the host uses the register {address:#x}, which is of no compute unit")

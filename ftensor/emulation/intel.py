@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import emulation_intel as errors
+from ..errors import emulation as errors
 from ..runtime import cache
 from ..runtime.intel.emulator import default_folder, driver, environment
-from ..table import complain
+from ..terminal import complain
 
 PACKAGES = ("intel-opencl-rt==2023.2.4", "intel-cmplr-lib-rt==2023.2.4")
 

@@ -1,8 +1,4 @@
-"""The kernels of a loaded image: what its metadata says, and calling the shared object's functions.
-
-The image's BITSTREAM is a shared object with one C function per kernel; its EMBEDDED_METADATA says
-where each argument lies among a compute unit's registers and of which C type it is.
-"""
+"""The kernels of a loaded image, and their compute units: a thread and registers each."""
 
 from __future__ import annotations
 
@@ -10,13 +6,19 @@ import _ctypes
 import ctypes
 import os
 import struct
+import threading
 import xml.etree.ElementTree as ET
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
-from .memory import Memory, OutOfRange
+from .calls import mark
+from .crash import Run
+from .memory import BoardMemory, OutOfRange
 
 # C's names for one type are many: these words are sorted before they are looked up.
 _SCALARS: dict[str, Any] = {
@@ -63,7 +65,7 @@ class ImageProblem(Exception):
 
 
 @dataclass(frozen=True)
-class Argument:
+class RegisterArgument:
     """One argument of a kernel: `offset` is that of its first register, in bytes."""
 
     name: str
@@ -83,7 +85,7 @@ class KernelFunction:
     """A kernel: its arguments, where its compute units' registers lie, and its function."""
 
     name: str
-    arguments: list[Argument]
+    arguments: list[RegisterArgument]
     units: dict[str, int] = field(default_factory=dict)  # instance -> base address
     call: Any = None
     streams: tuple[str, ...] = ()  # ports that are joined in the library
@@ -94,7 +96,7 @@ class KernelFunction:
         """How many bytes of registers a launch needs at least."""
         return max([0x10, *(a.offset + 8 for a in self.arguments)])
 
-    def bind(self, registers: bytearray, memory: Memory) -> tuple[list[Any], str]:
+    def bind(self, registers: bytearray, memory: BoardMemory) -> tuple[list[Any], str]:
         """The function's arguments out of a unit's registers, and the launch in words.
 
         OutOfRange where a pointer lies in no live buffer.
@@ -142,7 +144,7 @@ def _not_served(name: str, kernel: str) -> ImageProblem:
     )
 
 
-def _argument(kernel: str, element: ET.Element) -> Argument:
+def _argument(kernel: str, element: ET.Element) -> RegisterArgument:
     name, c = element.get("name", ""), element.get("type", "").strip()
     where = f"argument {name!r} of kernel {kernel!r}"
     try:
@@ -152,7 +154,7 @@ def _argument(kernel: str, element: ET.Element) -> Argument:
     except ValueError:
         raise ImageProblem(f"the metadata has no usable place for {where}") from None
     if qualifier == _GLOBAL:
-        return Argument(name, offset, True, ctypes.c_void_p, c)
+        return RegisterArgument(name, offset, True, ctypes.c_void_p, c)
     if qualifier != _SCALAR:
         raise _not_served(name, kernel)
     scalar = scalar_type(c, size)
@@ -161,7 +163,7 @@ def _argument(kernel: str, element: ET.Element) -> Argument:
             f"{where} has the type {c!r} and {size} bytes; a scalar must be one of C's own types, "
             "such as int, uint64_t or float"
         )
-    return Argument(name, offset, False, scalar, c)
+    return RegisterArgument(name, offset, False, scalar, c)
 
 
 def describe(metadata: bytes) -> dict[str, KernelFunction]:
@@ -220,3 +222,104 @@ class Library:
     def close(self) -> None:
         """Unload it; no kernel of it may be running."""
         _ctypes.dlclose(self._library._handle)
+
+
+START, DONE, IDLE = 1, 2, 4  # bits of the control register at offset 0
+WINDOW = 0x10000  # bytes of addresses that belong to a unit
+STACK = 256 << 20  # bytes; kernels keep their local memories on the stack
+_libc = ctypes.CDLL(None)
+_starts: Counter[str] = Counter()  # launches of each kernel, whatever image it was in
+
+
+class Completions:
+    """Where units say that a launch has ended, and the answer about a running one is held back.
+
+    The host asks one running unit after the other, again and again. An answer that waits a little
+    lets the host sleep instead; but only for one unit in a round, and not longer than until any
+    unit ends, which the host shall hear of at once.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._count = 0
+        self._held: EmulatedUnit | None = None
+
+    def add(self) -> None:
+        """Say that a launch has ended."""
+        with self._changed:
+            self._count += 1
+            self._changed.notify_all()
+
+    def hold(self, unit: EmulatedUnit, seconds: float) -> None:
+        """Return when something has ended, at the latest after that time."""
+        if not unit.running or self._held not in (None, unit):
+            self._held = None if self._held is unit else self._held
+            return
+        self._held = unit
+        with self._changed:
+            count = self._count
+            if unit.running:
+                self._changed.wait_for(lambda: self._count != count, seconds)
+            if self._count != count or not unit.running:
+                self._held = None
+
+
+class EmulatedUnit:
+    """One instance of a kernel. `run` calls what it is given, under a name."""
+
+    def __init__(self, kernel: KernelFunction, name: str, completions: Completions, run: Run) -> None:
+        self.kernel, self.name, self.running = kernel, name, False
+        self.mark = ""  # of the last launch
+        self.stuck = ""  # what stages that all waited for each other waited for
+        self._registers = bytearray(kernel.register_bytes)
+        self._finished = False  # and nobody has seen it yet
+        self._completions, self._run = completions, run
+        self._work: SimpleQueue[tuple[list[Any], str] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def write(self, offset: int, data: memoryview, memory: BoardMemory) -> None:
+        """Write registers; a START bit at offset 0 launches the kernel."""
+        if offset + len(data) > len(self._registers):
+            self._registers += bytes(offset + len(data) - len(self._registers))
+        self._registers[offset : offset + len(data)] = data
+        # A single word with the CONTINUE bit acknowledges DONE; it starts nothing.
+        if offset or not len(data) or not data[0] & START:
+            return
+        self.mark = mark(self.kernel.name, _starts[self.kernel.name])
+        _starts[self.kernel.name] += 1
+        values, shown = self.kernel.bind(self._registers, memory)
+        if self._thread is None:
+            threading.stack_size(STACK)
+            self._thread = threading.Thread(target=self._serve, daemon=True)
+            self._thread.start()
+        self.running = True
+        self._work.put((values, f"kernel {self.kernel.name}, compute unit {self.name}: {shown}{self.mark}"))
+
+    def read(self, offset: int) -> bytes:
+        """A register's four bytes. DONE is shown once, then the unit is idle."""
+        if offset:
+            return bytes(self._registers[offset : offset + 4]).ljust(4, b"\0")
+        if self.running:
+            return struct.pack("<I", START)
+        finished, self._finished = self._finished, False
+        return struct.pack("<I", DONE | IDLE if finished else IDLE)
+
+    def _serve(self) -> None:
+        while (work := self._work.get()) is not None:
+            values, shown = work
+            self._run(shown, partial(self._call, values))
+            self._finished = True
+            self.running = False
+            self._completions.add()
+
+    def _call(self, values: list[Any]) -> None:
+        self.kernel.call(*values)
+        if self.kernel.stuck is not None:
+            self.stuck = (self.kernel.stuck() or b"").decode()
+        _libc.fflush(None)  # what the kernel printed, before the host goes on
+
+    def close(self) -> None:
+        """End the thread, after the launch that it is at."""
+        self._work.put(None)
+        if self._thread is not None:
+            self._thread.join()

@@ -47,7 +47,7 @@ class Buffer:
         return f"{self.address:#x}..{self.end:#x} ({self.size} bytes)"
 
 
-class Memory:
+class BoardMemory:
     """The live buffers of a board, by device address."""
 
     def __init__(self) -> None:

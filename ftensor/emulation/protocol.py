@@ -130,7 +130,7 @@ def encode(fields: Mapping[int, int | bool | bytes | memoryview]) -> list[bytes 
     return parts
 
 
-class Connection:
+class HostConnection:
     """One side of the socket. The buffer that requests are read into is used again and again.
 
     `sender` is the process that sent the last request: a forked child of the host has its socket.

@@ -20,9 +20,9 @@ import time
 import traceback
 from pathlib import Path
 
-from .crash import Table, describe_end
+from .crash import CrashRecord, describe_end
 from .device import Device, Fatal
-from .protocol import Connection, ProtocolError
+from .protocol import HostConnection, ProtocolError
 
 ORDERLY = 0  # the worker's exit status; a kernel that calls exit(0) has not said goodbye before
 CONNECT_SECONDS = 30.0
@@ -54,7 +54,7 @@ def alive(process: int) -> bool:
     return state not in "ZX"
 
 
-def work(stream: socket.socket, table: Table, folder: Path) -> None:
+def work(stream: socket.socket, table: CrashRecord, folder: Path) -> None:
     """The worker: serve the host, then end the process; it does not return."""
 
     def end(status: int) -> None:
@@ -74,7 +74,7 @@ def work(stream: socket.socket, table: Table, folder: Path) -> None:
     device = Device(folder, table.slot, warn, table.reset)
     table.watch_faults(lambda address: f"it accessed {device.memory.explain(address)}")
     try:
-        device.serve(Connection(stream))
+        device.serve(HostConnection(stream))
     except (Fatal, ProtocolError) as failure:
         table.say(str(failure))
         os.kill(os.getpid(), signal.SIGKILL)
@@ -137,7 +137,7 @@ def supervise(path: str, host: int) -> str | None:
     stream = connect(path, host)
     if stream is None:
         return f"XRT did not open its socket {path}" if alive(host) else None
-    table = Table()
+    table = CrashRecord()
     scratch = os.environ["FTENSOR_EMULATION"]
     with tempfile.TemporaryDirectory(prefix=f"device-{host}-", dir=scratch) as folder:
         worker = os.fork()

@@ -1,4 +1,4 @@
-"""Messages about reading tensors and calling ops."""
+"""Messages about calls: arguments, dtypes, shapes, strides."""
 
 from __future__ import annotations
 
@@ -119,3 +119,63 @@ contains_no_such = Message(
     RuntimeError, "`in` asks a tensor for a number or a tensor, not for {element!r} ({element!k})"
 )
 taken_name = Message(ValueError, "add_rows(): there is an op ftensor.{name} already; give the row another name")
+
+
+def not_a_dtype(function: str, argument: str, value: object, meant: object = None) -> TypeError:
+    """Something else where a dtype is wanted; `meant` is the dtype that it spells, if any."""
+    how = f"such as ftensor.float32, but was given {value!r} ({type(value).__name__})"
+    if meant is not None:
+        how = f"not {value!r} ({type(value).__name__}): write {meant}"
+    return TypeError(f"{function}() needs an ftensor.dtype as `{argument}`, {how}")
+
+
+no_complex_dtype = Message(RuntimeError, "{dtype} has no complex counterpart; convert to a floating-point dtype")
+# Two dtypes of which neither holds the other, nor does a third as torch has it
+no_promotion = Message(RuntimeError, "promotion is not supported for {first} and {second}: convert one with .to(dtype)")
+default_dtype_not_float = Message(
+    TypeError, "the default dtype must be floating point (float16, bfloat16, float32 or float64), not {value!r}"
+)
+not_a_number = Message(TypeError, "expected a Tensor or a number, not {value!r} ({value!k})")
+numpy_dtype_not_supported = Message(
+    TypeError, "a NumPy array of {numpy_dtype} cannot become a tensor; convert it with astype() to one of: {supported}"
+)
+numpy_byte_order = Message(
+    ValueError,
+    "the NumPy dtype {numpy_dtype} is not in this machine's byte order; convert the array with "
+    "array.astype(array.dtype.newbyteorder('='))",
+)
+no_integer_limits = Message(TypeError, "iinfo() needs an integer dtype, not {dtype}; floating ones have finfo()")
+no_floating_limits = Message(TypeError, "finfo() needs a floating-point dtype, not {dtype}; integers have iinfo()")
+print_count = Message(ValueError, "set_printoptions: `{option}` must be an integer >= 0, not {value!r}")
+print_profile = Message(ValueError, "set_printoptions: no profile {profile!r}; there are {profiles!c}")
+integer_overflow = Message(OverflowError, "{value} is too big: a Python integer must fit into 64 bits")
+
+
+def shape_mismatch(shapes: Sequence[Sequence[int]], dim: int) -> RuntimeError:
+    """Operands that don't broadcast; `dim` counts from the last dimension (negative)."""
+    sizes = ", ".join(str(tuple(s)) for s in shapes)
+    return RuntimeError(
+        f"The size of tensors must match at non-singleton dimension {dim}, "
+        f"but the shapes are {sizes}; reshape or expand one of them"
+    )
+
+
+def dim_out_of_range(dim: int, ndim: int) -> IndexError | ValueError:
+    """A dim that a tensor of `ndim` dims does not have; ValueError for no 64-bit integer."""
+    span = ndim or 1
+    kind = f"a tensor of {ndim} dims" if ndim else "a 0-d tensor"
+    error = IndexError if -(2**63) <= dim < 2**63 else ValueError
+    return error(f"dim {dim} is out of range for {kind}: it may be from {-span} to {span - 1}")
+
+
+repeated_dim = Message(RuntimeError, "dim {dim} appears more than once in {dims!t}; name each dim once")
+negative_size = Message(
+    RuntimeError, "size {size} in shape {shape!t} is negative; only -1, for 'whatever fits', may be"
+)
+several_inferred = Message(RuntimeError, "shape {shape!t} has more than one -1; only one size can be inferred")
+ambiguous_inferred = Message(
+    RuntimeError, "the -1 in shape {shape!t} could be any size, because the tensor has no elements; give the size"
+)
+shape_does_not_fit = Message(RuntimeError, "shape {shape!t} does not fit a tensor of {count} elements")
+output_shape = Message(RuntimeError, "the output has shape {out_shape!t}, but the operands broadcast to {shape!t}")
+too_few_dims = Message(RuntimeError, "{op}(): the input must have at least {need} dims, but it has {ndim}")

@@ -24,7 +24,7 @@ not_a_memory_format = Message(TypeError, "{function}(): memory_format must be an
 memory_format_unsupported = Message(
     RuntimeError, "{function}(): {value} says nothing here; there is no layout to preserve"
 )
-not_a_number = Message(TypeError, "{function}() needs a number as `{argument}`, not {value!r} ({value!k})")
+needs_a_number = Message(TypeError, "{function}() needs a number as `{argument}`, not {value!r} ({value!k})")
 no_autograd = Message(
     RuntimeError, "{function}(): ftensor records no gradients, so requires_grad=True can't be honoured"
 )

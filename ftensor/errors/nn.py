@@ -1,4 +1,4 @@
-"""Mistakes with neural ops: losses, norms, attention."""
+"""Messages about neural networks: losses, norms, attention, convolutions, quantized layers."""
 
 from __future__ import annotations
 
@@ -167,3 +167,179 @@ no_classes = Message(RuntimeError, "one_hot(): an empty tensor needs a positive 
 negative_class = Message(RuntimeError, "one_hot(): classes must not be negative, but one is {low}")
 class_beyond = Message(RuntimeError, "one_hot(): class {high} is not below num_classes {classes}")
 not_divisible = Message(RuntimeError, "{op}(): {name} must be divisible by {by}, but is {size}", "op name size by")
+
+
+def cell_input(op: str, shape: Sequence[int]) -> RuntimeError | IndexError:
+    """A cell's input that is no matrix."""
+    kind = IndexError if len(shape) < 2 else RuntimeError
+    return kind(f"{op}(): input must have shape (batch, input size), not {tuple(shape)}")
+
+
+def sizes(op: str, word: str, shape: Sequence[int], weight: Sequence[int]) -> RuntimeError:
+    """Vectors of another length than the weights' rows."""
+    return RuntimeError(
+        f"{op}(): {word} of shape {tuple(shape)} does not fit weights of shape {tuple(weight)}: "
+        f"its last dim must be {weight[1]}"
+    )
+
+
+state_shape = Message(RuntimeError, "{op}(): hx must have shape {needed!t}, not {shape!t}")
+gates = Message(
+    RuntimeError,
+    "{op}(): w_ih of shape {weight!t} must have {count} * {hidden} rows, {count} gates for a hidden size of {hidden}",
+    "op count hidden weight",
+)
+two_states = Message(RuntimeError, "{op}(): hx must be two tensors, the hidden and the cell state, not {count}")
+layer_input = Message(RuntimeError, "{op}(): input must have shape {needed}, not {shape!t}")
+weight_count = Message(RuntimeError, "{op}(): the list of weights must hold {needed} tensors, not {count}")
+batch_sizes = Message(
+    RuntimeError,
+    "{op}(): batch_sizes must be 1-d int64 on the CPU, positive, never rise, and add up to the "
+    "{rows} rows of data; given were {batch_sizes}",
+    "op batch_sizes rows",
+)
+
+
+def lengths(op: str, word: str, problem: str, batch: int, most: int | None = None) -> RuntimeError:
+    """Lengths of sequences that are no lengths, or not one for each."""
+    limit = "not negative" if most is None else f"from 0 to {most}"
+    return RuntimeError(f"{op}(): {word} must be {batch} integers, {limit}; {problem}")
+
+
+mixed_lengths = Message(TypeError, "{op}(): input_lengths and target_lengths must both be tensors, or both lists")
+
+
+def labels(op: str, needed: Sequence[int], targets: Sequence[int]) -> RuntimeError:
+    """Targets that don't hold the labels of the batch."""
+    shape = f"({needed[0]}, at least {needed[1]})" if len(needed) > 1 else tuple(needed)
+    return RuntimeError(f"{op}(): targets must have shape {shape}, not {tuple(targets)}")
+
+
+log_probs = Message(
+    RuntimeError, "{op}(): log_probs must have shape (steps, batch, classes), none of them 0, not {shape!t}"
+)
+blank = Message(RuntimeError, "{op}(): blank must be one of the {classes} classes, not {blank}", "op blank classes")
+heads = Message(AssertionError, "{op}(): it must hold that {what}")
+
+
+def attention_mask_shape(op: str, needed: Sequence[int], heads: int, shape: Sequence[int]) -> RuntimeError:
+    """A mask that is not one for all heads, or one for each."""
+    return RuntimeError(f"{op}(): attn_mask must have shape {tuple(needed)} or {(heads, *needed)}, not {tuple(shape)}")
+
+
+chunks = Message(RuntimeError, "_chunk_cat(): tensors must have {needed}")
+linear_input = Message(
+    RuntimeError,
+    "linear_cross_entropy(): an input of shape {input!t} does not fit weights of shape "
+    "{weight!t}: it is (batch, features), or (features,) where weights are a matrix",
+)
+ignored_probability = Message(
+    RuntimeError, "linear_cross_entropy(): ignore_index={index} means nothing for targets of probabilities"
+)
+causal_mask = Message(RuntimeError, "{op}(): is_causal says of attn_mask that it is causal; give that, too")
+
+
+count = Message(RuntimeError, "{op}(): {word} must be an int or {n} ints, but is {value!r}")
+not_a_size = Message(TypeError, "{op}(): {word} must be an int or ints, not {value!r}")
+negative_sizes = Message(RuntimeError, "{op}(): {word} must not be negative, but is {value!t}")
+not_positive_sizes = Message(RuntimeError, "{op}(): {word} must be positive, but is {value!t}")
+
+
+def input_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
+    """An input that has neither n spatial dims with channels nor a batch of those."""
+    return RuntimeError(
+        f"{op}(): input must have {n + 1} dims, or {n + 2} with a batch, all but the batch's not "
+        f"empty, but has shape {tuple(shape)}"
+    )
+
+
+def weight_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
+    """A weight with another number of dims than there are."""
+    return RuntimeError(f"{op}(): weight must have {n + 2} dims, but has shape {tuple(shape)}")
+
+
+channels = Message(
+    RuntimeError,
+    "{op}(): the weight takes {wanted} channels in {groups} groups, but input has {channels}",
+    "op wanted channels groups",
+)
+filters = Message(RuntimeError, "{op}(): {filters} filters don't fall into {groups} groups")
+bias_shape = Message(RuntimeError, "{op}(): bias must have shape ({wanted},), not {shape!t}")
+empty_weight = Message(RuntimeError, "{op}(): a weight of shape {shape!t} has no elements")
+empty_planes = Message(
+    RuntimeError, "{op}(): an input may have no samples or channels, but no sizes of 0, as in {shape!t}"
+)
+kernel_too_large = Message(
+    RuntimeError, "{op}(): the kernel covers {kernel!t}, more than the padded input's {size!t}", "op size kernel"
+)
+padding_word = Message(RuntimeError, "{op}(): padding={padding!r} is neither a number nor 'valid' or 'same'")
+same_strided = Message(RuntimeError, "{op}(): padding='same' needs stride 1, not {stride!t}")
+output_padding = Message(
+    RuntimeError, "{op}(): output_padding {output_padding!t} must be below the stride or the dilation, {below!t}"
+)
+empty_result = Message(RuntimeError, "{op}(): the result would have sizes {shape!t}")
+pool_padding = Message(RuntimeError, "{op}(): padding {padding!t} is more than half of the kernel, {kernel!t}")
+divisor = Message(RuntimeError, "{op}(): divisor_override must not be 0")
+adaptive_dims = Message(ValueError, "{op}(): input needs at least {n} dims, but has shape {shape!t}")
+unpool_shapes = Message(RuntimeError, "{op}(): indices must have the input's shape {input!t}, not {indices!t}")
+unpool_bounds = Message(RuntimeError, "{op}(): indices are from {low} to {high}, but the output has {size} positions")
+unpool_size = Message(ValueError, "{op}(): output_size {output_size!t} {why}")
+fractional_size = Message(
+    RuntimeError, "{op}(): an output with a kernel {kernel!t} does not fit into sizes {size!t}", "op size kernel"
+)
+one_of_two = Message(ValueError, "{op}(): either {first} or {second} must be given, and not both")
+pad_dims = Message(
+    NotImplementedError,
+    "pad(): mode {mode!r} takes pairs for the last 1 to 3 dims of an input with one or two more; "
+    "given were pad={pad!t} and shape {shape!t}",
+)
+pad_wraps = Message(RuntimeError, "pad(): mode {mode!r} cannot pad shape {shape!t} by {pad!t}", "mode pad shape")
+pad_value = Message(ValueError, "pad(): mode {mode!r} takes no value, but value={value!r} was given")
+mode = Message(ValueError, "{op}(): mode {value!r} is none of {known!c}")
+interpolation_dims = Message(NotImplementedError, "interpolate(): mode {mode!r} is not for shape {shape!t}")
+align_corners = Message(ValueError, "interpolate(): align_corners is not for mode {mode!r}")
+antialias = Message(ValueError, "interpolate(): antialias is for 'bilinear' and 'bicubic' of 4 dims, not {mode!r}")
+scale_sizes = Message(ValueError, "{op}(): {word} must be one number or {n}, but is {value!r}")
+recomputed = Message(ValueError, "{op}(): recompute_scale_factor goes with scale_factor, not with size")
+grid = Message(RuntimeError, "{op}(): {why}")
+columns = Message(RuntimeError, "{op}(): {why}")
+lanczos = Message(ValueError, "interpolate(): mode 'lanczos' needs antialias=True and no align_corners")
+affine = Message(ValueError, "affine_grid(): {why}")
+affine_dims = Message(NotImplementedError, "{op}(): size must have 4 or 5 numbers, but is {size!t}")
+
+
+# AssertionError and ValueError are what torch's `quantized_decomposed` ops raise.
+not_float32 = Message(
+    AssertionError, "{op}(): input must be ftensor.float32, float16 or bfloat16, not {dtype}: convert with .float()"
+)
+not_integers = Message(ValueError, "{op}(): dtype must be ftensor.uint8, int8 or int16, not {dtype}")
+other_dtype = Message(AssertionError, "{op}(): input is {dtype}, but dtype says {wanted}")
+bounds = Message(
+    AssertionError, "{op}(): quant_min={low} and quant_max={high} must lie in [{least}, {most}], which {dtype} holds"
+)
+scales = Message(
+    RuntimeError, "{op}(): {name} must be 1-d with {wanted} elements, one for each channel, but its shape is {shape!t}"
+)
+scale = Message(ValueError, "{op}(): {name} must be a positive finite number, not {value!r}")
+zero_point = Message(
+    ValueError, "{op}(): {name}={value!r} must be an integer in [{least}, {most}], which {dtype} holds"
+)
+operands = Message(
+    RuntimeError,
+    "{op}(): expected an input of uint8 or int8 and a weight of int8, but got {input} and "
+    "{weight}: ftensor.quantized.quantize_per_tensor makes them",
+)
+bias = Message(
+    RuntimeError,
+    "{op}(): bias must be ftensor.float32 of shape ({wanted},), not {dtype} of {shape!t}",
+    "op wanted dtype shape",
+)
+pairs = Message(
+    RuntimeError,
+    "{op}(): input must be ftensor.int16 with a last dim of 2, (real, imag), not {dtype} of shape {shape!t}",
+)
+terms = Message(
+    RuntimeError,
+    "{op}(): both must have one dtype and shape, but are {first} of {shape!t} and {second} of {other!t}",
+    "op first shape second other",
+)

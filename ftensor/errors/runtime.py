@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..table import guess
+from ..terminal import guess
 from .message import Message
 
 

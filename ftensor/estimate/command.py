@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..boards import find
-from ..errors import estimate as errors
-from ..errors.inventory import InventoryError
-from ..errors.picture import PictureError
+from ..errors import commands as errors
+from ..errors.build import InventoryError
+from ..errors.commands import PictureError
 from ..picture import check, save
-from ..table import complain
+from ..terminal import complain
 
 if TYPE_CHECKING:
-    from ..toolchain.group import Group
+    from ..toolchain.group import KernelGroup
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -32,10 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace) -> str:
     from ..toolchain.trace import run_program
-    from .bandwidth import Parameters
     from .compare import GRAPH, STEPS, columns, eagerly
     from .compare import text as table_of
-    from .model import Setup
+    from .model import Parameters, Setup
     from .report import report
     from .show import as_json, text
 
@@ -91,7 +90,7 @@ def _report(arguments: argparse.Namespace) -> str:
     return f"{said}\npicture: {arguments.plot}" if arguments.plot else said
 
 
-def _inventory(name: str | None) -> tuple[tuple[Group, ...] | None, float]:
+def _inventory(name: str | None) -> tuple[tuple[KernelGroup, ...] | None, float]:
     """The kernels of an inventory, and the clock that it wants; (None, 0) where none is named."""
     if name is None:
         return None, 0.0

@@ -10,12 +10,12 @@ from typing import Any
 
 from ..boards import find
 from ..graph.jit import Jitted
-from ..kernels.board_skeleton import board_skeleton_of
-from ..kernels.work import KernelLaunch
-from ..table import table
+from ..kernels.skeleton import board_skeleton_of
+from ..kernels.workload import KernelLaunch
+from ..terminal import table
 from ..toolchain.group import STRUCTURES
 from ..toolchain.trace import Trace
-from .report import Report, report
+from .report import ProgramEstimate, report
 from .show import HEADING, fixed
 
 STEPS, GRAPH = "steps", "graph"
@@ -27,11 +27,11 @@ class Column:
     """A report and what is particular about it."""
 
     title: str
-    report: Report
+    report: ProgramEstimate
 
 
 @dataclass(frozen=True)
-class Step:
+class PointwiseBuild:
     """How contiguous pointwise kernels are built: as the kernels of the inventory `steps`."""
 
     title: str
@@ -49,11 +49,11 @@ class Step:
 
 
 FIVE = (
-    Step("loop", "loop", narrow=True),
-    Step("burst", "burst", narrow=True),
-    Step("dataflow", "dataflow", narrow=True),
-    Step("vectors", "dataflow"),
-    Step(f"{UNITS} units", "dataflow", UNITS),
+    PointwiseBuild("loop", "loop", narrow=True),
+    PointwiseBuild("burst", "burst", narrow=True),
+    PointwiseBuild("dataflow", "dataflow", narrow=True),
+    PointwiseBuild("vectors", "dataflow"),
+    PointwiseBuild(f"{UNITS} units", "dataflow", UNITS),
 )
 
 
@@ -72,7 +72,7 @@ def eagerly() -> Iterator[None]:
         Jitted.__call__ = kept  # type: ignore[method-assign]
 
 
-def columns(what: Sequence[str], trace: Trace, first: Report, eager: Trace | None = None) -> Iterator[Column]:
+def columns(what: Sequence[str], trace: Trace, first: ProgramEstimate, eager: Trace | None = None) -> Iterator[Column]:
     """The reports that `--compare` asks for: "steps", "graph" (of which `eager` is the trace of the
     same program without its graphs), or boards beside that of `first`.
 

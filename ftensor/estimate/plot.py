@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..kernels.work import KernelLaunch
+from ..kernels.workload import KernelLaunch
 from ..picture import COLOURS, figure, shares, styled
-from ..table import counted
+from ..terminal import counted
 from ..toolchain.area.fit import TITLES, Fit, fit
 from ..toolchain.from_program import inventory_text
-from ..toolchain.group import Group
+from ..toolchain.group import KernelGroup
 from .compare import Column
 from .model import BOUNDS
-from .report import Report
-from .timeline import binned, spans
+from .report import ProgramEstimate, binned, spans
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,11 +33,11 @@ SHORT = {
 assert SHORT.keys() == BOUNDS.keys() == COLOURS.keys()
 
 
-def kernels_of(r: Report) -> tuple[Group, ...]:
+def kernels_of(r: ProgramEstimate) -> tuple[KernelGroup, ...]:
     """The kernels that a program needs, as an inventory written for it has them."""
-    from ..kernels.board_skeleton import board_skeleton_of
+    from ..kernels.skeleton import board_skeleton_of
     from ..kernels.staged import StagedKey
-    from ..toolchain.group import Group
+    from ..toolchain.group import KernelGroup
     from ..toolchain.inventory.read import expand, parse
 
     keys = dict.fromkeys(line.each.launch.key for line in r.lines)
@@ -46,10 +45,12 @@ def kernels_of(r: Report) -> tuple[Group, ...]:
     words = [board_skeleton_of(key).in_words(key) for key in keys if key not in graphs]
     text = inventory_text(words, "a program").encode()
     ops = expand(parse(text, Path("program.toml"))) if words else ()
-    return (*ops, *(Group(Path(key.file).stem, (key,)) for key in graphs))
+    return (*ops, *(KernelGroup(Path(key.file).stem, (key,)) for key in graphs))
 
 
-def drawn(name: str, r: Report, order: Sequence[KernelLaunch | int], groups: Sequence[Group] | None) -> Figure:
+def drawn(
+    name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | int], groups: Sequence[KernelGroup] | None
+) -> Figure:
     """The figure of a report. Without an inventory's `groups` the area is that of the kernels that
     the program needs."""
     rows = binned(list(spans(r, order)), BINS, ROWS)
@@ -79,7 +80,7 @@ def _time_line(axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], mi
     axes.invert_yaxis()
 
 
-def _bounds(axes: Axes, r: Report) -> None:
+def _bounds(axes: Axes, r: ProgramEstimate) -> None:
     """Where the time goes."""
     milliseconds = {name: seconds * 1e3 for name, seconds in r.bounds().items() if seconds}
     names = sorted(milliseconds, key=lambda name: -milliseconds[name])

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..boards import find
-from .bandwidth import DEFAULT, Parameters, bank_rate, launches, port_rate, transfer
+from .model import DEFAULT, Parameters, bank_rate, launches, port_rate, transfer
 
 # The logs of axi_burst_performance divide by 1024^3 and print GB/sec.
 GIB = 1024**3 / 1e9
 
 
 @dataclass(frozen=True)
-class Row:
+class PublishedFigure:
     """A published figure and the model's, in the same unit.
 
     `role` is "check" where the model knows nothing of the figure, and "set" where a parameter
@@ -59,7 +59,7 @@ _BURSTS = (
 )
 
 
-def rows(p: Parameters = DEFAULT) -> tuple[Row, ...]:
+def rows(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
     """Every published figure that the model is compared with."""
     u200, u250, u280, u50 = (find(name) for name in ("u200", "u250", "u280", "u50"))
     entries = []
@@ -69,12 +69,12 @@ def rows(p: Parameters = DEFAULT) -> tuple[Row, ...]:
         what += f"bursts of {burst}, {outstanding} outstanding"
         # The three rows that gave the gap between bursts that write.
         role = "set" if write and width == 256 and outstanding == 32 else "check"
-        entries.append(Row(what, "GB/s", logged * GIB, rate, role, _BURST))
+        entries.append(PublishedFigure(what, "GB/s", logged * GIB, rate, role, _BURST))
     # One bank is read and another one written, at Vitis HLS's default of 16 beats.
     both = sum(port_rate(u200, 512, 16, 16, 300, write, p) for write in (False, True))
     slower = 2 * port_rate(u200, 512, 16, 16, 300, True, p)
     entries.append(
-        Row(
+        PublishedFigure(
             "U200, one bank copied to another",
             "GB/s",
             30.72,
@@ -85,22 +85,28 @@ def rows(p: Parameters = DEFAULT) -> tuple[Row, ...]:
     )
     hbm = "hbm_bandwidth, log of a {}"
     entries += [
-        Row("U280 HBM, 8 vaddmul units on 32 banks", "GB/s", 421.3, 32 * bank_rate(u280, p), "set", hbm.format("U280")),
-        Row("U50 HBM, 3 vaddmul units on 12 banks", "GB/s", 158.3, 12 * bank_rate(u50, p), "check", hbm.format("U50")),
-        Row(
+        PublishedFigure(
+            "U280 HBM, 8 vaddmul units on 32 banks", "GB/s", 421.3, 32 * bank_rate(u280, p), "set", hbm.format("U280")
+        ),
+        PublishedFigure(
+            "U50 HBM, 3 vaddmul units on 12 banks", "GB/s", 158.3, 12 * bank_rate(u50, p), "check", hbm.format("U50")
+        ),
+        PublishedFigure(
             "U50 HBM, vadd on 3 banks", "GB/s", 39.23, 3 * bank_rate(u50, p), "check", "hbm_large_buffers, log of a U50"
         ),
-        Row("U280 HBM, STREAM copy, 32 kernels", "GB/s", 377.0, 32 * bank_rate(u280, p), "check", "HPCC_FPGA"),
+        PublishedFigure(
+            "U280 HBM, STREAM copy, 32 kernels", "GB/s", 377.0, 32 * bank_rate(u280, p), "check", "HPCC_FPGA"
+        ),
     ]
     link = "host_global_bandwidth, log of a U200"
     in_1m, out_1m = (1048576 / transfer(u200.link, 1048576, to) / 1e9 for to in (True, False))
     entries += [
-        Row("host to board, 512 MB", "GB/s", 7.452, u200.link.to_board.value, "set", link),
-        Row("board to host, 512 MB", "GB/s", 12.13, u200.link.to_host.value, "set", link),
-        Row("64-byte buffer to the board", "us", 13.6, transfer(u200.link, 64, True) * 1e6, "set", link),
-        Row("host to board, 64 buffers of 1 MB", "GB/s", 6.620, in_1m, "check", link),
-        Row("board to host, 64 buffers of 1 MB", "GB/s", 10.07, out_1m, "check", link),
-        Row(
+        PublishedFigure("host to board, 512 MB", "GB/s", 7.452, u200.link.to_board.value, "set", link),
+        PublishedFigure("board to host, 512 MB", "GB/s", 12.13, u200.link.to_host.value, "set", link),
+        PublishedFigure("64-byte buffer to the board", "us", 13.6, transfer(u200.link, 64, True) * 1e6, "set", link),
+        PublishedFigure("host to board, 64 buffers of 1 MB", "GB/s", 6.620, in_1m, "check", link),
+        PublishedFigure("board to host, 64 buffers of 1 MB", "GB/s", 10.07, out_1m, "check", link),
+        PublishedFigure(
             "host to board, large",
             "GB/s",
             8.871,
@@ -117,5 +123,5 @@ def rows(p: Parameters = DEFAULT) -> tuple[Row, ...]:
         (1000000, 359.184, "set"),
     ):
         rate = count / launches(u250, count, count) / 1e3
-        entries.append(Row(f"launches, {count} queued", "k/s", logged, rate, role, iops))
+        entries.append(PublishedFigure(f"launches, {count} queued", "k/s", logged, rate, role, iops))
     return tuple(entries)

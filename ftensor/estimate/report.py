@@ -1,18 +1,18 @@
-"""A program's estimate: a trace, launch by launch, with and without residency."""
+"""A program's estimate, launch by launch, and its time line."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from ..kernels.board_skeleton import board_skeleton_of
-from ..kernels.own import is_own
-from ..kernels.work import KernelLaunch
-from ..toolchain.group import Group
+from ..kernels.skeleton import board_skeleton_of
+from ..kernels.user_kernels import is_own
+from ..kernels.workload import KernelLaunch
+from ..toolchain.group import KernelGroup
 from ..toolchain.trace import Trace
-from .bandwidth import launches, transfer
-from .model import Estimate, Setup, estimate
+from .model import Estimate, Setup, estimate, launches, transfer
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Report:
+class ProgramEstimate:
     """The estimate of a program: its lines, dearest first, and its seconds by cause.
 
     `copies` are the program's own copies, `settings` those of geometries, `fallback` those of ops
@@ -95,7 +95,7 @@ class Report:
         return seconds
 
 
-def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] | None) -> Report:
+def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGroup] | None) -> ProgramEstimate:
     """The model over a trace. With `groups`, each launch goes to the kernel that holds it."""
     places = {m.entry: group for group in groups or () for m in group.members}
     starts = Counter(entry.partition("/")[0] for entry, group in places.items() if group.started)
@@ -121,6 +121,57 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] |
     down = sum(count * transfer(link, n, False) for n, count in trace.downloads.items())
     settings = sum(count * transfer(link, n, True) for n, count in trace.settings.items())
     copied = tuple(sum(n * c for n, c in x.items()) for x in (trace.uploads, trace.downloads))
-    return Report(
+    return ProgramEstimate(
         setup, in_flight, tuple(lines), missing, up + down, settings, fallback, (copied[0], copied[1]), served, away
     )
+
+
+COPIES, OTHERS = "copies", "others"
+
+
+class Span(NamedTuple):
+    """Seconds from `begin` to `end`: what ran, in words, and what bounds it."""
+
+    row: str
+    begin: float
+    end: float
+    bound: str
+
+
+def spans(r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Iterator[Span]:
+    """What a trace's `order` takes with residency; each launch begins with what a launch costs."""
+    each = r.launch / r.count if r.count else 0.0
+    titles: dict[KernelLaunch, str] = {}
+    parts: tuple[tuple[str, float], ...]
+    now = 0.0
+    for event in order:
+        if isinstance(event, int):
+            row, parts = COPIES, (("link", transfer(r.setup.board.link, abs(event), event > 0)),)
+        else:
+            row = titles.setdefault(event, board_skeleton_of(event.key).title(event.key))
+            if event in r.placed:
+                one = r.placed[event].each
+                parts = (("launch", each), (one.bound, one.kernel))
+            else:
+                parts = (("link", r.away[event]),)
+        for bound, seconds in parts:
+            yield Span(row, now, now + seconds, bound)
+            now += seconds
+
+
+def binned(spans: Sequence[Span], bins: int, most: int) -> dict[str, list[dict[str, float]]]:
+    """Seconds by bound in each of `bins` equal parts of the time, for each row; at most `most`
+    rows, the dearest by their names, in the order in which they begin."""
+    whole: dict[str, float] = defaultdict(float)
+    for span in spans:
+        whole[span.row] += span.end - span.begin
+    named = {row for row, _ in sorted(whole.items(), key=lambda item: -item[1])[: most - (len(whole) > most)]}
+    width = max(spans[-1].end, 1e-12) / bins
+    rows: dict[str, list[dict[str, float]]] = {}
+    for span in spans:
+        row = rows.setdefault(span.row if span.row in named else OTHERS, [defaultdict(float) for _ in range(bins)])
+        first, last = int(span.begin / width), min(int(span.end / width), bins - 1)
+        for k in range(first, last + 1):
+            seconds = min(span.end, (k + 1) * width) - max(span.begin, k * width)
+            row[k][span.bound] += max(seconds, 0.0)
+    return rows

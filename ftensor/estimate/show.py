@@ -1,20 +1,84 @@
-"""What `ftensor estimate` prints: launches, totals with and without residency, advice; or JSON."""
+"""What `ftensor estimate` prints: launches, totals, advice; or JSON."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..kernels.board_skeleton import board_skeleton_of
-from ..kernels.work import KernelLaunch
-from ..table import counted, size, table
-from .advice import advice
+from ..kernels.skeleton import board_skeleton_of
+from ..kernels.workload import KernelLaunch
+from ..terminal import counted, size, table
+from .model import BOUNDS, launches
 from .published import rows as published_rows
-from .report import Report
+from .report import ProgramEstimate
+
+
+def advice(r: ProgramEstimate) -> list[str]:
+    """What would make the program faster on the board, according to the model."""
+    out = []
+    if r.missing:
+        named = ", ".join(f"{op} ({count})" for op, count in sorted(r.missing.items()))
+        out.append(
+            f"Not in the inventory: {named}. The host computes these; only the copies between it "
+            "and the board are counted, not its own work."
+        )
+    if not r.count:
+        return out
+    bounds = r.bounds()
+    worst = max(bounds, key=lambda name: bounds[name])
+    share = bounds[worst] / r.resident
+    out.append(f"Mostly bound by {BOUNDS[worst]}: {share:.0%} of the time with residency.")
+    dearest = max(r.lines, key=lambda line: line.kernel)
+    share, first = dearest.kernel / r.resident, dearest.each.launch
+    skeleton = board_skeleton_of(first.key)
+    out.append(
+        f"Dearest kernel: {skeleton.title(first.key)} ({skeleton.name}, "
+        f"{skeleton.extent(first)}), {share:.0%} of the "
+        f"time, bound by {BOUNDS[dearest.each.bound]}."
+    )
+    out.append(_ADVICE[worst](r))
+    if r.resident < r.fetched:
+        out.append(f"Residency: {r.fetched / r.resident:.3g} times faster than fetching each op.")
+    return out
+
+
+def _launch_advice(r: ProgramEstimate) -> str:
+    board, longest = r.setup.board, max(r.lines, key=lambda line: line.each.kernel).each
+    even = longest.moved * board.launch.value * 1e-6 / longest.kernel
+    queued = launches(board, r.count, 16)
+    return (
+        f"A launch costs as much as a kernel that moves about {size(round(even))}: larger tensors, "
+        f"fewer and fused ops. With 16 launches in flight instead of {r.in_flight} the launches "
+        f"would take {queued * 1e3:.3g} ms (--in-flight 16)."
+    )
+
+
+def _bank_advice(r: ProgramEstimate) -> str:
+    return (
+        "Spread a kernel's operands over banks (banks of the inventory); further compute units do "
+        "not help where they share a bank, since a buffer lies in one."
+    )
+
+
+_ADVICE = {
+    "launch": _launch_advice,
+    "bank": _bank_advice,
+    "port": lambda r: (
+        "More compute units (--units) bring more ports, as long as the banks keep up; operands "
+        "with strides use a port one element at a time, so contiguous ones are faster."
+    ),
+    "loop": lambda r: "More compute units (--units) fold side by side, and so do more states in the kernel.",
+    "fill": lambda r: (
+        "Rows are short or tensors small: pipelines and bursts start anew for each; longer inner "
+        "dims, or contiguous tensors, are faster."
+    ),
+    "link": lambda r: "Copy less between host and board: larger copies, results read once.",
+}
+
 
 HEADING = "A model's estimate, not measured on hardware."
 
 
-def text(r: Report, most: int = 24) -> str:
+def text(r: ProgramEstimate, most: int = 24) -> str:
     """The report for reading."""
     out = [HEADING, *_assumptions(r), ""]
     head: tuple[object, ...] = (
@@ -75,7 +139,7 @@ def in_words(launch: KernelLaunch) -> tuple[str, str, str, str]:
     return skeleton.title(key), skeleton.name, skeleton.operands(key), skeleton.extent(launch)
 
 
-def _link(r: Report, bound: str) -> str:
+def _link(r: ProgramEstimate, bound: str) -> str:
     """A bound's name in the table: the link by its own."""
     name = r.setup.board.link.name
     return name.split()[0] if bound == "link" else bound
@@ -100,7 +164,7 @@ class _Cell(float):
         return self.shown
 
 
-def _assumptions(r: Report) -> list[str]:
+def _assumptions(r: ProgramEstimate) -> list[str]:
     s, p = r.setup, r.setup.parameters
     board = s.board
     checks = [abs(row.off) for row in published_rows(p) if row.role == "check"]
@@ -120,7 +184,7 @@ def _assumptions(r: Report) -> list[str]:
     ]
 
 
-def as_json(r: Report) -> dict[str, Any]:
+def as_json(r: ProgramEstimate) -> dict[str, Any]:
     """The report as JSON's types; times in seconds, sizes in bytes."""
     board, p = r.setup.board, r.setup.parameters
     return {

@@ -9,8 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from .._tensor import Tensor
-from .index_check import know_bounds_of
-from .indexed import host_tensor
+from .indexed import host_tensor, know_bounds_of
 from .look_up import geometry_storage
 
 # Bytes of an array from which on equal ones are not looked for, and what one takes beside its own.

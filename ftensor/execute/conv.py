@@ -1,19 +1,140 @@
-"""Convolutions: a call's launch, its packed weights, which may be kept, and what is there for it."""
+"""Convolutions: the launch of a call, with its packed weights."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._tensor import Tensor
-from ..kernels.skeletons.conv import conv_key, conv_pack_key, most_taps, serves
-from ..runtime.program import built
-from . import conv_kept, derived
+from ..dtypes import dtype
+from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
+from ..kernels.skeletons.conv import bytes_keys, conv_key, conv_pack_key, most_taps, serves, serves_bytes
+from ..kernels.skeletons.fir import MOST_TAPS, FirGeometry, FirKey, fir_serves
+from ..runtime.program import built, held
+from . import packed_weights
 from .conv_launch import prepare
 from .conv_plan import ConvWindows
-from .launch import Launch
+from .dispatch import also_as, never_on_host, run
+from .launch import Launch, Output, Step, asked
 from .look_up import look_up
-from .run import also_as, run
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+
+# More filters than these share their samples in a kernel of products.
+MOST_FILTERS = 4
+# Fewer results of a row are not worth a second compute unit.
+BLOCK = 4096
+
+
+def filter_key(backend: Backend, of: dtype, cover: int) -> FirKey | None:
+    """The smallest kernel of the device's images for filters that cover so many samples; None where
+    there is none, and on devices that compile what they need."""
+    taps = max(8, 1 << (cover - 1).bit_length())
+    while fir_serves(of) and taps <= MOST_TAPS:
+        key = FirKey(of, taps)
+        if held(backend, key):
+            return key
+        taps *= 2
+    return None
+
+
+def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows) -> Tensor | None:
+    """The convolution (N, groups * O, count) of `x` (N, groups, size) with `weight` (groups, O, 1,
+    taps), all of one dtype; None where no such kernel is there or it is not one for it: more dims,
+    channels that are summed, many filters, transposed, more samples than are counted."""
+    if len(counts) != 1 or of.transposed or weight._shape[2] != 1:
+        return None
+    if weight._shape[1] > MOST_FILTERS or not numel(x._shape) * numel(weight._shape) * counts[0]:
+        return None
+    cover = (weight._shape[3] - 1) * of.dilation[0] + 1
+    if max(counts[0] * of.stride[0] + cover, x._shape[2] + of.before[0]) > COUNTED:
+        return None
+    backend = x._storage.backend
+    key = filter_key(backend, x._dtype, cover)
+    if key is None:
+        return None
+    addend = weight if bias is None else bias
+    call_key = ("fir", x._key, weight._key, addend._key, bias is None, counts, of)
+    args = (key, x, weight, bias, counts, of)
+    return run(backend, call_key, prepare_fir, never_on_host, args, (x, weight, addend))[0]
+
+
+def _pace(key: FirKey, x: Tensor, stride: int) -> int:
+    """How many samples may enter at once: no result is passed over, and they lie in one beat of
+    each row where they do in the first."""
+    pace = key.pace if x._strides[2] == 1 else 1
+    rows = [step for n, step in zip(x._shape[:2], x._strides) if n > 1]
+    while any(step % pace for step in (stride, *rows)):
+        pace //= 2
+    return pace
+
+
+def prepare_fir(key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows) -> Launch:
+    """The launch: rows, cut into blocks where units would have none."""
+    backend, (groups, filters, _, taps) = x._storage.backend, weight._shape
+    batch, _, samples = x._shape
+    shape = (batch, groups * filters, *counts)
+    outputs = asked(backend, Output(x._dtype, shape, contiguous_strides(shape)))
+    rows, (count,) = batch * groups * filters, counts
+    beat = key.lanes // key.parts
+    # No two units write one beat: rows begin on beats, and so do blocks.
+    apart = rows == 1 or count % beat == 0
+    units = max(1, min(backend.units, rows * -(-count // BLOCK))) if apart else 1
+    share = -(-rows * count // units)
+    block = min(count, share + -share % beat)
+    geometry = FirGeometry(
+        batch, groups, filters, samples, count, -(-count // block), block, taps, of.dilation[0],
+        of.stride[0], of.before[0], _pace(key, x, of.stride[0]), bias is not None,
+        0 if bias is None else bias._strides[0], x._strides[2], x._strides[:2],
+        (weight._strides[0], weight._strides[1], weight._strides[3]),
+        (groups * filters * count, count),
+    )  # fmt: skip
+    operands = (0, 1, 2, 3)
+    step = Step(key, min(units, geometry.items), operands, operands, numbers=False, geometry=geometry.pack())
+    return Launch((step,), 4, outputs)
+
+
+def served_bytes(x: Tensor, weight: Tensor, taps: int) -> bool:
+    """Whether a board has kernels that sum products of such bytes, for so many elements of a
+    kernel."""
+    backend = x._storage.backend
+    if backend.target.unaligned or not serves_bytes(x._dtype, weight._dtype):
+        return False
+    key, packing = bytes_keys()
+    return taps <= most_taps(key) and built(backend, key) and built(backend, packing)
+
+
+def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Tensor:
+    """Write to `out`, of int32, the convolution of the bytes `x` (N, groups * C, *sizes), less
+    `zero`, which also lies around them, with the int8 `weight` (groups, O, C, *kernel): operands
+    that are `served_bytes`, and elements."""
+    backend = out._storage.backend
+    key = ("bytes", out._key, x._key, weight._key, of, zero, not out._place())
+    args = (out, x, weight, of, zero)
+    if packed_weights.keeps(weight._storage):
+        launch = look_up(backend, key, prepare_bytes, args)
+        panels = None
+        if isinstance(launch, Launch):
+            panels = packed_weights.panels(launch, None, x, weight, weight)
+        if panels is not None:
+            with_panels, inputs = ("with panels", key), (x, weight, weight, *panels)
+            run(backend, with_panels, _bytes_with_panels, convolve_bytes, args, inputs, (), out)
+            return out
+    run(backend, key, prepare_bytes, convolve_bytes, args, (x, weight, weight), (), out)
+    return out
+
+
+def _bytes_with_panels(*args: Any) -> Launch:
+    """The launch of `prepare_bytes`, which gets its panels."""
+    return packed_weights.without(prepare_bytes(*args))
+
+
+def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Launch:
+    """The launch of `convolve_bytes`: unsigned bytes become signed ones on the way."""
+    unsigned = x._dtype.kind == "u"
+    return prepare(out, x, weight, None, of, (zero - 128 * unsigned, unsigned))
 
 
 def convolve(
@@ -30,12 +151,12 @@ def convolve(
         key += (not out._place(),)
     args = (out, x, weight, bias, of)
     addend = weight if bias is None else bias
-    if derived.keeps(weight._storage):
+    if packed_weights.keeps(weight._storage):
         launch = look_up(backend, key, prepare, args)
         panels = None
         if isinstance(launch, Launch):
             named = call if backend.target.unaligned else None
-            panels = conv_kept.panels(launch, named, x, weight, addend)
+            panels = packed_weights.panels(launch, named, x, weight, addend)
         if panels is not None:
             with_panels = ("with panels", key)
             inputs = (x, weight, addend, *panels)
@@ -55,12 +176,12 @@ def again(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor | None) -> Ten
     addend = weight if bias is None else bias
     launches, storage = x._storage.backend.launches, weight._storage
     launch = launches[call]
-    if not (type(launch) is Launch and conv_kept.packs(launch) and derived.keeps(storage)):
+    if not (type(launch) is Launch and packed_weights.packs(launch) and packed_weights.keeps(storage)):
         results = launch.call((x, weight, addend), (), None)
         return None if results is None else results[0]
-    kept = derived.kept_of(storage)
-    at = conv_kept.call_of(call, weight, addend)
-    panels = derived.ready(kept.entries.get(at), addend._storage)
+    kept = packed_weights.kept_of(storage)
+    at = packed_weights.call_of(call, weight, addend)
+    panels = packed_weights.ready(kept.entries.get(at), addend._storage)
     if panels is not None:
         results = launches["with panels", call].call((x, weight, addend, *panels), (), None)
         return None if results is None else results[0]
@@ -75,7 +196,7 @@ def again(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor | None) -> Ten
 
 def _with_panels(*args: Any) -> Launch:
     """The launch of `prepare`, which gets its panels."""
-    return conv_kept.without(prepare(*args))
+    return packed_weights.without(prepare(*args))
 
 
 def served(x: Tensor, taps: int) -> bool:

@@ -14,7 +14,7 @@ from ..kernels.skeletons.conv import (
     ConvGeometry,
     ConvKey,
     ConvPackGeometry,
-    Part,
+    PhasePart,
     Strip,
     bytes_keys,
     conv_key,
@@ -22,9 +22,7 @@ from ..kernels.skeletons.conv import (
     strip,
 )
 from ..kernels.skeletons.conv.key import DEPTH
-from ..kernels.skeletons.cpu.conv_depthwise import DepthwiseGeometry
-from ..kernels.skeletons.cpu.conv_direct import DirectConvGeometry
-from .conv_direct import direct
+from ..kernels.skeletons.cpu.conv import DepthwiseGeometry, DirectConvGeometry
 from .conv_plan import (
     Class,
     ConvWindows,
@@ -33,6 +31,7 @@ from .conv_plan import (
     Tiling,
     across_gains,
     classes,
+    direct,
     lies_ready,
     padded_planes,
     three,
@@ -100,7 +99,7 @@ def prepare(
     zero, unsigned = byte or (0, False)
     sample = x._shape[1] * planes.plane
     each = batch if lies else _samples(backend, batch, sample, size)
-    deep, high, wide = planes.parts or (Part(1, (0,), 1),) * 3
+    deep, high, wide = planes.parts or (PhasePart(1, (0,), 1),) * 3
     unit = ConvPackGeometry(
         0, x._shape[1], groups, panels, filters, channels, 1, planes.plane,
         (deep.size, high.size, wide.size), (deep.stride, high.stride, wide.stride),

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._tensor import Tensor
 from ..iterator.shape import Ints
 from ..kernels.skeletons.conv import ConvKey
-from ..kernels.skeletons.cpu.conv_direct import PLANES
-from ..kernels.skeletons.cpu.conv_weight import ROWS, STEPS, ConvWeightGeometry, conv_weight_key
-from . import memory
-from .conv_direct import in_line, phases
-from .conv_plan import Class, ConvWindows, Tap, padded_planes, three
+from ..kernels.skeletons.cpu.conv import PLANES, ROWS, STEPS, ConvWeightGeometry, conv_weight_key
+from . import output
+from .conv_plan import Class, ConvWindows, Tap, in_line, padded_planes, phases, three
+from .dispatch import served
 from .launch import Launch, Output, Step
-from .run import served
 
 if TYPE_CHECKING:
     from ..dtypes import dtype
@@ -123,6 +121,6 @@ def prepare(grad: Tensor, x: Tensor, weight: Ints, of: ConvWindows, bias: bool) 
     step = Step(key, units, (OUT, BIAS, GRAD, X), (GRAD, X), numbers=False, geometry=g.pack(), work=terms)
     lead = () if g.shares == 1 else (g.shares,)
     outputs = [
-        Output(dtype, shape, memory.contiguous_strides(shape)) for shape in ((*lead, *weight), (*lead, weight[0]))
+        Output(dtype, shape, output.contiguous_strides(shape)) for shape in ((*lead, *weight), (*lead, weight[0]))
     ]
     return Launch((step,), 4, tuple(outputs))

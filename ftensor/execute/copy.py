@@ -11,10 +11,9 @@ from .._device import backend_of
 from .._tensor import Tensor
 from ..errors import creation as errors_creation
 from ..formats import memory_format, preserve_format
-from ..iterator.stride import has_internal_overlap
+from ..iterator.shape import has_internal_overlap
 from ..rows.copies import COPY, FILL
-from .memory import layout_strides, new, suggested_format
-from .output import check_dtype, check_place, sized
+from .output import check_dtype, check_place, layout_strides, new, sized, suggested_format
 from .pointwise import pointwise
 
 if TYPE_CHECKING:

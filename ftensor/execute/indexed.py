@@ -1,37 +1,224 @@
-"""Calls through index tensors: reading and writing where they lead."""
+"""Reads and writes through index tensors, and the check that indices are in range."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from .. import dtypes, errors
 from .._tensor import Tensor
-from ..dtypes import dtype
-from ..errors import index as errors_index
+from ..dtypes import dtype, int64
+from ..dtypes.limits import integer_limits
+from ..errors import view as errors_index
 from ..iterator.plan import coalesce, split
-from ..iterator.shape import COUNTED, Ints, numel
-from ..iterator.stride import contiguous_strides
+from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
 from ..kernels import select
 from ..kernels.key import LOCATED, STRIDED
 from ..kernels.skeletons.cpu.take import TakeGeometry, take_key
+from ..rows.catalogue import op_called
 from ..rows.copies import COPY
 from ..rows.op import Op, refuses_bare
-from ..runtime.launch_table import NEW
+from ..runtime.call_site import levels_to_user, line_of
+from ..runtime.launch_cache import NEW
 from ..runtime.program import built
-from . import memory
+from . import output
 from .copy import fill
-from .index_check import Check, Refusal, in_range, know_bounds_of
+from .dispatch import also_as, run
 from .keys import located_key
 from .launch import Launch, Output, Step
+from .observe import recorder
 from .pointwise import pointwise
-from .run import also_as, run
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
+    from ..runtime.storage import Storage
+    from ..runtime.stream import DeviceStream
+
+
+# An error for (index, dim, size).
+Refusal = Callable[[int, int, int], Exception]
+
+MODES = ("now", "deferred")
+# Calls whose flags a stream keeps; beyond that all are made anew.
+MOST_CALLS = 256
+# Elements of an array whose bounds are looked for when it is uploaded.
+MOST_LOOKED_AT = 1 << 16
+
+_mode = "now"
+_flags = threading.local()
+_doubts: WeakKeyDictionary[DeviceStream, dict[tuple[object, ...], IndexDoubt]] = WeakKeyDictionary()
+
+
+def set_index_check(mode: str) -> None:
+    """Say when an index out of range is an error, from now on and in all threads.
+
+    "now": at the call, as in torch, which then waits for its kernel; "deferred": at the next wait
+    for the stream (`item`, `numpy`, printing, `synchronize`), as an IndexError that names the
+    call, the index and the line it came from. Nothing out of range is read or written either way:
+    such an element's result is left as it was. Indices whose bounds the host knows (just made
+    from Python numbers or arrays, by `arange`, by `argmax` and the like) are never waited for.
+
+    ValueError for another mode.
+    """
+    global _mode
+    if mode not in MODES:
+        raise errors_index.index_check_mode(mode, MODES)
+    _mode = mode
+
+
+def get_index_check() -> str:
+    """When an index out of range is an error: "now" or "deferred"."""
+    return _mode
+
+
+def know_bounds(index: Tensor, least: int, greatest: int) -> Tensor:
+    """Note what all elements of a fresh tensor of integers lie within; gives the tensor back."""
+    of = integer_limits(index._dtype)
+    if of.min <= least and greatest <= of.max:  # else the numbers have wrapped
+        index._storage.bounds = (index._dtype, least, greatest)
+    return index
+
+
+def know_bounds_of(index: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
+    """The same for what was uploaded from an array, if that is quickly found out."""
+    if array.dtype.kind == "i" and 0 < array.size <= MOST_LOOKED_AT:
+        know_bounds(index, int(array.min()), int(array.max()))
+    return index
+
+
+def known_bounds(storage: Storage) -> tuple[Any, int, int] | None:
+    """(dtype, least, greatest) of a storage's elements, where that is known of all that it will
+    hold when what is noted now runs."""
+    who = recorder(storage.backend)
+    return storage.bounds if who is None or who.handed_out(storage) else None
+
+
+def in_range(index: Tensor, size: int, strict: bool) -> bool:
+    """Whether all elements are known to be indices of a dim; `strict`: negative ones are none."""
+    return within(known_bounds(index._storage), index._dtype, size, strict)
+
+
+def within(bounds: tuple[Any, int, int] | None, of: Any, size: int, strict: bool) -> bool:
+    """Whether known bounds are those of indices of a dim, as elements of a dtype."""
+    if bounds is None or bounds[0] is not of:
+        return False
+    return bounds[1] >= (0 if strict else -size) and bounds[2] < size
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Where kernels note a bad index: whether there was one, which, its value, the dim's size."""
+
+    tensor: Tensor
+
+    @classmethod
+    def fresh(cls, backend: Backend) -> Flag:
+        """A flag that is not set."""
+        flag = cls(Tensor._make(backend.allocate_lasting(32), int64, (4,), (1,)))
+        flag._clear()
+        return flag
+
+    def _clear(self) -> None:
+        storage = self.tensor._storage
+        storage.backend.upload(storage, 0, np.zeros(4, np.int64))
+
+    def taken(self) -> tuple[int, int, int] | None:
+        """(which, index, size) of a bad index, which is forgotten; the kernel is done."""
+        noted = np.empty(4, np.int64)
+        storage = self.tensor._storage
+        storage.backend.fetch(storage, 0, noted)
+        if not noted[0]:
+            return None
+        self._clear()
+        which, index, size = noted[1:].tolist()
+        return which, index, size
+
+
+@dataclass(frozen=True)
+class IndexDoubt:
+    """Launches of one line of a program whose flag nobody has looked at yet."""
+
+    flag: Flag
+    call: str
+    line: str
+    dims: tuple[int, ...]
+    refusal: Refusal
+
+    def resolve(self) -> Exception | None:
+        """The error, if an index was out of range."""
+        bad = self.flag.taken()
+        if bad is None:
+            return None
+        which, index, size = bad
+        error = self.refusal(index, self.dims[which], size)
+        return errors_index.found_late(str(error), self.call, self.line)
+
+
+class Check:
+    """The check of one call on a tensor's memory: `flag`, on its device, is for the call's kernels,
+    `done` comes after their launches."""
+
+    def __init__(self, on: Storage, dims: Sequence[int], refusal: Refusal, certain: bool) -> None:
+        stream = on.backend._current.stream
+        self.stream, self.dims, self.refusal = stream, tuple(dims), refusal
+        self.certain = certain
+        self.recorder = recorder(on.backend)
+        self.doubt = None
+        if self.recorder is not None:
+            self.flag = Flag.fresh(on.backend)
+        elif certain or _mode == "now":
+            self.flag = _flag_of_thread(stream.backend)
+        else:
+            self.doubt = self._doubt()
+            self.flag = self.doubt.flag
+        self.flag.tensor._storage.device = on.device
+
+    def done(self, indices: Sequence[Any] = ()) -> None:
+        """Wait for the kernels and raise what they found, or leave that for later. `indices`: what
+        was looked at, where the call may be noted."""
+        if self.certain:
+            return
+        if self.recorder is not None:
+            self.recorder.checked(self.flag, self.dims, self.refusal, indices)
+            return
+        if self.doubt is not None:
+            self.stream.doubts[id(self.doubt)] = self.doubt
+            return
+        self.stream.finish()
+        if bad := self.flag.taken():
+            which, index, size = bad
+            raise self.refusal(index, self.dims[which], size)
+
+    def _doubt(self) -> IndexDoubt:
+        """That of the line of the user's program that called; a loop meets the same one."""
+        level = levels_to_user()
+        user, ours = sys._getframe(level - 1), sys._getframe(level - 2)
+        call, name, number = ours.f_code.co_name, user.f_code.co_filename, user.f_lineno
+        if call == "run":  # a form of an op's call
+            call = op_called()[0]
+        key = (call, name, number, self.dims, self.refusal)
+        known = _doubts.setdefault(self.stream, {})
+        pending = known.get(key)
+        if pending is None:
+            if len(known) >= MOST_CALLS:
+                known.clear()
+            flag = Flag.fresh(self.stream.backend)
+            doubt = IndexDoubt(flag, call, line_of(user), self.dims, self.refusal)
+            pending = known.setdefault(key, doubt)
+        return pending
+
+
+def _flag_of_thread(backend: Backend) -> Flag:
+    flags: dict[Backend, Flag] = vars(_flags).setdefault("of", {})
+    if backend not in flags:
+        flags[backend] = Flag.fresh(backend)
+    return flags[backend]
 
 
 # A kernel names its inputs a to h.
@@ -59,7 +246,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Operand:
+class IndexedOperand:
     """A tensor with its strides over the iteration shape; `located` ones follow the indices."""
 
     tensor: Tensor
@@ -70,8 +257,8 @@ class Operand:
 def locate(
     op: Op,
     shape: Ints,
-    out: Operand,
-    inputs: Sequence[Operand],
+    out: IndexedOperand,
+    inputs: Sequence[IndexedOperand],
     indices: Sequence[Index],
     ordered: bool = False,
     refusal: Refusal = errors_index.out_of_bounds,
@@ -103,7 +290,9 @@ def locate(
     check.done(indices)
 
 
-def _key(op: Op, shape: Ints, operands: Sequence[Operand], indices: Sequence[Index], ordered: bool) -> tuple[Any, ...]:
+def _key(
+    op: Op, shape: Ints, operands: Sequence[IndexedOperand], indices: Sequence[Index], ordered: bool
+) -> tuple[Any, ...]:
     return (
         op,
         "locate",
@@ -146,10 +335,16 @@ def fetch(
 
 
 def remember(
-    call: str, source: Tensor, index: Tensor, result: Tensor, located: Operand, indices: Sequence[Index], dim: int = 0
+    call: str,
+    source: Tensor,
+    index: Tensor,
+    result: Tensor,
+    located: IndexedOperand,
+    indices: Sequence[Index],
+    dim: int = 0,
 ) -> None:
     """Let `fetch` serve the like of what `locate` has just copied, by one index along a dim."""
-    key = _key(COPY, result._shape, [Operand(result, result._strides), located], indices, False)
+    key = _key(COPY, result._shape, [IndexedOperand(result, result._strides), located], indices, False)
     outputs = (Output(result._dtype, result._shape, result._strides),)
     also_as(
         source._storage.backend,
@@ -164,8 +359,8 @@ def remember(
 def prepare(
     op: Op,
     shape: Ints,
-    out: Operand,
-    inputs: Sequence[Operand],
+    out: IndexedOperand,
+    inputs: Sequence[IndexedOperand],
     indices: Sequence[Index],
     ordered: bool,
     refusal: Refusal,
@@ -174,7 +369,7 @@ def prepare(
     backend = out.tensor._storage.backend
     operands = [out, *inputs]
     if op.moves:
-        bits = memory.as_bits([o.tensor for o in operands])
+        bits = output.as_bits([o.tensor for o in operands])
         operands = [replace(o, tensor=t) for o, t in zip(operands, bits)]
     strides = [o.strides for o in operands] + [i.strides for i in indices]
     sizes, steps = coalesce(shape, strides, range(len(shape)))
@@ -186,7 +381,12 @@ def prepare(
 
 
 def _taken(
-    op: Op, backend: Backend, operands: Sequence[Operand], indices: Sequence[Index], shape: Ints, steps: Sequence[Ints]
+    op: Op,
+    backend: Backend,
+    operands: Sequence[IndexedOperand],
+    indices: Sequence[Index],
+    shape: Ints,
+    steps: Sequence[Ints],
 ) -> list[Step]:
     """The step of a processor's copy of what one index leads to, in vectors; none where these do
     not serve."""
@@ -213,7 +413,7 @@ def _taken(
 def _step(
     op: Op,
     backend: Backend,
-    operands: Sequence[Operand],
+    operands: Sequence[IndexedOperand],
     indices: Sequence[Index],
     shape: Ints,
     steps: Sequence[Ints],
@@ -258,17 +458,17 @@ def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusa
     for i in indices:
         # The index itself, found in a row of all of them: this is what checks and wraps it.
         row = np.arange(i.size, dtype=np.int64) * i.stride
-        located = Operand(host_tensor(row, like), zeros, True)
+        located = IndexedOperand(host_tensor(row, like), zeros, True)
         places = contiguous_like(shape, dtypes.int64, like)
         locate(COPY, shape, places, [located], [replace(i, stride=1)], refusal=refusal)
         pointwise(ADD_AT, (places.tensor, there), (), there, True)
     return Index(there, steps, 2**62, 1, 0, checked=True)
 
 
-def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:
+def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> IndexedOperand:
     """A fresh contiguous output over the whole iteration shape."""
-    tensor = memory.new(shape, of, like._storage.device)
-    return Operand(tensor, contiguous_strides(shape))
+    tensor = output.new(shape, of, like._storage.device)
+    return IndexedOperand(tensor, contiguous_strides(shape))
 
 
 def host_tensor(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
@@ -276,6 +476,6 @@ def host_tensor(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
     of = dtypes.from_numpy_dtype(array.dtype)
     array = array.copy(order="K")
     strides = tuple([s // of.itemsize for s in array.strides])
-    tensor = memory.new(array.shape, of, like._storage.device, strides)
+    tensor = output.new(array.shape, of, like._storage.device, strides)
     tensor._storage.backend.upload(tensor._storage, 0, array.ravel(order="K"))
     return know_bounds_of(tensor, array)

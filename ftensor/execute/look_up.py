@@ -18,7 +18,7 @@ from .observe import recorder
 if TYPE_CHECKING:
     from ..kernels.key import Key
     from ..runtime.backend import Backend
-    from ..runtime.parts import CompiledKernel
+    from ..runtime.interfaces import CompiledKernel
     from ..runtime.storage import Storage
     from ..runtime.targets import Target
 

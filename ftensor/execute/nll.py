@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 from .._tensor import Tensor
 from ..dtypes import int64
-from ..errors import index as errors_index
-from ..iterator.shape import COUNTED, numel
-from ..iterator.stride import contiguous_strides, is_contiguous
+from ..errors import view as errors_index
+from ..iterator.shape import COUNTED, contiguous_strides, is_contiguous, numel
 from ..kernels.key import lanes_for
 from ..kernels.select import units_for
 from ..kernels.skeletons.nll import NllGeometry, NllKey
-from .choices import spares_double
-from .index_check import Check, in_range
+from .device_traits import spares_double
+from .dispatch import served
+from .indexed import Check, in_range
 from .launch import Launch, Output, Step
-from .run import served
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .._tensor import Tensor
     from ..runtime.backend import Backend, Executor
     from ..runtime.storage import Storage
-    from ..runtime.stream import Stream
+    from ..runtime.stream import DeviceStream
     from .launch import Launch
 
 
@@ -32,7 +32,7 @@ class Observer:
         if self.inner is not None:
             self.inner.called()
 
-    def launch(self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
+    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
         """A launch on a stream: its outputs and inputs, and the numbers its kernels get."""
         if self.inner is None:
             launch.enqueue(stream, numbers, *tensors)
@@ -53,7 +53,7 @@ class Observer:
         else:
             self.inner.download(storage, byte_offset, array)
 
-    def allocate(self, backend: Backend, nbytes: int, stream: Stream, lasting: bool) -> Storage:
+    def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
         """Memory that is asked for; `lasting`: for what serves all calls."""
         if self.inner is None:
             storage = backend.pool.take(nbytes, stream)

@@ -14,10 +14,9 @@ from ..dtypes import scalar_dtype
 from ..iterator.shape import broadcast_shapes
 from ..rows.copies import COPY
 from ..rows.op import Op
-from .memory import new
-from .output import check_overlap, check_place, sized
+from .dispatch import launched
+from .output import check_overlap, check_place, new, sized
 from .prepare import in_order, planned, prepare, through
-from .run import launched
 
 # What serves ops in the place of our kernels, where it doesn't give NotImplemented: kernels of
 # users' own (own/register.py). No launch of theirs is kept, so they are asked at each call.

@@ -12,9 +12,9 @@ from ..iterator.shape import COUNTED, numel
 from ..kernels.skeletons.compact import CompactKey
 from ..rows.copies import COPY
 from ..rows.op import Op
-from . import memory
+from . import output
 from .fallback import on_host
-from .index_check import know_bounds
+from .indexed import know_bounds
 from .launch import Launch, Step, enqueue
 from .look_up import MissingKernel, look_up
 from .pointwise import pointwise
@@ -41,13 +41,13 @@ def positions(mask: Tensor) -> Tensor:
         from_host: Tensor = on_host(launch.error, positions, (mask,))
         return from_host
     units = launch.steps[0].units
-    counts = memory.new_like(mask, (units,), dtypes.int64)
+    counts = output.new_like(mask, (units,), dtypes.int64)
     enqueue(launch, (counts, mask, counts), (n, 1))
     totals = np.empty(units, np.int64)
     backend.download(counts._storage, 0, totals)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(totals)[:-1]])
     backend.upload(counts._storage, 0, starts)
-    result = memory.new_like(mask, (int(totals.sum()),), dtypes.int64)
+    result = output.new_like(mask, (int(totals.sum()),), dtypes.int64)
     know_bounds(result, 0, n - 1)
     if result.numel():
         enqueue(launch, (result, mask, counts), (n, 0))
@@ -65,7 +65,7 @@ def _of_halves(mask: Tensor) -> Tensor:
         before = begin * numel(mask._shape[dim + 1 :])
         halves.append(pointwise(SHIFTED, (part,), (before,)) if before else part)
     first, second = [f._shape[0] for f in halves]
-    result = memory.new_like(mask, (first + second,), dtypes.int64)
+    result = output.new_like(mask, (first + second,), dtypes.int64)
     pointwise(COPY, (halves[0],), (), result._view((first,), (1,), 0), True)
     pointwise(COPY, (halves[1],), (), result._view((second,), (1,), first), True)
     return know_bounds(result, 0, mask.numel() - 1)

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from .._tensor import Tensor
 from ..dtypes import can_cast, dtype, get_default_dtype, result_dtype, scalar_dtype
-from ..iterator.plan import Plan, plan_map, split
-from ..iterator.shape import Ints, numel
-from ..iterator.stride import contiguous_strides, like_strides
-from ..iterator.tiles import Piece, tiled
+from ..iterator.plan import Plan, Tile, plan_map, split, tiled
+from ..iterator.shape import Ints, contiguous_strides, like_strides, numel
 from ..kernels import costs, select
 from ..kernels.key import lanes_for
 from ..rows.op import Op, Promote, dtypes_through, refuses_bare
 from ..runtime.program import built
 from .keys import op_key
 from .launch import Launch, Output, Step, asked
-from .memory import as_bits
+from .output import as_bits
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -143,11 +141,11 @@ def steps(
     if target.processor:
         each = costs.additions([op.expression(compute), *[text for _, text in op.lets]])
     if select.pieces_needed(plan):
-        parts = [Piece(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
+        parts = [Tile(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
     elif anywhere:
         parts = tiled(plan.shape, plan.strides)
     else:
-        parts = [Piece(plan.shape, plan.strides, None)]
+        parts = [Tile(plan.shape, plan.strides, None)]
     pointers = tuple(range(len(dtypes)))
     for shape, strides, moved in parts:
         n_lanes = lanes

@@ -9,19 +9,26 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype
-from ..iterator.reduce_plan import ReducePlan, plan_reduce, reduced_shape
-from ..iterator.shape import COUNTED, broadcast_shapes, normalize_dims, numel
-from ..iterator.stride import broadcast_strides, contiguous_strides, extent
+from ..iterator.plan import ReducePlan, plan_reduce, reduced_shape
+from ..iterator.shape import (
+    COUNTED,
+    broadcast_shapes,
+    broadcast_strides,
+    contiguous_strides,
+    extent,
+    normalize_dims,
+    numel,
+)
 from ..rows.op import Reduce
-from . import extreme
+from . import reduce_stage
 from .copy import into as copied
-from .index_check import know_bounds
+from .dispatch import launched
+from .indexed import know_bounds
 from .keys import monoid, partials, results, second
 from .launch import Launch, Output, asked
 from .output import check_dtype, check_place, sized
 from .reduce_pieces import in_pieces
 from .reduce_stage import ReduceStage, names_of
-from .run import launched
 
 if TYPE_CHECKING:
     pass
@@ -124,8 +131,8 @@ def prepare(
     splits = stage.splits(to_states, dtypes, fields)
     written, read = tuple(range(len(outs))), tuple(range(len(outs), operands))
     everything = written + read
-    alone = extreme.step(red, backend, with_outs, dtypes[0], outs, 1, everything, everything)
-    if alone is not None and extreme.soon_done(alone, backend.target):
+    alone = reduce_stage.step(red, backend, with_outs, dtypes[0], outs, 1, everything, everything)
+    if alone is not None and reduce_stage.soon_done(alone, backend.target):
         splits = 1
     if splits == 1:
         step = alone or stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
@@ -134,7 +141,7 @@ def prepare(
     between = tuple(range(operands, operands + len(fields)))
     states = [d for d, _ in fields]
     starts = ((None,) * len(between)) + read
-    first = extreme.step(
+    first = reduce_stage.step(
         red, backend, to_states, dtypes[0], tuple(states), splits, between + read, starts
     ) or stage.build(to_states, dtypes, fields, names_of(fields), "first", between, read)
     from_states = ReducePlan(

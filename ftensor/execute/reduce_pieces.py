@@ -9,14 +9,12 @@ from typing import Any
 
 from .._tensor import Tensor
 from ..dtypes import dtype, int64
-from ..iterator.plan import split
-from ..iterator.reduce_plan import reduced_shape
-from ..iterator.shape import Ints, broadcast_shapes, normalize_dims, numel
-from ..iterator.stride import broadcast_strides, contiguous_strides
+from ..iterator.plan import reduced_shape, split
+from ..iterator.shape import Ints, broadcast_shapes, broadcast_strides, contiguous_strides, normalize_dims, numel
 from ..rows.catalogue import enter
 from ..rows.copies import COPY
 from ..rows.op import Op, Promote, Reduce
-from .memory import new_like
+from .output import new_like
 from .pointwise import pointwise
 
 # `execute.reduce.fold`, which comes here with what is too large for one launch.

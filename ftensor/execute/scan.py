@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from .. import dtypes, errors
 from .._tensor import Tensor
 from ..iterator.plan import coalesce
-from ..iterator.shape import numel
-from ..iterator.stride import contiguous_strides
+from ..iterator.shape import contiguous_strides, numel
 from ..kernels.select import units_for
 from ..kernels.skeletons.scan import COLUMNS, SCANS, SIDE, TILE, ScanGeometry, ScanKey, alone
-from .choices import spares_double
+from .device_traits import spares_double
+from .dispatch import run
 from .launch import Launch, Output, Step, asked
-from .run import run
 
 if TYPE_CHECKING:
     pass

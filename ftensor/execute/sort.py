@@ -1,4 +1,4 @@
-"""Rows in order, and where values belong in them: launches of sort and search."""
+"""Launches of sort, topk and search."""
 
 from __future__ import annotations
 
@@ -7,28 +7,213 @@ from typing import TYPE_CHECKING
 
 from .. import dtypes
 from .._tensor import Tensor
-from ..iterator.shape import Ints, numel
-from ..iterator.stride import contiguous_strides, like_strides
+from ..iterator.plan import coalesce
+from ..iterator.shape import Ints, contiguous_strides, like_strides, numel
 from ..kernels.select import units_for
-from ..kernels.skeletons.cpu.sort_rows import (
+from ..kernels.skeletons.cpu.sort import (
+    COUNT,
     FIRST,
     MERGE,
+    MOVE,
+    NARROW,
+    PLACE,
+    RADIX_WHOLE,
     RESULTS,
     TILE,
     TILES,
     WHOLE,
+    WIDE,
+    RadixGeometry,
+    RadixKey,
     SortRowsGeometry,
     SortRowsKey,
     first_run,
+    radix_key,
 )
-from ..kernels.skeletons.search import SearchGeometry, SearchKey
-from ..kernels.skeletons.sort import compared
-from . import board_sort, radix_sort
+from ..kernels.skeletons.sort import (
+    LOCAL_TILE,
+    RUN,
+    TOPK_FIRST,
+    WAYS,
+    SearchGeometry,
+    SearchKey,
+    SortGeometry,
+    SortKey,
+    TopkGeometry,
+    TopkKey,
+    compared,
+)
+from ..runtime.program import held
+from .dispatch import never_on_host, run
 from .launch import Launch, Output, Step, asked
-from .run import never_on_host, run
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
+
+
+LAST = 64  # bytes of a temporary that nobody uses
+BOARD_VALUES, BOARD_INDICES, BOARD_X, A, BOARD_A_ORDER, B, BOARD_B_ORDER = range(7)
+
+
+def is_board(x: Tensor) -> bool:
+    """Whether `x` lies on a board or on what stands for one, or where kernels are an image's."""
+    backend = x._storage.backend
+    return not backend.target.unaligned or backend.images is not None
+
+
+def first_key(x: Tensor, many: int) -> TopkKey | None:
+    """The kernel of the device's images for so many first elements of rows; None where there is
+    none, and on devices that compile what they need."""
+    key = TopkKey(x._dtype)
+    fits = 1 <= many <= TOPK_FIRST and x._dtype.bare == "" and not x._dtype.is_complex
+    return key if fits and held(x._storage.backend, key) else None
+
+
+def first(x: Tensor, dim: int, many: int, descending: bool) -> tuple[Tensor, ...] | None:
+    """The first `many` elements along `dim` of the order that `sort` gives, and their int64 places;
+    None where there is no kernel for them."""
+    key = first_key(x, many)
+    if key is None or not numel(x._shape):
+        return None
+    call_key, args = ("topk", x._key, dim, many, descending), (key, x, dim, many, descending)
+    return run(x._storage.backend, call_key, prepare_first, never_on_host, args, (x,))
+
+
+def prepare_first(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool) -> Launch:
+    """The launch: a row is one unit's."""
+    backend, sizes = x._storage.backend, list(x._shape)
+    sizes[dim] = many
+    strides = contiguous_strides(tuple(sizes))
+    outputs = asked(backend, Output(x._dtype, tuple(sizes), strides), Output(dtypes.int64, tuple(sizes), strides))
+    shape, read, written = rows_along(x, dim, strides)
+    g = TopkGeometry(x._shape[dim], many, descending, x._strides[dim], strides[dim], shape, read, written)
+    units = units_for(numel(x._shape), backend.units, backend.target, 1)
+    operands = (BOARD_VALUES, BOARD_INDICES, BOARD_X)
+    step = Step(key, min(units, g.items), operands, operands, numbers=False, geometry=g.pack())
+    return Launch((step,), 3, outputs)
+
+
+def rows_along(x: Tensor, dim: int, strides: Ints) -> tuple[Ints, Ints, Ints]:
+    """The other dims of rows along `dim`, merged where they can be: sizes, strides, and those of
+    results with `strides`."""
+    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
+    shape = tuple([x._shape[d] for d in rest])
+    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
+    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    return shape, read, written
+
+
+def prepare_on_board(x: Tensor, dim: int, descending: bool) -> Launch:
+    """The launch: tiles of rows, and merges of them until a row is one."""
+    backend, key = x._storage.backend, SortKey(x._dtype)
+    strides = like_strides(x._shape, x._strides)
+    outputs = asked(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
+    if not numel(x._shape):
+        return Launch((), 3, outputs)
+    shape, read, written = rows_along(x, dim, strides)
+    n, rows = x._shape[dim], numel(shape)
+    tile, run = min(LOCAL_TILE, n), RUN
+    steps: list[Step] = []
+    while True:
+        last, merges = tile >= n, bool(steps)
+        g = SortGeometry(
+            merges, last, -(-n // tile), tile, n, run, descending, x._strides[dim], strides[dim], shape, read, written
+        )
+        a, b = ((A, BOARD_A_ORDER), (B, BOARD_B_ORDER))[:: 1 if len(steps) % 2 else -1]
+        units = units_for(g.passes * n * rows, backend.units, backend.target, 1)
+        steps.append(
+            Step(
+                key,
+                min(units, g.items),
+                (BOARD_VALUES, BOARD_INDICES, BOARD_X, *a, *b),
+                (BOARD_VALUES, BOARD_INDICES, BOARD_X),
+                geometry=g.pack(),
+                work=n * rows,
+            )
+        )
+        if last:
+            break
+        tile, run = min(WAYS * tile, n), tile
+    kept = n * rows if len(steps) > 1 else 0
+    size = max(LAST, kept * x._dtype.itemsize), max(LAST, kept * 4)
+    return Launch(tuple(steps), 3, outputs, temporaries=(*size, *size))
+
+
+# Bytes of a row from which on digits are quicker than merges. Elements of a row from which on
+# digits are wide, and from which on it is cut into parts, whose elements go in lines.
+LEAST_BYTES, MANY, LINED = 512, 1 << 13, 1 << 17
+
+
+def sorts_by_digits(x: Tensor, dim: int) -> bool:
+    """Whether rows along `dim` go in order by digits: on processors, where loops may turn as often
+    as the data want."""
+    size = x._shape[dim] * max(4, x._dtype.itemsize)
+    return x._storage.backend.target.processor and size >= LEAST_BYTES
+
+
+def prepare_radix_sort(x: Tensor, dim: int, descending: bool, places: bool) -> Launch:
+    """The launch: one step, or three for each digit of long rows. Its outputs are the values, and
+    with `places` where they stood. Beside these it takes twice the memory of the rows that are
+    sorted at the same time: with places 8 bytes an element, of 8 bytes 12."""
+    backend, n = x._storage.backend, x._shape[dim]
+    key = radix_key(x._dtype, backend.target, places)
+    strides = like_strides(x._shape, x._strides)
+    of = (x._dtype, dtypes.int64) if places else (x._dtype,)
+    outputs = asked(backend, *[Output(d, x._shape, strides) for d in of])
+    if not numel(x._shape):
+        return Launch((), len(of) + 1, outputs)
+    shape, read, written = rows_along(x, dim, strides)
+    bits, rows = 8 * x._dtype.itemsize, numel(shape)
+    width = WIDE if bits > 16 and n >= MANY else NARROW
+    passes = -(-bits // width)
+    units = units_for(2 * passes * numel(x._shape), backend.units, backend.target, 1)
+    parts = max(1, units // rows)
+    whole = RadixGeometry(
+        RADIX_WHOLE, 1, n, width, passes, 0, 0, False, descending, x._strides[dim], strides[dim], shape, read, written
+    )
+    if n < LINED:
+        units = min(units, rows)
+        return _radix_launch(key, [(whole, units)], outputs, units * n, 0)
+    cut = replace(whole, parts=parts, lined=True)
+    steps = []
+    for turn in range(passes):
+        for mode in (COUNT, PLACE, MOVE):
+            step = replace(cut, mode=mode, turn=turn)
+            steps.append((step, min(units, step.items)))
+    return _radix_launch(key, steps, outputs, rows * n, rows * parts)
+
+
+def _radix_launch(
+    key: RadixKey, steps: list[tuple[RadixGeometry, int]], outputs: tuple[Output, ...], kept: int, parts: int
+) -> Launch:
+    """Steps over memories of `kept` elements, cut into so many `parts` in all."""
+    g, operands = steps[0][0], len(outputs) + 1
+    size = 8 if key.packed else key.dtype.itemsize
+    beside = key.places and not key.packed
+    digits = parts << g.width
+    lines = digits * key.lanes
+    launch_steps = tuple(
+        [
+            Step(
+                key,
+                units,
+                tuple(range(operands + 5)),
+                tuple(range(operands)),
+                geometry=g.pack(),
+                work=g.n * numel(g.shape),
+            )
+            for g, units in ((replace(g, kept=kept), units) for g, units in steps)
+        ]
+    )
+    temporaries = (
+        kept * size,
+        kept * size,
+        lines * size or LAST,
+        (2 * kept + lines) * 4 if beside else LAST,
+        (digits + 2 * parts) * 4 or LAST,
+    )
+    return Launch(launch_steps, operands, outputs, temporaries=temporaries)
+
 
 VALUES, INDICES, X, A_KEYS, A_ORDER, B_KEYS, B_ORDER = range(7)
 
@@ -44,27 +229,27 @@ def sort(x: Tensor, dim: int, descending: bool) -> tuple[Tensor, ...]:
 
 def values_in_order(x: Tensor, dim: int) -> Tensor:
     """The values alone that `sort` gives."""
-    if not radix_sort.serves(x, dim):
+    if not sorts_by_digits(x, dim):
         return sort(x, dim, False)[0]
     key = ("values in order", x._key, dim)
     args = (x, dim, False, False)
     backend = x._storage.backend
-    return run(backend, key, radix_sort.prepare, never_on_host, args, (x,))[0]
+    return run(backend, key, prepare_radix_sort, never_on_host, args, (x,))[0]
 
 
 def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     """The launch: in local memory on boards, by digits where that serves, else by merges: one step,
     or, where a few long rows are for all units, tiles of them and then merges."""
-    if board_sort.serves(x):
-        return board_sort.prepare(x, dim, descending)
-    if radix_sort.serves(x, dim):
-        return radix_sort.prepare(x, dim, descending, places=True)
+    if is_board(x):
+        return prepare_on_board(x, dim, descending)
+    if sorts_by_digits(x, dim):
+        return prepare_radix_sort(x, dim, descending, places=True)
     backend, key = x._storage.backend, SortRowsKey(x._dtype)
     strides = like_strides(x._shape, x._strides)
     outputs = asked(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
     if not numel(x._shape):
         return Launch((), 3, outputs)
-    shape, read, written = board_sort.rows_along(x, dim, strides)
+    shape, read, written = rows_along(x, dim, strides)
     n, rows = x._shape[dim], numel(shape)
     passes = max(1, n.bit_length())
     # A pass over an element costs about as much as a few that are streamed.
@@ -111,7 +296,7 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
     outputs = asked(backend, Output(x._dtype, sizes, strides), Output(dtypes.int64, sizes, strides))
     if not numel(sizes):
         return Launch((), 3, outputs)
-    shape, read, written = board_sort.rows_along(x, dim, strides)
+    shape, read, written = rows_along(x, dim, strides)
     n, rows = x._shape[dim], numel(shape)
     units = min(rows, units_for(4 * numel(x._shape), backend.units, backend.target, 1))
     g = SortRowsGeometry(mode, 1, n, n, rank, descending, x._strides[dim], strides[dim], shape, read, written)

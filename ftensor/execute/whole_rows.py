@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from .._tensor import Tensor
 from ..dtypes import float32
-from ..iterator.shape import COUNTED, Ints, numel
-from ..iterator.stride import contiguous_strides, is_contiguous
+from ..iterator.shape import COUNTED, Ints, contiguous_strides, is_contiguous, numel
 from ..kernels.select import units_for
 from ..kernels.skeletons.whole_rows import BEATS, LANES, WholeGeometry, WholeKey
 from ..runtime.program import built
-from .board_sort import serves as on_board
+from .dispatch import served
 from .launch import Launch, Output, Step
-from .numbers import values_of
-from .run import served
+from .scalars import values_of
+from .sort import is_board as on_board
 
 
 def whole_softmax(op: str, x: Tensor) -> Tensor | None:

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 from .. import errors
 from .._device import DeviceLike, found_of, fpga_devices, fpga_index, resolve, set_fpga_index
 from .._device import device as _device
-from ..runtime.event import Event
-from ..runtime.parts import DeviceProperties
-from ..runtime.stream import Stream as _Stream
-from .lookup import backend as _backend
-from .lookup import lookup as _lookup
-from .memory import (
+from ..runtime.interfaces import DeviceProperties
+from ..runtime.stream import DeviceStream as _Stream
+from ..runtime.stream import Event
+from .devices import backend as _backend
+from .devices import (
     empty_cache,
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
     max_memory_allocated,
     max_memory_reserved,
     mem_get_info,
@@ -25,23 +29,17 @@ from .memory import (
     memory_stats,
     memory_summary,
     reset_peak_memory_stats,
-)
-from .seeds import (
-    get_rng_state,
-    get_rng_state_all,
-    initial_seed,
-    manual_seed,
-    manual_seed_all,
     seed,
     seed_all,
     set_rng_state,
     set_rng_state_all,
 )
+from .devices import lookup as _lookup
 
 if TYPE_CHECKING:
     from ..own.given import File, Words
     from ..own.kernel import Kernel
-    from ..runtime.image_report import ImageReport
+    from ..runtime.images import ImageReport
 
 __all__ = [
     "Event",
@@ -170,8 +168,7 @@ def load_image(path: str | Path, device: DeviceLike | None = None) -> str:
 
 def image_report(device: DeviceLike | None = None) -> ImageReport:
     """The images of a device, how often one took another's place, and what had to be copied."""
-    from ..runtime.image_report import ImageReport
-    from ..runtime.images import Images
+    from ..runtime.images import ImageReport, Images
 
     chosen = _lookup("image_report", device)
     images = chosen.open().images if chosen.opened else None
@@ -191,7 +188,7 @@ def kernel(file: File, name: str | None = None, *, flags: Words = (), device: De
     words, FileNotFoundError, ValueError for a file or a name that there isn't, RuntimeError where
     the device can't run it.
     """
-    from ..own.source import of_file
+    from ..own.kernel import of_file
 
     return of_file(resolve("fpga" if device is None else device), file, name, flags)
 
@@ -204,7 +201,7 @@ def source(file: File, name: str | None = None, *, flags: Words = (), device: De
     Kernels are the functions declared extern "C" which return void, in a .c all that are not static;
     what they take is read from the debug information. RuntimeError for what the compiler refuses.
     """
-    from ..own.source import of_cpp
+    from ..own.kernel import of_cpp
 
     return of_cpp(resolve("fpga" if device is None else device), file, name, flags)
 
@@ -215,7 +212,7 @@ def opencl_kernel(
     """A kernel of OpenCL C, as CuPy's RawKernel: compiled for an OpenCL device (with the compiler's
     `options`, a list of words or a string of them) and kept in the disk cache. ValueError for a
     text without a kernel, RuntimeError for what the compiler refuses."""
-    from ..own.source import of_text
+    from ..own.kernel import of_text
 
     return of_text(resolve("fpga" if device is None else device), text, name, options)
 

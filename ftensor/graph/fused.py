@@ -1,4 +1,4 @@
-"""Ops that are made of ops, as few kernels: `@fused` below `@op`."""
+"""`@fused` and `@listed`: ops that are made of ops run as graphs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any, ParamSpec, TypeVar
 from .._tensor import Tensor
 from ..errors.graph import GraphError
 from ..execute.observe import recorder
-from .by_types import kinds_of, tellers
 from .jit import Jitted
-from .lowered import Lowered
-from .numbers import known
-from .signature import add_arguments, add_settings
+from .launch_merging import MOST_ALIKE
+from .lowering import Lowered
+from .signature import add_arguments, add_settings, kinds_of, known, tellers
 from .switch import fusion_enabled
 
 P = ParamSpec("P")
@@ -117,3 +116,28 @@ class _Fused(Jitted[..., Any]):
             return None
         self.graphs += 1
         return runnable if type(runnable) is Lowered else None
+
+
+ListOrNone = TypeVar("ListOrNone", None, list[Tensor] | None)
+
+
+def listed(function: Callable[P, ListOrNone]) -> Callable[P, ListOrNone]:
+    """An op on lists of tensors, as long as the first or empty, that writes to them or gives a
+    list: graphs of as many places as one kernel sees to, where kernels are compiled when they are
+    needed.
+
+    What `function` computes in one place must not depend on another, as it is called for parts of
+    the lists.
+    """
+    op: Callable[..., Any] = fused(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> Any:
+        lists: Any = args
+        results: list[Tensor] = []
+        for k in range(0, len(lists[0]), MOST_ALIKE):
+            part = op(*[x[k : k + MOST_ALIKE] if type(x) is list else x for x in lists], **kwargs)
+            results += part or ()
+        return results or None
+
+    return call

@@ -16,7 +16,7 @@ from weakref import WeakSet, ref
 
 from .._tensor import Tensor, geometry_key, watchers
 from ..dtypes import uint8
-from .node import Graph, Memory
+from .ir import Graph, GraphBuffer
 
 if TYPE_CHECKING:
     from ..runtime.storage import Storage
@@ -43,7 +43,7 @@ def _start(t: Tensor, multiple: int) -> tuple[int, ...]:
     return start % multiple, storage.skew % multiple
 
 
-class Held:
+class HeldMemory:
     """Memory that a function found outside its arguments. The graph keeps it where nobody else does
     (`own`); else it is there as long as it is for others, and then `gone` is called."""
 
@@ -73,12 +73,12 @@ class Held:
 _new = object.__new__
 
 
-def held_by(graph: Graph, gone: Callable[[Any], object]) -> dict[int, Held]:
+def held_by(graph: Graph, gone: Callable[[Any], object]) -> dict[int, HeldMemory]:
     """What a graph's function found outside, by the number of the memory."""
-    probe: Any = Memory(0, None, held=cast("Storage", object()))
+    probe: Any = GraphBuffer(0, None, held=cast("Storage", object()))
     alone = sys.getrefcount(probe.held)
     return {
-        k: Held(m.held, sys.getrefcount(m.held) <= alone, gone)
+        k: HeldMemory(m.held, sys.getrefcount(m.held) <= alone, gone)
         for k, m in enumerate(graph.memories)
         if m.held is not None
     }
@@ -96,7 +96,7 @@ class Guards:
         self,
         arguments: Sequence[int],
         written: Sequence[int],
-        held: Sequence[Held],
+        held: Sequence[HeldMemory],
         held_written: Sequence[int],
         starts: Sequence[Start],
         seen: Iterable[Storage],

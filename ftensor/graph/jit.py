@@ -1,10 +1,10 @@
-"""`ft.jit`: a function whose calls are traced once for each signature, and then are one launch."""
+"""`ft.jit`: traces a function once per signature and replays the graph as one launch."""
 
 from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
@@ -15,26 +15,66 @@ from ..errors import KernelNotBuilt
 from ..errors import graph as errors
 from ..execute.look_up import MissingKernel
 from ..execute.observe import recorder
+from ..execute.scalars import Passed
 from ..kernels.skeleton import skeleton_of
-from ..runtime.callers import levels_to_user
-from .again import MANY_TRACES, Traces
-from .cut import Exported, Streams, exported
-from .drawing import svg
+from ..runtime.call_site import levels_to_user
+from .dataflow import Exported, Streams, exported
+from .fusion import clustered
 from .given import Given
-from .group import clustered
 from .guards import found_by
-from .lower import lowered
-from .lowered import Lowered
-from .node import Graph
-from .numbers import Passing, keep, known
-from .prune import pruned
-from .report import report
-from .signature import add_arguments, add_place, owners_of
+from .ir import Graph
+from .lowering import Lowered, lowered
+from .report import report, svg
+from .signature import Passing, add_arguments, add_place, keep, known, owners_of
 from .switch import fusion_enabled
-from .trace import traced
+from .trace import pruned, traced
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
+
+
+MANY_TRACES = 8
+_MOST = 64  # of so many traces it is known how they were called
+
+
+class Traces:
+    """The calls with which a function was traced, by their arguments' parts."""
+
+    def __init__(self) -> None:
+        self._met: list[dict[str, Any]] = []
+        self._warned = False
+
+    def many(self, arguments: Mapping[str, Any]) -> str | None:
+        """The number or string among these arguments in which alone many traces differ, once there
+        are as many; said once."""
+        one = {part: of for name, x in arguments.items() for part, of in _parts(name, x)}
+        self._met = [*self._met[1 - _MOST :], one]
+        for name, value in one.items():
+            if self._warned or value[0] not in (int, float, complex, str):
+                continue
+            others = one | {name: None}
+            values = {met[name] for met in self._met if name in met and met | {name: None} == others}
+            if len(values) >= MANY_TRACES:
+                self._warned = True
+                return name
+        return None
+
+
+def _parts(name: str, x: Any) -> Iterator[tuple[str, tuple[type, Any]]]:
+    """What an argument consists of, by what a program would call it."""
+    if isinstance(x, Tensor):
+        yield name, (Tensor, x._key)
+    elif isinstance(x, (tuple, list)):
+        for k, part in enumerate(x):
+            yield from _parts(f"{name}[{k}]", part)
+    elif isinstance(x, dict):
+        for key, part in x.items():
+            yield from _parts(f"{name}[{key!r}]", part)
+    elif type(x) is Passed and not x._read:
+        yield name, (Passed, "")  # an argument of the graph
+    else:
+        yield name, (x.__class__, repr(x))
+
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,13 +1,21 @@
-"""A graph's kernels in words: what each computes, reads and writes, and what stays apart."""
+"""A graph for people: its kernels in words, and as a drawing."""
 
 from __future__ import annotations
 
+from collections import Counter
 from math import prod
+from textwrap import fill
+from typing import TYPE_CHECKING
 
+from .. import picture
 from ..kernels.skeleton import skeleton_of
-from ..table import counted, size, table
-from .node import Graph, Node, Region
-from .point import point_of
+from ..terminal import counted, size, table
+from .ir import Graph, GraphTensor, Node
+from .loop_body import point_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def report(graph: Graph) -> str:
@@ -26,7 +34,7 @@ def report(graph: Graph) -> str:
     return f"{head}\n{table(rows)}" if graph.nodes else head
 
 
-def moved_bytes(r: Region) -> int:
+def moved_bytes(r: GraphTensor) -> int:
     """What a kernel moves of a tensor: each element once."""
     return prod(n for n, s in zip(r.shape, r.strides, strict=True) if s) * r.dtype.itemsize
 
@@ -41,3 +49,106 @@ def _apart(node: Node) -> str:
     if point.stages > 1:
         return "its rows are cut, and others read what it folds"
     return "no neighbour has its loops"
+
+
+_WIDTH, _HEIGHT = 2.4, 0.9  # inches of a place in the drawing
+_LETTERS = 30  # in a line
+
+Item = tuple[str, int, int]
+"""A kernel by its number, or a memory by its number and how often it was written."""
+
+
+def svg(graph: Graph) -> str:
+    """The drawing, as the text of an SVG file. PictureError where matplotlib is not installed."""
+    return picture.as_svg(drawn(graph))
+
+
+def drawn(graph: Graph) -> Figure:
+    """The drawing."""
+    words, arrows, layers = _items(graph)
+    rows = Counter(layers.values())
+    across = max(rows.values(), default=1)
+    figure = picture.figure(across * _WIDTH, max(1, len(rows)) * _HEIGHT)
+    with picture.styled():
+        axes = figure.subplots()
+        axes.set(xlim=(0, across), ylim=(0.5 - max(1, len(rows)), 0.5), title=graph.name)
+        axes.set_axis_off()
+        met: Counter[int] = Counter()
+        at: dict[Item, tuple[float, float]] = {}
+        for item, layer in layers.items():
+            met[layer] += 1
+            at[item] = (met[layer] - 0.5) * across / rows[layer], -layer
+        _draw(axes, words, arrows, at)
+    return figure
+
+
+def _items(graph: Graph) -> tuple[dict[Item, str], list[tuple[Item, Item]], dict[Item, int]]:
+    """(what stands at each item, arrows between these, the row of each)."""
+    words: dict[Item, str] = {}
+    arrows: list[tuple[Item, Item]] = []
+    layers: dict[Item, int] = {}
+    times: Counter[int] = Counter()
+    returned = {f.region.memory: f.region for f in graph.result_tensors}
+
+    def memory(r: GraphTensor, layer: int) -> Item:
+        item = ("memory", r.memory, times[r.memory])
+        layers.setdefault(item, layer)
+        words.setdefault(item, f"{_called(graph, r.memory)}\n{_seen(returned.get(r.memory, r))}")
+        return item
+
+    for k, node in enumerate(graph.nodes):
+        kernel = ("kernel", k, 0)
+        needs = [memory(r, 0) for r in node.operands if _read(graph, node, r, times)]
+        words[kernel] = _computes(node)
+        layers[kernel] = 1 + max((layers[item] for item in needs), default=0)
+        arrows += [(item, kernel) for item in dict.fromkeys(needs)]
+        times.update(node.written)
+        gives = [memory(r, layers[kernel] + 1) for r in node.writes]
+        arrows += [(kernel, item) for item in dict.fromkeys(gives)]
+    return words, arrows, layers
+
+
+def _read(graph: Graph, node: Node, r: GraphTensor, times: Counter[int]) -> bool:
+    """Whether a node needs what is in a memory: in one that it writes the rest stays, if any."""
+    fresh = graph.memories[r.memory].own and not times[r.memory]
+    return not (fresh and r.memory in node.written)
+
+
+def _called(graph: Graph, memory: int) -> str:
+    of = graph.memories[memory]
+    if of.argument is not None:
+        return f"argument {of.argument}"
+    if of.held is not None:
+        return "found outside"
+    return "result" if any(f.region.memory == memory for f in graph.result_tensors) else "between"
+
+
+def _seen(r: GraphTensor) -> str:
+    shape = " x ".join(map(str, r.shape)) or "one"
+    return f"{r.dtype.name} {shape}"
+
+
+def _computes(node: Node) -> str:
+    ops = " ".join(part.op for part in node.parts or (node.origin,))
+    ways = dict.fromkeys(skeleton_of(step.key).name for step in node.launch.steps)
+    moved = sum(map(moved_bytes, node.operands))
+    return f"{fill(ops, _LETTERS)}\n{', '.join(ways)}, {size(moved)}"
+
+
+def _draw(
+    axes: Axes, words: dict[Item, str], arrows: list[tuple[Item, Item]], at: dict[Item, tuple[float, float]]
+) -> None:
+    for begin, end in arrows:
+        axes.annotate(
+            "", at[end], at[begin], arrowprops={"arrowstyle": "->", "color": "0.4", "shrinkA": 12, "shrinkB": 14}
+        )
+    for item, text in words.items():
+        kernel = item[0] == "kernel"
+        box = {
+            "boxstyle": "square" if kernel else "round",
+            "edgecolor": picture.PLAIN,
+            "facecolor": "#DCEBF5" if kernel else "white",
+            "linewidth": 1.2 if kernel else 0.5,
+        }
+        x, y = at[item]
+        axes.text(x, y, text, ha="center", va="center", bbox=box)

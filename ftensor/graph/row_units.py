@@ -7,15 +7,17 @@ from dataclasses import replace
 
 from ..dtypes import dtype
 from ..execute.keys import fold_key, monoid, op_key, results
+from ..kernels.element_function import ElementFunction, unit_of
 from ..kernels.key import LINEAR, REAL, VALUE
 from ..kernels.staged import STATES
-from ..kernels.unit import Unit, unit_of
 from ..rows.catalogue import ROWS
 from ..rows.op import Op, Reduce
-from .parts import PARTS, part_unit
+from .loop_body import PARTS, part_unit
 
 
-def row_units(name: str, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]) -> Iterator[Unit]:
+def row_units(
+    name: str, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]
+) -> Iterator[ElementFunction]:
     """The units of all rows of a name that compute in `compute`, from elements of `ins` (None for a
     number) to elements of `outs`. Rows that refuse these dtypes have none."""
     for row in [row for row in ROWS if row.name == name]:
@@ -27,12 +29,14 @@ def row_units(name: str, compute: dtype, outs: Sequence[dtype], ins: Sequence[dt
         yield from [part_unit(compute, which) for which, of in PARTS.items() if of == name]
 
 
-def _of_op(op: Op, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]) -> Iterator[Unit]:
+def _of_op(op: Op, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]) -> Iterator[ElementFunction]:
     if len(outs) == 1 and len(ins) == op.arity and op.expression(compute):
         yield unit_of(op_key(op, "map", compute, 1, outs[0], tuple(ins), LINEAR * (1 + len(ins))))
 
 
-def _of_fold(red: Reduce, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]) -> Iterator[Unit]:
+def _of_fold(
+    red: Reduce, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]
+) -> Iterator[ElementFunction]:
     tensors = [of for of in ins if of is not None]
     words = red.complex_ is not None if compute.is_complex else bool(red.lift)
     fits = len(outs) == len(red.finish) and len(tensors) == len(ins) == 1 + (red.beside is not None)

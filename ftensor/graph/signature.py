@@ -1,26 +1,29 @@
-"""What tells a call of a function from others, as far as its graph depends on it: a flat list.
-
-It is made at each call, so what it has of an argument is what costs least: of a tensor the number
-of its geometry, of what equals nothing of another type the value alone, of a number its type, too,
-by a mark that nothing else has, so that numbers can be found again.
-"""
+"""Signatures: the values of a call on which its graph depends, and Python numbers passed at run time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from .._device import device_token
 from .._tensor import Tensor
 from ..dtypes import dtype, get_default_dtype
 from ..errors import graph as errors
-from ..execute.index_check import get_index_check
-from ..execute.passed import Passed
+from ..execute.indexed import get_index_check
+from ..execute.scalars import Passed, check_fits, values_of
+from ..iterator.shape import Ints
+from .ir import FreeNumber, Graph
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
+    from ..runtime.launch_cache import LaunchTable
+    from .lowering import Lowered
+
 
 # Values that equal none of another type; 1, True and 1.0 are equal.
 ALONE = {str, type(None), type(Ellipsis), dtype}
@@ -141,3 +144,236 @@ def add_memory(tensors: Sequence[Tensor], key: list[Any]) -> None:
         starts = [t._offset * t._dtype.itemsize for t in tensors]
         same = [next(j for j, other in enumerate(tensors) if other is t) for t in tensors]
         key.append(tuple([(f, s - starts[f], k) for f, s, k in zip(firsts, starts, same)]))
+
+
+Kinds = tuple[type | str, ...]
+# (the tensors, the signature) of a call of the op with a mark, with these arguments; None where `signature` has to
+# look: at tensors that share memory or are on several devices, and at tuples of what is no int.
+Teller = Callable[[Any, Sequence[Any]], tuple[list[Tensor], tuple[Any, ...]] | None]
+
+_MOST_TENSORS = 4  # whose memories are compared in pairs
+_MOST_KINDS = 1 << 10
+
+
+def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kinds:
+    """The types of a call's arguments: of those by place, the others' names, and their types."""
+    if kwargs:
+        return (*map(type, args), *kwargs, *map(type, kwargs.values()))
+    return tuple(map(type, args))
+
+
+class Tellers(dict[Kinds, Teller]):
+    """By the types of all arguments, the function for them."""
+
+    def __missing__(self, kinds: Kinds) -> Teller:
+        names = [k for k in kinds if type(k) is str]
+        placed = len(kinds) - 2 * len(names)
+        teller = _written([*kinds[:placed], *kinds[placed + len(names) :]], placed, names)
+        if len(self) < _MOST_KINDS:
+            self[kinds] = teller
+        return teller
+
+
+tellers = Tellers()
+
+
+def _unknown(mark: Any, args: Sequence[Any]) -> None:
+    """Leaves all to `signature`."""
+
+
+def _ints(sizes: tuple[Any, ...]) -> list[Any] | None:
+    """What `signature` says of a tuple of ints; None of another."""
+    said: list[Any] = [tuple, len(sizes)]
+    for n in sizes:
+        if type(n) is not int:
+            return None
+        said += (INT, n)
+    return said
+
+
+def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
+    """The function for arguments of these types, the first `placed` by their place."""
+    tensors = [k for k, kind in enumerate(kinds) if kind is Tensor]
+    sizes = [k for k, kind in enumerate(kinds) if kind is tuple]
+    simple = {Tensor, tuple, *MARKS, *ALONE, *NUMBERS}
+    if not 0 < len(tensors) <= _MOST_TENSORS or not simple.issuperset(kinds):
+        return _unknown
+    scope: dict[str, Any] = {"default": get_default_dtype, "mode": get_index_check, "ints": _ints}
+    parts = ["mark"]
+    for k, kind in enumerate(kinds):
+        if k >= placed:
+            scope |= {"KEYWORDS": KEYWORDS, f"n{k}": names[k - placed]}
+            parts += [*(["KEYWORDS"] if k == placed else []), f"n{k}"]
+        if kind is Tensor:
+            parts.append(f"a{k}._key")
+            continue
+        if kind is tuple:
+            parts.append(f"*i{k}")
+            continue
+        if kind not in ALONE:
+            scope[f"k{k}"] = MARKS.get(kind, kind)
+            parts.append(f"k{k}")
+        expression = {float: "a if a and a == a else str(a)", complex: "repr(a)"}.get(kind, "a")
+        parts.append(re.sub(r"\ba\b", f"a{k}", expression))
+    apart = [f"s{j} is s{k}" for i, j in enumerate(tensors) for k in tensors[i + 1 :]]
+    apart += [f"s{k}.device is not s{tensors[0]}.device" for k in tensors[1:]]
+    tensor_names = ", ".join([f"a{k}" for k in tensors])
+    lines = [
+        f"{''.join([f'a{k}, ' for k in range(len(kinds))])}= args",
+        *[f"if (i{k} := ints(a{k})) is None: return None" for k in sizes],
+        *[f"s{k} = a{k}._storage" for k in tensors if apart],
+        *([f"if {' or '.join(apart)}: return None"] if apart else []),
+        f"return [{tensor_names}], ({', '.join(parts)}, default(), mode())",
+    ]
+    text = "\n    ".join(["def tell(mark, args):", *lines])
+    exec(compile(text, "<ftensor signature>", "exec"), scope)
+    teller: Teller = scope["tell"]
+    return teller
+
+
+_FAMILY, _FREE = object(), object()
+_NUMBERS = {int, float, complex}
+
+
+class Free(NamedTuple):
+    """The free numbers of a graph: their places in a signature, and what they must fit: (place, op,
+    dtype); without an op they are rounded to that."""
+
+    places: Ints
+    fits: tuple[tuple[int, str, dtype], ...]
+
+    def serve(self, signature: Sequence[Any], numbers: Sequence[tuple[int, dtype | None, Ints]]) -> bool:
+        """Whether a call's numbers fit where they go; one that doesn't is the function's error."""
+        try:
+            for place, op, of in self.fits:
+                number = number_at(signature, place)
+                check_fits(op, number, of) if op else values_of(number, of)
+            for place, to, _ in numbers:
+                if to is not None:
+                    values_of(number_at(signature, place), to)
+        except (ArithmeticError, ValueError, RuntimeError):
+            return False
+        return True
+
+
+class Passing:
+    """The arguments of a call with a Passed for each number in them: in tuples, lists and dicts,
+    which are others then. A slice's numbers, and those in containers of other types, are not."""
+
+    def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Sequence[Any]) -> None:
+        self.numbers: list[Passed] = []
+        self._places = iter(number_places(key))
+        self._containers: list[tuple[Any, list[Any]]] = []  # that can change, with their parts
+        self.args = tuple([self._with(x) for x in args])
+        self.kwargs = {name: self._with(x) for name, x in kwargs.items()}
+        self._held = self._references()
+
+    def _with(self, x: Any, plain: bool = False) -> Any:
+        kind = type(x)
+        if kind in _NUMBERS:
+            place = next(self._places)
+            if plain:
+                return x
+            self.numbers.append(Passed(x, place))
+            return self.numbers[-1]
+        if isinstance(x, (tuple, list)):
+            named = kind.__base__ is tuple and hasattr(kind, "_make")
+            plain = plain or not (kind is tuple or kind is list or named)
+            parts = [self._with(part, plain) for part in x]
+            if all(a is b for a, b in zip(parts, x)):
+                return x
+            return self._kept(kind._make(parts) if named else kind(parts))
+        if isinstance(x, dict):
+            of = {k: self._with(part, plain or kind is not dict) for k, part in x.items()}
+            if all(of[k] is part for k, part in x.items()):
+                return x
+            return self._kept(of)
+        if kind is slice:
+            for part in (x.start, x.stop, x.step):
+                self._with(part, True)
+        return x
+
+    def _kept(self, container: Any) -> Any:
+        if not isinstance(container, tuple):
+            self._containers.append((container, _parts(container)))
+        return container
+
+    def _references(self) -> list[int]:
+        return [sys.getrefcount(number) for number in self.numbers]
+
+    @property
+    def gone(self) -> bool:
+        """Whether, after the trace, nobody holds the numbers, and containers are as they were."""
+        same = all(_same(_parts(container), parts) for container, parts in self._containers)
+        return same and self._references() == self._held
+
+    def freed(self, graph: Graph) -> Graph:
+        """The graph with the numbers that were looked at, and a FreeNumber for each other."""
+        nodes = []
+        for node in graph.nodes:
+            if any(type(x) is Passed for x in node.numbers):
+                node = replace(node, numbers=tuple([_settled(x) for x in node.numbers]))
+            nodes.append(node)
+        return replace(graph, nodes=tuple(nodes))
+
+    @property
+    def free(self) -> Free | None:
+        """The numbers that nobody looked at, if there are any."""
+        left = [number for number in self.numbers if not number._read]
+        fits = [(n._place, op, of) for n in left for op, of in n._fits]
+        return Free(tuple([n._place for n in left]), tuple(dict.fromkeys(fits))) if left else None
+
+
+def _parts(container: Any) -> list[Any]:
+    return [x for pair in container.items() for x in pair] if type(container) is dict else list(container)
+
+
+def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b))
+
+
+def _settled(x: Any) -> Any:
+    if type(x) is not Passed:
+        return x
+    return x._value if x._read else FreeNumber(x._place, x._value)
+
+
+def keep(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowered) -> Lowered:
+    """Keep a graph under the signature of the call that made it, and where others find it."""
+    kept = launches.keep(signature, graph)
+    if kept is graph and graph.free is not None:
+        launches.keep(_without(signature, graph.free.places), graph)
+        family = _without(signature, number_places(signature), _FAMILY)
+        launches.keep(family, _Family()).frees[graph.free.places] = None
+    return kept
+
+
+def known(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
+    """The graph of a call that differs from an earlier one in free numbers, ready to be told
+    them."""
+    places = number_places(signature)
+    if not places:
+        return None
+    family: _Family | None = launches.find(_without(signature, places, _FAMILY))
+    for free in () if family is None else tuple(family.frees):
+        graph: Lowered | None = launches.find(_without(signature, free))
+        if graph is not None and not graph.dead and graph.serves(signature):
+            return graph.renumbered()
+    return None
+
+
+class _Family:
+    """Which numbers are free in the graphs of calls that differ in numbers alone."""
+
+    kept_bytes = 1 << 10
+
+    def __init__(self) -> None:
+        self.frees: dict[Ints, None] = {}
+
+
+def _without(signature: tuple[Any, ...], places: Sequence[int], of: object = _FREE) -> tuple[Any, ...]:
+    key = list(signature)
+    for k in places:
+        key[k] = None
+    key.append(of)
+    return tuple(key)

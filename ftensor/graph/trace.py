@@ -1,9 +1,11 @@
-"""Tracing: a function runs while nothing computes, and what passes the device's door is noted."""
+"""Tracing: a function runs while its launches are recorded; then dead and repeated nodes are removed."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -12,22 +14,22 @@ import numpy as np
 from .._tensor import Tensor
 from ..dtypes import int32, uint8
 from ..errors import graph as errors
-from ..execute.index_check import in_range
+from ..execute.indexed import in_range
 from ..execute.observe import LaunchRecorder, observed
-from ..execute.passed import plain
 from ..execute.pointwise import pointwise
+from ..execute.scalars import plain
 from ..iterator.shape import Ints
-from ..rows.called import op_called
+from ..rows.catalogue import op_called
 from ..rows.copies import COPY
-from ..runtime.callers import line_of
+from ..runtime.call_site import line_of
 from ..runtime.storage import Storage
 from .guards import Start
-from .node import CheckedIndices, Draw, DrawnNumber, Graph, Memory, Node, Origin, Region, ResultTensor
+from .ir import CheckedIndices, Draw, DrawnNumber, Graph, GraphBuffer, GraphTensor, Node, Origin, ResultTensor
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
     from ..runtime.backend import Backend
-    from ..runtime.stream import Stream
+    from ..runtime.stream import DeviceStream
 
 
 class Promised(Storage):
@@ -35,7 +37,7 @@ class Promised(Storage):
 
     __slots__ = ("number",)
 
-    def __init__(self, backend: Backend, stream: Stream, nbytes: int, number: int) -> None:
+    def __init__(self, backend: Backend, stream: DeviceStream, nbytes: int, number: int) -> None:
         self.backend, self.stream, self.nbytes, self.number = backend, stream, nbytes, number
         self.users = self.owner = self.bounds = self.derived = self.device = None
         self.readonly, self.exposed, self.visible = False, False, []
@@ -61,7 +63,7 @@ class Tracer(LaunchRecorder):
         self.function, self.backend = function, backend
         self.stream, self._tensors = backend.current_stream(), tensors
         self.nodes: list[Node] = []
-        self.memories: list[Memory] = []
+        self.memories: list[GraphBuffer] = []
         self.draws: list[Draw] = []
         self.checks: list[CheckedIndices] = []
         self._states: dict[int, tuple[Any, tuple[int, int]]] = {}  # of generators, before
@@ -74,11 +76,11 @@ class Tracer(LaunchRecorder):
             if id(storage) not in self._numbers:
                 self._numbers[id(storage)] = len(self.memories)
                 start = t._offset * t._dtype.itemsize
-                self.memories.append(Memory(storage.nbytes, storage.device, k, start))
+                self.memories.append(GraphBuffer(storage.nbytes, storage.device, k, start))
 
     # At the door
 
-    def launch(self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
+    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
         """Note a launch."""
         if not self.here:
             super().launch(launch, stream, tensors, numbers)
@@ -134,13 +136,13 @@ class Tracer(LaunchRecorder):
         if argument is not None:
             self.starts.append(Start.of(argument, self._tensors[argument], multiple))
 
-    def allocate(self, backend: Backend, nbytes: int, stream: Stream, lasting: bool) -> Storage:
+    def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
         """Promise memory; what serves all calls is had at once."""
         if lasting or not self.here:
             return super().allocate(backend, nbytes, stream, lasting)
         backend.pool.ask(nbytes)
         storage = Promised(backend, stream, nbytes, len(self.memories))
-        self.memories.append(Memory(nbytes, None))
+        self.memories.append(GraphBuffer(nbytes, None))
         self._promised.append((ref(storage), self._origin()))
         return storage
 
@@ -186,7 +188,7 @@ class Tracer(LaunchRecorder):
 
     # What a graph is made of
 
-    def region(self, t: Tensor) -> Region:
+    def region(self, t: Tensor) -> GraphTensor:
         """A tensor as a part of a memory."""
         storage = t._storage
         if isinstance(storage, Promised):
@@ -196,8 +198,8 @@ class Tracer(LaunchRecorder):
         else:
             number = self._numbers.setdefault(id(storage), len(self.memories))
             if number == len(self.memories):
-                self.memories.append(Memory(storage.nbytes, storage.device, held=storage))
-        return Region(number, t._dtype, t._shape, t._strides, t._offset)
+                self.memories.append(GraphBuffer(storage.nbytes, storage.device, held=storage))
+        return GraphTensor(number, t._dtype, t._shape, t._strides, t._offset)
 
     def still_there(self, returned: set[int]) -> list[Origin]:
         """Whence memory came that somebody holds who was not returned it."""
@@ -260,3 +262,59 @@ def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
     if isinstance(result, dict):
         return type(result)((k, _template(part, tracer, tensors)) for k, part in result.items())
     return plain(result)
+
+
+def pruned(graph: Graph) -> Graph:
+    """The graph without nodes whose results are neither returned nor used, or are there already."""
+    graph = _without_equals(graph)
+    needed = {k for k, m in enumerate(graph.memories) if not m.own}
+    needed |= {f.region.memory for f in graph.result_tensors}
+    kept: list[Node] = []
+    for node in graph.nodes[::-1]:
+        # Whoever writes a part of a memory leaves the rest as it was, and may read it.
+        if node.written & needed:
+            needed |= node.touched
+            kept.append(node)
+    return replace(graph, nodes=tuple(kept[::-1]))
+
+
+def _without_equals(graph: Graph) -> Graph:
+    """The graph without nodes that do what an earlier one has done, on memory that nobody has
+    written between; their readers read that one's results. What is returned keeps its own memory,
+    as does what is written more than once."""
+    times = Counter(m for node in graph.nodes for m in node.written)
+    returned = {f.region.memory for f in graph.result_tensors}
+    version: Counter[int] = Counter()
+    same: dict[int, int] = {}
+    seen: dict[Hashable, Node] = {}
+    kept: list[Node] = []
+    for node in graph.nodes:
+        if same.keys() & node.touched:
+            moved = [r._replace(memory=same.get(r.memory, r.memory)) for r in node.operands]
+            node = replace(node, operands=tuple(moved))
+        if all(graph.memories[m].own and times[m] == 1 for m in node.written):
+            first = seen.setdefault(_done(node, graph, version), node)
+            if first is not node and not node.written & returned:
+                written = zip(node.writes, first.writes, strict=True)
+                same |= {r.memory: s.memory for r, s in written}
+                continue
+        version.update(node.written)
+        kept.append(node)
+    return replace(graph, nodes=tuple(kept))
+
+
+def _done(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
+    """What a node does: two that are equal here leave the same bits, in memories of one size."""
+    launch = node.launch
+    if any(isinstance(x, DrawnNumber) for x in node.numbers):
+        return node
+    own = sorted(node.written)
+    operands = [
+        (r._replace(memory=-1 - own.index(r.memory)), graph.memories[r.memory].nbytes)
+        if r.memory in node.written
+        else (r, version[r.memory])
+        for r in node.operands
+    ]
+    # By their text, which tells -0.0 from 0.0 and finds NaN equal.
+    numbers = tuple([(type(x), repr(x)) for x in (*node.numbers, *(launch.own_numbers or ()))])
+    return launch.steps, launch.numbers, launch.temporaries, numbers, tuple(operands)

@@ -85,7 +85,7 @@ class Description:
 
 
 @dataclass(frozen=True)
-class Unit:
+class IpLayoutEntry:
     """An entry of IP_LAYOUT: `name` is "kernel:instance", `control` one of CONTROLS."""
 
     name: str
@@ -96,7 +96,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Connection:
+class BankConnection:
     """An argument of a unit that reaches a bank, by their places in the other sections."""
 
     argument: int

@@ -1,20 +1,66 @@
-"""An image as it lies on disk: the file, its manifest, and whether they fit each other."""
+"""An image on disk: the file, its manifest, and whether they fit each other."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import UUID
 
 from ..errors import image as errors
 from . import xclbin
 from .contents import Bank, Description, KernelDescription
-from .intel_file import SUFFIX, TARGETS, image_uuid
-from .manifest import KernelRecord, Manifest
+from .manifest import KernelRecord, Manifest, StageRecord
 from .pack import content_uuid
 from .sections import ImageInfo, parse, require_kernels
-from .xclbin import Kind, Mode
+from .xclbin import Mode, SectionKind
+
+SUFFIX = ".aocx"
+TARGETS = ("intel", "intel-emulator")
+
+
+def image_uuid(data: bytes) -> str:
+    """The UUID of an image: a digest of its bytes, as the file names none itself."""
+    return str(UUID(bytes=hashlib.sha256(data).digest()[:16], version=4))
+
+
+# In beats: as deep as one block memory is.
+CHANNEL_DEPTH = 512
+COMMON = ("opcode", "n", "ft_unit", "ft_units")
+
+
+def uses_channels(skeleton: str, structure: str) -> bool:
+    """Whether load, compute and store are kernels of their own, joined by channels. Of a graph the
+    stages are, whose manifest names them."""
+    return skeleton == "map" and structure == "dataflow"
+
+
+def copy_name(name: str, copy: int) -> str:
+    """The name of a compute unit's own kernel; there is one for each, as all run at once."""
+    return name if copy == 0 else f"{name}_{copy}"
+
+
+def stages(
+    name: str, skeleton: str, structure: str, arguments: Sequence[str], copy: int = 0
+) -> tuple[StageRecord, ...]:
+    """The OpenCL kernels of one compute unit, to be launched together."""
+    own = copy_name(name, copy)
+    if not uses_channels(skeleton, structure):
+        return (StageRecord(own, tuple(arguments)),)
+    inputs = [a for a in arguments if a.startswith("in_")]
+    wanted = {
+        "load": [*inputs, *COMMON],
+        "compute": [*(a for a in arguments if a.startswith("value")), "out0_offset", *COMMON],
+        "store": ["out0", "out0_offset", *COMMON[1:]],
+    }
+    if not inputs:
+        del wanted["load"]
+    return tuple(
+        StageRecord(f"{own}_{stage}", tuple(a for a in arguments if a in names)) for stage, names in wanted.items()
+    )
+
 
 MANIFEST = "manifest.json"
 # The last two arguments of each kernel that ftensor makes.
@@ -62,7 +108,7 @@ class ImageFile:
     @property
     def library(self) -> bytes:
         """The shared object of an image for software emulation."""
-        section = xclbin.read(self.data).section(Kind.BITSTREAM)
+        section = xclbin.read(self.data).section(SectionKind.BITSTREAM)
         assert section is not None, "checked when it was opened"
         return section
 
@@ -160,7 +206,7 @@ def _fits(path: Path, manifest: Manifest, info: ImageInfo) -> None:
     if manifest.uuid and manifest.uuid != str(image.uuid):
         raise errors.other_uuid(path, manifest.uuid, str(image.uuid))
     if image.mode == Mode.SW_EMU and manifest.target == "csim" and manifest.kernels:
-        library = image.section(Kind.BITSTREAM)
+        library = image.section(SectionKind.BITSTREAM)
         assert library is not None
         # Such a file is made by `pack` alone, and its UUID is a digest of what it holds.
         if content_uuid(info.description, library) != image.uuid:

@@ -1,4 +1,4 @@
-"""What an xclbin file holds, for people: `ftensor image info`."""
+"""`ftensor image info`: the contents of an xclbin for people."""
 
 from __future__ import annotations
 
@@ -7,14 +7,27 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
+from .. import terminal
 from ..errors.image import ImageError, unreadable
-from ..table import counted, size, table
+from ..terminal import counted, size, table
 from . import xclbin
-from .file import locate, read
-from .intel_file import SUFFIX
+from .file import SUFFIX, locate, read
 from .sections import Bank, ImageInfo, KernelDescription, parse
-from .shown import complain, shown
-from .xclbin import NIL, Kind, Mode
+from .xclbin import NIL, Mode, SectionKind
+
+
+def shown(cell: object) -> object:
+    """Text from a file must not steer the terminal."""
+    if not isinstance(cell, str):
+        return cell
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in cell)
+
+
+def complain(message: str) -> int:
+    """Print one line about what went wrong; the exit status."""
+    line = " ".join(str(shown(message)).split())
+    terminal.complain("ftensor", line)
+    return 1
 
 
 def load(path: str | Path) -> ImageInfo:
@@ -59,7 +72,7 @@ def _facts(info: ImageInfo) -> Sequence[tuple[str, object]]:
     vivado = info.build.get("build_metadata", info.build)
     if isinstance(vivado, dict) and vivado.get("dsa"):
         rows.append(("built for", str(vivado["dsa"])[:200]))
-    if info.xclbin.section(Kind.USER_METADATA) is not None:
+    if info.xclbin.section(SectionKind.USER_METADATA) is not None:
         rows.append(("ftensor manifest", "yes" if info.manifest else "no"))
     return [(name, shown(value)) for name, value in rows]
 

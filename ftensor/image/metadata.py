@@ -8,7 +8,7 @@ from xml.parsers import expat
 
 from ..errors.image import ImageError, bad_section
 from .contents import ArgumentDescription, ComputeUnit, Description, KernelDescription
-from .xclbin import Kind
+from .xclbin import SectionKind
 
 REGISTER_WINDOW = 0x10000  # bytes of a unit's registers on the control bus
 DEEPEST = 64
@@ -17,7 +17,7 @@ SCALAR, POINTER, STREAM = "0", "1", "4"  # values of addressQualifier
 
 
 def _bad(what: str) -> ImageError:
-    return bad_section(Kind.EMBEDDED_METADATA.name, what)
+    return bad_section(SectionKind.EMBEDDED_METADATA.name, what)
 
 
 def _checked(data: bytes) -> None:

@@ -9,7 +9,7 @@ from ..errors.image import bad_description
 from . import xclbin
 from .description import complete
 from .sections import Description, sections
-from .xclbin import Kind, Mode, Section, Xclbin
+from .xclbin import Mode, Section, SectionKind, Xclbin
 
 ELF = b"\x7fELF"
 
@@ -35,9 +35,9 @@ def pack(description: Description, library: bytes, manifest: str | None = None) 
     if not library.startswith(ELF):
         raise bad_description("the library is no shared object (ELF file)")
     description = complete(description)
-    parts = [Section(Kind.BITSTREAM, "kernels", library), *sections(description)]
+    parts = [Section(SectionKind.BITSTREAM, "kernels", library), *sections(description)]
     if manifest is not None:
-        parts.append(Section(Kind.USER_METADATA, "manifest", manifest.encode()))
+        parts.append(Section(SectionKind.USER_METADATA, "manifest", manifest.encode()))
     return xclbin.write(
         Xclbin(content_uuid(description, library), tuple(parts), description.platform, mode=Mode.SW_EMU)
     )

@@ -1,27 +1,164 @@
-"""What the sections of an xclbin say, as one `ImageInfo`; and the sections of a `Description`.
-
-A `Description` names kernels of any origin: `parse` reads one out of a file, and
-`ftensor.image.pack` writes a file from one.
-"""
+"""The sections of an xclbin, parsed and written."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors.image import bad_section, no_section
-from .contents import ArgumentDescription, Bank, Clock, ComputeUnit, Connection, Description, KernelDescription, Unit
-from .section_tables import clocks, connectivity, connectivity_data, ip_layout, ip_layout_data, memories, memories_data
-from .xclbin import Kind, Section, Xclbin
+from .contents import (
+    CLOCK_TYPES,
+    CONTROLS,
+    IP_KERNEL,
+    MEMORY_TYPES,
+    ArgumentDescription,
+    Bank,
+    BankConnection,
+    Clock,
+    ComputeUnit,
+    Description,
+    IpLayoutEntry,
+    KernelDescription,
+)
+from .xclbin import Section, SectionKind, Xclbin
+
+MEMORY = struct.Struct("<BB6xQQ16s")  # type, used, size in KiB, base, name
+UNIT = struct.Struct("<IIQ64s")  # type, properties, base, "kernel:instance"
+CONNECTION = struct.Struct("<iii")  # argument, entry of IP_LAYOUT, entry of MEM_TOPOLOGY
+CLOCK = struct.Struct("<HB5x128s")  # MHz, type, name
+NOT_MEMORY = {"STREAMING", "STREAMING_CONNECTION"}  # their size and base mean something else
+MOST_ENTRIES = 65536
+
+assert (MEMORY.size, UNIT.size, CONNECTION.size, CLOCK.size) == (40, 80, 12, 136)
+
+
+def _entries(data: bytes, kind: SectionKind, entry: struct.Struct, start: int) -> Iterator[tuple[Any, ...]]:
+    """The entries of a table; the count before them is a signed integer of 2 or 4 bytes."""
+    if not data:
+        return
+    width = min(start, 4)
+    if len(data) < width:
+        raise bad_section(kind.name, f"there are {len(data)} bytes, too few for a count")
+    count = int.from_bytes(data[:width], "little", signed=True)
+    if not 0 <= count <= MOST_ENTRIES:
+        raise bad_section(kind.name, f"{count} entries are announced")
+    if start + count * entry.size > len(data) and count:
+        raise bad_section(kind.name, f"{count} entries are announced, but there are {len(data)} bytes")
+    for k in range(count):
+        yield entry.unpack_from(data, start + k * entry.size)
+
+
+def memories(data: bytes, kind: SectionKind = SectionKind.MEM_TOPOLOGY) -> tuple[Bank, ...]:
+    """The banks that MEM_TOPOLOGY (or a group topology) lists."""
+    return tuple(
+        Bank(
+            _text(name),
+            kib if _name(MEMORY_TYPES, type_) in NOT_MEMORY else kib * 1024,
+            base,
+            _name(MEMORY_TYPES, type_),
+            bool(used),
+        )
+        for type_, used, kib, base, name in _entries(data, kind, MEMORY, 8)
+    )
+
+
+def memories_data(banks: Sequence[Bank]) -> bytes:
+    """MEM_TOPOLOGY of banks."""
+    rows = [
+        MEMORY.pack(
+            _code(MEMORY_TYPES, b.type),
+            b.used,
+            b.size if b.type in NOT_MEMORY else b.size // 1024,
+            b.base,
+            b.name.encode(),
+        )
+        for b in banks
+    ]
+    return struct.pack("<i4x", len(rows)) + b"".join(rows)
+
+
+def ip_layout(data: bytes) -> tuple[IpLayoutEntry, ...]:
+    """The units that IP_LAYOUT lists, and what else sits on the control bus."""
+    units = []
+    for type_, bits, base, name in _entries(data, SectionKind.IP_LAYOUT, UNIT, 8):
+        control = _name(CONTROLS, bits >> 8 & 0xFF) if type_ == IP_KERNEL else ""
+        interrupt = bits >> 1 & 0x7F if bits & 1 and type_ == IP_KERNEL else None
+        units.append(IpLayoutEntry(_text(name), base, control, type_, interrupt))
+    return tuple(units)
+
+
+def ip_layout_data(units: Sequence[IpLayoutEntry]) -> bytes:
+    """IP_LAYOUT of units."""
+    rows = []
+    for u in units:
+        bits = _code(CONTROLS, u.control) << 8 if u.type == IP_KERNEL else 0
+        if u.interrupt is not None:
+            bits |= 1 | u.interrupt << 1
+        rows.append(UNIT.pack(u.type, bits, u.base, u.name.encode()))
+    return struct.pack("<i4x", len(rows)) + b"".join(rows)
+
+
+def connectivity(data: bytes) -> tuple[BankConnection, ...]:
+    """Which argument of which unit reaches which bank."""
+    return tuple(BankConnection(*row) for row in _entries(data, SectionKind.CONNECTIVITY, CONNECTION, 4))
+
+
+def connectivity_data(links: Sequence[BankConnection]) -> bytes:
+    """CONNECTIVITY of connections."""
+    rows = [CONNECTION.pack(link.argument, link.unit, link.bank) for link in links]
+    return struct.pack("<i", len(rows)) + b"".join(rows)
+
+
+def clocks(data: bytes) -> tuple[Clock, ...]:
+    """The clocks that CLOCK_FREQ_TOPOLOGY lists."""
+    rows = _entries(data, SectionKind.CLOCK_FREQ_TOPOLOGY, CLOCK, 2)
+    return tuple(Clock(_text(name), mhz, _name(CLOCK_TYPES, type_)) for mhz, type_, name in rows)
+
+
+def clocks_data(clocks: Sequence[Clock]) -> bytes:
+    """CLOCK_FREQ_TOPOLOGY of clocks."""
+    rows = [CLOCK.pack(c.mhz, _code(CLOCK_TYPES, c.type), c.name.encode()) for c in clocks]
+    return struct.pack("<h", len(rows)) + b"".join(rows)
+
+
+def _text(data: bytes) -> str:
+    return data.split(b"\0", 1)[0].decode("utf-8", "backslashreplace")
+
+
+def _name(names: Sequence[str], code: int) -> str:
+    return names[code] if code < len(names) else f"type {code}"
+
+
+def _code(names: Sequence[str], name: str) -> int:
+    return names.index(name) if name in names else int(name.removeprefix("type "))
+
 
 __all__ = [
-    "ArgumentDescription", "Bank", "Clock", "ComputeUnit", "Connection", "Description", "ImageInfo",
-    "KernelDescription", "Unit", "key_values", "key_values_data", "parse", "require_kernels",
+    "ArgumentDescription",
+    "Bank",
+    "BankConnection",
+    "Clock",
+    "ComputeUnit",
+    "Description",
+    "ImageInfo",
+    "IpLayoutEntry",
+    "KernelDescription",
+    "key_values",
+    "key_values_data",
+    "parse",
+    "require_kernels",
     "sections",
 ]  # fmt: skip
-NEEDED = (Kind.BITSTREAM, Kind.EMBEDDED_METADATA, Kind.MEM_TOPOLOGY, Kind.CONNECTIVITY, Kind.IP_LAYOUT)
+NEEDED = (
+    SectionKind.BITSTREAM,
+    SectionKind.EMBEDDED_METADATA,
+    SectionKind.MEM_TOPOLOGY,
+    SectionKind.CONNECTIVITY,
+    SectionKind.IP_LAYOUT,
+)
 
 
 @dataclass(frozen=True)
@@ -30,8 +167,8 @@ class ImageInfo:
 
     xclbin: Xclbin
     description: Description
-    units: tuple[Unit, ...]
-    connections: tuple[Connection, ...]
+    units: tuple[IpLayoutEntry, ...]
+    connections: tuple[BankConnection, ...]
     clocks: tuple[Clock, ...] = ()
     groups: tuple[Bank, ...] = ()
     build: dict[str, Any] = field(default_factory=dict)
@@ -40,7 +177,7 @@ class ImageInfo:
     @property
     def manifest(self) -> str | None:
         """ftensor's manifest, if the file holds one."""
-        data = self.xclbin.section(Kind.USER_METADATA)
+        data = self.xclbin.section(SectionKind.USER_METADATA)
         if data is None or not data.lstrip().startswith(b"{"):
             return None
         try:
@@ -56,9 +193,9 @@ def parse(image: Xclbin) -> ImageInfo:
     """
     from . import metadata
 
-    banks = memories(image.section(Kind.MEM_TOPOLOGY) or b"", Kind.MEM_TOPOLOGY)
-    units = ip_layout(image.section(Kind.IP_LAYOUT) or b"")
-    links = connectivity(image.section(Kind.CONNECTIVITY) or b"")
+    banks = memories(image.section(SectionKind.MEM_TOPOLOGY) or b"", SectionKind.MEM_TOPOLOGY)
+    units = ip_layout(image.section(SectionKind.IP_LAYOUT) or b"")
+    links = connectivity(image.section(SectionKind.CONNECTIVITY) or b"")
     for link in links:
         if not (0 <= link.unit < len(units) and 0 <= link.bank < len(banks)):
             raise bad_section(
@@ -66,7 +203,7 @@ def parse(image: Xclbin) -> ImageInfo:
                 f"unit {link.unit} and bank {link.bank} are named, "
                 f"but there are {len(units)} units and {len(banks)} banks",
             )
-    xml = image.section(Kind.EMBEDDED_METADATA)
+    xml = image.section(SectionKind.EMBEDDED_METADATA)
     description = metadata.read(xml) if xml is not None else Description(())
     kernels = tuple(_connected(k, banks, units, links) for k in description.kernels)
     return ImageInfo(
@@ -74,10 +211,10 @@ def parse(image: Xclbin) -> ImageInfo:
         replace(description, kernels=kernels, banks=banks, platform=image.platform or description.platform),
         units,
         links,
-        clocks(image.section(Kind.CLOCK_FREQ_TOPOLOGY) or b""),
-        memories(image.section(Kind.ASK_GROUP_TOPOLOGY) or b"", Kind.ASK_GROUP_TOPOLOGY),
-        _object(image, Kind.BUILD_METADATA),
-        key_values(_object(image, Kind.KEYVALUE_METADATA)),
+        clocks(image.section(SectionKind.CLOCK_FREQ_TOPOLOGY) or b""),
+        memories(image.section(SectionKind.ASK_GROUP_TOPOLOGY) or b"", SectionKind.ASK_GROUP_TOPOLOGY),
+        _object(image, SectionKind.BUILD_METADATA),
+        key_values(_object(image, SectionKind.KEYVALUE_METADATA)),
     )
 
 
@@ -90,7 +227,7 @@ def require_kernels(info: ImageInfo) -> ImageInfo:
 
 
 def _connected(
-    kernel: KernelDescription, banks: Sequence[Bank], units: Sequence[Unit], links: Iterable[Connection]
+    kernel: KernelDescription, banks: Sequence[Bank], units: Sequence[IpLayoutEntry], links: Iterable[BankConnection]
 ) -> KernelDescription:
     """The kernel with the banks of its arguments, and how its units are controlled."""
     mine = {k for k, unit in enumerate(units) if unit.name.partition(":")[0] == kernel.name}
@@ -106,7 +243,7 @@ def _connected(
 # JSON
 
 
-def _object(image: Xclbin, kind: Kind) -> dict[str, Any]:
+def _object(image: Xclbin, kind: SectionKind) -> dict[str, Any]:
     data = image.section(kind)
     if not data:
         return {}
@@ -124,7 +261,7 @@ def key_values(content: dict[str, Any]) -> dict[str, str]:
     inner = content.get("key_value_metadata", content)
     rows = inner.get("key_values", inner.get("key_value_metas", ())) if isinstance(inner, dict) else 0
     if not isinstance(rows, list | tuple) or not all(isinstance(row, dict) for row in rows):
-        raise bad_section(Kind.KEYVALUE_METADATA.name, "there is no list of pairs")
+        raise bad_section(SectionKind.KEYVALUE_METADATA.name, "there is no list of pairs")
     return {str(row.get("key", "")): str(row.get("value", "")) for row in rows}
 
 
@@ -139,7 +276,7 @@ def sections(description: Description) -> tuple[Section, ...]:
     from . import metadata
 
     units = tuple(
-        Unit(f"{kernel.name}:{unit.name}", unit.base, kernel.control)
+        IpLayoutEntry(f"{kernel.name}:{unit.name}", unit.base, kernel.control)
         for kernel in description.kernels
         for unit in kernel.units
     )
@@ -148,11 +285,11 @@ def sections(description: Description) -> tuple[Section, ...]:
     for kernel in description.kernels:
         for _ in kernel.units:
             for k, argument in enumerate(kernel.arguments):
-                links += [Connection(k, at, places[bank]) for bank in argument.banks]
+                links += [BankConnection(k, at, places[bank]) for bank in argument.banks]
             at += 1
     return (
-        Section(Kind.EMBEDDED_METADATA, "metadata", metadata.write(description)),
-        Section(Kind.MEM_TOPOLOGY, "mem_topology", memories_data(description.banks)),
-        Section(Kind.CONNECTIVITY, "connectivity", connectivity_data(links)),
-        Section(Kind.IP_LAYOUT, "ip_layout", ip_layout_data(units)),
+        Section(SectionKind.EMBEDDED_METADATA, "metadata", metadata.write(description)),
+        Section(SectionKind.MEM_TOPOLOGY, "mem_topology", memories_data(description.banks)),
+        Section(SectionKind.CONNECTIVITY, "connectivity", connectivity_data(links)),
+        Section(SectionKind.IP_LAYOUT, "ip_layout", ip_layout_data(units)),
     )

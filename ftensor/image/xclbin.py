@@ -28,7 +28,7 @@ NIL = UUID(int=0)
 assert PREAMBLE.size == 304 and HEADER.size == 152 and ENTRY.size == 40
 
 
-class Kind(IntEnum):
+class SectionKind(IntEnum):
     """The kinds of section that XRT names."""
 
     BITSTREAM = 0
@@ -79,7 +79,7 @@ class Mode(IntEnum):
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the file. `kind` is a `Kind` where XRT names it, else the bare number."""
+    """One part of the file. `kind` is a `SectionKind` where XRT names it, else the bare number."""
 
     kind: int
     name: str
@@ -88,7 +88,7 @@ class Section:
     @property
     def title(self) -> str:
         """The kind's name, for people."""
-        return Kind(self.kind).name if self.kind in set(Kind) else f"kind {self.kind}"
+        return SectionKind(self.kind).name if self.kind in set(SectionKind) else f"kind {self.kind}"
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Xclbin:
     unique_id: int = 0
     debug_file: str = ""
 
-    def section(self, kind: Kind) -> bytes | None:
+    def section(self, kind: SectionKind) -> bytes | None:
         """The data of the first section of a kind, or None."""
         return next((s.data for s in self.sections if s.kind == kind), None)
 

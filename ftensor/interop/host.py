@@ -18,8 +18,7 @@ from .._tensor import Tensor
 from ..dtypes import dtype
 from ..execute.copy import clone
 from ..formats import contiguous_format
-from ..iterator.shape import Ints, numel
-from ..iterator.stride import contiguous_strides, extent
+from ..iterator.shape import Ints, contiguous_strides, extent, numel
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

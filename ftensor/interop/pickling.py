@@ -16,7 +16,7 @@ from .._device import backend_of, resolve
 from .._tensor import Tensor, method
 from ..dtypes import dtype, uint8
 from ..execute.copy import copy
-from ..execute.memory import new
+from ..execute.output import new
 from ..iterator.shape import Ints
 from ..runtime.storage import Storage
 from .host import adopt, export

@@ -1,10 +1,14 @@
-"""Tensors in files: `save` and `load`, by the safetensors format, which runs no code at loading."""
+"""Tensors in files: `save` and `load` in the safetensors format."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,16 +18,123 @@ from .. import dtypes
 from .._device import DeviceLike, backend_of, resolve
 from .._tensor import Tensor
 from ..errors import OutOfMemoryError
-from ..errors import state as errors_state
-from ..execute.memory import new
-from ..iterator.stride import contiguous_strides
-from . import safetensors
+from ..errors import files as errors_state
+from ..execute.output import new
+from ..iterator.shape import contiguous_strides
 from .torch import from_torch
+
+# The format's words for dtypes, and what it lacks as pairs of real numbers.
+WORDS = {
+    "bool": "BOOL", "uint8": "U8", "int8": "I8", "int16": "I16", "uint16": "U16", "int32": "I32",
+    "uint32": "U32", "int64": "I64", "uint64": "U64", "float16": "F16", "bfloat16": "BF16",
+    "float32": "F32", "float64": "F64", "complex64": "C64", "float8_e4m3fn": "F8_E4M3",
+    "float8_e5m2": "F8_E5M2",
+}  # fmt: skip
+NAMES = {word: name for name, word in WORDS.items()}
+# What the format allows a header to be at most, in bytes.
+HEADER_LIMIT = 100_000_000
+MOST_DIMS = 64  # torch's
+
+
+@dataclass(frozen=True)
+class FileTensor:
+    """A tensor in a file: its dtype's name, its shape and where its bytes begin and end."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    end: int
+
+
+def write(file: BinaryIO, tensors: Mapping[str, tuple[str, tuple[int, ...], Any]], notes: dict[str, str]) -> None:
+    """Write (dtype's name, shape, C-contiguous bytes) of each tensor, and text beside them."""
+    header: dict[str, Any] = {"__metadata__": notes} if notes else {}
+    at = 0
+    for name, (of, shape, data) in tensors.items():
+        size = memoryview(data).nbytes
+        offsets = [at, at + size]
+        header[name] = {"dtype": WORDS[of], "shape": list(shape), "data_offsets": offsets}
+        at += size
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # elements begin on a boundary of 8
+    if len(text) > HEADER_LIMIT:
+        raise errors_state.header_too_long(len(text), HEADER_LIMIT)
+    file.write(len(text).to_bytes(8, "little") + text)
+    for _, _, data in tensors.values():
+        file.write(data)
+
+
+def read_header(
+    data: memoryview, sizes: Mapping[str, int], path: object
+) -> tuple[list[FileTensor], dict[str, str], int]:
+    """(the tensors, the text beside them, where elements begin); `sizes` has each dtype's bytes.
+
+    ValueError for anything that is not a whole and consistent file.
+    """
+    length = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or length > min(HEADER_LIMIT, len(data) - 8):
+        raise errors_state.broken(path, "it is too short for its header")
+    try:
+        # UTF-8 alone, which `json` would not insist on.
+        text = str(data[8 : 8 + length], "utf-8")
+        header = json.loads(text, object_pairs_hook=_without_twins)
+    except (ValueError, RecursionError) as error:
+        raise errors_state.broken(path, f"its header is no valid JSON ({error})") from None
+    if not isinstance(header, dict):
+        raise errors_state.broken(path, "its header is no JSON object")
+    notes = header.pop("__metadata__", {})
+    if not isinstance(notes, dict) or not all(isinstance(v, str) for v in notes.values()):
+        raise errors_state.broken(path, "its __metadata__ is no text")
+    begin = 8 + length
+    held = sorted(_entries(header, sizes, path), key=lambda t: (t.start, t.end))
+    ends = [0, *[t.end for t in held]]
+    for t, end in zip(held, ends):
+        if t.start != end:
+            why = f"{t.name!r} begins at byte {t.start}, the tensor before it ends at {end}"
+            raise errors_state.broken(path, why)
+    if ends[-1] != len(data) - begin:
+        why = f"its tensors have {ends[-1]} bytes, {len(data) - begin} are there"
+        raise errors_state.broken(path, why)
+    return held, notes, begin
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of two values of one name, `json` would forget the first."""
+    by_name = dict(pairs)
+    if len(by_name) < len(pairs):
+        twin = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"{twin!r} is there more than once")
+    return by_name
+
+
+def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> Iterator[FileTensor]:
+    for name, entry in header.items():
+        try:
+            word, shape, (start, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
+            numbers = [*shape, start, end]
+            fine = all(type(n) is int and 0 <= n < 1 << 63 for n in numbers)
+        except (TypeError, KeyError, ValueError):
+            fine = False
+        if not fine:
+            raise errors_state.broken(path, f"its entry for {name!r} describes no tensor: {entry!r:.200}")
+        of = NAMES.get(word, "") if isinstance(word, str) else ""
+        if of not in sizes:
+            raise errors_state.dtype_unknown(path, name, word)
+        # Also where a 0 among the sizes makes it no bytes: strides are products of the others.
+        if len(shape) > MOST_DIMS or prod(max(n, 1) for n in shape) * sizes[of] >= 1 << 63:
+            raise errors_state.broken(path, f"{name!r} has an impossible shape, {shape!r:.200}")
+        size = prod(shape) * sizes[of]
+        if size != end - start:
+            problem = f"{name!r} of shape {shape!r:.200} has {end - start} bytes instead of {size}"
+            raise errors_state.broken(path, problem)
+        yield FileTensor(name, of, tuple(shape), start, end)
+
 
 # Where the file's text tells how tensors were put together, unless they were a plain dict.
 NOTE = "ftensor"
 _DTYPES = {d.name: d for d in vars(dtypes).values() if isinstance(d, dtypes.dtype)}
-_SIZES = {name: d.itemsize for name, d in _DTYPES.items() if name in safetensors.WORDS}
+_SIZES = {name: d.itemsize for name, d in _DTYPES.items() if name in WORDS}
 ZIP = b"PK\x03\x04"
 
 
@@ -49,13 +160,13 @@ def save(obj: Any, f: str | os.PathLike[str] | BinaryIO) -> None:
             raise errors_state.too_deep() from None
     content = {name: _bytes_of(t) for name, t in tensors.items()}
     if not isinstance(f, (str, os.PathLike)):
-        safetensors.write(f, content, notes)
+        write(f, content, notes)
         return
     path = Path(f)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as file:
-            safetensors.write(file, content, notes)
+            write(file, content, notes)
         part.replace(path)
     finally:
         with suppress(FileNotFoundError):
@@ -121,7 +232,7 @@ def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | Non
             return _of_torch(data, path, where)
         raise errors_state.unreadable(path, data[:8])
     view = memoryview(data)
-    held, notes, begin = safetensors.read_header(view, _SIZES, path)
+    held, notes, begin = read_header(view, _SIZES, path)
     tensors = {}
     for t in held:
         tensor = new(t.shape, _DTYPES[t.dtype], where)

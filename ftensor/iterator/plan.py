@@ -1,13 +1,25 @@
-"""Pointwise plans: the few loops that visit every element of an op's operands."""
+"""Plans: the few loops that visit every element of the operands of a pointwise op or a reduction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .. import errors
-from .shape import COUNTED, Ints, broadcast_shapes, numel
-from .stride import broadcast_strides, common_layout, contiguous_strides, is_contiguous, loop_order, strides_in_order
+from .shape import (
+    COUNTED,
+    Ints,
+    broadcast_shapes,
+    broadcast_strides,
+    common_layout,
+    contiguous_strides,
+    is_contiguous,
+    loop_order,
+    normalize_dims,
+    numel,
+    strides_in_order,
+)
 
 Geometry = tuple[Ints, Ints]
 """A tensor's shape and its strides."""
@@ -160,3 +172,185 @@ def _dim_to_cut(shape: Ints, strides: Sequence[Ints], limit: int) -> int | None:
         if sum(reach) > limit:
             return reach.index(max(reach))
     return shape.index(max(shape)) if numel(shape) > limit else None
+
+
+@dataclass(frozen=True)
+class ReducePlan:
+    """Loops and the steps each operand takes in them; no buffers, so plans can be cached."""
+
+    kept: Ints
+    """Sizes of the loops over results, innermost last; (1,) for one result, (0,) for none."""
+    kept_strides: tuple[Ints, ...]
+    """Per operand, the output first: its step in each kept loop."""
+    reduced: Ints
+    """Sizes of the loops over what goes into one result; (0,) where only the identity does."""
+    reduced_strides: tuple[Ints, ...]
+    """Per input: its step in each reduced loop."""
+    out_shape: Ints
+    out_strides: Ints
+
+
+def reduced_shape(shape: Ints, dims: Sequence[int], keepdim: bool) -> Ints:
+    """The result's shape when the (normalized) `dims` of `shape` are reduced."""
+    if keepdim:
+        return tuple([1 if i in dims else n for i, n in enumerate(shape)])
+    return tuple([n for i, n in enumerate(shape) if i not in dims])
+
+
+def plan_reduce(
+    shape: Ints,
+    strides_per_input: Sequence[Ints],
+    dims: int | Sequence[int] | None,
+    keepdim: bool,
+    out: Geometry | None = None,
+    reorder: bool = True,
+) -> ReducePlan:
+    """Plan a reduction over `dims` of inputs that are already broadcast to `shape`.
+
+    `dims` None reduces all dims, an empty sequence none of them; IndexError and RuntimeError for
+    dims out of range or named twice. A fresh result is contiguous, as torch's is for every input
+    layout. `out` is the shape and strides of a given output, which already has the result's shape.
+    Kept loops follow the output's memory order; reduced ones the inputs', unless `reorder` is
+    False: then the elements of one result come in logical order, which argmax needs.
+    """
+    chosen = normalize_dims(dims, len(shape))
+    out_shape = reduced_shape(shape, chosen, keepdim)
+    if out is None:
+        out_strides = contiguous_strides(out_shape)
+    else:
+        assert out[0] == out_shape, (out, out_shape)
+        out_strides = out[1]
+
+    kept_dims = [i for i in range(len(shape)) if i not in chosen]
+    kept_shape = tuple([shape[i] for i in kept_dims])
+    kept_inputs = [tuple([s[i] for i in kept_dims]) for s in strides_per_input]
+    kept_out = tuple([out_strides[i] for i in kept_dims]) if keepdim else out_strides
+    operands = [kept_out, *kept_inputs]
+    kept, kept_strides = coalesce(kept_shape, operands, loop_order(kept_shape, operands))
+
+    # A 0-d input has no dim, though 0 and -1 are accepted as if it had one.
+    reduced_dims = [i for i in range(len(shape)) if i in chosen]
+    inner_shape = tuple([shape[i] for i in reduced_dims])
+    inner = [tuple([s[i] for i in reduced_dims]) for s in strides_per_input]
+    order = loop_order(inner_shape, inner) if reorder else tuple(range(len(inner_shape)))
+    reduced, reduced_strides = coalesce(inner_shape, inner, order)
+    return ReducePlan(kept, kept_strides, reduced, reduced_strides, out_shape, out_strides)
+
+
+# Rows and columns of a tile, in elements: what a cache line holds of most dtypes.
+TILE = 16
+# The lines of a shorter row stay in a CPU's first cache until the next row.
+LONG = 128
+# Neighbours so far apart at most share a line, and from so many elements on they share none.
+NEAR, FAR = 4, 16
+
+
+class Tile(NamedTuple):
+    """Some of a plan's elements: their loops, and each operand's first one (None: where it is)."""
+
+    shape: Ints
+    strides: tuple[Ints, ...]
+    moved: Ints | None
+
+
+def tiled(shape: Ints, strides: Sequence[Ints]) -> list[Tile]:
+    """The loops in tiles, and what is left beside them; as they are where tiles gain nothing.
+
+    Every element is in exactly one piece.
+    """
+    dim = _turned(shape, strides)
+    if dim is None:
+        return [Tile(shape, tuple(strides), None)]
+    *outer, columns = shape
+    rows = outer.pop(dim)
+    own = [(*s[:dim], *s[dim + 1 : -1]) for s in strides]
+    across, along = [s[dim] for s in strides], [s[-1] for s in strides]
+    high, wide = rows - rows % TILE, columns - columns % TILE
+    pieces = [
+        Tile(
+            (*outer, wide // TILE, high // TILE, TILE, TILE),
+            tuple((*s, TILE * b, TILE * a, a, b) for s, a, b in zip(own, across, along)),
+            None,
+        )
+    ]
+    turned = tuple((*s, a, b) for s, a, b in zip(own, across, along))
+    if high < rows:
+        below = tuple(high * a for a in across)
+        pieces.append(Tile((*outer, rows - high, wide), turned, below))
+    if wide < columns:
+        right = tuple(wide * b for b in along)
+        pieces.append(Tile((*outer, rows, columns - wide), turned, right))
+    return pieces
+
+
+def _turned(shape: Ints, strides: Sequence[Ints]) -> int | None:
+    """The outer dim along which an operand's neighbours lie, if its rows are long."""
+    if shape[-1] < LONG:
+        return None
+    for steps in strides:
+        if abs(steps[-1]) >= FAR:
+            for dim, (size, step) in enumerate(zip(shape[:-1], steps)):
+                if size >= TILE and 0 < abs(step) <= NEAR:
+                    return dim
+    return None
+
+
+Split = tuple[int, int]
+"""A loop as a part of a dim: (the dim, how many of its elements one step is)."""
+
+
+class Same(NamedTuple):
+    """Loops that two nests of loops have in common: their sizes, and what each is of both."""
+
+    shape: Ints
+    first: tuple[Split, ...]
+    second: tuple[Split, ...]
+
+
+def same_elements(shape: Ints, strides: Ints, other_shape: Ints, other_strides: Ints) -> Same | None:
+    """The loops in which both nests visit the elements of one tensor, which they see with these
+    strides and from the same first element, at the same time; None where there are none.
+
+    Nests that differ must visit each element once, by steps above 0. `first` and `second` say which
+    part of a dim of the first and of the second nest each loop is.
+    """
+    if shape == other_shape and strides == other_strides:
+        each = tuple([(d, 1) for d in range(len(shape))])
+        return Same(shape, each, each)
+    left, right = _by_stride(shape, strides), _by_stride(other_shape, other_strides)
+    if any(dim[0] <= 0 for dim in left + right):
+        return None
+    sizes: list[int] = []
+    first: list[Split] = []
+    second: list[Split] = []
+    # From the closest elements outwards: the dims of both, and what is left of these.
+    a = b = (0, 0, 0, 1)  # stride, dim, elements left, elements a step
+    while True:
+        if a[2] < 2:
+            a = left.pop() if left else (0, 0, 1, 1)
+        if b[2] < 2:
+            b = right.pop() if right else (0, 0, 1, 1)
+        if a[2] < 2 and b[2] < 2 and not left and not right:
+            break
+        if a[0] != b[0]:
+            return None
+        size = min(a[2], b[2])
+        if size < 2 or a[2] % size or b[2] % size:
+            return None
+        sizes.append(size)
+        first.append((a[1], a[3]))
+        second.append((b[1], b[3]))
+        a = (a[0] * size, a[1], a[2] // size, a[3] * size)
+        b = (b[0] * size, b[1], b[2] // size, b[3] * size)
+    return Same(tuple(sizes[::-1]), tuple(first[::-1]), tuple(second[::-1]))
+
+
+def _by_stride(shape: Ints, strides: Ints) -> list[tuple[int, int, int, int]]:
+    """The dims of more than one element: (stride, dim, size, 1), the closest elements' last."""
+    dims = [(s, d, n, 1) for d, (n, s) in enumerate(zip(shape, strides, strict=True)) if n > 1]
+    return sorted(dims, key=lambda dim: -dim[0])
+
+
+def in_loops(strides: Ints, split: Sequence[Split]) -> Ints:
+    """An operand's strides in the loops that its dims are split into."""
+    return tuple([strides[dim] * step for dim, step in split])

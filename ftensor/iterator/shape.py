@@ -1,7 +1,4 @@
-"""Shapes: counting elements, broadcasting, and reading a user's dims and sizes.
-
-Sizes and dims are plain ints; a shape is a tuple of them, outermost dimension first.
-"""
+"""Shapes and strides: counting, broadcasting, memory layouts, and how views and results get theirs."""
 
 from __future__ import annotations
 
@@ -102,3 +99,252 @@ def infer_shape(shape: Sequence[int], count: int) -> Ints:
     if known == 0 or count % known:
         raise errors.shape_does_not_fit(shape, count)
     return (*shape[:unknown], count // known, *shape[unknown + 1 :])
+
+
+# Dims from the innermost outwards when the channel (dim 1) is innermost in memory.
+_CHANNELS_LAST = {4: (1, 3, 2, 0), 5: (1, 4, 3, 2, 0)}
+
+Region = tuple[int, Ints, Ints, int]
+"""A tensor in memory: (its first element's address in bytes, shape, strides, itemsize)."""
+
+
+def contiguous_strides(shape: Ints) -> Ints:
+    """Strides of a fresh row-major tensor; a size of 0 counts as 1, as in torch."""
+    strides = [1] * len(shape)
+    step = 1
+    for i in range(len(shape) - 1, -1, -1):
+        strides[i] = step
+        if shape[i] > 1:
+            step *= shape[i]
+    return tuple(strides)
+
+
+def channels_last_strides(shape: Ints) -> Ints:
+    """Strides of a fresh NHWC (4-d) or NDHWC (5-d) tensor whose shape reads NCHW or NCDHW."""
+    assert len(shape) in _CHANNELS_LAST, shape
+    strides = [0] * len(shape)
+    step = 1
+    for dim in _CHANNELS_LAST[len(shape)]:
+        strides[dim] = step
+        step *= shape[dim]
+    return tuple(strides)
+
+
+def is_contiguous(shape: Ints, strides: Ints) -> bool:
+    """Whether the elements lie row-major without gaps; always so for empty tensors."""
+    expected = 1
+    for i in range(len(shape) - 1, -1, -1):
+        size = shape[i]
+        if size != 1:
+            if strides[i] != expected:
+                return 0 in shape
+            expected *= size
+    return True
+
+
+def is_channels_last(shape: Ints, strides: Ints) -> bool:
+    """Whether a 4-d or 5-d tensor lies channels-last without gaps; False for other ranks."""
+    expected = 1
+    for dim in _CHANNELS_LAST.get(len(shape), ()):
+        size = shape[dim]
+        if size != 1:
+            if strides[dim] != expected:
+                return False
+            expected *= size
+    return len(shape) in _CHANNELS_LAST
+
+
+def channels_closest(shape: Ints, strides: Ints) -> bool:
+    """Whether a 4-d or 5-d tensor counts as channels-last where a result takes its layout: no dim
+    in that order has a smaller step than the one inside it covers. Strides of dims of size 1 tell,
+    too; where they leave both orders open, it is the row-major one. This is torch's rule.
+    """
+    order = _CHANNELS_LAST.get(len(shape), ())
+    if not order or not strides[1]:
+        return False
+    covered = 0
+    for dim in order:
+        if not shape[dim] or strides[dim] < covered or (not dim and covered == strides[1]):
+            return False
+        covered = strides[dim] * shape[dim]
+    return True
+
+
+def is_dense(shape: Ints, strides: Ints) -> bool:
+    """Whether the elements fill one block of memory, each place once, in any order of dims."""
+    if is_contiguous(shape, strides):
+        return True
+    expected = 1
+    for stride, size in sorted((s, n) for s, n in zip(strides, shape, strict=True) if n != 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def broadcast_strides(shape: Ints, strides: Ints, to_shape: Ints) -> Ints:
+    """Strides that read a tensor as if it had `to_shape`: stretched and new dims get stride 0."""
+    if shape == to_shape:
+        return strides
+    lead = len(to_shape) - len(shape)
+    assert lead >= 0, (shape, to_shape)
+    aligned = zip(shape, strides, to_shape[lead:], strict=True)
+    return (0,) * lead + tuple(0 if n == 1 and to != 1 else s for n, s, to in aligned)
+
+
+def view_strides(shape: Ints, strides: Ints, new_shape: Ints) -> Ints | None:
+    """Strides that show the same elements in the same order as `new_shape`; None if none do.
+
+    Both shapes hold equally many elements. Neighbouring dims that lie in memory as one form a
+    block; the new dims must divide the blocks without crossing a border between two of them.
+    """
+    if 0 in shape:
+        return strides if shape == new_shape else contiguous_strides(new_shape)
+    result = [1] * len(new_shape)
+    at = len(new_shape) - 1  # the new dim to be placed next
+    end = len(shape)  # the block to be divided next ends before this dim
+    while end:
+        start, step, count = end - 1, strides[end - 1], shape[end - 1]
+        while start and (shape[start - 1] == 1 or strides[start - 1] == count * step):
+            start -= 1
+            count *= shape[start]
+        placed = 1
+        while at >= 0 and (placed < count or new_shape[at] == 1):
+            result[at] = placed * step
+            placed *= new_shape[at]
+            at -= 1
+        if placed != count:
+            return None
+        end = start
+    assert not shape or at < 0, (shape, new_shape)
+    return tuple(result)
+
+
+def extent(shape: Ints, strides: Ints) -> tuple[int, int]:
+    """The lowest and the highest offset an index reaches; (0, -1) when there are no elements."""
+    low = high = 0
+    for size, stride in zip(shape, strides, strict=True):
+        if size == 0:
+            return 0, -1
+        if stride < 0:
+            low += (size - 1) * stride
+        else:
+            high += (size - 1) * stride
+    return low, high
+
+
+def has_internal_overlap(shape: Ints, strides: Ints) -> bool:
+    """Whether several indices surely share one place, as in an expanded tensor (torch's rule).
+
+    Layouts that can't be judged quickly (`as_strided` with crossing strides) count as not.
+    """
+    if 0 not in strides or is_dense(shape, strides):
+        return False
+    return any(s == 0 and n > 1 for n, s in zip(shape, strides, strict=True))
+
+
+def partial_overlap(a: Region, b: Region) -> bool:
+    """Whether writing `a` while reading `b` is surely unsafe (torch's rule).
+
+    The regions lie in the same storage. The very same region with the same strides is safe:
+    each element is read before it is written. Regions with gaps count as safe.
+    """
+    return _shares_memory(a, b) and not (a[0] == b[0] and _nbytes(a) == _nbytes(b) and a[2] == b[2])
+
+
+def full_overlap(a: Region, b: Region) -> bool:
+    """Whether both are the very same elements in the same order."""
+    same_region = a[0] == b[0] and _nbytes(a) == _nbytes(b) and a[2] == b[2]
+    return same_region and _shares_memory(a, b)
+
+
+def _nbytes(region: Region) -> int:
+    return numel(region[1]) * region[3]
+
+
+def _shares_memory(a: Region, b: Region) -> bool:
+    """Whether two regions without gaps meet."""
+    na, nb = _nbytes(a), _nbytes(b)
+    if not (na and nb and a[0] < b[0] + nb and b[0] < a[0] + na):
+        return False
+    return is_dense(a[1], a[2]) and is_dense(b[1], b[2])
+
+
+def loop_order(shape: Ints, operands: Sequence[Ints]) -> Ints:
+    """Dims from the outermost loop to the innermost one, by falling strides (torch's rule).
+
+    The first operand that can tell two dims apart decides; a stride of 0 can't. Dims that nobody
+    tells apart keep their logical order, which a plain sort with such a comparison would not
+    assure: it has to be this insertion sort.
+    """
+    order = list(range(len(shape) - 1, -1, -1))  # innermost first while sorting
+    for i in range(1, len(order)):
+        moving = i
+        for j in range(i - 1, -1, -1):
+            verdict = _compare(shape, operands, order[j], order[moving])
+            if verdict > 0:
+                order[j], order[moving] = order[moving], order[j]
+                moving = j
+            elif verdict < 0:
+                break
+    order.reverse()
+    return tuple(order)
+
+
+def _compare(shape: Ints, operands: Sequence[Ints], inner: int, outer: int) -> int:
+    """1 when the dims should change places, -1 when not, 0 when no operand can tell."""
+    for strides in operands:
+        a, b = abs(strides[inner]), abs(strides[outer])
+        if a == 0 or b == 0:
+            continue
+        if a != b:
+            return 1 if a > b else -1
+        if shape[inner] > shape[outer]:
+            return 1
+    return 0
+
+
+def strides_in_order(shape: Ints, order: Ints) -> Ints:
+    """Strides of a fresh tensor whose dims lie in memory in `order`, outermost first."""
+    if order == tuple(range(len(shape))):
+        return contiguous_strides(shape)
+    strides = [0] * len(shape)
+    step = 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step *= shape[dim]
+    return tuple(strides)
+
+
+def output_strides(shape: Ints, operands: Sequence[Ints], same_shape: bool = True) -> Ints:
+    """Strides of a pointwise op's fresh result (torch's rule): the operands' memory order is kept.
+
+    `operands` are strides already broadcast to `shape`. `same_shape` is False when one of them was
+    broadcast, or when a Python scalar takes part: torch then goes a way that may treat dims of
+    size 1 differently.
+    """
+    if same_shape:
+        layout = common_layout(shape, operands)
+        if layout is not None:
+            return layout
+    return strides_in_order(shape, loop_order(shape, operands))
+
+
+def common_layout(shape: Ints, operands: Sequence[Ints]) -> Ints | None:
+    """The gapless layout that operands of equal shape share, if any: the result takes it over."""
+    if all(is_contiguous(shape, s) for s in operands):
+        return contiguous_strides(shape)
+    # torch looks at 4-d images only here; 5-d ones mostly share their strides anyway.
+    if len(shape) == 4 and all(is_channels_last(shape, s) for s in operands):
+        return channels_last_strides(shape)
+    first = operands[0]
+    if all(s == first for s in operands) and is_dense(shape, first):
+        return first
+    return None
+
+
+def like_strides(shape: Ints, strides: Ints) -> Ints:
+    """Strides of a fresh tensor that keeps this one's memory order: `empty_like`, `clone`, `to`."""
+    if is_dense(shape, strides):
+        return strides
+    return strides_in_order(shape, loop_order(shape, (strides,)))

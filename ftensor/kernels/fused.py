@@ -1,25 +1,21 @@
-"""Keys of several units: a program of calls between what a kernel reads and what it writes.
-
-Values have numbers: those of the inputs come first (0, 1, ...), then the results of each call, in
-order. Between calls a value has the bits that memory would have held, so that a fused kernel gives
-what its units give one after another.
-"""
+"""Keys of fused kernels: a program of element functions between loads and stores."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
 
 from ..dtypes import dtype
-from . import ctype
+from . import source
+from .element_function import ElementFunction
 from .holes import in_memory, lane, lane_type, streamed
 from .key import LINEAR, Port
-from .parameters import number
-from .unit import Unit
+from .source import number
 
 # Operands in memory that a kernel may have.
 MOST_OPERANDS = 16
@@ -32,7 +28,7 @@ class Call:
     """A unit on values: `takes` are the numbers of those for its tensor inputs, and `numbers` are
     the key's numbers that it takes: for its inputs by value, then for its params."""
 
-    unit: Unit
+    unit: ElementFunction
     takes: tuple[int, ...]
     numbers: tuple[int, ...] = ()
 
@@ -56,7 +52,7 @@ class FusedKey:
     go as what is folded, those of the second as the results, SINGLE along rows. Of a fold in two
     stages the first gives its states, and the second takes these.
 
-    "row_passes_inner" and "row_passes_outer" (row_passes.py) have any number of such folds, each in
+    "row_passes_inner" and "row_passes_outer" (fused.py) have any number of such folds, each in
     one stage, over rows that one geometry walks (`FoldGeometry`, of one split) in reduce_inner's or
     reduce_outer's way. Lanes and states side by side are those of the first fold. Along rows others
     keep their order if theirs are equal; across rows, all do. Outputs and inputs are of each
@@ -82,7 +78,7 @@ class FusedKey:
         return f"ft_{self.name}_{self.skeleton}_{digest}"
 
     @cached_property
-    def units(self) -> dict[Unit, int]:
+    def units(self) -> dict[ElementFunction, int]:
         """The different units that are called, each with its place among them."""
         return {unit: k for k, unit in enumerate(dict.fromkeys(c.unit for c in self.calls))}
 
@@ -158,14 +154,14 @@ def parameters(key: FusedKey) -> list[tuple[str, str, str]]:
     """What a launch passes, as `parameters.parameters`, without n or the geometry."""
     outs = [(f"out{k}", "FT_GLOBAL", p) for k, p in enumerate(key.outs)]
     pointers = [*outs, *((name, "FT_GLOBAL const", p) for name, p in names(key))]
-    params = [("*", f"{of} {ctype.MEMORY[p.dtype.name]} *", name) for name, of, p in pointers]
+    params = [("*", f"{of} {source.MEMORY[p.dtype.name]} *", name) for name, of, p in pointers]
     params += [("long", "long ", f"{name}_offset") for name, _, _ in pointers]
     for k, of in enumerate(key.numbers):
-        params += number(f"n{k}", ctype.scalar(of), of.is_complex)
+        params += number(f"n{k}", source.scalar(of), of.is_complex)
     return params
 
 
-def unit_name(key: FusedKey, unit: Unit) -> str:
+def unit_name(key: FusedKey, unit: ElementFunction) -> str:
     """The function of a unit."""
     return f"unit_{key.units[unit]}_{unit.name}"
 
@@ -208,7 +204,7 @@ def numbers(key: FusedKey, k: int) -> list[str]:
 
 def _as_stored(v: int, of: dtype) -> list[str]:
     """Lines that round a value as memory does; most are what memory holds."""
-    if of.name not in ctype.HALVES:
+    if of.name not in source.HALVES:
         return []
     parts = (f"v{v}.re", f"v{v}.im") if of.is_complex else (f"v{v}",)
     return [f"{part} = FT_HALF_ROUNDED({part});" for part in parts]
@@ -258,3 +254,107 @@ def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str
         ],
         "FT_WRITE(i, m)": writes[True],
     }
+
+
+# A call of what takes longer than its result takes to be kept; others are computed again.
+_COSTLY = re.compile(r"\b(?!ft_(?:max|min|abs|where|is\w+)\b|K\b|FT_)[a-z]\w*\(")
+
+
+@dataclass(frozen=True)
+class Pass:
+    """`folds` are calls, `stores` pairs of an output and an element's value, `ready` pairs of such
+    a value and the output where an earlier pass has left it, `rows` the calls on rows behind the
+    folds."""
+
+    folds: tuple[int, ...]
+    stores: tuple[tuple[int, int], ...]
+    ready: tuple[tuple[int, int], ...]
+    rows: tuple[int, ...]
+
+
+class Passes:
+    """The passes of a key."""
+
+    def __init__(self, key: FusedKey) -> None:
+        self.key = key
+        # Of each value: whether it is a row's, and how many passes must be over before it is there.
+        self.row = [len(key.outs) + k in key.per_row for k in range(len(key.ins))]
+        self.level = [0] * len(key.ins)
+        for call in key.calls:
+            level = max((self.level[v] for v in call.takes), default=0)
+            folds = call.unit.reduction is not None
+            row = folds or all(self.row[v] for v in call.takes)
+            self.row += [row] * len(call.unit.outs)
+            self.level += [level + folds] * len(call.unit.outs)
+
+    @cached_property
+    def in_order(self) -> tuple[Pass, ...]:
+        """In order."""
+        key = self.key
+        of = [self.level[key.first(k)] for k in range(len(key.calls))]
+        elements = {k: v for k, v in enumerate(key.gives) if k not in key.per_row}
+        when = {k: self.level[v] + 1 for k, v in elements.items()}
+        last = max([*of, *when.values()], default=0)
+        while True:
+            passes = []
+            for n in range(1, last + 1):
+                mine = [k for k, level in enumerate(of) if level == n]
+                folds = [k for k in mine if key.calls[k].unit.reduction is not None]
+                rows = [k for k in mine if k not in folds and self.row[key.first(k)]]
+                stores = [(k, v) for k, v in elements.items() if when[k] == n]
+                passes.append(Pass(tuple(folds), tuple(stores), (), tuple(rows)))
+            early = [k for k, n in when.items() if any(self._reads_where(k, one) for one in passes[n:])]
+            if not early:
+                return self._keeping(passes)
+            when |= dict.fromkeys(early, last)
+
+    def needs(self, one: Pass) -> tuple[int, ...]:
+        """The values of elements that a pass is for."""
+        key = self.key
+        return (*(v for k in one.folds for v in key.calls[k].takes), *(v for _, v in one.stores))
+
+    def stop(self, one: Pass) -> tuple[int, ...]:
+        """The values that a pass need not compute."""
+        rows = [v for v, row in enumerate(self.row) if row and self.level[v]]
+        return (*rows, *(v for v, _ in one.ready))
+
+    def _keeping(self, passes: list[Pass]) -> tuple[Pass, ...]:
+        """The passes with what takes long kept in outputs that are written later."""
+        for n, one in enumerate(passes[:-1]):
+            for k in behind(self.key, self.needs(one), self.stop(one))[1]:
+                v, unit = self.key.first(k), self.key.calls[k].unit
+                texts = (*unit.body, *(text for _, text in unit.lets))
+                users = [m for m, p in enumerate(passes) if m > n and v in self._values(p)]
+                if not users or not any(_COSTLY.search(text) for text in texts):
+                    continue
+                for out in self._free(passes, users[-1], v):
+                    if any(self._reads_where(out, p, v) for p in passes[n + 1 :]):
+                        continue
+                    passes[n] = replace(passes[n], stores=(*passes[n].stores, (out, v)))
+                    for m in users:
+                        passes[m] = replace(passes[m], ready=(*passes[m].ready, (v, out)))
+                    break
+        return tuple(passes)
+
+    def _free(self, passes: list[Pass], last: int, v: int) -> list[int]:
+        """The outputs that could hold a value until a pass, which then may store there."""
+        key = self.key
+        held = {out for p in passes for _, out in p.ready}
+        outs = [out for p in passes[last:] for out, _ in p.stores if out not in held]
+        of = Port(key.dtypes[v], LINEAR)
+        return [out for out in outs if replace(key.outs[out], sees=of.sees) == of]
+
+    def _values(self, one: Pass) -> set[int]:
+        """The values of elements that a pass computes or reads."""
+        needs = self.needs(one)
+        inputs, calls = behind(self.key, needs, self.stop(one))
+        taken = {v for k in calls for v in self.key.calls[k].takes}
+        return taken | set(inputs) | set(needs)
+
+    def _reads_where(self, out: int, one: Pass, *kept: int) -> bool:
+        """Whether a pass that need not compute `kept` reads an input that may lie where an output
+        does."""
+        key = self.key
+        inputs, _ = behind(key, self.needs(one), (*self.stop(one), *kept))
+        size = key.outs[out].dtype.itemsize
+        return any(not self.row[k] and key.ins[k].dtype.itemsize == size for k in inputs)

@@ -25,7 +25,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_type_hints
 
-from .work import Ints, cut
+from .workload import Ints, cut
 
 
 class Each(NamedTuple):
@@ -106,7 +106,7 @@ class Geometry:
         return _layout(cls).words(cls.prefix, cls.derived)
 
 
-class _Number(NamedTuple):
+class _NumberField(NamedTuple):
     """A number, or several together by their names, of which `kind` is made."""
 
     name: str
@@ -173,7 +173,7 @@ class _Layout(NamedTuple):
     """What stands where: `counts` has each length that is told for a list."""
 
     counts: Mapping[str, str]
-    numbers: tuple[_Number, ...]
+    numbers: tuple[_NumberField, ...]
     lists: tuple[_List, ...]
 
     @property
@@ -249,7 +249,7 @@ def _length(of: str | int, lengths: Mapping[str, int]) -> int:
 def _sorted(cls: type[Geometry]) -> _Layout:
     """A geometry's fields, sorted."""
     hints = get_type_hints(cls, include_extras=True)
-    numbers: list[_Number] = []
+    numbers: list[_NumberField] = []
     lists: list[_List] = []
     for name in [field.name for field in fields(cls)]:
         of, *more = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else [hints[name]]
@@ -263,13 +263,13 @@ def _sorted(cls: type[Geometry]) -> _Layout:
             packed = said.packed and said.count != ""
             lists.append(_List(name, said.count, said.width, kind, packed))
         elif isinstance(said, Each):
-            numbers.append(_Number(name, True, tuple(said.names.split()), tuple))
+            numbers.append(_NumberField(name, True, tuple(said.names.split()), tuple))
         elif hasattr(of, "_fields"):
-            numbers.append(_Number(name, True, of._fields, of))
+            numbers.append(_NumberField(name, True, of._fields, of))
         elif issubclass(of, Geometry):
             lists.append(_List(name, 1, 1, of, True))
         else:
-            numbers.append(_Number(name, said is not None, (), of))
+            numbers.append(_NumberField(name, said is not None, (), of))
     already = {number.name for number in numbers}
     counts: dict[str, str] = {}
     for each in lists:

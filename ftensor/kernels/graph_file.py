@@ -12,19 +12,19 @@ from typing import Any
 
 from .. import dtypes
 from ..dtypes import FULL, dtype
+from .element_function import ElementFunction
 from .fused import MOST_OPERANDS, Call, check, name_of
 from .key import Port
 from .portable import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, text, unit_words
 from .staged import StagedKey
-from .transform import Transform, refusal, transform
-from .unit import Unit
+from .transform import RowTransform, refusal, transform
 
 # Bounds of what a file may ask for; a graph that was exported is far from these.
 MOST_BYTES, MOST_CALLS, MOST_LENGTH = 1 << 20, 256, 1 << 20
 
 
 # The units of rows by name, compute dtype, and the dtypes of outputs and inputs (None: a number).
-RowUnits = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], Iterable[Unit]]
+RowUnits = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], Iterable[ElementFunction]]
 
 
 def key_of(data: bytes, row_units: RowUnits) -> StagedKey:
@@ -78,7 +78,7 @@ def key_of(data: bytes, row_units: RowUnits) -> StagedKey:
         for v in key.gives:
             _int(v, len(key.dtypes), "an output")
         for call in calls:
-            if isinstance(call.unit, Transform):
+            if isinstance(call.unit, RowTransform):
                 _check_transform(key, call)
         check(key)
     except KeyError as error:
@@ -117,12 +117,12 @@ def _check_transform(key: StagedKey, call: Call) -> None:
     _ask(not any(key.of_row[v] for v in call.takes), "it transforms what is of a row")
 
 
-def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> Unit:
+def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:
     """The unit of a row, or the transform, that has the words of a file."""
     name, compute = raw["name"], _dtype(raw["compute"])
     outs = [_dtype(of) for of, _ in raw["outs"]]
     ins = [None if of is None else _dtype(of) for of, _ in raw["ins"]]
-    known: list[Unit] = []
+    known: list[ElementFunction] = []
     if "transform" in raw:
         known += [transform(compute, inverse, scaled) for inverse in (False, True) for scaled in (False, True)]
     elif isinstance(name, str):

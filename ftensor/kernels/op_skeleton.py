@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from ..dtypes import dtype
 from ..iterator.shape import Ints, numel
-from . import reduction, source
-from .board_skeleton import BoardSkeleton
-from .holes import holes
+from . import holes, source
+from .holes import hole_definitions
+from .inventory_terms import ANY, InWords, Record, table_lines
 from .key import BY_VALUE, LOCATED, KernelKey, Port, lanes_for
-from .operators import arithmetic
-from .parameters import NAMES, parameters
-from .ports import PORT_BYTES
-from .skeleton import Parameter, skeleton_of
-from .words import ANY, InWords, Record, table_lines
+from .skeleton import BoardSkeleton, Parameter, skeleton_of
+from .source import NAMES, parameters
+from .workload import PORT_BYTES, arithmetic
 
 
 class OpSkeleton(BoardSkeleton[KernelKey]):
@@ -50,8 +48,11 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
                 source.kernel_file(f"dialect/{dialect}.h"),
                 source.kernel_file("math.h"),
                 "\n".join(helpers),
-                reduction.state_words(key) if key.reduction is not None else "",
-                *(f"#define {name} " + " \\\n    ".join(body) for name, body in holes(key, self.walks).items()),
+                holes.state_words(key) if key.reduction is not None else "",
+                *(
+                    f"#define {name} " + " \\\n    ".join(body)
+                    for name, body in hole_definitions(key, self.walks).items()
+                ),
                 self.text(),
             ]
         )

@@ -11,8 +11,8 @@ from dataclasses import fields
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from .transform import Transform
-from .unit import Unit
+from .element_function import ElementFunction
+from .transform import RowTransform
 
 if TYPE_CHECKING:
     from .staged import StagedKey
@@ -50,10 +50,10 @@ def digest(key: StagedKey) -> str:
     return sha256(text(key).encode()).hexdigest()
 
 
-def unit_words(unit: Unit) -> dict[str, Any]:
+def unit_words(unit: ElementFunction) -> dict[str, Any]:
     """A unit as graph files have it."""
     r = unit.reduction
-    kind = {"transform": {"inverse": unit.inverse}} if isinstance(unit, Transform) else {}
+    kind = {"transform": {"inverse": unit.inverse}} if isinstance(unit, RowTransform) else {}
     return {
         "name": unit.name,
         "compute": unit.compute.name,

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ..iterator.plan import Plan
-from ..iterator.reduce_plan import ReducePlan
+from ..iterator.plan import Plan, ReducePlan
 from ..iterator.shape import COUNTED, numel
 from .key import LINEAR, ROW, SINGLE, STRIDED
-from .skeletons.reduce import INNER_VECTORS, OUTER_VECTORS
-from .skeletons.reduce_geometry import FoldGeometry
-from .skeletons.rows_geometry import RowsGeometry
-from .work import Ints
+from .skeletons.reduce import INNER_VECTORS, OUTER_VECTORS, FoldGeometry
+from .skeletons.rows import RowsGeometry
+from .workload import Ints
 
 # Vectors folded into one partial result before it joins the next level of a reduction.
 FOLD_VECTORS = 64

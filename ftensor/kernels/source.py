@@ -1,4 +1,4 @@
-"""What program texts are put together from: files of hls/, settings, the helpers they call."""
+"""Kernel source text: C types, parameters, and the files of hls/ it is put together from."""
 
 from __future__ import annotations
 
@@ -6,12 +6,170 @@ import posixpath
 import re
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 from ..dtypes import dtype
-from . import ctype
-from .hls_path import hls_root
-from .key import KernelKey
-from .parameters import indices
+from .key import BY_VALUE, INDEX, KernelKey, Port
+
+
+@cache
+def hls_root() -> Path:
+    """The folder that holds `dialect/`, `skeleton/` and `math.h`.
+
+    A wheel carries it as `ftensor/hls`. A checkout, also when installed as editable, has it at the
+    top level. The installed place is looked at first: in site-packages a neighbour named `hls`
+    would belong to someone else.
+    """
+    package = Path(__file__).resolve().parent.parent
+    places = (package / "hls", package.parent / "hls")
+    for place in places:
+        if (place / "dialect").is_dir():
+            return place
+    raise AssertionError(
+        f"ftensor's kernel sources are in neither {places[0]} nor {places[1]}: "
+        "this installation is incomplete, install ftensor again"
+    )
+
+
+# In memory; complex numbers are pairs of the named type. float16 is `half` in OpenCL C and 16 bits
+# in HLS C++, whose own headers have a class `half`. complex32 is pairs of these.
+MEMORY = {
+    "bool": "uchar",
+    "uint8": "uchar",
+    "uint16": "ushort",
+    "uint32": "uint",
+    "uint64": "ulong",
+    "int8": "char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long",
+    "float8_e4m3fn": "uchar",
+    "float8_e5m2": "uchar",
+    "float16": "ft_half",
+    "bfloat16": "ushort",
+    "float32": "float",
+    "float64": "double",
+    "complex32": "ft_half",
+    "complex64": "float",
+    "complex128": "double",
+}
+# What lies in memory as bits that ft_from_NAME makes a float of in a register, and ft_to_NAME back.
+ENCODED = ("float8_e4m3fn", "float8_e5m2", "bfloat16")
+# What memory gives as a float, by words of its own.
+HALVES = ("float16", "complex32")
+# As read into a register, before any conversion.
+REGISTER = {**MEMORY, **dict.fromkeys((*ENCODED, *HALVES), "float")}
+# The integer type whose vectors are as wide as a comparison's result.
+MASK = {"uchar": "char", "char": "char", "short": "short", "int": "int", "long": "long"}
+MASK |= {"float": "int", "double": "long"}
+MASK |= {"ushort": "short", "uint": "int", "ulong": "long"}
+
+# Bytes of a C type, as kernels' parameters name it.
+WIDTHS = {"uint8_t": 1, "uchar": 1, "char": 1, "uint16_t": 2, "ft_half": 2, "ushort": 2, "short": 2,
+          "int": 4, "float": 4, "uint": 4, "uint32_t": 4, "long": 8, "double": 8, "ulong": 8, "uint64_t": 8,
+          "ft_cfloat": 8, "ft_cdouble": 16, "ft_word128": 16}  # fmt: skip
+
+UNSIGNED = ("uchar", "ushort", "uint", "ulong")
+INTEGERS = (*UNSIGNED, "char", "short", "int", "long")
+
+
+def scalar(d: dtype) -> str:
+    """The C type that computes d (of its real part, for complex)."""
+    return REGISTER[d.compute.name]
+
+
+def real_cast(text: str, source: str, target: str) -> str:
+    """`text`, a lane vector of C type `source`, as lanes of `target`.
+
+    A fraction is cut off by `hls/convert.h`, which says what numbers become that no integer holds.
+    int8, int16, uint8 and uint16 are the low bits of an int32, as in torch (uint8 of float64: an
+    int64); uint32 and uint64 are in hls/unsigned.h.
+    """
+    if source == target:
+        return text
+    if source in ("float", "double") and target in INTEGERS:
+        wide = "long" if (source, target) == ("double", "uchar") else "int"
+        wide = target if target in ("long", "uint", "ulong") else wide
+        text = f"ft_to_{wide}({text})"
+        if wide == target:
+            return text
+    return f"FT_CONVERT({target}, {text})"
+
+
+def cast(text: str, source: dtype, target: dtype) -> str:
+    """`text`, a side-effect-free value of dtype `source` in a register, as dtype `target`."""
+    here, there = REGISTER[source.name], REGISTER[target.name]
+    if target.name == "bool":
+        if source.name == "bool":
+            return text
+        if source.is_complex:
+            zero = f"(FT_VEC({here}))(0)"
+            return f"FT_MASK_VALUE(uchar, ({text}.re != {zero}) || ({text}.im != {zero}))"
+        return f"FT_MASK_VALUE(uchar, {text} != (FT_VEC({here}))(0))"
+    if source.is_complex and target.is_complex:
+        if here == there:
+            return text
+        re, im = real_cast(f"{text}.re", here, there), real_cast(f"{text}.im", here, there)
+        return f"FT_PAIR({there}, {re}, {im})"
+    if source.is_complex:
+        return real_cast(f"{text}.re", here, there)
+    if target.is_complex:
+        return f"FT_PAIR({there}, {real_cast(text, here, there)}, (FT_VEC({there}))(0))"
+    return real_cast(text, here, there)
+
+
+def width(c: str) -> int:
+    """Bytes of one access of a pointer of C type `c`."""
+    of = c.removeprefix("const ").removesuffix("*").strip()
+    if of.startswith("hls::vector<"):
+        word, lanes = of.removeprefix("hls::vector<").removesuffix(">").split(",")
+        return WIDTHS[word] * int(lanes)
+    return WIDTHS[of]
+
+
+NAMES = "abcdefgh"
+
+
+def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
+    """The kernel's parameters in order, as (what, C type, name); what is "*" or a scalar type.
+
+    Outputs, inputs, one element offset for each of these, values passed by value, then what
+    the skeleton itself adds: `n`, or the geometry.
+    """
+    out = [("*", f"FT_GLOBAL {_memory(p)} *", f"out{k}") for k, p in enumerate(key.outs)]
+    pointers = [(k, p) for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
+    out += [("*", f"FT_GLOBAL const {_memory(p)} *", f"in_{NAMES[k]}") for k, p in pointers]
+    names = [f"out{k}" for k in range(len(key.outs))] + [f"in_{NAMES[k]}" for k, _ in pointers]
+    out += [("long", "long ", f"{name}_offset") for name in names]
+    out += numbers(key)
+    for name in indices(key):
+        out += [("long", "long ", f"{name}_size"), ("long", "long ", f"{name}_stride")]
+    if indices(key):
+        out.append(("*", "FT_GLOBAL long *", "bad"))
+    return out
+
+
+def numbers(key: KernelKey) -> list[tuple[str, str, str]]:
+    """Those of the parameters that are numbers: what is passed by value, then the op's own."""
+    names = [NAMES[k] for k, p in enumerate(key.ins) if p.kind == BY_VALUE] + list(key.params)
+    pairs = key.compute.is_complex and key.reduction is None
+    return [one for name in names for one in number(name, scalar(key.compute), pairs)]
+
+
+def number(name: str, real: str, pair: bool) -> list[tuple[str, str, str]]:
+    """The parameters that a number is passed as: of a complex one its two parts."""
+    parts = ("re", "im") if pair else ("value",)
+    return [(real, f"{real} ", f"{name}_{part}") for part in parts]
+
+
+def indices(key: KernelKey) -> list[str]:
+    """The names of the inputs that locate other operands."""
+    return [NAMES[k] for k, p in enumerate(key.ins) if p.sees == INDEX]
+
+
+def _memory(p: Port) -> str:
+    return MEMORY[p.dtype.name]
+
 
 MAX_DIMS = 32
 # How many bits of float32's fraction the narrow floating dtypes lack.
@@ -57,17 +215,17 @@ def constant(name: str, word: str) -> int:
 
 def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
     """What the dialect and the helpers are told about a kernel."""
-    real = ctype.scalar(compute)
+    real = scalar(compute)
     lines = [
         f"#define FT_LANES {lanes}",
         f"#define FT_N {lanes if lanes > 1 else ''}",
         f"#define FT_FP64 {int(float64)}",
         f"#define FT_GRID_STRIDE {int(grid == 'stride')}",
         f"#define FT_T {real}",
-        f"#define FT_MT {ctype.MASK[real]}",
+        f"#define FT_MT {MASK[real]}",
         f"#define FT_FLOATING {int(real in ('float', 'double'))}",
         f"#define FT_DOUBLE {int(real == 'double')}",
-        f"#define FT_SIGNED {int(real not in ctype.UNSIGNED)}",
+        f"#define FT_SIGNED {int(real not in UNSIGNED)}",
         f"#define FT_BITS_PER_VALUE {8 * compute.to_real().itemsize}",
         f"#define FT_MAX_DIMS {MAX_DIMS}",
     ]

@@ -12,10 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dtypes import dtype
+from .element_function import ElementFunction
 from .key import VALUE
-from .operators import CYCLES
-from .unit import Unit
-from .work import LocalMemory
+from .workload import CYCLES, LocalMemory
 
 # The longest row, as of `fft_stream`, and the lanes of a beat.
 MOST_POINTS = 4096
@@ -23,7 +22,7 @@ FEWEST_LANES, MOST_LANES = 2, 8
 
 
 @dataclass(frozen=True)
-class Transform(Unit):
+class RowTransform(ElementFunction):
     """The transform of a row, or the inverse one; its parameter, if it has any, is what the results
     are multiplied by. It is no function of an element and has no body."""
 
@@ -40,10 +39,10 @@ class Transform(Unit):
         return bool(self.params)
 
 
-def transform(of: dtype, inverse: bool, scaled: bool) -> Transform:
+def transform(of: dtype, inverse: bool, scaled: bool) -> RowTransform:
     """The transform of rows of this complex dtype."""
     name, pair, params = "ifft" if inverse else "fft", ((of, VALUE),), ("scale",) * scaled
-    return Transform(name, of, pair, pair, (), params, inverse=inverse)
+    return RowTransform(name, of, pair, pair, (), params, inverse=inverse)
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,176 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
-from inspect import unwrap
+from inspect import Parameter, signature, unwrap
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from .. import errors
-from .._tensor import Tensor
-from ..errors import arith as errors_arith
+from .._tensor import Tensor, method
+from ..errors import pointwise as errors_arith
+from ..errors.absent import no_attribute
+from ..errors.view import imag_of_real
+from ..execute.copy import into
 from ..execute.pointwise import pointwise
-from ..rows.catalogue import ENTRIES, Entry, Row, enter, register
+from ..interop.numpy import beside
+from ..rows.catalogue import ENTRIES, Entry, Row, enter, op, register
 from ..rows.op import Op, Promote, Reduce
-from ..rows.spelling import describe, signature_text, tensors_only
-from . import absent
-from .operators import operator, row_operator
+from ..rows.spelling import Shown, describe, show_types, signature_text, tensors_only
 from .reduce.reduction import called
+
+
+def of_module(module: ModuleType, name: str) -> AttributeError:
+    """The error for a name that a public module does not have."""
+    path = module.__name__.partition(".")[2]
+    way = f"x.{name}(...)" if not path and name in vars(Tensor) else ""
+    if f"nn.functional.{name}" in ENTRIES:
+        way = f"ft.nn.functional.{name}(...)"
+    return no_attribute(module, path, name, way)
+
+
+@method("__getattr__")
+def of_tensor(self: Tensor, name: str) -> Any:
+    """Refuse a name that tensors do not have."""
+    if name == "imag":  # which had an error of its own to say
+        raise imag_of_real(self._dtype)
+    way = ""
+    if name in ENTRIES:
+        way = f"ft.{name}(x, ...)"
+    elif name.endswith("_") and name[:-1] in vars(Tensor):
+        way = f"x.copy_(x.{name[:-1]}(...))"
+    raise no_attribute(self, "Tensor", name, way)
+
+
+def _operand(self: Tensor, other: Any) -> Any:
+    """The other operand as an op takes it; NotImplemented where its own class has to say.
+
+    An array is a tensor of its dtype on the tensor's device, as everywhere beside NumPy's functions
+    (docs/numpy.md); masked arrays and others' arrays have rules of their own.
+    """
+    if isinstance(other, (Tensor, bool, int, float, complex, np.generic)):
+        return other
+    if isinstance(other, np.ndarray):
+        return NotImplemented if isinstance(other, np.ma.MaskedArray) else beside(other, self)
+    known = hasattr(other, "dtype") and not hasattr(other, "__array_ufunc__")
+    return other if known else NotImplemented  # which the op refuses, saying why
+
+
+def operator(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A dunder method of a function of two; NotImplemented for what is no tensor or number."""
+    matrices = "matmul" in name
+    turned = name.startswith("__r") and name != "__rshift__"
+    inplace = name.startswith("__i")
+
+    def run(self: Tensor, other: Any) -> Any:
+        if type(other) is not Tensor:
+            other = _operand(self, other)
+            if other is NotImplemented or (matrices and not isinstance(other, Tensor)):
+                return NotImplemented
+        if inplace:
+            return call(self, other, out=self)
+        return call(other, self) if turned else call(self, other)
+
+    return run
+
+
+def row_operator(name: str, op: Op) -> Callable[..., Any]:
+    """A dunder method that runs a row."""
+    if name == "__invert__":
+
+        def invert(self: Tensor) -> Any:
+            if self._dtype.kind in "fc":
+                raise errors_arith.invert_dtype(self._dtype)
+            return pointwise(op, (self,))
+
+        return invert
+    if op.arity == 1:
+        return lambda self: pointwise(op, (self,))
+    if name.startswith("__i"):
+
+        def inplace(self: Tensor, other: Any) -> Any:
+            if type(other) is not Tensor and (other := _operand(self, other)) is NotImplemented:
+                return NotImplemented
+            return pointwise(op, (self, other), (), self, True)
+
+        return inplace
+    # These commute; as torch's they go by the layout of the tensor whose method they are.
+    if name in ("__radd__", "__rmul__", "__rand__", "__ror__", "__rxor__"):
+        name = name.replace("__r", "__", 1)
+    if name.startswith("__r") and name != "__rshift__":
+
+        def reflected(self: Tensor, other: Any) -> Any:
+            if (other := _operand(self, other)) is NotImplemented:
+                return NotImplemented
+            return pointwise(op, (other, self))
+
+        return reflected
+
+    def forward(self: Tensor, other: Any) -> Any:
+        if type(other) is not Tensor and (other := _operand(self, other)) is NotImplemented:
+            return NotImplemented
+        return pointwise(op, (self, other))
+
+    return forward
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+Check = Callable[[str, Any], None]
+
+
+def deliver(name: str, result: Any, out: Any, exact: bool = False, fixed: bool = False) -> Any:
+    """Results brought into `out`: a tensor, or a tuple of as many as there are results.
+
+    RuntimeError for an `out` of another device, one whose elements share memory, and one whose
+    dtype cannot hold the result (`exact`: is not the result's) or whose shape, where that is
+    `fixed`, is another.
+    """
+    if not isinstance(result, tuple):
+        return into(name, out, result, not exact, fixed)
+    outputs = [into(name, to, one, not exact, fixed) for one, to in zip(result, out)]
+    return type(result)(outputs) if hasattr(result, "_fields") else tuple(outputs)
+
+
+def with_out(name: str, call: F, exact: bool = False, check: Check | None = None) -> F:
+    """`call` with `out=`, which takes its finished result; `check` may refuse it before."""
+
+    @wraps(call)
+    def run(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is not None and check is not None:
+            check(name, out)
+        result = call(*args, **kwargs)
+        if out is None:
+            return result
+        return deliver(name, result, out, exact, fixed=bool(args) and out is args[0])
+
+    show_types(call)
+    plain = signature(call)
+    several = str(plain.return_annotation) != "Tensor"
+    kind = Shown("tuple[Tensor, ...] | None" if several else "Tensor | None")
+    extra = Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+    listed = [*plain.parameters.values(), extra]
+    run.__signature__ = plain.replace(parameters=listed)  # type: ignore[attr-defined]
+    return run  # type: ignore[return-value]
+
+
+def composed(*, exact: bool = False, check: Check | None = None, **spelling: Any) -> Callable[[F], F]:
+    """`@op()` for a function made of other ops, written without `out`: this adds it.
+
+    `exact`: an `out` must have the result's dtype, where torch asks for that; else one that can
+    hold it will do. `check(name, out)` may refuse one besides. In place (`inplace=True`), the
+    tensor takes the result as an `out` does.
+    """
+
+    def add(call: F) -> F:
+        name = spelling.get("name") or call.__name__
+        full = ".".join(filter(None, (spelling.get("namespace"), name)))
+        return op(**spelling)(with_out(full, call, exact, check))
+
+    return add
+
 
 _PROMOTION_DOC = {
     Promote.SAME: "The inputs are promoted to a common dtype, which the result has.",
@@ -221,7 +375,7 @@ class Namespace(ModuleType):
         return import_module, (self.__name__,)
 
     def __getattr__(self, name: str) -> Any:
-        raise absent.of_module(self, name)
+        raise of_module(self, name)
 
 
 def _namespace(module: ModuleType, name: str) -> ModuleType:

@@ -9,7 +9,7 @@ import numpy as np
 from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype
-from ..execute.numbers import check_fits
+from ..execute.scalars import check_fits
 
 
 def number(value: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._tensor import Tensor
-from ..errors import own as errors
+from ..errors import image as errors
 
 Ints = tuple[int, ...]
 File = str | bytes | os.PathLike[str]

@@ -1,25 +1,130 @@
-"""A kernel of a user's own, called with tensors: a launch as any op's."""
+"""A user's kernel, called with tensors: argument checks and the launch."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .. import dtypes
+from .._device import found_of, resolve
+from .._tensor import Tensor
 from ..dtypes import uint8
-from ..errors import own as errors
+from ..dtypes.limits import floating_limits, integer_limits
+from ..errors import image as errors
 from ..execute.launch import Bound, Launch, Step, enqueue
-from ..execute.memory import new
-from ..kernels.own import OwnKey, shown
-from .arguments import checked
-from .given import Ints, sizes_of
+from ..execute.output import new
+from ..image import file as image_file
+from ..image.contents import KernelDescription
+from ..image.file import UNIT_NAMES, ImageFile
+from ..iterator.shape import is_contiguous
+from ..kernels.user_kernels import DTYPES, OwnArgument, OwnKey, shown
+from ..kernels.user_kernels import argument as argument_of
+from ..toolchain.user_kernels import image, language
+from .given import Ints, file_of, name_of, sizes_of, text_of, words_of
 
 if TYPE_CHECKING:
     from .._device import device
     from ..runtime.backend import Backend
-    from ..runtime.opencl.own import OwnProgram
-    from ..runtime.parts import OwnKernel
+    from ..runtime.interfaces import OwnKernel
+    from ..runtime.opencl.launch import OwnProgram
+
+
+# The two numbers that a complex one is in memory.
+_PAIRS = {dtypes.complex32: dtypes.float16, dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}
+
+
+def checked(
+    key: OwnKey, args: Sequence[Any], where: device, begins: int, called: str
+) -> tuple[list[Tensor], list[Any]]:
+    """The tensors and the numbers of a call, as the kernel takes them.
+
+    TypeError for a wrong count, type or dtype, ValueError for a layout or a number that the kernel
+    can't take, RuntimeError for another device and for memory that must not be written. Tensors
+    begin at multiples of `begins` bytes, or with their memory (0); the device is `called` so.
+    """
+    taken = [a for a in key.arguments if a.kind != "stream"]
+    if len(args) != len(taken):
+        raise errors.own_argument_count(key.name, len(taken), len(args), shown(key.name, taken))
+    tensors, numbers = [], []
+    for a, argument in zip(taken, args):
+        if a.kind == "*":
+            tensors.append(_tensor(key.name, a, argument, where, begins, called))
+        else:
+            numbers.append(_number(key.name, a, argument))
+    return tensors, numbers
+
+
+def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, called: str) -> Tensor:
+    if type(x) is not Tensor:
+        way = ": ft.from_numpy makes one" if isinstance(x, np.ndarray) else ""
+        raise errors.not_a_tensor(kernel, a.name, a.c, x, way)
+    storage = x._storage
+    if storage.device != where:
+        raise errors.wrong_device(kernel, str(where), a.name, storage.device)
+    pairs = a.dtype is not None and a.nbytes == 2 * a.dtype.itemsize and _PAIRS.get(x._dtype) is a.dtype
+    if a.dtype is not None and x._dtype is not a.dtype and not pairs:
+        if x._dtype.is_complex and not a.dtype.is_complex:
+            raise errors.complex_for_real(kernel, a.name, a.c, a.dtype.name, x._dtype.name)
+        raise errors.wrong_dtype(kernel, a.name, a.c, a.dtype.name, x._dtype.name)
+    if not is_contiguous(x._shape, x._strides):
+        raise errors.not_contiguous(kernel, a.name, x._shape, x._strides)
+    if a.nbytes and x.nbytes % a.nbytes:
+        raise errors.part_of_element(kernel, a.name, a.c, a.nbytes, x.nbytes)
+    start = x._offset * x._dtype.itemsize
+    beat = min(a.nbytes & -a.nbytes, 64)  # what C++ aligns a vector to
+    x._start_is_read(begins and max(begins, beat))
+    if start and (not begins or start % begins):
+        places = f"at multiples of {begins} bytes" if begins else "with it"
+        raise errors.misplaced(kernel, a.name, start, called, places)
+    if beat > (a.dtype or x._dtype).itemsize and x._place() % beat:
+        raise errors.misplaced(kernel, a.name, x._place(), called, f"at multiples of {beat} bytes")
+    if not a.const:
+        if storage.readonly:
+            raise errors.read_only(kernel, a.name, a.c)
+        storage.changed()
+    if a.dtype is None:  # a launch counts in elements, and the kernel knows bytes
+        return Tensor._make(storage, dtypes.uint8, (x.nbytes,), (1,), start)
+    if pairs:  # float2 *: a complex number is one
+        return Tensor._make(storage, a.dtype, (2 * x.numel(),), (1,), 2 * x._offset)
+    return x
+
+
+def _number(kernel: str, a: OwnArgument, x: Any) -> Any:
+    of = dtypes.int64 if a.kind == "local" else DTYPES[a.kind]
+    wanted = {"b": "True or False", "f": "a number"}.get(of.kind, "an integer")
+    if a.kind == "local":
+        wanted = "the bytes of a work-group's memory"
+    way = ": pass its .item()" if isinstance(x, Tensor) else ""
+    try:
+        is_number = hasattr(type(x), "__float__") or hasattr(type(x), "__index__")  # `float` reads texts, too
+        if way or isinstance(x, (np.ndarray, np.complexfloating)) or not is_number:
+            raise TypeError
+        value = float(x) if of.kind == "f" else operator.index(bool(x) if isinstance(x, np.bool_) else x)
+    except (TypeError, ValueError, OverflowError):
+        raise errors.not_a_number(kernel, a.name, a.c, wanted, x, way) from None
+    low: float
+    high: float
+    if of.kind == "b":
+        low, high = 0, 1
+    elif a.kind == "local":
+        low, high = 1, integer_limits(of).max
+    elif of.kind == "f":
+        low, high = floating_limits(of).min, floating_limits(of).max
+        if value != value or abs(value) == float("inf"):
+            return value
+    else:
+        low, high = integer_limits(of).min, integer_limits(of).max
+    if not low <= value <= high:
+        raise errors.number_range(kernel, a.name, a.c, x, low, high)
+    return value
+
 
 MOST_GRIDS = 64  # launches of OpenCL C's kernels that are kept: one for each number of work-items
 Units = int | Sequence[int]
@@ -134,3 +239,97 @@ class Kernel:
         if len(units) > 1 or (units > (1,) and not self._key.shared):
             raise errors.no_units(self.name, units)
         return units[0]
+
+
+Words = tuple[str, ...]
+IMAGES = (".xclbin", ".awsxclbin")
+
+
+def of_file(where: device, file: Any, name: Any, flags: Any) -> Kernel:
+    """A kernel of a file by the file's kind; FileNotFoundError, ValueError for one of no kind."""
+    words, chosen, path = words_of("flags", flags), name_of(name), file_of(file)
+    if path.suffix.lower() in IMAGES:
+        return _of_image(where, image_file.read(path, bare=True), chosen, words)
+    if path.suffix.lower() == ".cl":
+        # What is no UTF-8 is in comments.
+        return _of_text(where, path.read_text("utf-8", "replace"), chosen, words, str(path))
+    return _of_cpp(where, path, chosen, words)
+
+
+def of_cpp(where: device, file: Any, name: Any, flags: Any) -> Kernel:
+    """A kernel of HLS C++ or C, compiled by g++ where the device runs what that makes."""
+    words, chosen = words_of("flags", flags), name_of(name)
+    return _of_cpp(where, file_of(file), chosen, words)
+
+
+def of_text(where: device, text: Any, name: Any, options: Any) -> Kernel:
+    """A kernel of OpenCL C."""
+    words = words_of("options", options)
+    return _of_text(where, text_of(text), name_of(name), words, "the text")
+
+
+def _of_cpp(where: device, path: Path, name: str | None, flags: Words) -> Kernel:
+    if language(path) is None:
+        raise errors.unknown_kind(str(path))
+    backend = found_of(where).open()
+    if backend.dialect != "vitis":
+        raise errors.no_cpp_here(backend.properties.name, path)
+    if backend.target.kind == "board" and not getattr(backend, "emulated", False):
+        raise errors.needs_vpp(backend.properties.name, path)
+    return _of_image(where, image(path, flags), name, flags)
+
+
+def _of_image(where: device, file: ImageFile, name: str | None, flags: Words) -> Kernel:
+    kernels = {k.name: k for k in file.description.kernels}
+    described = kernels[_chosen(list(kernels), name, str(file.path))]
+    arguments, shared = _arguments(described)
+    key = OwnKey(described.name, file.uuid, arguments, shared)
+    backend = found_of(where).open()
+    again = _file_again, (str(file.path.absolute()), key.name, flags)
+    return Kernel(backend, where, key, partial(backend.own_of_image, file), again)
+
+
+def _of_text(where: device, text: str, name: str | None, options: Words, origin: str) -> Kernel:
+    backend = found_of(where).open()
+    program = backend.own_program(text, options)
+    chosen = _chosen(list(program.parameters), name, origin)
+    key = OwnKey(chosen, program.digest, program.arguments(chosen))
+    again = _text_again, (text, chosen, options, origin)
+    return Kernel(backend, where, key, program.kernel, again, program)
+
+
+def _file_again(path: str, name: str, flags: Words) -> Kernel:
+    """A kernel that was pickled, on the current device, as tensors are."""
+    return of_file(resolve("fpga"), path, name, flags)
+
+
+def _text_again(text: str, name: str, options: Words, origin: str) -> Kernel:
+    """As `_file_again`, of OpenCL C."""
+    return _of_text(resolve("fpga"), text, name, options, origin)
+
+
+def _chosen(names: list[str], name: str | None, origin: str) -> str:
+    if not names:
+        raise errors.no_kernels(origin)
+    listed = ", ".join(names)
+    if name is None:
+        if len(names) > 1:
+            raise errors.name_one(origin, len(names), listed)
+        return names[0]
+    if name not in names:
+        raise errors.no_kernel_named(origin, name, listed)
+    return name
+
+
+def _arguments(kernel: KernelDescription) -> tuple[tuple[OwnArgument, ...], bool]:
+    """What a call passes, and whether the kernel is told its compute unit besides."""
+    if kernel.control == "AP_CTRL_NONE" or not kernel.name.isidentifier():
+        raise errors.free_running(kernel.name)
+    arguments = []
+    shared = tuple(a.name for a in kernel.arguments[-2:]) == UNIT_NAMES
+    for k, a in enumerate(kernel.arguments[:-2] if shared else kernel.arguments):
+        own = argument_of(a.name, a.c, k, size=a.size)
+        if own is None:
+            raise errors.bad_parameter(kernel.name, a.name, a.c)
+        arguments.append(own)
+    return tuple(arguments), shared

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from .._device import fpga_devices
 from .._tensor import Tensor
-from ..errors import own as errors
+from ..errors import image as errors
 from ..execute.copy import copy
 from ..execute.pointwise import replaced
 from ..rows.catalogue import ENTRIES
 from ..rows.op import Op
-from ..table import guess
+from ..terminal import guess
 
 F = TypeVar("F", bound=Callable[..., Any])
 OURS = ("ftensor", "aten")

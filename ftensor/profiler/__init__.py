@@ -11,15 +11,14 @@ from types import TracebackType
 
 from .._device import DeviceLike, backend_of, current_device
 from .._device import device as _device
-from ..errors import profiler as errors
+from ..errors import commands as errors
 from ..execute.observe import observed
 from . import report
 from .limits import Limits, limits
-from .record import Event, Memory, Recorder
-from .report import Average
-from .trace import as_trace
+from .record import MemoryUse, ProfiledEvent, Recorder
+from .report import Average, as_trace
 
-__all__ = ["Average", "Event", "Limits", "Memory", "limits", "profile"]
+__all__ = ["Average", "Limits", "MemoryUse", "ProfiledEvent", "limits", "profile"]
 
 
 class profile:
@@ -54,12 +53,12 @@ class profile:
         self._ended = perf_counter_ns()
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[ProfiledEvent]:
         """The launches and copies, in the order in which they were asked for."""
         return self._done.events
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> MemoryUse:
         """What tensors held."""
         return self._done.memory
 

@@ -1,4 +1,4 @@
-"""What is noted while a profile is taken: each launch, each copy of the host, each allocation."""
+"""What a profile records: launches, host copies, allocations, and the work of each launch."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..execute.observe import Observer
+from ..iterator.shape import numel
+from ..kernels.skeleton import skeleton_of
+from ..kernels.workload import distinct
 from ..rows.catalogue import ENTRIES
-from ..runtime.cold import notice
-from .work import Work, work_of
+from ..runtime.program import notice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +25,55 @@ if TYPE_CHECKING:
     from ..execute.launch import Launch
     from ..runtime.backend import Backend
     from ..runtime.storage import Storage
-    from ..runtime.stream import Stream
+    from ..runtime.stream import DeviceStream
+
+
+class Work(NamedTuple):
+    """`nbytes`: each byte of the inputs and the outputs once, whatever caches and temporaries see.
+    `flops`: operations on floating point numbers, a call of a function counted as one."""
+
+    title: str
+    shapes: str
+    nbytes: int
+    flops: int
+
+
+def work_of(launch: Launch, tensors: Sequence[Tensor]) -> Work:
+    """The work of a launch on these outputs and inputs."""
+    shapes = [x._shape for x in tensors]
+    titles: list[str] = []
+    located: set[int] = set()
+    read: set[int] = set()
+    counted: set[str] = set()
+    flops = 0
+    for step in launch.steps:
+        skeleton = skeleton_of(step.key)
+        titles.append(skeleton.title(step.key))
+        located |= {step.pointers[k] for k in skeleton.located(step.key)}
+        unread = skeleton.unread(step.geometry)
+        read |= {operand for k, operand in enumerate(step.pointers) if k not in unread}
+        read |= set(step.after)
+        # Steps of one kind share the operands: pieces of a launch, classes of results.
+        if step.key.skeleton not in counted:
+            counted.add(step.key.skeleton)
+            flops += skeleton.flops(step.key, step.geometry, shapes)
+    sizes = [distinct(x._shape, x._strides) * x._dtype.itemsize for x in tensors]
+    # Of what is found by indices, no more than that is read or written which the others hold.
+    others = [numel(shape) for k, shape in enumerate(shapes) if k not in located]
+    nbytes = 0
+    seen: set[tuple[int, int, int]] = set()
+    for k, x in enumerate(tensors):
+        size = sizes[k]
+        if k in located:
+            size = min(size, max(others, default=0) * x._dtype.itemsize)
+        place = (id(x._storage), x._offset, x._key)
+        if k in read and place not in seen:
+            nbytes += size
+        if launch.fresh or k not in launch.written:
+            seen.add(place)  # an operand may be passed once more where there is none
+    words = " ".join("x".join(map(str, shape)) or "1" for shape in shapes)
+    return Work(" ".join(dict.fromkeys(titles)), words, nbytes, flops)
+
 
 PACKAGE = __name__.partition(".")[0]
 # Between a program and its kernels: frames of these packages are not the program's.
@@ -33,7 +83,7 @@ OPS = frozenset(name.rpartition(".")[2] for name in ENTRIES)
 
 
 @dataclass(slots=True)
-class Event:
+class ProfiledEvent:
     """A launch, or a copy of the host. Times are nanoseconds of `time.perf_counter_ns`.
 
     From `called` to `ended` the host was at work, `compiling` of it in a compiler; from `begun`
@@ -57,7 +107,7 @@ class Event:
 
 
 @dataclass
-class Memory:
+class MemoryUse:
     """What tensors held while a profile was taken, in bytes, and who had asked for it."""
 
     before: int = 0  # what was held when it began
@@ -72,8 +122,8 @@ class Recorder(Observer):
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self.events: list[Event] = []
-        self.memory = Memory(backend.pool.allocated, backend.pool.allocated)
+        self.events: list[ProfiledEvent] = []
+        self.memory = MemoryUse(backend.pool.allocated, backend.pool.allocated)
         self._offset = _clocks_apart(backend)
         self._works: dict[int, tuple[Launch, Work]] = {}  # the launch, so that its id stays its own
         self._thread = threading.local()
@@ -83,7 +133,7 @@ class Recorder(Observer):
         """An op's call begins."""
         self._thread.called = perf_counter_ns(), notice.spent
 
-    def launch(self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
+    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
         """Note a launch between two marks in its stream."""
         called, spent = self._thread.__dict__.pop("called", (perf_counter_ns(), notice.spent))
         entry = self._works.get(id(launch))
@@ -100,7 +150,7 @@ class Recorder(Observer):
         timings = None if stream.launched == enqueued else (make(before), make(stream.enqueued()))
         work = entry[1]
         self.events.append(
-            Event(
+            ProfiledEvent(
                 "launch",
                 op or work.title,
                 work.title,
@@ -134,7 +184,7 @@ class Recorder(Observer):
         op, line = _caller()
         shape = "x".join(map(str, array.shape))
         self.events.append(
-            Event(
+            ProfiledEvent(
                 kind,
                 op or kind,
                 kind,

@@ -1,15 +1,16 @@
-"""What a profile says in figures: launches that are alike, in a table."""
+"""A profile as a table and as Chrome's trace events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
+from typing import Any
 
-from ..errors import profiler as errors
-from ..table import counted, size, table
+from ..errors import commands as errors
+from ..terminal import counted, size, table
 from .limits import Limits
-from .record import Event, Memory
+from .record import MemoryUse, ProfiledEvent
 
 GROUPS = ("op", "kernel", "shapes", "line")
 
@@ -48,7 +49,7 @@ ORDERS = ("device_time", "host_time", "compile_time", "count", "nbytes", "flops"
           "flop_rate", "limit", "name")  # fmt: skip
 
 
-def averages(events: Iterable[Event], group_by: str, limits: Limits) -> list[Average]:
+def averages(events: Iterable[ProfiledEvent], group_by: str, limits: Limits) -> list[Average]:
     """The launches among events, alike in op and kernel, and in shapes or in the program's line
     where these are asked for; the longest on the device first."""
     if group_by not in GROUPS:
@@ -105,7 +106,7 @@ def _rate(limit: float, unit: str, op: str) -> str:
     return f"{limit / 1e9:.1f} {unit}"
 
 
-def totals(events: list[Event], wall: int, memory: Memory, limits: Limits) -> str:
+def totals(events: list[ProfiledEvent], wall: int, memory: MemoryUse, limits: Limits) -> str:
     """What belongs to no op: the whole time, copies of the host, memory."""
     launches = [e for e in events if e.kind == "launch"]
     out = [
@@ -126,7 +127,7 @@ def totals(events: list[Event], wall: int, memory: Memory, limits: Limits) -> st
     return "\n".join(out)
 
 
-def busy(launches: Iterable[Event]) -> int:
+def busy(launches: Iterable[ProfiledEvent]) -> int:
     """Nanoseconds in which the device did something: launches on several streams may overlap."""
     total = until = 0
     for begun, done in sorted((e.begun, e.done) for e in launches):
@@ -155,3 +156,49 @@ def _ms(seconds: float) -> _Number:
 
 def _seconds(ns: int) -> str:
     return f"{ns / 1e6:.2f} ms"
+
+
+HOST, DEVICE = 1, 2  # the processes of a trace: rows of threads, and of streams
+
+
+def as_trace(events: Sequence[ProfiledEvent], memories: Sequence[MemoryUse], begun: int) -> dict[str, Any]:
+    """The trace; times are microseconds since the profile began (`begun`, nanoseconds)."""
+
+    def us(ns: int) -> float:
+        return (ns - begun) / 1e3
+
+    entries = [
+        {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": name}}
+        for pid, name in ((HOST, "host"), (DEVICE, "device"))
+    ]
+    # Streams are numbered as they are met: rows of small numbers.
+    streams: dict[int, int] = {}
+    for number, e in enumerate(events):
+        about = {"kernel": e.kernel, "shapes": e.shapes, "line": e.line, "bytes": e.work.nbytes, "flops": e.work.flops}
+        host = {"pid": HOST, "tid": e.thread, "cat": e.kind}
+        entries.append(
+            {"ph": "X", "name": e.op, "ts": us(e.called), "dur": (e.ended - e.called) / 1e3, "args": about, **host}
+        )
+        if e.compiling:
+            begin = {"ph": "X", "name": "compile", "ts": us(e.called), "dur": e.compiling / 1e3}
+            entries.append({**begin, "args": {"kernel": e.kernel}, **host})
+        if e.kind != "launch":
+            continue
+        tid = streams.setdefault(e.stream, len(streams))
+        row = {"pid": DEVICE, "tid": tid, "cat": "kernel"}
+        entries.append(
+            {"ph": "X", "name": e.kernel, "ts": us(e.begun), "dur": (e.done - e.begun) / 1e3, "args": about, **row}
+        )
+        # An arrow from the call to the kernel.
+        arrow = {"name": "launch", "cat": "launch", "id": number}
+        entries.append({"ph": "s", **arrow, "pid": HOST, "tid": e.thread, "ts": us(e.called)})
+        entries.append({"ph": "f", "bp": "e", **arrow, "pid": DEVICE, "tid": tid, "ts": us(e.begun)})
+    for tid in streams.values():
+        name = {"name": f"stream {tid}"}
+        entries.append({"ph": "M", "name": "thread_name", "pid": DEVICE, "tid": tid, "args": name})
+    for number, memory in enumerate(memories):
+        entries += [
+            {"ph": "C", "name": f"memory {number}", "pid": DEVICE, "tid": 0, "ts": us(at), "args": {"bytes": held}}
+            for at, held in memory.curve
+        ]
+    return {"displayTimeUnit": "ns", "traceEvents": entries}

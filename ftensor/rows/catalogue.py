@@ -1,15 +1,17 @@
-"""The lists of every row and of every op: what kernels compute, and what a user calls."""
+"""The catalogue of all rows and ops, and the op that is being called."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from inspect import signature, unwrap
+from types import FrameType
 from typing import Any, TypeVar, cast
 
 from .. import errors
+from ..runtime.call_site import levels_to_user
 from .op import BARE, Op, Reduce
 from .spelling import describe, numpy_names, show_types, signature_text
 
@@ -170,3 +172,25 @@ def op(
         return call
 
     return add
+
+
+def op_called() -> tuple[str, FrameType]:
+    """The outermost op that the program has called, and the program's frame.
+
+    Where no op is, as under a function of torch's device, the outermost function of ours is named.
+    """
+    user = sys._getframe(levels_to_user() - 1)
+    at, names = sys._getframe(1), []
+    while at is not user and at.f_back is not None:
+        if not at.f_globals.get("__name__", "").startswith("ftensor.graph."):  # `jit` of a function of ours
+            names.append(at.f_code.co_name)
+        at = at.f_back
+    names.reverse()
+    op = next((name for name in names if name in _ops() or name[:2] == "__"), names[0])
+    return op, user
+
+
+@cache
+def _ops() -> frozenset[str]:
+    """What functions of ops are called; others between a program and its launches name none."""
+    return frozenset(name.rpartition(".")[2] for name in ENTRIES)

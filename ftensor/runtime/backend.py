@@ -13,24 +13,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import lifetime
-from .blocks import Block
-from .kernel_table import KernelTable, Makers
-from .launch_table import LaunchTable
-from .parts import CompiledKernel, DeviceProperties, Executor, Keeps, KernelSource, OwnKernel, Prebuilt
-from .pool import POISON, Pool, poisoned
-from .prepared import As, prepared_as
+from .interfaces import CompiledKernel, DeviceProperties, Executor, Keeps, KernelSource, OwnKernel, Prebuilt
+from .launch_cache import KernelTable, LaunchTable, Makers, Tables
+from .pool import POISON, Block, MemoryPool, poisoned
 from .storage import Storage
-from .stream import CurrentStream, Stream
-from .tables import Tables
+from .stream import CurrentStream, DeviceStream
+from .thread_view import As, prepared_as
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..image.file import ImageFile
-    from ..kernels.own import OwnKey
-    from .opencl.own import OwnProgram
+    from ..kernels.user_kernels import OwnKey
+    from .opencl.launch import OwnProgram
     from .targets import Target
-    from .xrt.put_off import PutOff
+    from .xrt.deferred import PutOff
 
 
 class Backend(ABC):
@@ -63,7 +60,7 @@ class Backend(ABC):
         self.launches = LaunchTable(self.synchronize)
         self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
         self.making = Makers()
-        self._seen_by_thread: dict[int, As] = {}  # in prepared.py
+        self._seen_by_thread: dict[int, As] = {}  # in thread_view.py
         # The kernels of users' own that somebody holds, by key.
         self.own: weakref.WeakValueDictionary[Any, CompiledKernel] = weakref.WeakValueDictionary()
         # What is kept of storages' bytes, and goes where memory is wanted.
@@ -73,9 +70,9 @@ class Backend(ABC):
         self.closed = False
         # The streams that somebody holds, by id: a WeakSet takes microseconds to go through, and
         # each wait for the device does.
-        self.streams: dict[int, weakref.ref[Stream]] = {}
-        self.pool = poisoned(Pool(self, properties.total_memory, self._make_memory))
-        self.default_stream = Stream(self)
+        self.streams: dict[int, weakref.ref[DeviceStream]] = {}
+        self.pool = poisoned(MemoryPool(self, properties.total_memory, self._make_memory))
+        self.default_stream = DeviceStream(self)
         self.tables = Tables(self)
         self._current = CurrentStream(self.default_stream)
         lifetime.begin(self)
@@ -96,23 +93,23 @@ class Backend(ABC):
 
     # Streams
 
-    def current_stream(self) -> Stream:
+    def current_stream(self) -> DeviceStream:
         """The stream that this thread enqueues to."""
         return self._current.stream
 
-    def set_current_stream(self, stream: Stream) -> None:
+    def set_current_stream(self, stream: DeviceStream) -> None:
         """Let this thread enqueue to `stream` from now on."""
         assert stream.backend is self, "a stream of another device"
         self._current.stream = stream
 
-    def register_stream(self, stream: Stream) -> None:
+    def register_stream(self, stream: DeviceStream) -> None:
         """Called by a new stream."""
         held, number = self.streams, id(stream)
         held[number] = weakref.ref(stream, lambda gone: held.pop(number, None))
         if self.closed:
             stream.close()
 
-    def synchronize(self) -> list[Stream]:
+    def synchronize(self) -> list[DeviceStream]:
         """Wait for everything enqueued on any stream of this device; the streams."""
         streams = self.all_streams()
         for stream in streams:
@@ -142,7 +139,7 @@ class Backend(ABC):
         with prepared_as(self, seen, every_thread):
             yield
 
-    def all_streams(self) -> list[Stream]:
+    def all_streams(self) -> list[DeviceStream]:
         """The streams that somebody holds."""
         held = tuple(self.streams.values())
         return [stream for reference in held if (stream := reference()) is not None]
@@ -159,19 +156,19 @@ class Backend(ABC):
 
     def own_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
         """A kernel of an image that anybody made; RuntimeError where the device takes none."""
-        from ..errors.own import no_image_here
+        from ..errors.image import no_image_here
 
         raise no_image_here(self.properties.name, file.name)
 
     def own_program(self, source: str, options: Sequence[str]) -> OwnProgram:
         """A user's OpenCL C, compiled; RuntimeError where the device takes none."""
-        from ..errors.own import no_opencl_here
+        from ..errors.image import no_opencl_here
 
         raise no_opencl_here(self.properties.name)
 
     # Memory
 
-    def allocate(self, nbytes: int, stream: Stream | None = None, lasting: bool = False) -> Storage:
+    def allocate(self, nbytes: int, stream: DeviceStream | None = None, lasting: bool = False) -> Storage:
         """Memory for `nbytes` bytes on `stream`, by default the current one."""
         stream = stream or self._current.stream
         if self.executor is None:

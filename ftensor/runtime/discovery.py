@@ -1,4 +1,4 @@
-"""Finds the devices of this machine, once, when the first one is needed."""
+"""Device discovery, and which of the devices `fpga` stands for."""
 
 from __future__ import annotations
 
@@ -7,15 +7,110 @@ import os
 import shlex
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from . import lifetime, signals, targets
+from . import lifetime, targets
 from .targets import Target
 
 if TYPE_CHECKING:
     from .backend import Backend
+
+
+def _auto(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
+    """All devices that are of one make with the best."""
+    devices = _explicit(detected)
+    return [d for d in devices if _make(d) == _make(devices[0])]
+
+
+def _make(device: DetectedDevice) -> tuple[str, str, str]:
+    return device.target.name, device.platform, device.version
+
+
+def _explicit(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
+    """Every OpenCL device; csim where there is none."""
+    return [d for d in detected if d.target.kind != "csim"] or list(detected)
+
+
+def _cpu(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
+    return _kind("cpu")(detected) or _kind("csim")(detected)
+
+
+def _kind(kind: str) -> Callable[[Sequence[DetectedDevice]], list[DetectedDevice]]:
+    return lambda detected: [d for d in detected if d.target.kind == kind]
+
+
+POLICIES: dict[str, Callable[[Sequence[DetectedDevice]], list[DetectedDevice]]] = {
+    "auto": _auto,
+    "explicit": _explicit,
+    "fpga": _kind("board"),
+    "gpu": _kind("gpu"),
+    "cpu": _cpu,
+    "csim": _kind("csim"),
+}
+
+
+def select(mapping: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
+    """The devices that become fpga:0, fpga:1, ... under a mapping; empty if none fits.
+
+    A mapping is a policy, the name of a target, or a part of a platform's name or version; a
+    part of a device's name is tried last. ":N" behind it takes one of the devices it gives.
+    """
+    word, colon, number = mapping.strip().lower().rpartition(":")
+    if not (colon and number.isdecimal()):
+        word, number = mapping.strip().lower(), ""
+    chosen = POLICIES[word](detected) if word in POLICIES else _named(word, detected)
+    return chosen[int(number) : int(number) + 1] if number else chosen
+
+
+def _named(word: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
+    tests: tuple[Callable[[DetectedDevice], bool], ...] = (
+        lambda d: word == d.target.name,
+        lambda d: word in f"{d.target.name}\n{d.platform}\n{d.version}".lower(),
+        lambda d: word in d.name.lower(),
+    )
+    return next((hits for test in tests if word and (hits := list(filter(test, detected)))), [])
+
+
+def selector(device: DetectedDevice, detected: Sequence[DetectedDevice]) -> str:
+    """The shortest mapping by which a user gets just this one of the devices found."""
+    family = [d for d in detected if d.target is device.target]
+    if len(family) == 1:
+        return device.target.name
+    return f"{device.target.name}:{family.index(device)}"
+
+
+def host(mapped: Sequence[DetectedDevice], detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
+    """What `cpu` stands for, at most one: the device in use if it is the host, else the first
+    host runtime, so that a program which chose one runtime doesn't open a second."""
+    return [d for d in mapped[:1] if d.target.kind in ("cpu", "csim")] or _cpu(detected)[:1]
+
+
+def advice(mapping: str) -> list[str]:
+    """The steps that would get a device for a mapping, the likeliest first."""
+    word = mapping.strip().lower().partition(":")[0]
+    kinds = {"fpga": ("board",), "gpu": ("gpu",), "csim": ("csim",)}.get(word, ("cpu", "csim"))
+    rows = [row for row in targets.TARGETS if word and word in row.name and word not in POLICIES]
+    if not rows:
+        names = {
+            "board": ("xilinx", "intel-fpga-emulator"),
+            "gpu": ("nvidia", "amd", "intel-gpu"),
+            "cpu": ("intel-cpu", "pocl"),
+            "csim": ("csim",),
+        }
+        rows = [targets.BY_NAME[name] for kind in kinds for name in names[kind]]
+    return [f"{row.name}: {row.advice}" for row in rows]
+
+
+def require(mapping: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
+    """`select`, or the error that says what would help."""
+    chosen = select(mapping, detected)
+    if not chosen:
+        present = [f"{selector(d, detected)} ({d.name})" for d in detected]
+        raise errors.no_device(mapping, present, advice(mapping), [*POLICIES, *targets.BY_NAME])
+    return chosen
 
 
 ASKED_BEFORE = (
@@ -87,7 +182,7 @@ def _has_board() -> bool:
 
 
 @dataclass(frozen=True)
-class Report:
+class DiscoveryReport:
     """What discovery saw; `notes` are sentences about what it could not use, and why."""
 
     devices: tuple[DetectedDevice, ...]
@@ -96,7 +191,7 @@ class Report:
     platforms: tuple[tuple[str, str], ...]  # names and versions, with or without devices
 
 
-_report: Report | None = None
+_report: DiscoveryReport | None = None
 _lock = threading.RLock()
 
 
@@ -114,7 +209,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def report() -> Report:
+def report() -> DiscoveryReport:
     """All that discovery has to say; the search runs once per process."""
     global _report
     if _report is None:
@@ -129,7 +224,7 @@ def find() -> list[DetectedDevice]:
     return list(report().devices)
 
 
-def _search() -> Report:
+def _search() -> DiscoveryReport:
     # Not at the top: this reads the installed packages' records, which importing ftensor need not.
     from . import icd
 
@@ -146,12 +241,12 @@ def _search() -> Report:
         notes.append(ASKED_BEFORE if imported else NOT_LOADED)
     if compiler := targets.csim_compiler():
         devices.append(_csim(compiler))
-    return Report(tuple(_in_order(devices)), tuple(notes), entries, tuple(platforms))
+    return DiscoveryReport(tuple(_in_order(devices)), tuple(notes), entries, tuple(platforms))
 
 
 def _import_pyopencl(notes: list[str]) -> Any:
     try:
-        with signals.deferred():
+        with lifetime.deferred():
             return importlib.import_module("pyopencl")
     except ImportError as failure:  # absent, or its compiled part does not load here
         notes.append(f"pyopencl cannot be imported: {failure}")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from .. import errors
 from ..errors import KernelNotBuilt
-from ..table import table
-from . import mapping, targets
-from .callers import levels_to_user
+from ..terminal import table
+from . import discovery, targets
+from .call_site import levels_to_user
 from .discovery import DetectedDevice, find
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _chosen(preferred: DetectedDevice | None, detected: Sequence[DetectedDevice]
             return runtime
     csim = next((d for d in detected if d.target is targets.CSIM), None)
     if csim is None:
-        return mapping.require("cpu", detected)[0]  # raises, and says what would help
+        return discovery.require("cpu", detected)[0]  # raises, and says what would help
     from .csim.backend import CSimBackend
 
     # One that compiles, beside the one that may have been opened with images.

@@ -1,19 +1,16 @@
-"""The two moments when all opened devices matter: the interpreter's exit, and a fork."""
+"""Process events: signals during foreign code, the interpreter's exit, forks."""
 
 from __future__ import annotations
 
 import atexit
-
-# Its hooks hold its lock from the start of a fork on: hooks that are registered later come before,
-# and so can wait for threads that want to log. pyopencl would import it, perhaps amid a fork.
-import logging  # noqa: F401
 import os
+import signal
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from traceback import walk_stack
 from typing import TYPE_CHECKING
@@ -22,6 +19,40 @@ from .pool import LostPool, wait_unless_exiting
 
 if TYPE_CHECKING:
     from .backend import Backend
+
+
+_SIGNALS = frozenset(signal.valid_signals())  # asked for once: that takes longer than all else here
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Inside the block no handler of a signal runs; those that were asked for run behind it.
+
+    pyopencl's compiled part ends the process where an exception comes out of Python code that it
+    calls while it is imported, and cannot be imported again: Ctrl-C would be such an exception.
+    Python runs handlers in the main thread alone, so in others nothing is to be done.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    noted: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    mine = {number: handler for number, handler in handlers.items() if callable(handler)}
+    try:
+        for number in mine:
+            signal.signal(number, lambda number, _: noted.append(number))
+        yield
+    finally:
+        for number, handler in mine.items():
+            signal.signal(number, handler)
+        with ExitStack() as each:  # also behind one that raises
+            for late in reversed(noted):
+                each.callback(signal.raise_signal, late)
+
+
+# Its hooks hold its lock from the start of a fork on: hooks that are registered later come before,
+# and so can wait for threads that want to log. pyopencl would import it, perhaps amid a fork.
+
 
 EXIT_PATIENCE = 10.0  # seconds in which other threads come back from a runtime
 FORK_PATIENCE = 60.0  # seconds in which other threads finish what a child could not

@@ -1,4 +1,4 @@
-"""The memory pool of one device: who gets which block, statistics, and the limit."""
+"""The memory pool of a device: size classes, free lists per stream, statistics, the limit."""
 
 from __future__ import annotations
 
@@ -11,18 +11,69 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from .blocks import SPARE, VECTOR, Block, FreeLists, larger, size_class
 from .storage import Storage
 
 if TYPE_CHECKING:
     from .backend import Backend
-    from .stream import Stream
+    from .stream import DeviceStream
+
+
+VECTOR = 64  # bytes: the width of a kernel's memory port, and the tail padding of every block
+# Bytes at most by which a free block may be larger than a request that no block of its own class
+# serves; also less than twice as large. Else sizes that change from call to call, as lengths of
+# texts do, would leave blocks of every class behind.
+SPARE = 1 << 24
+
+
+def size_class(nbytes: int) -> int:
+    """The usable bytes of the block that serves a request: at most an eighth more, above 512.
+
+    Multiples of 64, and eight steps per power of two, so that few classes exist and powers of
+    two are met exactly.
+    """
+    if nbytes <= 512:
+        return (nbytes + 63) & -64 or 64
+    step = 1 << ((nbytes - 1).bit_length() - 4)
+    return (nbytes + step - 1) & -step
+
+
+class Block:
+    """Memory as the device gave it; `size` usable bytes, with one spare vector behind them."""
+
+    __slots__ = ("handle", "memory", "pool", "ptr", "size")
+
+    def __init__(self, pool: MemoryPool, size: int, handle: Any, ptr: int | None, memory: object) -> None:
+        self.pool = pool
+        self.size = size
+        self.handle = handle
+        self.ptr = ptr
+        self.memory = memory  # the host memory behind the handle, if it is ours
+
+
+class FreeLists(dict[int, list[Block]]):
+    """The free blocks of one stream by size class; a class is made when first asked for."""
+
+    def __missing__(self, size: int) -> list[Block]:
+        return self.setdefault(size, [])
+
+
+def larger(size: int, stream: DeviceStream) -> Block | None:
+    """A free block that is somewhat larger, if there is one: the smallest of these."""
+    most, free = min(2 * size, size + SPARE), stream.free
+    # The class behind one is an eighth of a power of two away (`size_class`).
+    while size >= 512 and (size := size + (1 << (size.bit_length() - 4))) < most:
+        blocks = free.get(size)
+        if blocks:
+            with suppress(IndexError):  # another thread took the last one
+                return blocks.pop()
+    return None
+
 
 REPLACED = 1 << 16  # bytes of a free block that is worth giving back for a larger one
 POISON = 0xFF  # the byte: NaN in every floating point dtype but float8_e5m2fnuz, -1 in integers
 
 
-class Pool:
+class MemoryPool:
     """Hands out storages and keeps what comes back for the next request of that size and stream.
 
     A block freed while its stream still works is reused on that stream at once: the queue runs
@@ -52,7 +103,7 @@ class Pool:
         """The device turned out to have `total` bytes; the environment's limit goes before."""
         self.limit = _limit_from_environment() or total
 
-    def take(self, nbytes: int, stream: Stream) -> Storage:
+    def take(self, nbytes: int, stream: DeviceStream) -> Storage:
         """A storage of `nbytes`; its bytes are whatever was there before."""
         if nbytes <= 512:
             size = (nbytes + 63) & -64 or 64
@@ -99,12 +150,12 @@ class Pool:
             self.blocks.add(block)
             return block
 
-    def _grow(self, size: int, nbytes: int, stream: Stream) -> Block:
+    def _grow(self, size: int, nbytes: int, stream: DeviceStream) -> Block:
         block = self._new_block(size, nbytes)
         self._replace(size, stream)
         return block
 
-    def _replace(self, size: int, stream: Stream) -> None:
+    def _replace(self, size: int, stream: DeviceStream) -> None:
         """Give one smaller free block back to the system, whose requests a new one will serve."""
         least = max(size - SPARE, size // 2, REPLACED)
         other = size_class(least + 1)
@@ -142,7 +193,7 @@ class Pool:
         of = self.backend.properties
         return errors.out_of_memory(of.name, nbytes, self.allocated, self.reserved, self.limit, of.max_allocation)
 
-    def adopt(self, block: Block, stream: Stream, owner: object, readonly: bool) -> Storage:
+    def adopt(self, block: Block, stream: DeviceStream, owner: object, readonly: bool) -> Storage:
         """A storage on memory that `owner` keeps alive; it never enters the free lists."""
         self.reap()
         self.adopted += block.size
@@ -250,10 +301,10 @@ def wait_unless_exiting() -> None:
         threading.Event().wait()
 
 
-class ClosedPool(Pool):
+class ClosedPool(MemoryPool):
     """What a pool becomes when the interpreter exits."""
 
-    def take(self, nbytes: int, stream: Stream) -> Storage:
+    def take(self, nbytes: int, stream: DeviceStream) -> Storage:
         """A storage, for the exiting thread alone."""
         self.check_open()
         return super().take(nbytes, stream)
@@ -268,10 +319,10 @@ def leak(thing: object) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
-class LostPool(Pool):
+class LostPool(MemoryPool):
     """What a pool becomes in a forked child: nothing is handed out, nothing asks the device."""
 
-    def take(self, nbytes: int, stream: Stream) -> Storage:
+    def take(self, nbytes: int, stream: DeviceStream) -> Storage:
         """Fails: the memory could not be used."""
         self.check_open()
         return super().take(nbytes, stream)
@@ -285,7 +336,7 @@ class LostPool(Pool):
         leak(storage.block)
 
 
-def poisoned(pool: Pool) -> Pool:
+def poisoned(pool: MemoryPool) -> MemoryPool:
     """The pool, which with FTENSOR_POISON=1 fills what it hands out: memory that no kernel has
     written shows then. A class of its own, so that `take` costs nothing where it is not set."""
     text = os.environ.get("FTENSOR_POISON", "").strip()
@@ -294,7 +345,7 @@ def poisoned(pool: Pool) -> Pool:
     if text == "1":
         kind = type(pool)
 
-        def take(self: Pool, nbytes: int, stream: Stream) -> Storage:
+        def take(self: MemoryPool, nbytes: int, stream: DeviceStream) -> Storage:
             storage = kind.take(self, nbytes, stream)
             # Whole vectors, as kernels fill them; nobody reads what is behind.
             self.backend.poison(storage, (nbytes + VECTOR - 1) & -VECTOR)

@@ -1,19 +1,93 @@
-"""From a key to a launchable kernel: compiled from source, or looked up in the device's images."""
+"""From a key to a launchable kernel: compiled, loaded from the disk cache, or found in an image."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Timer
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.key import Key
-from ..kernels.skeleton import skeleton_of
+from ..kernels.skeleton import board_skeleton_of, skeleton_of
 from . import lifetime
 
 if TYPE_CHECKING:
     from .backend import Backend
-    from .parts import CompiledKernel
+    from .interfaces import CompiledKernel, KernelSource
+
+
+PATIENCE = 2.0  # seconds of compiling before a word is said
+
+
+class Notice:
+    """Says once in a process that kernels are compiled, when that has taken long."""
+
+    def __init__(self, timer: Callable[..., Any] = Timer, clock: Callable[[], float] = monotonic) -> None:
+        self.timer, self.clock = timer, clock
+        self.spent, self.said = 0.0, False
+
+    @contextmanager
+    def compiling(self, device: str) -> Iterator[None]:
+        """Around a compilation, whose time is added to that of those before."""
+        began, timer = self.clock(), None
+        if not self.said and sys.stderr is not None and sys.stderr.isatty():
+            timer = self.timer(max(0.0, PATIENCE - self.spent), self._say, (device,))
+            timer.daemon = True
+            timer.start()
+        try:
+            yield
+        finally:
+            if timer is not None:
+                timer.cancel()
+            self.spent += self.clock() - began
+
+    def _say(self, device: str) -> None:
+        if not self.said:
+            self.said = True
+            text = f"ftensor: kernels are being compiled for {device}, and kept for the next time"
+            print(f"{text} (ftensor docs compile-times)", file=sys.stderr, flush=True)
+
+
+notice = Notice()
+
+
+# Intel's CPU runtime takes 0.064 s of CPU for a simple kernel alone and 0.021 s in ten; what a
+# process loads for one of them holds all.
+MOST_TOGETHER = 10
+# What the cache holds for a kernel that was compiled together with others: where they are.
+JOINT = b"ftensor: compiled together, in "
+# Where a text's own part begins: its holes and its skeleton, all of them macros and a kernel.
+OWN = "\n#define FT_NAME "
+DEFINED = re.compile(r"^#define (\w+)", re.M)
+
+
+def groups(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
+    """Programs that may be one: alike up to their own part, with dialect and helpers."""
+    by_head: dict[str, list[list[KernelSource]]] = {}
+    for program in programs:
+        head, _, own = program.source.partition(OWN)
+        one = OWN not in own and "#define FT_KERNEL" in head  # others have kernels as parts
+        shared = head if own and one else program.source
+        among = by_head.setdefault(shared, [[]])
+        if len(among[-1]) == MOST_TOGETHER:
+            among.append([])
+        among[-1].append(program)
+    return [group for among in by_head.values() for group in among]
+
+
+def joined(programs: list[KernelSource]) -> str:
+    """The text of a group: what they share, then each one's own part, whose words it takes back."""
+    if len(programs) == 1:
+        return programs[0].source
+    parts = [programs[0].source.partition(OWN)[0]]
+    for program in programs:
+        own = OWN + program.source.partition(OWN)[2]
+        parts += [own, *(f"#undef {name}" for name in dict.fromkeys(DEFINED.findall(own)))]
+    return "\n".join(parts)
 
 
 # While something stands for an image (ftensor/toolchain/trace.py): whether that holds a key.

@@ -1,16 +1,29 @@
-"""Storage: one device buffer, who owns it, and its host address when the device shares memory."""
+"""Storage: one device buffer, its owner, its host address where the device shares memory."""
 
 from __future__ import annotations
 
 import os
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 if TYPE_CHECKING:
     from .backend import Backend
-    from .blocks import Block
-    from .stream import Stream
+    from .pool import Block
+    from .stream import DeviceStream
+
+
+def free_memory() -> int:
+    """Bytes that programs may still use, those that files are kept in meanwhile among them."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
 _NOBODY: list[int] = []
@@ -58,7 +71,7 @@ class Storage:
     def __init__(
         self,
         backend: Backend,
-        stream: Stream,
+        stream: DeviceStream,
         block: Block,
         nbytes: int,
         owner: object | None = None,
@@ -72,11 +85,11 @@ class Storage:
         self.nbytes = nbytes
         self.owner = owner
         self.readonly = readonly
-        self.users: WeakSet[Stream] | None = None
+        self.users: WeakSet[DeviceStream] | None = None
         self.device: Any = None
         # (dtype, least, greatest) of whatever elements are read, where the host knows them.
         self.bounds: tuple[Any, int, int] | None = None
-        # What was made of the bytes and kept for the next call (execute/derived.py).
+        # What was made of the bytes and kept for the next call (execute/packed_weights.py).
         self.derived: Any = None
         # Whether somebody has the address for good, who may write there unseen.
         self.exposed = False

@@ -1,20 +1,68 @@
-"""Streams: commands in order within a stream, and waits between streams."""
+"""Streams and events: commands in order within a stream, waits between streams."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
 from .. import errors
-from .blocks import FreeLists
-from .event import Event
-from .pool import wait_unless_exiting
+from .pool import FreeLists, wait_unless_exiting
 
 if TYPE_CHECKING:
     from .backend import Backend
     from .storage import Storage
+
+
+class Event:
+    """A point in a stream's work, as `torch.cuda.Event`."""
+
+    # Which stream is meant where none is given: the devices' names say it (`_device.py`).
+    current_stream: Callable[[], DeviceStream]
+
+    def __init__(self, enable_timing: bool = False) -> None:
+        self.enable_timing = enable_timing
+        self.stream: DeviceStream | None = None
+        self.backend: Backend | None = None
+        self.marker: Any = None
+        self._timing: Any = None
+
+    def record(self, stream: DeviceStream | None = None) -> None:
+        """Take the place behind everything enqueued in the stream so far."""
+        if stream is None:
+            stream = self.current_stream()
+        self.stream, self.backend = stream, stream.backend
+        self.marker = stream.marker()
+        if self.enable_timing:
+            self._timing = stream.backend.make_timing(self.marker)
+
+    def wait(self, stream: DeviceStream | None = None) -> None:
+        """Let a stream (the current one by default) wait for this event."""
+        if stream is None and self.backend is not None:
+            stream = self.backend.current_stream()
+        if stream is not None:
+            stream.wait_event(self)
+
+    def query(self) -> bool:
+        """Whether the work before the event is done; an unrecorded event is."""
+        return self.backend is None or self.backend.marker_done(self.marker)
+
+    def synchronize(self) -> None:
+        """Let the host wait for the event."""
+        if self.backend is not None:
+            self.backend.finish_marker(self.marker)
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds from this event to `end`."""
+        if self.backend is None or end.backend is None or self._timing is None or (end._timing is None):
+            raise errors.event_without_time(self.backend is not None and end.backend is not None)
+        start_ns = self.backend.timing_ns(self._timing)
+        return (end.backend.timing_ns(end._timing) - start_ns) * 1e-6
+
+    def __repr__(self) -> str:
+        return f"Event(enable_timing={self.enable_timing}, recorded={self.marker is not None})"
 
 
 class Doubt(Protocol):
@@ -24,8 +72,8 @@ class Doubt(Protocol):
         """The error, if there was one; the work is done."""
 
 
-class Stream:
-    """One in-order queue of a device, as `torch.cuda.Stream`; `priority` is noted."""
+class DeviceStream:
+    """One in-order queue of a device, as `torch.cuda.DeviceStream`; `priority` is noted."""
 
     def __init__(self, backend: Backend, priority: int = 0) -> None:
         self.backend = backend
@@ -179,13 +227,13 @@ class Stream:
             self.backend.wait_marker(self.queue, event.marker, event.backend)
             self.note()
 
-    def wait_stream(self, stream: Stream) -> None:
+    def wait_stream(self, stream: DeviceStream) -> None:
         """Let what is enqueued here from now on wait for the other stream's work so far."""
         if stream is not self:
             stream.backend.settle()
             self.wait_enqueued(stream)
 
-    def wait_enqueued(self, stream: Stream) -> None:
+    def wait_enqueued(self, stream: DeviceStream) -> None:
         """As `wait_stream`, but not for what is put off."""
         if stream is self or stream.idle():
             return
@@ -221,7 +269,7 @@ class _Unseen:
     command_execution_status = 1
 
 
-class ClosedStream(Stream):
+class ClosedStream(DeviceStream):
     """What a stream becomes when the interpreter exits: only the exiting thread gets its queue, and
     waits for each command. Hooks that were registered before ours and finalizers may still run ops,
     and nobody comes after them who could wait."""
@@ -248,7 +296,7 @@ class ClosedStream(Stream):
         self.finish()
 
 
-class LostStream(Stream):
+class LostStream(DeviceStream):
     """What a stream becomes in a forked child, where the threads that served it don't exist."""
 
     @property
@@ -267,5 +315,5 @@ class LostStream(Stream):
 class CurrentStream(threading.local):
     """Which stream a thread enqueues to."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: DeviceStream) -> None:
         self.stream = stream

@@ -1,12 +1,16 @@
-"""The families of devices ftensor knows: one row each, in the order in which `auto` takes them."""
+"""Families of devices, a row each, and thresholds that `ftensor tune` measured."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import shutil
 from dataclasses import dataclass, replace
+
+from .. import errors
+from . import cache
 
 # What the extra `cpu` holds: a command that is right in a checkout and for a wheel alike.
 CPU_RUNTIME = "pip install intel-opencl-rt intel-cmplr-lib-rt"
@@ -188,3 +192,24 @@ def csim_compiler() -> list[str] | None:
     """The C++ compiler of the C simulation, as words: $CXX, else g++; None when it is not there."""
     command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
     return command if shutil.which(command[0]) else None
+
+
+def as_tuned(target: Target, name: str) -> Target:
+    """The family with what is kept under a name; as it was where that is nothing, and where
+    FTENSOR_TUNED is 0."""
+    text = os.environ.get("FTENSOR_TUNED", "").strip()
+    if text not in ("", "0", "1"):
+        raise errors.environment_value("FTENSOR_TUNED", text, "0 or 1")
+    kept = cache.get(name) if text != "0" else None
+    return target if kept is None else replace(target, **json.loads(kept))
+
+
+def keep(target: Target, name: str) -> bool:
+    """Keep a family's thresholds for later processes; False where the cache can't be written."""
+    kept = {field: getattr(target, field) for field in TUNED}
+    return cache.put(name, json.dumps(kept).encode()) is not None
+
+
+def forget(name: str) -> None:
+    """Have the family's own thresholds again, in later processes."""
+    cache.drop(name)

@@ -11,14 +11,13 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..boards import Board, of_platform
-from ..errors.build import BuildError, flushed_elsewhere, not_a_clock, not_a_memory
+from ..errors.build import BuildError, InventoryError, flushed_elsewhere, not_a_clock, not_a_memory
 from ..errors.image import ImageError
-from ..errors.inventory import InventoryError
-from ..table import complain, counted
-from .target import Toolchain
+from ..terminal import complain, counted
+from .make import Toolchain
 
 if TYPE_CHECKING:
-    from .group import Group
+    from .group import KernelGroup
     from .inventory.read import Inventory
 
 HIGHEST_CLOCK = 2000.0  # MHz
@@ -97,7 +96,7 @@ def _command(arguments: argparse.Namespace) -> int:
     return 1 if built.failures else 0
 
 
-def _expanded(wanted: Inventory, joint: bool, banks: str | None) -> tuple[Group, ...]:
+def _expanded(wanted: Inventory, joint: bool, banks: str | None) -> tuple[KernelGroup, ...]:
     """The kernels of an inventory, in memories that the command may name."""
     from .inventory import read as inventory
 
@@ -105,7 +104,7 @@ def _expanded(wanted: Inventory, joint: bool, banks: str | None) -> tuple[Group,
     return groups if banks is None else tuple(replace(group, banks=banks) for group in groups)
 
 
-def _smaller(name: str, board: Board, banks: str | None) -> tuple[Inventory, tuple[Group, ...]] | None:
+def _smaller(name: str, board: Board, banks: str | None) -> tuple[Inventory, tuple[KernelGroup, ...]] | None:
     """Of an inventory that comes with ftensor the form for small boards, where it has one and that
     fits."""
     from .area import fit

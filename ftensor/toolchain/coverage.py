@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..dtypes import FULL
-from ..errors.estimate import EstimateError
+from ..errors.build import InventoryError, no_kernel_of, nothing_to_write, unreadable
+from ..errors.commands import EstimateError
 from ..errors.image import ImageError
-from ..errors.inventory import InventoryError, no_kernel_of, nothing_to_write, unreadable
-from ..kernels.board_skeleton import BoardSkeleton, board_named, layouts
-from ..table import complain, counted, table
-from .inventory.signatures import BY_NAME
+from ..kernels.skeleton import BoardSkeleton, board_named, layouts
+from ..terminal import complain, counted, table
+from .inventory.keys import BY_NAME
 from .needs import traced
 
 if TYPE_CHECKING:
@@ -137,8 +137,8 @@ def records(source: str) -> tuple[KernelRecord, ...]:
         if locate(path).suffix == ".aocx":
             return records(str(beside))
         return read(path).manifest.kernels
+    from .group import record
     from .inventory import read as inventory
-    from .record import record
 
     return tuple(record(group, "") for group in inventory.expand(inventory.read(source)))
 

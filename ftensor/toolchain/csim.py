@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING
 from ..errors.build import no_cxx, not_joined
 from ..image.manifest import Manifest
 from ..kernels.channels import channels
-from ..kernels.linked import StageKey
+from ..kernels.staged import StageKey
 from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import CSIM, csim_compiler
-from .group import Group, arguments
-from .jobs.job import Job, content_key
-from .jobs.state import write_whole
-from .jobs.workspace import Source, Workspace, included, lay_out, without_comments
-from .target import version_text
+from .group import KernelGroup, arguments
+from .jobs.workspace import Job, Source, Workspace, content_key, included, lay_out, without_comments, write_whole
+from .make import version_text
 from .vitis import link
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ CHANNEL = GIB // 64
 
 
 def write_sources(
-    groups: Sequence[Group], folders: Workspace, include: Sequence[Path], flush: bool = False
+    groups: Sequence[KernelGroup], folders: Workspace, include: Sequence[Path], flush: bool = False
 ) -> list[Source]:
     """The C++ of the kernels and the headers beside it, for v++ and for g++ alike; but with
     `flush`, which is g++'s alone, kernels begin by telling the processor to."""
@@ -73,7 +71,7 @@ class CSim:
         own = {Path(self.compiler[0]).name: self._version}
         return own | ({"subnormals": "flushed to zero"} if self.flush else {})
 
-    def sources(self, groups: Sequence[Group], folders: Workspace) -> list[Source]:
+    def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
         """The C++ that v++ would get; its Vitis headers are thin stand-ins, if none are named."""
         return write_sources(groups, folders, self._include(folders), self.flush)
 
@@ -85,7 +83,7 @@ class CSim:
     def _included(self, folders: Workspace) -> list[str]:
         return [word for folder in self._include(folders) for word in ("-I", file_word(folder))]
 
-    def _joining(self, groups: Sequence[Group], folders: Workspace) -> dict[str, str]:
+    def _joining(self, groups: Sequence[KernelGroup], folders: Workspace) -> dict[str, str]:
         """The files that join the kernels of linked graphs, with what each depends on."""
         from .vitis.joined import sources
         from .vitis.source import VITIS_INCLUDE, standins, vitis_headers
@@ -111,7 +109,7 @@ class CSim:
         log = folders.logs / f"{source.name}.log"
         return Job(source.name, command, output, log, key, source.size)
 
-    def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace) -> Job:
+    def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
         """One shared object of all kernels."""
         joining = self._joining(groups, folders)
         key = content_key(*(job.key for job in objects), *joining.values(), *FLAGS, self._version)
@@ -124,11 +122,11 @@ class CSim:
         weight = 0.02 * sum(job.weight for job in objects)
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
-    def banks(self, groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
+    def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
         """As a board would have them, so that the runtime meets the same choices."""
         return link.banks(groups)
 
-    def image(self, linked: Path, groups: Sequence[Group], manifest: Manifest) -> tuple[bytes, Manifest]:
+    def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
         """The shared object packed for XRT."""
         from ..image.pack import content_uuid, pack
 
@@ -138,7 +136,7 @@ class CSim:
         return pack(described, library, manifest.to_json()), manifest
 
 
-def describe(groups: Sequence[Group], name: str, platform: str, clock_mhz: float) -> Description:
+def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz: float) -> Description:
     """What the container says of the kernels: arguments, compute units, memories."""
     from ..image.contents import ArgumentDescription, ComputeUnit, Description, KernelDescription
 

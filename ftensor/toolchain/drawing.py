@@ -10,24 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..boards import Board, find, of_platform
-from ..errors.estimate import EstimateError
+from ..errors.build import InventoryError
+from ..errors.commands import EstimateError, PictureError
 from ..errors.image import ImageError
-from ..errors.inventory import InventoryError
-from ..errors.picture import PictureError
 from ..image.file import ImageFile, locate
 from ..image.file import read as read_image
 from ..image.manifest import KernelRecord
 from ..picture import FULL, PLAIN, check, figure, save, styled
-from ..table import complain, counted
+from ..terminal import complain, counted
 from .area import fit
-from .area.kernel import area
+from .area.fit import area
 from .coverage import members
-from .group import Group
+from .group import KernelGroup, record
 from .inventory.read import expand, known
 from .inventory.read import read as read_inventory
-from .record import record
-from .vitis.interface import bundles
-from .vitis.placement import place, unit_names
+from .vitis.interface import bundles, place, unit_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +63,7 @@ class Drawn:
         return ", ".join(names[:shown]) + more
 
 
-def of_groups(groups: Sequence[Group], board: Board) -> tuple[Drawn, ...]:
+def of_groups(groups: Sequence[KernelGroup], board: Board) -> tuple[Drawn, ...]:
     """The kernels of an inventory, placed and measured for a board."""
     placed = place(groups, board)
     kernels = []
@@ -80,12 +77,12 @@ def of_groups(groups: Sequence[Group], board: Board) -> tuple[Drawn, ...]:
     return tuple(kernels)
 
 
-def takes(group: Group, board: Board) -> dict[str, float]:
+def takes(group: KernelGroup, board: Board) -> dict[str, float]:
     """The shares of a board that a kernel takes."""
     return dict(zip(fit.TITLES.values(), fit.share(area(group).whole, board)))
 
 
-def of_image(image: ImageFile, groups: Sequence[Group], board: Board | None) -> tuple[Drawn, ...]:
+def of_image(image: ImageFile, groups: Sequence[KernelGroup], board: Board | None) -> tuple[Drawn, ...]:
     """The kernels of an image, as its file has them; areas where the `groups` are known."""
     by_name = {group.name: group for group in groups}
     kernels = []
@@ -200,7 +197,7 @@ def _figure(arguments: argparse.Namespace) -> Figure:
     return drawn(title, of_image(image, groups, board), board)
 
 
-def _groups(image: ImageFile) -> tuple[Group, ...]:
+def _groups(image: ImageFile) -> tuple[KernelGroup, ...]:
     """The kernels of an image whose inventory is one of those that come with ftensor."""
     for path in known().values():
         inventory = read_inventory(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors.graph import bad_name
 from ..graph import jit
-from ..graph.cut import Exported, Streams
+from ..graph.dataflow import Exported, Streams
 from ..kernels.portable import digest, text
 from ..kernels.skeletons import staged
 from ..kernels.staged import StagedKey
@@ -24,10 +24,10 @@ def install() -> None:
 def program(key: StagedKey) -> str:
     """The HLS C++ of a key for g++, with all that it includes, and its function called as its entry
     is."""
-    from .group import Group
+    from .group import KernelGroup
     from .vitis.source import source, whole
 
-    text = whole(source(Group("graph", (key,))))
+    text = whole(source(KernelGroup("graph", (key,))))
     return text.replace('extern "C" void graph(', f'extern "C" void {key.entry}(')
 
 
@@ -57,11 +57,11 @@ def write(of: Streams, name: str) -> Exported:
 
 def _texts(key: StagedKey, name: str) -> dict[str, str]:
     """The files of a kernel, by their kinds."""
-    from .group import Group
-    from .intel import source as intel
+    from .group import KernelGroup
+    from .intel import target as intel
     from .vitis import source as vitis
 
-    group = Group(name, (key,))
+    group = KernelGroup(name, (key,))
     texts = {"json": text(key), "cpp": vitis.source(group)}
     with suppress(ValueError):  # what Intel's boards have no stage for
         texts["cl"] = intel.source(group)

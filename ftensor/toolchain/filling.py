@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ..kernels.hls_path import hls_root
+from ..kernels.source import hls_root
 
 
 def fill(template: str, values: Mapping[str, str | Sequence[str]]) -> str:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..kernels.board_skeleton import board_skeleton_of
+from ..kernels.inventory_terms import InWords
 from ..kernels.key import Key
-from ..kernels.own import is_own
-from ..kernels.words import InWords
+from ..kernels.skeleton import board_skeleton_of
+from ..kernels.user_kernels import is_own
 
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
 

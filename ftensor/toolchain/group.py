@@ -1,22 +1,129 @@
-"""A group: one kernel of an image. Its members share ports and are told apart by an opcode."""
+"""Kernel groups: one kernel of an image, whose members share ports and are selected by an opcode."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
-from ..image.manifest import LINKED
-from ..kernels import ctype
-from ..kernels.board_skeleton import BoardSkeleton, board_skeleton_of
+from .. import dtypes
+from ..image.manifest import LINKED, ArgumentRecord, KernelRecord, MemberRecord
+from ..kernels import source
+from ..kernels.inventory_terms import KernelArgument
 from ..kernels.key import BY_VALUE, LOCATED, KernelKey, Key, Port
 from ..kernels.op_skeleton import op_skeleton
-from ..kernels.parameters import NAMES, indices, parameters
-from ..kernels.skeleton import Parameter
-from ..kernels.words import Argument
-from ..kernels.work import SCATTERS
-from . import joint
+from ..kernels.skeleton import BoardSkeleton, Parameter, board_skeleton_of
+from ..kernels.source import NAMES, indices, parameters
+from ..kernels.workload import SCATTERS
+from ..runtime.targets import CSIM
+
+# How a scalar becomes the 64 bits of a `long` argument.
+BITS = {"float": "f", "double": "d"}
+
+
+def hardware(key: Key) -> Key:
+    """The key whose HLS C++ stands for this one."""
+    twin: Key = board_skeleton_of(key).hardware(key)
+    return twin
+
+
+def families(keys: Iterable[Key]) -> list[tuple[Key, ...]]:
+    """The keys, those that can be one kernel together, in the order of the first ones."""
+    grouped: list[list[Key]] = []
+    shapes: list[dict[str, object]] = []
+    for key in keys:
+        mine = _shapes(key)
+        for members, known in zip(grouped, shapes):
+            if _fits(members[0], key, known, mine):
+                members.append(key)
+                known.update(mine)
+                break
+        else:
+            grouped.append([key])
+            shapes.append(mine)
+    return [tuple(members) for members in grouped]
+
+
+def _fits(first: Key, key: Key, known: dict[str, object], mine: dict[str, object]) -> bool:
+    """Whether a key joins those of `first`. HLS C++ that is made from a template holds one body."""
+    one, other = board_skeleton_of(first), board_skeleton_of(key)
+    if one.template or other.template:
+        return one is other and hardware(first) == hardware(key)
+    if one is not other and not (one.together and one.together == other.together):
+        return False
+    alike = all(known[name] == shape for name, shape in mine.items() if name in known)
+    return alike and (bool(one.together) or known.keys() == mine.keys())
+
+
+def _shapes(key: Key) -> dict[str, object]:
+    """The widths of pointers, by name; of vectors by their type what this is."""
+    skeleton = board_skeleton_of(key)
+    typed = {a.name: a.c for a in skeleton.arguments(key) if "hls::vector" in a.c}
+    return {n: typed.get(n) or _shape(what, c) for what, c, n in skeleton.parameters(key)}
+
+
+def _shape(what: str, c: str) -> object:
+    if what != "*":
+        return "number"
+    of = c.removeprefix("const ").removesuffix("*").strip()
+    return source.WIDTHS.get(of, of)
+
+
+def name(members: Sequence[Key]) -> str:
+    """What tells a kernel from its neighbours: as its only body is called; else the skeleton's
+    word, and its dtype or the bytes of a number."""
+    skeleton = board_skeleton_of(members[0])
+    bodies = dict.fromkeys(hardware(key) for key in members)
+    if len(bodies) == 1:
+        return skeleton.suffix(members[0])
+    word = skeleton.together or skeleton.name
+    of = dict.fromkeys(board_skeleton_of(key).record(key).compute for key in bodies)
+    if len(of) == 1:
+        return f"{word}_{next(iter(of))}"
+    known: dtypes.dtype | None = getattr(dtypes, next(iter(of)), None)
+    return f"{word}_{known.to_real().itemsize}" if known else word
+
+
+def joint_arguments(bodies: Sequence[Key]) -> tuple[KernelArgument, ...]:
+    """The arguments of a kernel of several bodies, without opcode and units: a pointer whose
+    element is not of one type is one to raw bits, and such a number comes as 64 of them."""
+    by_name: dict[str, list[KernelArgument]] = {}
+    for key in bodies:
+        for one in board_skeleton_of(key).arguments(key):
+            by_name.setdefault(one.name, []).append(one)
+    merged = [_merged(same) for same in by_name.values()]
+    # Pointers, their offsets, numbers, and the geometry's pointer at last.
+    places = {"*": 0, "offset": 1, "number": 2, "geometry": 3}
+    return tuple(sorted(merged, key=lambda a: places[_kind(a)]))
+
+
+def _kind(argument: KernelArgument) -> str:
+    if argument.name == "geometry":
+        return "geometry"
+    return "*" if argument.what == "*" else "offset" if argument.name.endswith("_offset") else "number"
+
+
+def _merged(same: Sequence[KernelArgument]) -> KernelArgument:
+    one, types = same[0], {a.c.removeprefix("const ") for a in same}
+    const = "const " if all(a.c.startswith("const ") for a in same) else ""
+    if len(types) == 1:
+        return one._replace(c=const + types.pop())
+    if one.what == "*":
+        return one._replace(c=f"{const}uint{8 * source.width(one.c)}_t *")
+    return one._replace(what="long", c="long")
+
+
+def token(at: int | None, launch: Sequence[Parameter], argument: KernelArgument) -> str:
+    """How argument `at` of a launch becomes the kernel's, as `group.call` spells it; None for what
+    the launch does not have."""
+    if at is None:
+        return "@0" if argument.what == "*" else "=0"
+    what = launch[at][0]
+    bits = what != argument.what and argument.what == "long"
+    return f"{BITS.get(what, 'q')}{at}" if bits else str(at)
+
 
 # XRT holds "kernel:instance" in 64 bytes, the last one zero.
 LONGEST_NAME = 29
@@ -37,12 +144,12 @@ class StreamConnection:
 
 
 @dataclass(frozen=True)
-class Group:
+class KernelGroup:
     """One kernel of an image.
 
     `members` are keys of one skeleton and width whose kernels share ports, each an opcode by its
     position; or keys whose skeleton has a parameter list of its own (such as a matrix product), of
-    which those of equal hardware are one body, and several bodies share ports, too (see joint.py).
+    which those of equal hardware are one body, and several bodies share ports, too (see group.py).
     `structure` is how a map moves its data: "dataflow" (load, compute and store joined by streams),
     "burst" (blocks in local arrays) or "loop"; "linked" are the kernels of a graph (linked.py).
     `units` are compute units. `banks` is "" (the platform's choice), one memory such as "DDR[0]", a
@@ -65,7 +172,7 @@ class Group:
         if not self.members:
             raise ValueError(f"kernel {self.name} has no members")
         shapes = {(m.skeleton, m.lanes) for m in self.members}
-        alike = len(shapes) == 1 if self.kind.shares else len(joint.families(self.members)) == 1
+        alike = len(shapes) == 1 if self.kind.shares else len(families(self.members)) == 1
         if not alike:
             raise ValueError(f"kernel {self.name} mixes {sorted(shapes)}")
 
@@ -84,7 +191,7 @@ class Group:
         """What stands in hardware of members with parameter lists of their own, each once."""
         if self.kind.shares:
             return ()
-        return tuple(dict.fromkeys(joint.hardware(key) for key in self.members))
+        return tuple(dict.fromkeys(hardware(key) for key in self.members))
 
     @property
     def joint(self) -> bool:
@@ -103,7 +210,7 @@ class Group:
         return self.kind.shares or self.kind.started(self.members[0])
 
     @cached_property
-    def arguments(self) -> tuple[Argument, ...]:
+    def arguments(self) -> tuple[KernelArgument, ...]:
         """The kernel's arguments; see the function of this name."""
         return _arguments(self)
 
@@ -123,7 +230,7 @@ def launch_parameters(key: Key) -> tuple[Parameter, ...]:
     return board_skeleton_of(key).parameters(key)
 
 
-def slots(group: Group) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
+def slots(group: KernelGroup) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
     """The pointers of a group's ports by name, each with the members that use it."""
     outs = max(len(k.outs) for k in group.keys)
     ins = max(len(k.ins) for k in group.keys)
@@ -140,7 +247,7 @@ def slots(group: Group) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
 def word(port: Port) -> str:
     """The C type of one element in memory; a pair of them is one element of a complex dtype, and a
     pair of halves the bits of both."""
-    memory = ctype.MEMORY[port.dtype.name]
+    memory = source.MEMORY[port.dtype.name]
     if port.dtype.name == "complex32":
         return "uint32_t"
     return f"ft_c{memory}" if port.dtype.is_complex else memory
@@ -170,36 +277,36 @@ def pointers(key: KernelKey) -> list[str]:
     return [n for what, _, n in parameters(key) if what == "*" and n != "bad"]
 
 
-def arguments(group: Group) -> tuple[Argument, ...]:
+def arguments(group: KernelGroup) -> tuple[KernelArgument, ...]:
     """The kernel's arguments in order, the two of the compute unit included."""
     return group.arguments
 
 
-def _arguments(group: Group) -> tuple[Argument, ...]:
-    units = (Argument("ft_unit", "int", "int"), Argument("ft_units", "int", "int"))
+def _arguments(group: KernelGroup) -> tuple[KernelArgument, ...]:
+    units = (KernelArgument("ft_unit", "int", "int"), KernelArgument("ft_units", "int", "int"))
     if not group.started:
         return ()
     if not group.keys:
         if group.joint:
-            return (*joint.arguments(group.bodies), Argument("opcode", "int", "int"), *units)
+            return (*joint_arguments(group.bodies), KernelArgument("opcode", "int", "int"), *units)
         return (*group.kind.arguments(group.members[0]), *units)
     pointers, offsets = [], []
     for name, users in slots(group):
         const = "" if name.startswith("out") else "const "
         of = slot_word(users)
         wide = f"hls::vector<{of}, {group.lanes}>" if is_wide(group, name) else of
-        pointers.append(Argument(name, "*", f"{const}{wide} *"))
-        offsets.append(Argument(f"{name}_offset", "long", "long"))
+        pointers.append(KernelArgument(name, "*", f"{const}{wide} *"))
+        offsets.append(KernelArgument(f"{name}_offset", "long", "long"))
     if any(indices(k) for k in group.keys):
-        pointers.append(Argument("bad", "*", "long *"))
+        pointers.append(KernelArgument("bad", "*", "long *"))
     count = max(len(values(k)) for k in group.keys)
-    scalars = [Argument(f"value{i}", "long", "long") for i in range(count)]
+    scalars = [KernelArgument(f"value{i}", "long", "long") for i in range(count)]
     what, c, name = launch_parameters(group.members[0])[-1]
-    tail = Argument(name, what, c.strip())
-    return (*pointers, *offsets, *scalars, Argument("opcode", "int", "int"), tail, *units)
+    tail = KernelArgument(name, what, c.strip())
+    return (*pointers, *offsets, *scalars, KernelArgument("opcode", "int", "int"), tail, *units)
 
 
-def is_wide(group: Group, name: str) -> bool:
+def is_wide(group: KernelGroup, name: str) -> bool:
     """Whether the port of pointer `name` is a vector of `group.lanes` elements."""
     if group.lanes == 1:
         return False
@@ -207,7 +314,7 @@ def is_wide(group: Group, name: str) -> bool:
     return op_skeleton(group.keys[0]).in_beats(name, ports)
 
 
-def call(group: Group, opcode: int) -> str:
+def call(group: KernelGroup, opcode: int) -> str:
     """How a launch's arguments become the kernel's, for the member with this opcode.
 
     A token for each argument but the compute unit's two: "3" is the launch's argument 3, "@0"
@@ -219,8 +326,8 @@ def call(group: Group, opcode: int) -> str:
     at = {name: i for i, (_, _, name) in enumerate(mine)}
     if not group.keys:
         own = [a for a in arguments(group)[:-2] if a.name != "opcode"]
-        passed = [joint.token(at.get(a.of or a.name), mine, a) for a in own]
-        body = group.bodies.index(joint.hardware(member))
+        passed = [token(at.get(a.of or a.name), mine, a) for a in own]
+        body = group.bodies.index(hardware(member))
         return " ".join([*passed, *([f"={body}"] if group.joint else [])])
     scalars = values(group.keys[opcode])
     tokens = []
@@ -234,9 +341,116 @@ def call(group: Group, opcode: int) -> str:
             k = int(name.removeprefix("value"))
             if k < len(scalars):
                 scalar, of = scalars[k]
-                tokens.append(f"{joint.BITS.get(of, 'q')}{at[scalar]}")
+                tokens.append(f"{BITS.get(of, 'q')}{at[scalar]}")
             else:
                 tokens.append("=0")
         else:
             tokens.append("@0" if argument.what == "*" else "=0")
     return " ".join(tokens)
+
+
+# Bytes of an element at each input; None where no member has a port.
+Widths = tuple[int | None, ...]
+# XRT's limit of compute units in one image.
+MOST_UNITS = 128
+
+
+@dataclass
+class PortGroup:
+    """Members that will be one kernel, and the ports they need."""
+
+    outs: tuple[int, ...]
+    ins: list[int | None]
+    members: list[KernelKey] = field(default_factory=list)
+
+    def fits(self, widths: Widths) -> bool:
+        """Whether a member with these inputs finds a port of its width for each."""
+        pairs = zip(self.ins, widths)
+        return len(widths) <= len(self.ins) and all(b is None or a in (b, None) for a, b in pairs)
+
+    def add(self, key: KernelKey, widths: Widths) -> None:
+        """Take a member in; ports that nobody needed so far become its own."""
+        for k, width in enumerate(widths):
+            if self.ins[k] is None:
+                self.ins[k] = width
+        self.members.append(key)
+
+
+def widths_of(key: KernelKey) -> Widths:
+    """The widths of a member's inputs, by position."""
+    return tuple(None if p.kind == BY_VALUE else p.dtype.itemsize for p in key.ins)
+
+
+def family(key: KernelKey) -> tuple[object, ...]:
+    """What all members of one kernel have in common besides the widths of their inputs."""
+    outs = tuple(p.dtype.itemsize for p in key.outs)
+    return key.skeleton, key.lanes, op_skeleton(key).family(key), outs
+
+
+def port_groups(keys: Iterable[KernelKey]) -> list[PortGroup]:
+    """The fewest kernels for these members: one with few inputs joins one that has more."""
+    order = {key: k for k, key in enumerate(keys)}
+    by_family: dict[tuple[object, ...], list[PortGroup]] = {}
+    # Those with many inputs first, so that the others find a place.
+    for key in sorted(order, key=lambda k: (-_ports(k), -len(k.ins), order[k])):
+        widths, mine = widths_of(key), by_family.setdefault(family(key), [])
+        home = next((b for b in mine if b.fits(widths)), None)
+        if home is None:
+            home = PortGroup(tuple(p.dtype.itemsize for p in key.outs), [None] * len(widths))
+            mine.append(home)
+        home.add(key, widths)
+    kernels = [b for mine in by_family.values() for b in mine]
+    for bundle in kernels:
+        bundle.members.sort(key=order.__getitem__)
+    return sorted(kernels, key=lambda b: order[b.members[0]])
+
+
+def _ports(key: KernelKey) -> int:
+    return sum(w is not None for w in widths_of(key))
+
+
+def suffix(bundle: PortGroup) -> str:
+    """What tells a bundle's kernel from its neighbours: skeleton, lanes and widths in bytes."""
+    key = bundle.members[0]
+    ins = "x".join(str(w or 0) for w in bundle.ins)
+    text = op_skeleton(key).short(key)
+    if key.lanes not in (_usual_lanes(key), 1):
+        text += f"_l{key.lanes}"
+    return f"{text}_{'x'.join(map(str, bundle.outs))}" + (f"_{ins}" if ins else "")
+
+
+def _usual_lanes(key: KernelKey) -> int:
+    widest = max(p.dtype.itemsize for p in (*key.outs, *key.ins))
+    return max(1, min(16, CSIM.lanes_bytes // widest))
+
+
+def free_name(name: str, taken: Sequence[str]) -> str:
+    """`name` within what XRT holds, with a number where it is taken."""
+    free, k = name[:LONGEST_NAME], 2
+    while free in taken:
+        tail = f"_{k}"
+        free, k = name[: LONGEST_NAME - len(tail)] + tail, k + 1
+    return free
+
+
+def record(group: KernelGroup, sha256: str, banks: Mapping[str, str] | None = None) -> KernelRecord:
+    """The record of one kernel of an image; `banks` are the memories of its pointer arguments."""
+    where = banks or {}
+    return KernelRecord(
+        group.name,
+        group.skeleton,
+        group.structure,
+        group.lanes,
+        group.units,
+        sha256,
+        tuple(ArgumentRecord(a.name, a.what, a.c, where.get(a.name, "")) for a in arguments(group)),
+        tuple(_member(group, opcode) for opcode in range(len(group.members)) if group.started),
+    )
+
+
+def _member(group: KernelGroup, opcode: int) -> MemberRecord:
+    key = group.members[opcode]
+    r, how = board_skeleton_of(key).record(key), call(group, opcode)
+    if not group.keys:
+        opcode = group.bodies.index(hardware(key))
+    return MemberRecord(key.entry, opcode, r.op, r.outs, r.ins, r.kinds, r.compute, how, r.params)

@@ -1,27 +1,78 @@
-"""From groups to an image: lay out the sources, compile each kernel, link, add the manifest."""
+"""From kernel groups to an image: sources, compilation, linking, manifest."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import shlex
-from collections.abc import Sequence
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Protocol
 
 from .._version import __version__
-from ..errors.build import no_such_kernel
+from ..errors.build import no_such_kernel, tool_fails
 from ..errors.image import ImageError
 from ..image.manifest import Manifest
-from .group import Group
+from ..runtime.storage import free_memory
+from .group import KernelGroup, record
 from .jobs import run as jobs
-from .jobs.job import Job
 from .jobs.progress import Progress
 from .jobs.run import FAILED, Outcome
-from .jobs.state import State, write_whole
-from .jobs.workspace import Workspace
-from .record import record
-from .target import Toolchain, workers
+from .jobs.workspace import Job, Source, State, Workspace, write_whole
+
+
+class Toolchain(Protocol):
+    """The road from groups to an image for one target."""
+
+    target: str
+    suffix: str  # of the image's file
+    memory: int  # bytes that one compiler may need
+    platform: str
+    clock_mhz: float | None
+    joint: bool  # whether kernels with parameter lists of their own share ports (see group.py)
+
+    def tools(self) -> Mapping[str, str]:
+        """The compilers' versions; BuildError when they are not there."""
+
+    def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
+        """Write the sources."""
+
+    def compile(self, source: Source, folders: Workspace) -> Job:
+        """The job that compiles one kernel."""
+
+    def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
+        """The job that makes one file of all compiled kernels."""
+
+    def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
+        """The memory of each kernel's pointer arguments, where it is laid down."""
+
+    def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
+        """The image's bytes from what was linked, and the manifest with the image's UUID."""
+
+
+def version_text(command: Sequence[str]) -> str:
+    """What `command --version` prints; BuildError when it fails."""
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise tool_fails(command[0], done.returncode, done.stdout + done.stderr)
+    return done.stdout
+
+
+def which(program: str) -> str | None:
+    """The program's path, or None."""
+    return shutil.which(program)
+
+
+def workers(asked: int | None, memory: int) -> int:
+    """How many compilers run at once: as asked, else a processor each, as far as memory goes."""
+    if asked is not None:
+        return asked
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+    return max(1, min(processors or os.cpu_count() or 1, free_memory() // memory))
 
 
 @dataclass(frozen=True)
@@ -29,13 +80,13 @@ class Request:
     """What is to be built. `only` names kernels that are compiled without linking an image."""
 
     name: str  # of the inventory, and so of the image
-    groups: tuple[Group, ...]
+    groups: tuple[KernelGroup, ...]
     inventory_sha256: str
     out: Path
     jobs: int | None = None
     only: tuple[str, ...] = ()
 
-    def chosen(self) -> tuple[Group, ...]:
+    def chosen(self) -> tuple[KernelGroup, ...]:
         """The groups to compile; BuildError for a name that there is not."""
         names = [group.name for group in self.groups]
         for name in self.only:
@@ -48,7 +99,7 @@ class Request:
 class Built:
     """How a build ended. `linked` and `image` are None where it did not come so far."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[KernelGroup, ...]
     outcomes: tuple[Outcome, ...]
     linked: Outcome | None = None
     image: Path | None = None
@@ -62,14 +113,14 @@ class Built:
 
 
 @dataclass(frozen=True)
-class Steps:
+class BuildSteps:
     """All that a build would run, in order."""
 
     kernels: tuple[Job, ...]
     link: Job | None
 
 
-def prepare(request: Request, toolchain: Toolchain) -> Steps:
+def prepare(request: Request, toolchain: Toolchain) -> BuildSteps:
     """Write the sources and say what is to be run. BuildError when the request can't be met."""
     folders = Workspace(request.out)
     chosen = request.chosen()
@@ -78,7 +129,7 @@ def prepare(request: Request, toolchain: Toolchain) -> Steps:
     link = None
     if not request.only:
         link = toolchain.link(request.name, compiled, chosen, folders)
-    return Steps(compiled, link)
+    return BuildSteps(compiled, link)
 
 
 def commands(request: Request, toolchain: Toolchain) -> list[str]:

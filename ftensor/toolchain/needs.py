@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors.estimate import no_program
-from ..errors.inventory import unreadable
+from ..errors.build import unreadable
+from ..errors.commands import no_program
 from ..kernels.portable import text as graph_text
 from ..kernels.staged import StagedKey
-from ..table import counted, table
+from ..terminal import counted, table
 
 if TYPE_CHECKING:
     from ..image.manifest import KernelRecord

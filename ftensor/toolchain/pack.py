@@ -6,16 +6,16 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import own as own_errors
+from ..errors import image as own_errors
 from ..errors.image import bad_description, unreadable
 from ..image.contents import ArgumentDescription, Description, KernelDescription
 from ..image.description import complete, read
 from ..image.dwarf import functions
+from ..image.info import complain
 from ..image.pack import pack
-from ..image.shown import complain
-from ..kernels.own import argument
-from ..table import counted
-from .own import language, library, servable
+from ..kernels.user_kernels import argument
+from ..terminal import counted
+from .user_kernels import language, library, servable
 
 
 def command(arguments: argparse.Namespace) -> int:

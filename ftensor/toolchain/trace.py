@@ -16,21 +16,20 @@ from weakref import WeakSet
 
 import numpy as np
 
-from ..errors import estimate as errors
+from ..errors import commands as errors
 from ..execute.observe import Observer, observed
 from ..kernels.key import Key
-from ..kernels.own import is_own
-from ..kernels.work import KernelLaunch
+from ..kernels.user_kernels import is_own
+from ..kernels.workload import KernelLaunch
 from ..runtime import program
 from ..runtime.targets import csim_compiler
-from ..table import counted
-from ..waiting import waiting
+from ..terminal import counted, waiting
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
     from ..execute import launch as execute
     from ..runtime.storage import Storage
-    from ..runtime.stream import Stream
+    from ..runtime.stream import DeviceStream
 
 
 @dataclass
@@ -58,7 +57,7 @@ class _Recorder(Observer):
         self.counted: WeakSet[Storage] = WeakSet()
         self.hidden: WeakSet[Storage] = WeakSet()
 
-    def launch(self, launch: execute.Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Any) -> None:
+    def launch(self, launch: execute.Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Any) -> None:
         """Note each kernel."""
         for step, (_, table) in zip(launch.steps, launch.bound or ()):
             n, geometry = step.n, step.geometry

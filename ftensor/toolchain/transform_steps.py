@@ -1,4 +1,4 @@
-"""The steps of a stage of a graph that transforms rows (Fourier): a beat a turn of one loop."""
+"""Fourier transforms as dataflow stages: one beat per loop iteration."""
 
 from __future__ import annotations
 
@@ -7,14 +7,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..kernels.transform import Course, Transform
-from .roots import roots
+from ..execute.fft_plan import unit_roots
+from ..kernels.transform import Course, RowTransform
+
+
+def roots(course: Course) -> list[np.ndarray]:
+    """For each row of butterflies with roots: (beats for which these differ, half of the lanes),
+    float32 in complex64. The number of a beat there: see `toolchain/vitis/staged.py`."""
+    tables, half = [], course.lanes // 2
+    for count in course.roots:
+        of = 2 * count * half  # the numbers whose transform is left
+        table = unit_roots(np.arange(count * half), of).astype(np.complex64)
+        tables.append(table.reshape(count, half))
+    return tables
+
 
 # A memory of fewer words is registers.
 FEW = 4
 
 
-class Steps(ABC):
+class TransformSteps(ABC):
     """What a stage has: its `tables`, its `memories`, how far `apart` in turns these meet a value
     again, and the `lines` of a turn, on the beat `w`.
 
@@ -22,7 +34,7 @@ class Steps(ABC):
     multiplied by, if anything. How all this is spelled is the language's affair.
     """
 
-    def __init__(self, unit: Transform, course: Course, of: str, scale: Sequence[str]) -> None:
+    def __init__(self, unit: RowTransform, course: Course, of: str, scale: Sequence[str]) -> None:
         self.of, self.course = of, course
         self.tables: list[str] = []
         self.memories: list[str] = []
@@ -58,7 +70,7 @@ class Steps(ABC):
         self._add("crossed", (delay, half), f"second_{k}", f"first_{k}", self._beat())
         self._late += delay
 
-    def _take(self, unit: Transform, scale: Sequence[str]) -> None:
+    def _take(self, unit: RowTransform, scale: Sequence[str]) -> None:
         course, of = self.course, self.of
         lanes, half, bits = course.lanes, course.lanes // 2, course.bits
         if unit.inverse:

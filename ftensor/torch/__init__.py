@@ -26,35 +26,35 @@ except ModuleNotFoundError as _missing:
 from functools import wraps as _wraps
 
 from .._device import get_device_mapping, set_device_mapping
-from ..execute.settings import set_default_dtype as _set_ftensor_default
+from ..execute.device_traits import set_default_dtype as _set_ftensor_default
 from . import accelerator as _accelerator
 from . import autocast as _autocast
+from . import backend_ops as _parts  # noqa: F401
+from . import composites as _forward  # noqa: F401
+from . import composites as _whole  # noqa: F401
 from . import copies as _copies  # noqa: F401
-from . import decompositions as _decompositions  # noqa: F401
+from . import copies as _dlpack
 from . import distributed as _distributed
-from . import dlpack as _dlpack
+from . import fallback as _decompositions  # noqa: F401
+from . import fallback as _hand_over
 from . import files as _files
-from . import forward as _forward  # noqa: F401
-from . import hand_over as _hand_over
+from . import internals as _private  # noqa: F401  first: it asks for torch's version
 from . import kernels as _kernels
-from . import lists as _lists  # noqa: F401
 from . import memory as _memory
 from . import module as _module
-from . import moves as _moves
+from . import module_to as _moves
+from . import optimizers as _lists  # noqa: F401
 from . import optimizers as _optimizers  # noqa: F401
-from . import own as _own
-from . import parts as _parts  # noqa: F401
-from . import private as _private  # noqa: F401  first: it asks for torch's version
+from . import optimizers as _scaling  # noqa: F401
 from . import profiling as _profiling
 from . import registration as _registration
-from . import scaling as _scaling  # noqa: F401
 from . import sequences as _sequences  # noqa: F401
 from . import serialization as _serialization
 from . import structure as _structure  # noqa: F401
-from . import whole as _whole  # noqa: F401
+from . import user_kernels as _own
 from .fallback import fallback_report
-from .host import as_cpu, from_cpu, from_ftensor, to_ftensor
-from .runs import graph_report
+from .fused_runs import graph_report
+from .memory import as_cpu, from_cpu, from_ftensor, to_ftensor
 
 _registration.register_device(_module)
 _serialization.install()

@@ -13,8 +13,8 @@ import torch
 from .. import errors as all_errors
 from ..errors import torch_device as errors
 from ..errors.runtime import raised_out_of_memory
-from ..runtime.stream import Stream
-from . import module, private
+from ..runtime.stream import DeviceStream
+from . import internals, module
 from .registration import NAME
 
 
@@ -26,7 +26,7 @@ _set_torch_stream = torch.accelerator.set_stream
 
 
 def _set_stream(stream: Any) -> None:
-    if isinstance(stream, Stream):
+    if isinstance(stream, DeviceStream):
         module.set_stream(stream)
     else:
         _set_torch_stream(stream)
@@ -50,7 +50,7 @@ _FUNCTIONS = {
 }
 
 
-class _OfGenerators(type(private.Generator)):  # type: ignore[misc]
+class _OfGenerators(type(internals.Generator)):  # type: ignore[misc]
     """Makes torch's own generators, and stands for them."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -59,24 +59,24 @@ class _OfGenerators(type(private.Generator)):  # type: ignore[misc]
         for where in (*args, kwargs.get("device")):
             if isinstance(where, (str, torch.device)) and torch.device(where).type == NAME:
                 raise errors.no_generator()
-        return private.Generator(*args, **kwargs)
+        return internals.Generator(*args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if cls is not Generator:
             return super().__instancecheck__(instance)
-        return isinstance(instance, private.Generator)
+        return isinstance(instance, internals.Generator)
 
 
-class Generator(private.Generator, metaclass=_OfGenerators):
+class Generator(internals.Generator, metaclass=_OfGenerators):
     """`torch.Generator`, but for a RuntimeError that says how to seed the device."""
 
-    __doc__ = private.Generator.__doc__
+    __doc__ = internals.Generator.__doc__
 
 
 Generator.__module__ = "torch"
 
 
-class OutOfMemoryError(all_errors.OutOfMemoryError, torch.OutOfMemoryError):
+class TorchOutOfMemoryError(all_errors.OutOfMemoryError, torch.OutOfMemoryError):
     """ftensor's error, which `except torch.OutOfMemoryError` catches, too."""
 
 
@@ -100,7 +100,7 @@ _record_stream = torch.Tensor.record_stream
 @wraps(_record_stream)
 def _recorded(self: torch.Tensor, stream: Any) -> None:
     # Memory of the device knows the streams that it is used on.
-    if not isinstance(stream, Stream):
+    if not isinstance(stream, DeviceStream):
         _record_stream(self, stream)
 
 
@@ -111,7 +111,7 @@ def install() -> None:
         if hasattr(torch.accelerator.memory, name):
             setattr(torch.accelerator.memory, name, function)
     torch.Generator = Generator
-    raised_out_of_memory.append(OutOfMemoryError)
+    raised_out_of_memory.append(TorchOutOfMemoryError)
     torch._TorchCompileInductorWrapper.__call__ = _compiled
     _recorded.__module__ = "torch"  # a function of torch's, to whoever lists them
     torch.Tensor.record_stream = _recorded

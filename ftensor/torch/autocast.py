@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.library import Library, fallthrough_kernel
 
-from .private import ExcludeKeys, Key, Keys, overload
+from .internals import ExcludeKeys, Key, Keys, overload
 from .registration import NAME
 
 LOWER = [

@@ -14,12 +14,12 @@ from .._tensor import Tensor
 from ..execute.copy import converted, copy
 from ..iterator.shape import numel
 from ..ops.index.index import put
-from ..ops.linalg.addmm import flat
-from ..ops.nn.layers.batch_norm import native_batch_norm
+from ..ops.linalg.matmul import flat
+from ..ops.nn.layers.norm import native_batch_norm
 from . import memory as m
 from .copies import MEMORY
 from .kernels import bound, make
-from .memory import TO_FT, fresh, where
+from .memory import TO_FT, device_of_calls, fresh
 from .schema import LINE, derived, qualified
 
 
@@ -80,7 +80,7 @@ def embedding(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
 
 
 def _full(size: Any, value: Any, *, dtype: Any = None, **_: Any) -> Tensor:
-    return full(tuple(size), value, dtype=_dtype(dtype), device=where())
+    return full(tuple(size), value, dtype=_dtype(dtype), device=device_of_calls())
 
 
 def _full_like(x: Tensor, value: Any, *, dtype: Any = None, memory_format: Any = None, **_: Any) -> Tensor:
@@ -90,7 +90,7 @@ def _full_like(x: Tensor, value: Any, *, dtype: Any = None, memory_format: Any =
 
 def numbers(*bounds: Any, dtype: Any = None, **_: Any) -> Tensor:
     """arange, of one, two or three bounds."""
-    return arange(*bounds, dtype=_dtype(dtype), device=where())
+    return arange(*bounds, dtype=_dtype(dtype), device=device_of_calls())
 
 
 def _index(x: Tensor, indices: Any) -> Tensor:

@@ -20,10 +20,10 @@ from torch.fx import GraphModule
 from torch.utils.checkpoint import CheckpointPolicy
 
 from .calls import DIRECT, WHOLE
-from .decompositions import ALLOWED
+from .codegen import function_of
+from .fallback import ALLOWED
+from .internals import Key
 from .kernels import bound
-from .lines import function_of
-from .private import Key
 from .registration import written
 from .schema import qualified
 

@@ -1,11 +1,13 @@
-"""Values from one tensor to another, between devices and dtypes, and to Python."""
+"""Copies between tensors, devices and dtypes, and DLPack."""
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 import torch
 from torch.library import Library, fallthrough_kernel, get_kernel
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from .. import formats
 from .._device import backend_of
@@ -13,11 +15,11 @@ from ..errors import torch_device as errors
 from ..execute.copy import clone as ft_clone
 from ..execute.copy import converted as ft_converted
 from ..execute.copy import copy as ft_copy
-from ..execute.index_check import MOST_LOOKED_AT, know_bounds
+from ..execute.indexed import MOST_LOOKED_AT, know_bounds
 from ..interop.torch import to_torch
 from . import memory as m
-from .host import adopt, host_storage, on_host, wrote
-from .private import CPU_KEYS, untyped_storage
+from .internals import CPU_KEYS, untyped_storage
+from .memory import adopt, host_storage, on_host, to_ftensor, wrote
 from .registration import impl
 from .structure import check_index
 
@@ -84,7 +86,7 @@ def _by_host(source: torch.Tensor, dst: torch.Tensor) -> None:
 
 
 def _shared() -> bool:
-    return backend_of(m.where()).host_shared
+    return backend_of(m.device_of_calls()).host_shared
 
 
 @impl("_copy_from_and_resize")
@@ -169,3 +171,65 @@ def _pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
 
 
 _cpu.impl("_pin_memory", _pin_memory)
+
+
+_to = torch.utils.dlpack.to_dlpack
+_from = torch.utils.dlpack.from_dlpack
+_capsule = torch.Tensor.__dlpack__
+_device = torch.Tensor.__dlpack_device__
+# Storages that capsules were made of, by the address that these have: torch makes a storage of its
+# own of that, which does not know ftensor's memory.
+_exported: dict[int, StorageWeakRef] = {}
+
+
+@wraps(_to)
+def to_dlpack(tensor: torch.Tensor, /, *args: Any, **kwargs: Any) -> Any:
+    """A capsule, of memory that nothing writes any more."""
+    if not m.is_here(tensor):
+        return _to(tensor, *args, **kwargs)
+    for address in [a for a, weak in _exported.items() if weak.expired()]:
+        del _exported[address]
+    memory = m.unwrap(tensor)._storage
+    memory.synchronize()
+    memory.expose()
+    _exported[tensor.data_ptr()] = StorageWeakRef(untyped_storage(tensor))
+    return _to(tensor, *args, **kwargs)
+
+
+@wraps(_from)
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> torch.Tensor:
+    """A tensor over the memory of another one, or of a capsule."""
+    if isinstance(ext_tensor, torch.Tensor) and m.is_here(ext_tensor):
+        if device is None or torch.device(device).type == m.DEVICE.type:
+            return ext_tensor.clone() if copy else ext_tensor.detach()
+    tensor = _from(ext_tensor, device=device, copy=copy)
+    if not m.is_here(tensor) or not tensor.numel():
+        return tensor
+    weak = _exported.get(tensor.data_ptr())
+    storage = None if weak is None else torch.UntypedStorage._new_with_weak_ptr(weak.cdata)
+    if storage is None:
+        return tensor
+    offset = (tensor.data_ptr() - storage.data_ptr()) // tensor.dtype.itemsize
+    return m.over(storage, tensor.dtype, tensor.shape, tensor.stride(), offset)
+
+
+@wraps(_capsule)
+def _exchanged(self: torch.Tensor, **kwargs: Any) -> Any:
+    if not m.is_here(self) or self.requires_grad or self.is_conj() or self.is_neg():
+        return _capsule(self, **kwargs)
+    kwargs["stream"] = None  # -1 is torch's word for none
+    return to_ftensor(self).__dlpack__(**kwargs)
+
+
+@wraps(_device)
+def _exchanged_device(self: torch.Tensor) -> Any:
+    return to_ftensor(self).__dlpack_device__() if m.is_here(self) else _device(self)
+
+
+def install() -> None:
+    """Put them where torch's are."""
+    for where in (torch, torch.utils.dlpack):
+        where.to_dlpack = to_dlpack
+        where.from_dlpack = from_dlpack
+    torch.Tensor.__dlpack__ = _exchanged
+    torch.Tensor.__dlpack_device__ = _exchanged_device

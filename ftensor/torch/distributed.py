@@ -15,9 +15,9 @@ import torch
 import torch.distributed as dist
 from torch.utils import _pytree as tree
 
-from . import private
-from .host import on_host
-from .private import untyped_storage
+from . import internals
+from .internals import untyped_storage
+from .memory import on_host
 from .registration import NAME, Library
 
 _READ = ("send", "barrier")  # all others write their first argument
@@ -90,9 +90,9 @@ def install() -> None:
     _kept.append(library)
     with warnings.catch_warnings():  # torch's kernels for devices ask for a backend in C++
         warnings.filterwarnings("ignore", "(?s).*Overriding a previously registered kernel")
-        for name in private.all_op_names():
+        for name in internals.all_op_names():
             namespace, _, word = name.partition("::")
-            if namespace == "c10d" and private.has_kernel_for(name, "PrivateUse1"):
+            if namespace == "c10d" and internals.has_kernel_for(name, "PrivateUse1"):
                 op = getattr(torch.ops.c10d, word).default
                 library.impl(word, _collective(op, word not in _READ, word in _IN_A_ROW))
 

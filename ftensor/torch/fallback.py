@@ -1,27 +1,28 @@
-"""Ops that the device lacks, on the host: over the device's memory if that is shared, else copies.
-
-What an op writes and returns is read from its schema once, into a `Plan`. Tensors that share memory
-on the device share it on the host; a result that is an argument, or a view of one, is that.
-"""
+"""Ops that the device lacks: decomposed, or computed by the host."""
 
 from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
+from math import prod
 from typing import Any, NamedTuple
 
 import torch
+from torch._decomp import decomposition_table
 
 from .._tensor import Tensor
 from ..errors import torch_device as errors
-from ..runtime.callers import levels_to_user
+from ..errors.nn import unpool_bounds
+from ..runtime.call_site import levels_to_user
 from ..runtime.fallback import FallbackWarning, get_fallback
-from ..table import table
-from . import host
+from ..terminal import table
+from . import memory
 from . import memory as m
-from .private import ExcludeKeys, Key, Keys, untyped_storage
-from .registration import CPU
+from .internals import ExcludeKeys, Key, Keys, all_schemas, has_kernel, has_kernel_for, overload, untyped_storage
+from .registration import CPU, F, aten, everything, impl
+from .schema import qualified
 
 _AUTOCAST = Keys(Key.AutocastCPU)
 
@@ -34,7 +35,7 @@ class Where(NamedTuple):
     several: bool
 
 
-class Plan(NamedTuple):
+class FallbackPlan(NamedTuple):
     """What an op's schema says: its tensors, what it writes, what each result is."""
 
     name: str
@@ -80,7 +81,7 @@ class TorchFallbackReport(tuple[TorchFallbackRow, ...]):
 
 _lock = threading.Lock()
 _counts: dict[str, list[int]] = {}
-_plans: dict[Any, Plan] = {}
+_plans: dict[Any, FallbackPlan] = {}
 
 
 def fallback_report() -> TorchFallbackReport:
@@ -89,7 +90,7 @@ def fallback_report() -> TorchFallbackReport:
         return TorchFallbackReport(TorchFallbackRow(name, *c) for name, c in _counts.items())
 
 
-def _plan(op: Any) -> Plan:
+def _plan(op: Any) -> FallbackPlan:
     schema = op._schema
     tensors: list[Where] = []
     writes: list[Where] = []
@@ -115,7 +116,9 @@ def _plan(op: Any) -> Plan:
     name = schema.name.partition("::")[2] + f".{schema.overload_name}" * bool(schema.overload_name)
     state = tuple(w for w in writes if w not in results and not w.several)
     writes = [w for w in writes if w not in state]
-    return Plan(name, tuple(tensors), tuple(writes), state, tuple(outs), device, "index" in name, tuple(results))
+    return FallbackPlan(
+        name, tuple(tensors), tuple(writes), state, tuple(outs), device, "index" in name, tuple(results)
+    )
 
 
 def _admit(name: str) -> list[int]:
@@ -157,16 +160,16 @@ class _Call:
         storage = untyped_storage(t)
         twin = self.twins.get(storage._cdata)
         if twin is None:
-            twin = self.twins[storage._cdata] = host.host_storage(storage)
+            twin = self.twins[storage._cdata] = memory.host_storage(storage)
             self.known[twin._cdata] = storage
             if storage._ft.ptr is None:
                 self.copied += storage.nbytes()
-        return host.on_host(t, twin)
+        return memory.on_host(t, twin)
 
     def lift(self, result: Any) -> Any:
         """A result on the device."""
         if isinstance(result, torch.Tensor):
-            return host.adopt(result, self.known)
+            return memory.adopt(result, self.known)
         if isinstance(result, (list, tuple)):
             return type(result)([self.lift(x) for x in result])
         return result
@@ -178,7 +181,7 @@ class _Call:
         if not isinstance(t, torch.Tensor) or not m.is_here(t):
             return 0
         storage = untyped_storage(t)
-        return host.wrote(storage, self.twins[storage._cdata])
+        return memory.wrote(storage, self.twins[storage._cdata])
 
 
 def _of(at: Where, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -233,7 +236,7 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
     return tuple([call.lift(r) if k is None else _of(k, args, kwargs) for k, r in zip(results, result)])
 
 
-def _fresh_outs(plan: Plan, named: dict[str, Any]) -> dict[str, torch.Tensor]:
+def _fresh_outs(plan: FallbackPlan, named: dict[str, Any]) -> dict[str, torch.Tensor]:
     """Host tensors of no size in the place of outputs: an alias of the device could not grow."""
     fresh = {}
     for at in plan.outs:
@@ -268,3 +271,125 @@ def _deliver(out: torch.Tensor, result: torch.Tensor) -> None:
 
 
 __all__ = ["fallback_report", "run"]
+
+
+def _convolution_backward(grad: Any, input: Any, weight: Any, *args: Any) -> Any:
+    transposed, groups = args[3], args[5]
+    bias = [weight.shape[1] * groups if transposed else weight.shape[0]]
+    return run(overload("convolution_backward"), grad, input, weight, bias, *args)
+
+
+# What only backends have, by what the host has in its place.
+_INSTEAD: dict[str, Callable[..., Any]] = {
+    "convolution_overrideable": partial(run, overload("convolution")),
+    "convolution_backward_overrideable": _convolution_backward,
+}
+
+
+def on_host(name: str) -> Callable[..., Any]:
+    """What runs an overload on the host."""
+    return _INSTEAD.get(name) or partial(run, overload(name))
+
+
+def kernel(*names: str) -> Callable[[F], F]:
+    """As `impl`; where the function raises NotImplementedError, the host does it."""
+
+    def register(function: F) -> F:
+        for name in names:
+            impl(name)(_or(function, on_host(name)))
+        return function
+
+    return register
+
+
+def _or(function: Callable[..., Any], host: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def either(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except NotImplementedError:
+            return host(*args, **kwargs)
+
+    return either
+
+
+# Other kinds of tensors than strided ones, by the words in their keys.
+_KINDS = {"Sparse": "sparse", "SparseCsr": "sparse", "Quantized": "quantized", "NestedTensor": "nested"}
+
+
+def _refuse(kind: str) -> Callable[..., Any]:
+    def refused(op: Any, *args: Any, **kwargs: Any) -> Any:
+        raise errors.other_kind(qualified(op._schema), kind)
+
+    return refused
+
+
+def install() -> None:
+    """Let everything without a kernel come here.
+
+    Structured ops come directly: torch would else allocate a result on the device, and ask for the
+    overload that writes it.
+    """
+    everything.fallback(run, "PrivateUse1")
+    for word, kind in _KINDS.items():
+        everything.fallback(_refuse(kind), f"{word}PrivateUse1")
+    for name in structured():
+        if not has_kernel_for(f"aten::{name}", "PrivateUse1"):
+            aten.impl(name, on_host(name))
+
+
+def structured() -> list[str]:
+    """The overloads that torch makes of a meta function and the overload that writes the result."""
+    schemas = [s for s in all_schemas() if s.name.startswith("aten::")]
+    with_out = set()
+    for s in schemas:
+        if any(a.is_out for a in s.arguments) and has_kernel_for(_schema_name(s), "CPU"):
+            with_out.add((s.name, tuple(a.name for a in s.arguments if not a.is_out)))
+    return [
+        _schema_name(s)[6:]
+        for s in schemas
+        if (s.name, tuple(a.name for a in s.arguments)) in with_out
+        and has_kernel(_schema_name(s))
+        and has_kernel_for(_schema_name(s), "CompositeExplicitAutogradNonFunctional")
+        and not has_kernel_for(_schema_name(s), "CompositeImplicitAutograd")
+        and not any(a.alias_info is not None for a in s.arguments)
+    ]
+
+
+def _schema_name(schema: Any) -> str:
+    return schema.name + f".{schema.overload_name}" * bool(schema.overload_name)
+
+
+ALLOWED = (
+    "_prelu_kernel",
+    "_prelu_kernel_backward",
+    "_weight_norm_interface",
+    "binary_cross_entropy_backward",
+    "elu_",
+    "glu_backward",
+    "logit_backward",
+    "select_backward",
+    "unfold_backward",
+)
+
+
+for _name in ALLOWED:
+    kernel(_name)(decomposition_table[overload(_name)])
+
+
+def _unpool(n: int) -> None:
+    parts = decomposition_table[overload(f"max_unpool{n}d")]
+
+    @kernel(f"max_unpool{n}d")
+    def unpool(self: Any, indices: Any, output_size: Any, *args: Any) -> Any:
+        """Each element at its place. The parts count places through all planes, so that one beyond
+        its own would fall into another."""
+        if indices.numel():
+            low, high = (int(x) for x in indices.aminmax())
+            if low < 0 or high >= prod(output_size):
+                raise unpool_bounds(f"max_unpool{n}d", low, high, prod(output_size))
+        return parts(self, indices, output_size, *args)
+
+
+for _n in (2, 3):
+    _unpool(_n)

@@ -17,8 +17,8 @@ from .._tensor import Tensor
 from ..execute.copy import copy
 from . import memory as m
 from .copies import MEMORY
-from .hand_over import on_host
-from .private import overload
+from .fallback import on_host
+from .internals import overload
 from .registration import aten, written
 from .schema import LINE, PLACE, TABLE, entry_of, function_of, lines
 

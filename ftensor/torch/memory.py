@@ -1,10 +1,4 @@
-"""torch tensors over ftensor's memory: how one becomes the other.
-
-A tensor of the device is a plain `torch.Tensor` over a real torch storage, whose pointer is the
-address of ftensor's buffer. The storage's Python object carries the ftensor `Storage` as `_ft`.
-torch keeps that object as long as the C++ storage lives; so views, saved tensors and whoever knows
-the C++ storage alone keep the buffer alive and find it.
-"""
+"""torch tensors over ftensor's memory, and the host's view of them."""
 
 from __future__ import annotations
 
@@ -12,20 +6,24 @@ import ctypes
 import struct
 import threading
 from typing import Any
+from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 from torch.library import get_kernel
 
 from .. import dtypes
+from .._device import backend_of, resolve
 from .._device import device as ft_device
-from .._device import resolve
 from .._tensor import Tensor, geometry_key
 from ..errors import torch_device as errors
-from ..execute.memory import new as ft_new
+from ..execute.output import new as ft_new
+from ..interop import host as shared
+from ..interop import torch as exchange
 from ..iterator.shape import Ints
 from ..runtime.storage import Storage
-from . import private
-from .private import CPU_KEYS, empty_tensor, storage_at, untyped_storage
+from . import internals
+from .internals import CPU_KEYS, empty_tensor, storage_at, untyped_storage
 from .registration import CPU, DEVICE
 
 
@@ -44,14 +42,14 @@ set_storage = get_kernel("aten::set_.source_Storage_storage_offset", "CPU").call
 _HERE = ft_device("fpga", 0)
 
 
-def where() -> ft_device:
+def device_of_calls() -> ft_device:
     """ftensor's device that fpga:0 stands for."""
     return resolve(_HERE)
 
 
 def allocate(nbytes: int) -> Storage:
     """A buffer of the device, on the current stream."""
-    return ft_new((nbytes,), dtypes.uint8, where())._storage
+    return ft_new((nbytes,), dtypes.uint8, device_of_calls())._storage
 
 
 def address_of(memory: Storage) -> int:
@@ -80,7 +78,7 @@ _NAME = b"dltensor"
 _new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi)
 )
-_from_dlpack = private.from_dlpack_capsule
+_from_dlpack = internals.from_dlpack_capsule
 _KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 _OF_THEIR_OWN = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}
 
@@ -252,8 +250,6 @@ def lift(t: Any) -> Any:
 
 def _brought(t: torch.Tensor) -> Tensor:
     if t.device.type == "cpu" and t.dim() == 0:
-        from .host import adopt
-
         return unwrap(adopt(t.clone()))
     raise errors.two_devices(t.device)
 
@@ -274,3 +270,173 @@ def give(out: torch.Tensor, f: Tensor) -> torch.Tensor:
 
 
 __all__ = ["CPU", "DEVICE", "FROM_FT", "TO_FT", "Ints"]
+
+
+_bytes = torch.uint8
+
+
+def host_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    """A CPU storage with the bytes of one of the device, shared or a copy; waits for the device."""
+    memory: Storage = storage._ft
+    memory.synchronize()
+    if memory.ptr is not None:
+        cpu = storage.__dict__.get("_cpu")
+        if cpu is None:
+            cpu = internals.storage_at(storage.data_ptr(), CPU, storage.nbytes())
+            cpu._owner = memory
+            storage._cpu = cpu
+        return cpu
+    cpu = torch.UntypedStorage(storage.nbytes())
+    if storage.nbytes():
+        memory.backend.download(memory, 0, array_of(cpu))
+    return cpu
+
+
+def wrote(storage: torch.UntypedStorage, cpu: torch.UntypedStorage) -> int:
+    """Say that the host has written what `host_storage` gave; returns the bytes sent back."""
+    memory: Storage = storage._ft
+    memory.changed()
+    if memory.ptr is not None or not storage.nbytes():
+        return 0
+    memory.backend.upload(memory, 0, array_of(cpu))
+    return storage.nbytes()
+
+
+def array_of(cpu: torch.UntypedStorage) -> np.ndarray:
+    """The bytes of a CPU storage."""
+    return torch.empty(0, dtype=_bytes).set_(cpu).numpy()
+
+
+def on_host(t: torch.Tensor, cpu: torch.UntypedStorage | None = None) -> torch.Tensor:
+    """A CPU tensor with a device tensor's geometry over its bytes, shared or copied."""
+    tensor = set_storage(
+        CPU_KEYS,
+        empty_tensor_cpu(t.dtype),
+        host_storage(untyped_storage(t)) if cpu is None else cpu,
+        t.storage_offset(),
+        t.shape,
+        t.stride(),
+    )
+    if t.dtype.is_complex and t.is_conj():
+        tensor = tensor.conj()
+    return torch._neg_view(tensor) if t.is_neg() else tensor
+
+
+def empty_tensor_cpu(dtype: torch.dtype) -> torch.Tensor:
+    """A CPU tensor without elements."""
+    return torch.empty(0, dtype=dtype, device=CPU)
+
+
+def adopt(t: torch.Tensor, known: dict[int, torch.UntypedStorage] | None = None) -> torch.Tensor:
+    """A device tensor with a CPU tensor's elements and strides, in its memory where that can be.
+
+    The CPU tensor is given up: nobody else writes there. `known` has the storages that are the
+    device's already, by their host twins' address, and those adopted so far.
+    """
+    if t.layout is not torch.strided:
+        raise errors.layout(t.layout)
+    if t.is_quantized:
+        raise errors.quantized(t.dtype)
+    if t.is_conj() or t.is_neg():
+        t = t.resolve_conj().resolve_neg()
+    cpu = untyped_storage(t)
+    storage = None if known is None else known.get(cpu._cdata)
+    if storage is None:
+        storage = adopt_storage(cpu)
+        if known is not None:
+            known[cpu._cdata] = storage
+    return over(storage, t.dtype, t.shape, t.stride(), t.storage_offset())
+
+
+def adopt_storage(cpu: torch.UntypedStorage) -> torch.UntypedStorage:
+    """A storage of the device with a CPU storage's bytes, in its memory where that can be."""
+    where, nbytes = device_of_calls(), cpu.nbytes()
+    backend = backend_of(where)
+    if nbytes and backend.host_shared:
+        adopted = shared.adopt(backend, where, cpu.data_ptr(), nbytes, 1, cpu, False, True)
+        if adopted is not None:
+            return new_storage(adopted, nbytes)
+    memory = allocate(nbytes)
+    if nbytes:
+        backend.upload(memory, 0, array_of(cpu))
+    return new_storage(memory, nbytes)
+
+
+# --- for users
+
+
+def from_cpu(t: torch.Tensor) -> torch.Tensor:
+    """A device tensor in the memory of a CPU tensor: a write to either shows in the other.
+
+    Ops on the device are done when they return, as the host may read at any time. TypeError for a
+    tensor of another device, ValueError where the device can't compute in this memory.
+    """
+    if t.device.type != "cpu":
+        raise errors.not_on_the_host(t.device)
+    f = exchange.from_torch(t.detach(), device=device_of_calls())
+    if t.numel() and f._storage.ptr != untyped_storage(t).data_ptr():
+        raise errors.not_shared(DEVICE, "the device has memory of its own")
+    return from_ftensor(f)
+
+
+def as_cpu(t: torch.Tensor) -> torch.Tensor:
+    """A CPU tensor in the memory of a device tensor: a write to either shows in the other.
+
+    As long as it lives, ops on the device's tensors there are done when they return. TypeError for
+    a tensor of another device, ValueError where the device has memory of its own.
+    """
+    f = to_ftensor(t.detach())
+    if f.numel() and f._storage.ptr is None:
+        raise errors.not_shared(DEVICE, "the device has memory of its own")
+    return exchange.to_torch(f)
+
+
+def from_ftensor(f: Tensor) -> torch.Tensor:
+    """A torch tensor of the device over an ftensor tensor's memory; TypeError for anything else.
+
+    It is on "fpga" whatever device of ftensor's the memory lies on: torch knows one.
+    """
+    if not isinstance(f, Tensor):
+        raise errors.not_an_ftensor(f)
+    weak = _twins.get(f._storage)
+    storage = None if weak is None else weak()
+    if storage is None:
+        storage = new_storage(f._storage)
+        _twins[f._storage] = _Weak(storage)
+    return over(storage, FROM_FT[f._dtype], f._shape, f._strides, f._offset)
+
+
+def to_ftensor(t: torch.Tensor) -> Tensor:
+    """The ftensor tensor over a device tensor's memory, without its gradient.
+
+    TypeError for a tensor of another device, or of a dtype that ftensor lacks.
+    """
+    if not isinstance(t, torch.Tensor) or not is_here(t):
+        raise errors.not_on_the_device(getattr(t, "device", type(t).__name__))
+    if t.dtype not in TO_FT:
+        raise errors.no_such_dtype(t.dtype)
+    f = unwrap(t.detach().resolve_conj().resolve_neg())
+    storage = untyped_storage(t)
+    if storage._ft is f._storage:
+        _twins[f._storage] = _Weak(storage)
+    return f
+
+
+class _Weak:
+    """A torch storage as long as C++ or Python holds it."""
+
+    def __init__(self, storage: torch.UntypedStorage) -> None:
+        self.weak = torch.multiprocessing.reductions.StorageWeakRef(storage)
+
+    def __call__(self) -> torch.UntypedStorage | None:
+        if self.weak.expired():
+            return None
+        return torch.UntypedStorage._new_with_weak_ptr(self.weak.cdata)
+
+
+_twins: WeakKeyDictionary[Storage, _Weak] = WeakKeyDictionary()
+
+
+def forget(memory: Storage) -> None:
+    """Forgets the torch storage of memory, which has other memory now."""
+    _twins.pop(memory, None)

@@ -10,8 +10,8 @@ import torch
 from .. import fpga as _f
 from ..errors import torch_device as _errors
 from ..runtime.backend import DeviceProperties
-from ..runtime.event import Event
-from ..runtime.stream import Stream as _Stream
+from ..runtime.stream import DeviceStream as _Stream
+from ..runtime.stream import Event
 
 # torch asks for this word before it keeps the generator's state, as in checkpoints.
 _initialized = True

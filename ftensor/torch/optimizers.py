@@ -1,17 +1,129 @@
-"""Optimizers' steps for all parameters in one call: `fused=True` of Adagrad, Adam, AdamW and
-SGD.
-
-A few launches for each parameter, without torch's dispatcher between; the formulas are in
-`ops/nn/layers/updates.py`.
-"""
+"""Ops on lists of tensors, fused optimizers, gradient scaling."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+
+from .._tensor import Tensor
+from ..errors import torch_device as errors
+from ..execute.copy import copy
+from ..graph.fused import listed
 from ..ops.nn.layers.updates import Adam, adagrad, adam, descend
-from .memory import lift, unwrap
+from ..ops.pointwise.ternary import where
+from ..ops.rearrange.cat import stack
+from ..ops.reduce.stats import vector_norm
+from .memory import lift, unwrap, wrap
 from .registration import impl
+
+_FLOATS = {torch.float32, torch.float64, torch.float16, torch.bfloat16}
+# Methods, and the overloads that lists have of them; each also in place.
+_OPS = {
+    "add": "List Scalar ScalarList Tensor",
+    "sub": "List Scalar ScalarList",
+    "mul": "List Scalar ScalarList Tensor",
+    "div": "List Scalar ScalarList Tensor",
+    "addcmul": "Scalar ScalarList",
+    "addcdiv": "Scalar ScalarList",
+    "lerp": "List Scalar ScalarList",
+    "sqrt": "",
+    "neg": "",
+    "reciprocal": "",
+    "exp": "",
+    "abs": "",
+}
+
+
+def _at(x: Any, k: int) -> Any:
+    return x[k] if isinstance(x, (list, tuple)) else x
+
+
+def _served(name: str) -> Callable[..., Any]:
+    """The kernel of a method, by its name as torch has it: with "_" where it is in place."""
+    inplace = name.endswith("_")
+
+    def each(xs: Any, words: tuple[str, ...], *values: Any) -> list[Any] | None:
+        many = len(values) - len(words)
+        results = []
+        for k, x in enumerate(xs):
+            named = {word: _at(of, k) for word, of in zip(words, values[many:])}
+            results.append(getattr(x, name)(*[_at(of, k) for of in values[:many]], **named))
+        return None if inplace else results
+
+    each.__qualname__ = f"_foreach_{name}"
+    together = listed(each)
+
+    def call(self: Sequence[torch.Tensor], *args: Any, **kwargs: Any) -> Any:
+        if name.startswith("addc") and len(args) == 3:
+            *args, kwargs["value"] = args  # type: ignore[assignment]
+        values = (*args, *kwargs.values())
+        lists = [x for x in values if isinstance(x, (list, tuple))]
+        if not self or any(len(x) != len(self) for x in lists):
+            lengths = ", ".join([str(len(x)) for x in (self, *lists)])
+            raise errors.list_lengths(op=name, lengths=lengths)
+        words = tuple(kwargs)
+        if not all(t.dtype in _FLOATS for t in self):
+            return each(self, words, *values)
+        try:
+            own = list(map(unwrap, self))
+            brought = [list(map(lift, x)) if isinstance(x, (list, tuple)) else lift(x) for x in values]
+        except RuntimeError:  # some lie on the CPU: torch takes or refuses each pair
+            return each(self, words, *values)
+        results = together(own, words, *brought)
+        return None if results is None else list(map(wrap, results))
+
+    return call
+
+
+for _name, _overloads in _OPS.items():
+    for _method in (_name, f"{_name}_"):
+        _full = [f"_foreach_{_method}.{of}" for of in _overloads.split()]
+        impl(*(_full or [f"_foreach_{_method}"]))(_served(_method))
+
+
+@impl("_amp_foreach_non_finite_check_and_unscale_")
+def unscale(self: Sequence[Any], found_inf: Any, inv_scale: Any) -> None:
+    """Multiply all by `inv_scale`; `found_inf` is 1 where an element was infinite or no number."""
+    tensors = [unwrap(t) for t in self if t.numel()]
+    if not tensors:
+        return
+    flag, factor = unwrap(found_inf), lift(inv_scale)
+    largest = stack([_largest(x) for x in tensors])
+    bad = largest.isfinite().all().logical_not().to(flag._dtype)
+    copy(flag.maximum(bad).reshape(flag._shape), flag)
+    for x in tensors:
+        x.mul_(factor.reshape(()))
+
+
+def _largest(x: Tensor) -> Tensor:
+    """The largest absolute value, NaN where there is one, as float32."""
+    largest: Tensor = vector_norm(x, float("inf")) if x.ndim else x.abs()
+    return largest.float()
+
+
+@impl("_amp_update_scale_")
+def update_scale(
+    self: Any,
+    growth_tracker: Any,
+    found_inf: Any,
+    scale_growth_factor: float,
+    scale_backoff_factor: float,
+    growth_interval: int,
+) -> Any:
+    """The next scale: less after an infinity, more after so many steps without one.
+
+    A scale that would be infinite stays as it is.
+    """
+    scale, tracker = unwrap(self), unwrap(growth_tracker)
+    bad, steps = lift(found_inf).reshape(scale._shape) > 0, tracker + 1
+    grows = steps.reshape(scale._shape) == growth_interval
+    larger = scale * scale_growth_factor
+    kept = where(grows & larger.isfinite(), larger, scale)
+    copy(where(bad, scale * scale_backoff_factor, kept), scale)
+    copy(where((bad | grows).reshape(tracker._shape), 0, steps).to(tracker._dtype), tracker)
+    return self
 
 
 def _skipped(grads: Any, grad_scale: Any, found_inf: Any) -> bool:

@@ -17,8 +17,8 @@ from torch.autograd import profiler as torch_profiler
 from torch.autograd.profiler_util import FunctionEvent
 
 from .. import profiler
-from ..profiler.trace import DEVICE, as_trace
-from . import memory, private
+from ..profiler.report import DEVICE, as_trace
+from . import internals, memory
 from .registration import NAME
 
 _start = torch_profiler.profile._start_trace
@@ -30,7 +30,7 @@ _export = torch_profiler.profile.export_chrome_trace
 @wraps(_start)
 def _start_trace(self: Any) -> None:
     if self.use_device == NAME:
-        self._ftensor = profiler.profile(memory.where())
+        self._ftensor = profiler.profile(memory.device_of_calls())
         self._ftensor.__enter__()
     _start(self)
 
@@ -75,7 +75,7 @@ def _parse_kineto_results(self: Any, result: Any, timeout_s: float | None = None
             end_us=us(e.done),
             stack=[],
             use_device=NAME,
-            device_type=private.PRIVATE_USE_1,
+            device_type=internals.PRIVATE_USE_1,
             device_index=0,
             device_resource_id=0,
         )

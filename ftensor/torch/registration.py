@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import torch
 from torch.library import Library
 
-from . import private
+from . import internals
 
 F = TypeVar("F", bound=Callable[..., Any])
 NAME = "fpga"
@@ -25,7 +25,7 @@ DEVICE = torch.device(NAME, 0)
 CPU = torch.device("cpu")
 
 
-class _Hooks(private.Hooks):
+class _Hooks(internals.Hooks):
     """What torch asks about the backend."""
 
     def is_available(self) -> bool:
@@ -38,14 +38,14 @@ class _Hooks(private.Hooks):
         return device_index == 0
 
 
-class _Guard(private.DeviceGuard):
+class _Guard(internals.DeviceGuard):
     """Of the guard torch takes the device's type; it has one device, and no streams to torch.
 
     `private.answer_without_python` takes most questions from it. torch asks others where nothing
     should be raised either: so a method of an iterator written in C, not a function of Python.
     """
 
-    type_ = repeat(private.PRIVATE_USE_1).__next__
+    type_ = repeat(internals.PRIVATE_USE_1).__next__
 
 
 _kept: list[object] = []  # C++ keeps bare pointers
@@ -55,11 +55,11 @@ def register_device(module: ModuleType) -> None:
     """Make `torch.fpga` of a module, and the device known to torch."""
     hooks, guard = _Hooks(), _Guard()
     _kept.extend([hooks, guard, module])
-    private.register_device_module(NAME, module)
+    internals.register_device_module(NAME, module)
     sys.modules[f"torch.{NAME}"] = module
-    assert private.register_hooks(hooks) and private.register_guard(guard)
-    private.answer_without_python()
-    private.pin_plain_memory()
+    assert internals.register_hooks(hooks) and internals.register_guard(guard)
+    internals.answer_without_python()
+    internals.pin_plain_memory()
     if not any(getattr(torch.version, other, None) for other in ("cuda", "hip", "xpu")):
         # A backward pass runs in the thread that asks for it, as it does for the CPU. torch would
         # else hand it to a thread for each device, which costs a small network 6 % of its time and

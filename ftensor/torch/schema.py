@@ -27,7 +27,7 @@ from .. import ops
 from .._tensor import Tensor
 from ..rows.catalogue import ATEN, ENTRIES, Entry
 from ..rows.spelling import without_numpy_names
-from .private import all_schemas, has_kernel, has_kernel_for
+from .internals import all_schemas, has_kernel, has_kernel_for
 
 TABLE = Path(__file__).with_name("table.txt")
 SAID = Path(__file__).with_name("said.txt")

@@ -12,13 +12,13 @@ from typing import Any
 import torch
 
 from .._tensor import Tensor
-from ..ops.gradients.lstm import Layer, lstm_layer_backward, lstm_layers
-from ..ops.nn.sequences.cells import Weights
+from ..ops.gradients.recurrent import Layer, lstm_layer_backward, lstm_layers
+from ..ops.nn.sequences.recurrent import Weights
 from ..ops.rearrange.cat import stack
+from .composites import parts_backward
+from .internals import by_parts, is_batched, is_plain, overload
 from .memory import lift, wrap
-from .private import by_parts, is_batched, is_plain, overload
 from .registration import recorded
-from .whole import parts_backward
 
 _LSTM = overload("lstm.input")
 _KINDS = {torch.float32, torch.float64}

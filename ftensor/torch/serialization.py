@@ -14,9 +14,9 @@ from .._tensor import Tensor
 from ..dtypes import uint8
 from ..errors import torch_device as errors
 from ..execute.copy import copy
+from . import internals
 from . import memory as m
-from . import private
-from .host import adopt_storage, array_of, forget, host_storage
+from .memory import adopt_storage, array_of, forget, host_storage
 from .registration import NAME
 from .structure import check_index
 
@@ -85,7 +85,7 @@ def _resized(self: Any, size: int) -> Any:
     if kept := min(size, had):
         parts = [Tensor._make(of, uint8, (kept,), (1,), 0) for of in (before, memory)]
         copy(*parts)
-    private.give_storage(self, m.address_of(memory) if size else 0, size)
+    internals.give_storage(self, m.address_of(memory) if size else 0, size)
     self._ft = memory
     self.__dict__.pop("_cpu", None)
     forget(before)

@@ -18,10 +18,10 @@ from .._tensor import Tensor
 from ..dtypes import uint8
 from ..errors import torch_device as errors
 from ..execute.copy import copy
-from ..execute.memory import new as ft_new
-from ..iterator.stride import contiguous_strides, extent
+from ..execute.output import new as ft_new
+from ..iterator.shape import contiguous_strides, extent
 from . import memory as m
-from .private import CPU_KEYS, has_kernel_for, untyped_storage
+from .internals import CPU_KEYS, has_kernel_for, untyped_storage
 from .registration import DEVICE, aten, impl, written
 
 VIEWS = (
@@ -101,7 +101,7 @@ def empty_strided(
     of = torch.get_default_dtype() if dtype is None else dtype
     known = m.TO_FT.get(of)
     if known is not None:
-        return _known(m.wrap(ft_new(tuple(size), known, m.where(), tuple(stride))))
+        return _known(m.wrap(ft_new(tuple(size), known, m.device_of_calls(), tuple(stride))))
     # A dtype that ftensor lacks: bytes, which the fallback computes on.
     nbytes = 0 if 0 in size else (extent(tuple(size), tuple(stride))[1] + 1) * of.itemsize
     return m.over(m.new_storage(m.allocate(nbytes), nbytes), of, size, stride)
@@ -188,4 +188,4 @@ def is_set_to(self: torch.Tensor, tensor: torch.Tensor) -> bool:
 
 def host_shared() -> bool:
     """Whether the device computes in host memory."""
-    return backend_of(m.where()).host_shared
+    return backend_of(m.device_of_calls()).host_shared

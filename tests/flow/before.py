@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.together import groups, joined
-from ftensor.warm.calls import noting
+from ftensor.runtime.program import groups, joined
+from ftensor.warm.command import noting
 
 
 def compile_before(backend: Backend, calls: Iterable[Callable[[], object]]) -> None:

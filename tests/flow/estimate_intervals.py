@@ -13,15 +13,15 @@ import numpy as np
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.kernels.board_skeleton import board_skeleton_of, board_skeletons
-from ftensor.kernels.linked import BEGIN
-from ftensor.kernels.work import KernelLaunch
+from ftensor.kernels.skeleton import board_skeleton_of, board_skeletons
+from ftensor.kernels.staged import BEGIN
+from ftensor.kernels.workload import KernelLaunch
 from ftensor.ops.linalg.factors import row_order
 from ftensor.toolchain import trace
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers, source
-from ftensor.warm.calls import noting
+from ftensor.warm.command import noting
 
 from ..ir.intervals import intervals
 from .staged_program import CASES, file, operands
@@ -98,7 +98,7 @@ def main():
     rows = []
     copy_headers(folder)
     for k, (key, launches) in enumerate(by_key.items()):
-        group = Group(f"k{k}", (key,))
+        group = KernelGroup(f"k{k}", (key,))
         path = folder / f"{group.name}.cpp"
         path.write_text(source(group))
         least = {}

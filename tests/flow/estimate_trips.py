@@ -20,11 +20,11 @@ import numpy as np
 
 import ftensor as ft
 from ftensor.estimate.model import loops
-from ftensor.kernels.work import KernelLaunch
+from ftensor.kernels.workload import KernelLaunch
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain import trace
-from ftensor.toolchain.group import STRUCTURES, Group, arguments, call
+from ftensor.toolchain.group import STRUCTURES, KernelGroup, arguments, call
 from ftensor.toolchain.vitis import source as hls_source
 
 from ..places import HLS_HEADERS, headers_read
@@ -285,7 +285,7 @@ def main():
 
     def counted(member, structure):
         if (member, structure) not in built:
-            group = Group(f"k{len(built)}", (member,), structure, UNITS)
+            group = KernelGroup(f"k{len(built)}", (member,), structure, UNITS)
             own = group.skeleton in (*HOOKS, *JOINED)
             try:
                 built[member, structure] = Counted(group, counting(group.skeleton if own else "others"), root)

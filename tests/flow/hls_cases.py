@@ -11,7 +11,7 @@ import numpy as np
 import ftensor as ft
 from ftensor.dtypes import dtype
 from ftensor.kernels.key import BY_VALUE, KernelKey, Port, Reduction
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 
 from .hls_kernels import launch, memory, port_values, reference, same, values
 
@@ -76,12 +76,12 @@ SUMS = tuple(
 
 
 @cache
-def arithmetic(structure: str) -> Group:
+def arithmetic(structure: str) -> KernelGroup:
     """A mixed group: two dtypes, inputs that some members lack, numbers, single elements."""
-    return Group("arithmetic", ARITHMETIC, structure=structure)
+    return KernelGroup("arithmetic", ARITHMETIC, structure=structure)
 
 
-def check_map(group: Group, opcode: int, n: int, units: int, offset: int = 0, seed: int = 1) -> None:
+def check_map(group: KernelGroup, opcode: int, n: int, units: int, offset: int = 0, seed: int = 1) -> None:
     """One launch of a member by the group's kernel and by its own, on equal memory."""
     member = group.keys[opcode]
     pointers = [p for p in (*member.outs, *member.ins) if p.kind != BY_VALUE]
@@ -113,7 +113,7 @@ def check_map(group: Group, opcode: int, n: int, units: int, offset: int = 0, se
 
 
 def check_rows(
-    group: Group, opcode: int, shape: tuple[int, ...], strides: list[tuple[int, ...]], units: int, chunk: int = 7
+    group: KernelGroup, opcode: int, shape: tuple[int, ...], strides: list[tuple[int, ...]], units: int, chunk: int = 7
 ) -> None:
     """One launch of a strided member, by the group's kernel and by its own."""
     member = group.keys[opcode]

@@ -17,11 +17,11 @@ import numpy as np
 from ftensor.dtypes import dtype
 from ftensor.execute.launch import Launch
 from ftensor.execute.observe import Observer
-from ftensor.kernels.board_skeleton import board_skeleton_of
 from ftensor.kernels.key import Port
+from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain.group import Group, arguments, call, launch_parameters
+from ftensor.toolchain.group import KernelGroup, arguments, call, launch_parameters
 from ftensor.toolchain.vitis.source import copy_headers, source, vitis_headers
 
 from ..places import CSIM_HEADERS, HLS_HEADERS, headers_read
@@ -105,7 +105,7 @@ def plain_library(text: str, name: str) -> ctypes.CDLL:
 
 
 @cache
-def built(group: Group) -> Any:
+def built(group: KernelGroup) -> Any:
     """The group's kernel from its HLS source."""
     function = getattr(library(source(group), group.name), group.name)
     function.argtypes = [C_TYPES[a.what] for a in arguments(group)]
@@ -113,7 +113,9 @@ def built(group: Group) -> Any:
     return function
 
 
-def launch(group: Group, opcode: int, arguments: Sequence[Any], units: int = 1, unused: int | None = None) -> None:
+def launch(
+    group: KernelGroup, opcode: int, arguments: Sequence[Any], units: int = 1, unused: int | None = None
+) -> None:
     """Run a member of the group with the arguments of its own launch, on `units` compute units.
 
     `unused` is passed for the ports that the member leaves unused.

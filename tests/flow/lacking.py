@@ -15,7 +15,7 @@ import pytest
 import ftensor as ft
 from ftensor.runtime import discovery, fallback, program, targets
 from ftensor.runtime.csim.backend import CSimBackend
-from ftensor.runtime.launch_table import LaunchTable
+from ftensor.runtime.launch_cache import LaunchTable
 
 from .runtime_kernels import all_backends
 

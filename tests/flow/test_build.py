@@ -39,7 +39,7 @@ def test_an_inventory_becomes_an_image_with_its_manifest(flow, capsys):
     assert flow.ran() == KERNELS
     image = xclbin.read((flow.out / "three.xclbin").read_bytes())
     manifest = Manifest.read(flow.out / "manifest.json")
-    embedded = image.section(xclbin.Kind.USER_METADATA)
+    embedded = image.section(xclbin.SectionKind.USER_METADATA)
     assert embedded is not None and Manifest.from_json(embedded.decode()) == manifest
     assert manifest.uuid == str(image.uuid)
     assert (manifest.name, manifest.target, manifest.file) == ("three", "csim", "three.xclbin")
@@ -56,7 +56,7 @@ def test_the_image_holds_code_that_computes(flow):
     flow.build(*CSIM)
     image = xclbin.read((flow.out / "three.xclbin").read_bytes())
     code = flow.folder / "code.so"
-    code.write_bytes(image.section(xclbin.Kind.BITSTREAM) or b"")
+    code.write_bytes(image.section(xclbin.SectionKind.BITSTREAM) or b"")
     kernel = ctypes.CDLL(str(code)).ft_mul_float32
     manifest = Manifest.read(flow.out / "manifest.json")
     (record,) = [k for k in manifest.kernels if k.name == "ft_mul_float32"]

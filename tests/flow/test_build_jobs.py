@@ -15,11 +15,10 @@ import pytest
 
 import ftensor
 from ftensor.errors.build import BuildError
-from ftensor.toolchain.jobs import processes, progress
+from ftensor.toolchain.jobs import progress, run
 from ftensor.toolchain.jobs import run as jobs
-from ftensor.toolchain.jobs.job import Job, content_key
 from ftensor.toolchain.jobs.run import COMPILED, FAILED, REUSED
-from ftensor.toolchain.jobs.state import State, write_whole
+from ftensor.toolchain.jobs.workspace import Job, State, content_key, write_whole
 
 from .build_flow import wait_for
 
@@ -250,7 +249,7 @@ def test_two_builds_into_one_folder_exclude_each_other(tmp_path):
 
 def test_an_interrupt_waits_until_a_started_process_is_known():
     known = []
-    with pytest.raises(KeyboardInterrupt), processes.undisturbed():
+    with pytest.raises(KeyboardInterrupt), run.undisturbed():
         signal.raise_signal(signal.SIGINT)
         known.append("the process")
     assert known
@@ -258,9 +257,9 @@ def test_an_interrupt_waits_until_a_started_process_is_known():
 
 def test_a_process_is_ended_with_all_below_it():
     with subprocess.Popen(["sh", "-c", "sleep 600; true"], start_new_session=True) as process:
-        wait_for(lambda: processes.descendants(process.pid))
-        (below,) = processes.descendants(process.pid)
-        processes.end(process.pid, signal.SIGTERM)
+        wait_for(lambda: run.descendants(process.pid))
+        (below,) = run.descendants(process.pid)
+        run.end(process.pid, signal.SIGTERM)
         assert process.wait(600) == -signal.SIGTERM
     wait_for(lambda: not jobs._alive(str(below)))
 

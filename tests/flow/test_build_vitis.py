@@ -34,7 +34,7 @@ def test_an_inventory_becomes_an_image(flow, target, mode, capsys):
     image = xclbin.read((flow.out / "three.xclbin").read_bytes())
     assert image.mode == mode
     manifest = Manifest.read(flow.out / "manifest.json")
-    embedded = image.section(xclbin.Kind.USER_METADATA)
+    embedded = image.section(xclbin.SectionKind.USER_METADATA)
     assert embedded is not None and Manifest.from_json(embedded.decode()) == manifest
     assert manifest.uuid == str(image.uuid) and manifest.target == target
     assert manifest.platform == "xilinx_u55c_gen3x16_xdma_3_202210_1"

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor import doctor, self_check
+from ftensor import doctor
 from ftensor.cli import main
-from ftensor.runtime import discovery, mapping
-from ftensor.runtime.opencl import linker
-from ftensor.table import guess, size, table
+from ftensor.runtime import discovery
+from ftensor.runtime.opencl import backend
+from ftensor.terminal import guess, size, table
 
 from .. import forked
 
@@ -43,7 +43,7 @@ def test_devices_lists_each_device_and_how_to_select_it(capsys):
     devices = discovery.find()
     for device, line in zip(devices, lines[1:]):
         assert device.name in line
-        assert line.endswith(f"FTENSOR_DEVICE={mapping.selector(device, devices)}")
+        assert line.endswith(f"FTENSOR_DEVICE={discovery.selector(device, devices)}")
     assert sum("fpga:0" in line for line in lines) == 1
     assert sum("cpu " in line.partition("  ")[0] + " " for line in lines) >= 1
 
@@ -58,27 +58,27 @@ def test_doctor_finds_all_well_here():
 
 def test_pocl_without_a_linker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its library would end the process; a build that holds a linker goes on."""
-    linker.require.cache_clear()
+    backend.require.cache_clear()
     properties = ft.ones(1)._storage.backend.properties
-    linker.require(properties)
-    linker.require.cache_clear()
-    monkeypatch.setattr(linker.shutil, "which", lambda *args, **options: None)
+    backend.require(properties)
+    backend.require.cache_clear()
+    monkeypatch.setattr(backend.shutil, "which", lambda *args, **options: None)
     report = discovery.report()
     pocl = [one for one in report.devices if one.target.name == "pocl"]
     lacks = {one.remedy for one in doctor.missing(replace(report, devices=pocl))}
     assert "apt-get install binutils" in lacks or not pocl
     ended = [0, -6]
     run = lambda *args, **options: subprocess.CompletedProcess(args, ended.pop(0))  # noqa: E731
-    monkeypatch.setattr(linker.subprocess, "run", run)
-    linker.require(properties)
-    linker.require.cache_clear()
+    monkeypatch.setattr(backend.subprocess, "run", run)
+    backend.require(properties)
+    backend.require.cache_clear()
     with pytest.raises(RuntimeError, match=r"linker ld.*binutils"):
-        linker.require(properties)
+        backend.require(properties)
 
 
 def test_doctor_computes_and_names_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    self_check.compute()
-    for name, computed, _ in list(self_check.cases()):
+    doctor.compute()
+    for name, computed, _ in list(doctor.cases()):
         right = computed()
         home = ft.nn.functional if name == "conv2d" else ft.fft if name == "fft.fft" else ft
         own = name.rpartition(".")[2]
@@ -87,7 +87,7 @@ def test_doctor_computes_and_names_what_is_wrong(monkeypatch: pytest.MonkeyPatch
         with monkeypatch.context() as patched:
             patched.setattr(home, own, lambda *args, fake=fake, **options: fake)
             with pytest.raises(RuntimeError, match=f"^{name} gives [1-9]"):
-                self_check.compute()
+                doctor.compute()
 
 
 @pytest.mark.parametrize("command", ["devices", "doctor"])
@@ -121,9 +121,9 @@ def test_a_mapping_that_fits_nothing_is_said_below_the_list():
 
 
 def test_a_device_that_fails_is_reported_with_its_reason(monkeypatch):
-    assert "no device for the mapping" in self_check.try_device("no-such-device")
-    monkeypatch.setattr(self_check, "CHECK_SECONDS", 0.001)
-    assert self_check.try_device("auto").startswith("gave no answer")
+    assert "no device for the mapping" in doctor.try_device("no-such-device")
+    monkeypatch.setattr(doctor, "CHECK_SECONDS", 0.001)
+    assert doctor.try_device("auto").startswith("gave no answer")
 
 
 def test_cards_without_a_driver_are_noticed(tmp_path):

@@ -21,8 +21,8 @@ from ftensor._tensor import Tensor
 from ftensor.dtypes import dtype
 from ftensor.execute.pointwise import pointwise
 from ftensor.execute.reduce import fold
-from ftensor.iterator.stride import contiguous_strides
-from ftensor.kernels.hls_path import hls_root
+from ftensor.iterator.shape import contiguous_strides
+from ftensor.kernels.source import hls_root
 from ftensor.rows.catalogue import ROWS, Row
 from ftensor.rows.op import Op, Promote, Reduce
 from ftensor.runtime import discovery, targets

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.runtime import discovery, icd, mapping, targets
+from ftensor.runtime import discovery, icd, targets
 from ftensor.runtime.discovery import DetectedDevice
 
 from .. import forked
@@ -71,7 +71,7 @@ def test_every_device_of_a_known_kind_has_a_row_of_that_kind(kinds, platform, ve
 
 def test_target_names_are_unique_and_never_a_policy():
     assert len(targets.BY_NAME) == len(targets.TARGETS)
-    assert set(targets.BY_NAME) & set(mapping.POLICIES) == {"csim"}
+    assert set(targets.BY_NAME) & set(discovery.POLICIES) == {"csim"}
 
 
 def test_special_kernels_are_for_what_stands_for_no_board() -> None:
@@ -102,15 +102,15 @@ def machines(draw, least=0):
 @given(machines())
 def test_a_selector_selects_just_its_device(machine):
     for device in machine:
-        assert mapping.select(mapping.selector(device, machine), machine) == [device]
+        assert discovery.select(discovery.selector(device, machine), machine) == [device]
 
 
-@given(machines(), st.sampled_from([*mapping.POLICIES, "intel", "pocl", "1.0", "card 1", "x"]))
+@given(machines(), st.sampled_from([*discovery.POLICIES, "intel", "pocl", "1.0", "card 1", "x"]))
 def test_a_mapping_gives_some_of_the_devices_in_their_order(machine, word):
-    chosen = mapping.select(word, machine)
+    chosen = discovery.select(word, machine)
     assert [d for d in machine if d in chosen] == chosen
     for index in range(len(machine) + 1):
-        assert mapping.select(f"{word}:{index}", machine) == chosen[index : index + 1]
+        assert discovery.select(f"{word}:{index}", machine) == chosen[index : index + 1]
 
 
 @given(machines(least=1))
@@ -118,13 +118,13 @@ def test_what_each_policy_gives(machine):
     rank = [targets.TARGETS.index(device.target) for device in machine]
     assert rank == sorted(rank)
     opencl = [device for device in machine if device.target.kind != "csim"]
-    auto = mapping.select("auto", machine)
+    auto = discovery.select("auto", machine)
     assert auto[0] is machine[0]
     assert {(d.target, d.platform, d.version) for d in auto} == {(auto[0].target, auto[0].platform, auto[0].version)}
-    assert mapping.select("explicit", machine) == (opencl or machine)
+    assert discovery.select("explicit", machine) == (opencl or machine)
     for word, kind in (("fpga", "board"), ("gpu", "gpu"), ("csim", "csim")):
-        assert mapping.select(word, machine) == [d for d in machine if d.target.kind == kind]
-    host = mapping.host(auto, machine)
+        assert discovery.select(word, machine) == [d for d in machine if d.target.kind == kind]
+    host = discovery.host(auto, machine)
     assert all(d.target.kind in ("cpu", "csim") for d in host)
     assert bool(host) == any(d.target.kind in ("cpu", "csim") for d in machine)
     if auto[0].target.kind in ("cpu", "csim"):
@@ -133,9 +133,9 @@ def test_what_each_policy_gives(machine):
 
 @given(st.text(max_size=8), machines())
 def test_a_mapping_that_fits_nothing_is_an_error_with_steps(word, machine):
-    if not mapping.select(word, machine):
+    if not discovery.select(word, machine):
         with pytest.raises(RuntimeError, match="What may help:\n  - "):
-            mapping.require(word, machine)
+            discovery.require(word, machine)
 
 
 def test_of_two_versions_the_newer_comes_first():

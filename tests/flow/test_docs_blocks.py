@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ftensor.image import description
-from ftensor.kernels.hls_path import hls_root
+from ftensor.kernels.source import hls_root
 
 from .. import forked
 from ..docs_pages import PAGES, README, Block, blocks, commands, environment, save, title

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from ftensor.emulation import device, protocol
 from ftensor.emulation.device import Device, Fatal
-from ftensor.emulation.protocol import Api, Connection, ProtocolError
+from ftensor.emulation.protocol import Api, HostConnection, ProtocolError
 
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux")]
 
@@ -63,9 +63,9 @@ def test_known_bytes_of_messages() -> None:
     near, far = socket.socketpair()
     with near, far:
         far.sendall(bytes.fromhex("09 0300000000000000 15 05000000 08 96 01"))
-        number, fields = Connection(near).request() or (0, None)
+        number, fields = HostConnection(near).request() or (0, None)
         assert number == Api.FREE and fields is not None and fields.number(1) == 150
-        Connection(near).answer({1: True})
+        HostConnection(near).answer({1: True})
         assert far.recv(100) == bytes.fromhex("09 0200000000000000 08 01")
 
 
@@ -85,7 +85,7 @@ def test_requests_that_are_none(sent: str, error: type[Exception]) -> None:
         far.sendall(bytes.fromhex(sent))
         far.shutdown(socket.SHUT_WR)
         with pytest.raises(error):
-            Connection(near).request()
+            HostConnection(near).request()
 
 
 class Host:
@@ -102,7 +102,7 @@ class Host:
     def _serve(self) -> None:
         with self.far:
             try:
-                self.device.serve(Connection(self.far))
+                self.device.serve(HostConnection(self.far))
             except Fatal as failure:
                 self.failure = failure
 

@@ -8,9 +8,9 @@ import pytest
 
 from ftensor.emulation.calls import mark, told
 from ftensor.errors.image import ImageError
-from ftensor.runtime.callers import Caller, caller
+from ftensor.runtime.call_site import Caller, caller
 from ftensor.runtime.xrt.calls import SLOTS, Calls
-from ftensor.runtime.xrt.put_off import Command, _placed
+from ftensor.runtime.xrt.deferred import Command, _placed
 
 from .emulation_host import emulate
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ftensor.emulation import command, device, environment, protocol, shim
+from ftensor.emulation import command, device, environment, protocol
 from ftensor.emulation.protocol import Api
 from ftensor.errors.emulation import EmulationError
 
@@ -83,28 +83,28 @@ def test_the_device_goes_with_its_host(scratch: Path) -> None:
 def library(name: str) -> bytes:
     """Bytes in which the repairs of a library find their places."""
     noise = random.Random(name)
-    parts = [b for repair in shim.REPAIRS[name] for b in (noise.randbytes(64), repair.find)]
+    parts = [b for repair in environment.REPAIRS[name] for b in (noise.randbytes(64), repair.find)]
     return b"".join(parts) + noise.randbytes(64)
 
 
-@pytest.mark.parametrize("name", list(shim.REPAIRS))
+@pytest.mark.parametrize("name", list(environment.REPAIRS))
 def test_repairs_change_nothing_but_their_places(name: str) -> None:
     before = library(name)
-    after = shim.repaired(name, before)
+    after = environment.repair_library(name, before)
     assert after is not None and len(after) == len(before)
-    for repair in shim.REPAIRS[name]:
+    for repair in environment.REPAIRS[name]:
         at = before.index(repair.find)
         assert after[at : at + len(repair.find)] == repair.become
-    assert sum(a != b for a, b in zip(before, after)) <= sum(len(repair.find) for repair in shim.REPAIRS[name])
-    assert shim.repaired(name, after) == after
-    assert shim.repaired(name, before.replace(shim.REPAIRS[name][0].find, b"")) is None
-    assert shim.repaired(name, before + shim.REPAIRS[name][0].find) is None  # at two places
+    assert sum(a != b for a, b in zip(before, after)) <= sum(len(repair.find) for repair in environment.REPAIRS[name])
+    assert environment.repair_library(name, after) == after
+    assert environment.repair_library(name, before.replace(environment.REPAIRS[name][0].find, b"")) is None
+    assert environment.repair_library(name, before + environment.REPAIRS[name][0].find) is None  # at two places
 
 
 def fake_xrt(folder: Path) -> Path:
     """An XRT folder with libraries of no known build."""
     (folder / "lib").mkdir(parents=True)
-    for name in (environment.OPENCL, *shim.REPAIRS):
+    for name in (environment.OPENCL, *environment.REPAIRS):
         (folder / "lib" / name).write_bytes(b"another build")
     return folder
 
@@ -121,7 +121,7 @@ def test_an_unknown_build_is_used_as_it_is(scratch: Path, tmp_path: Path) -> Non
     xrt = fake_xrt(tmp_path / "xrt")
     env, notes = environment.prepare(scratch, {"XILINX_XRT": str(xrt), "USER": "me"})
     assert "not one that ftensor knows" in notes[0] and "ends by a signal" in notes[0]
-    for name in shim.REPAIRS:
+    for name in environment.REPAIRS:
         assert (scratch / "xrt/lib" / name).resolve() == xrt / "lib" / name
     assert "kds_sw_emu=true" in (scratch / "config/xrt.ini").read_text()
     assert env["LOGNAME"] == "me" and env["USER"] == f"{scratch.name}/s"
@@ -130,7 +130,7 @@ def test_an_unknown_build_is_used_as_it_is(scratch: Path, tmp_path: Path) -> Non
 def test_a_known_build_is_repaired_and_the_environment_is_whole(scratch: Path, tmp_path: Path) -> None:
     needs_x86_64()
     xrt = fake_xrt(tmp_path / "xrt")
-    for name in shim.REPAIRS:
+    for name in environment.REPAIRS:
         (xrt / "lib" / name).write_bytes(library(name))
     vendors = tmp_path / "vendors"
     vendors.mkdir()
@@ -147,8 +147,8 @@ def test_a_known_build_is_repaired_and_the_environment_is_whole(scratch: Path, t
     }
     env, notes = environment.prepare(scratch, variables, [1 << 28, 32 << 30])
     assert notes == []
-    for name in shim.REPAIRS:
-        assert (scratch / "xrt/lib" / name).read_bytes() == shim.repaired(name, library(name))
+    for name in environment.REPAIRS:
+        assert (scratch / "xrt/lib" / name).read_bytes() == environment.repair_library(name, library(name))
     offered = {file.name: file.read_text().strip() for file in (scratch / "icd").iterdir()}
     assert offered == {"other.icd": "libother.so", "xilinx.icd": str(scratch / "xrt/lib" / environment.OPENCL)}
     settings = (scratch / "config/xrt.ini").read_text()
@@ -238,7 +238,7 @@ def test_run_gives_a_shells_status() -> None:
 def test_threads_are_waited_for_unless_they_go_on_computing() -> None:
     code = """
 import hashlib, threading
-from ftensor.runtime.xrt.scheduler import threads_at_rest
+from ftensor.runtime.xrt.queue import threads_at_rest
 data, begun, done = bytes(1 << 22), threading.Event(), threading.Event()
 def compute(times):
     begun.set()

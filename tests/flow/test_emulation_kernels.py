@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftensor.emulation import crash, kernels, units
+from ftensor.emulation import crash, kernels
 from ftensor.emulation.kernels import ImageProblem
-from ftensor.emulation.memory import PAGE, Memory, OutOfRange
+from ftensor.emulation.memory import PAGE, BoardMemory, OutOfRange
 
 from .emulation_host import HANG, ROOT
 
@@ -36,7 +36,7 @@ def test_metadata_says_where_the_arguments_are() -> None:
     kernel = kernels.describe(XML.format(q=0, o="0x10", c="short").encode())["k"]
     assert [a.name for a in kernel.arguments] == ["n", "out"]  # in the order of their numbers
     assert kernel.units == {"k_1": 0x1800000}
-    memory = Memory()
+    memory = BoardMemory()
     memory.allocate(0x3000, 4096)
     registers = bytearray(0x20)
     struct.pack_into("<h", registers, 0x10, -2)
@@ -99,7 +99,7 @@ def test_scalars_without_a_name_in_c() -> None:
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 15), st.integers(1, 4)), max_size=30))
 def test_memory_knows_which_addresses_live(steps: list[tuple[bool, int, int]]) -> None:
     """Against a list of pages: buffers never overlap, and each address has its buffer or none."""
-    memory, owner = Memory(), {}
+    memory, owner = BoardMemory(), {}
     for make, page, pages in steps:
         if make:
             free = all(p not in owner for p in range(page, page + pages))
@@ -119,7 +119,7 @@ def test_memory_knows_which_addresses_live(steps: list[tuple[bool, int, int]]) -
 
 
 def test_a_pointer_is_explained() -> None:
-    memory = Memory()
+    memory = BoardMemory()
     memory.allocate(0x10000, 100)
     buffer = memory.find(0x10000)
     assert buffer is not None
@@ -145,10 +145,10 @@ assert not memory.allocate(4096, 8 << 30)
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 
 
-class Unit(units.ComputeUnit):
+class Unit(kernels.EmulatedUnit):
     """A compute unit whose kernel is a Python function."""
 
-    def __init__(self, completions: units.Completions, work: Any) -> None:
+    def __init__(self, completions: kernels.Completions, work: Any) -> None:
         self.notes: list[str | None] = []
         kernel = kernels.KernelFunction("k", [], {}, work)
 
@@ -171,21 +171,21 @@ def word(value: int) -> memoryview:
 
 def test_the_control_register() -> None:
     """Busy, then done once, then idle; CONTINUE starts nothing."""
-    go, completions = threading.Event(), units.Completions()
+    go, completions = threading.Event(), kernels.Completions()
     unit = Unit(completions, lambda: go.wait(HANG))
     assert unit.control() == 4
-    unit.write(0, word(0), Memory())
+    unit.write(0, word(0), BoardMemory())
     assert unit.control() == 4
-    unit.write(0, word(1), Memory())
+    unit.write(0, word(1), BoardMemory())
     assert unit.control() == 1
     completions.hold(unit, 0.001)
     assert unit.control() == 1
     go.set()
     completions.hold(unit, HANG)
     assert [unit.control(), unit.control()] == [6, 4]
-    unit.write(0, word(0x10), Memory())
+    unit.write(0, word(0x10), BoardMemory())
     assert unit.control() == 4
-    unit.write(0x20, word(7), Memory())
+    unit.write(0x20, word(7), BoardMemory())
     assert unit.read(0x20) == bytes(word(7))
     unit.close()
     assert unit.notes == ["kernel k, compute unit k_1: " + unit.mark, None]
@@ -193,7 +193,7 @@ def test_the_control_register() -> None:
 
 
 def test_one_answer_of_a_round_is_held_until_any_unit_ends() -> None:
-    go, end, completions = threading.Event(), threading.Event(), units.Completions()
+    go, end, completions = threading.Event(), threading.Event(), kernels.Completions()
     long, short = (Unit(completions, lambda event=event: event.wait(HANG)) for event in (go, end))
     wait_for = completions._changed.wait_for
 
@@ -201,9 +201,9 @@ def test_one_answer_of_a_round_is_held_until_any_unit_ends() -> None:
         end.set()  # which `short` sees while the answer is held, and not before
         return wait_for(*words)
 
-    long.write(0, word(1), Memory())
+    long.write(0, word(1), BoardMemory())
     completions.hold(long, 0.01)
-    short.write(0, word(1), Memory())
+    short.write(0, word(1), BoardMemory())
     completions._changed.wait_for = held
     completions.hold(short, HANG)  # the other one has slept for this round
     assert not end.is_set() and short.running
@@ -215,7 +215,7 @@ def test_one_answer_of_a_round_is_held_until_any_unit_ends() -> None:
 
 
 def test_a_report_names_the_unit_at_fault() -> None:
-    table = crash.Table()
+    table = crash.CrashRecord()
     first, second = table.slot(), table.slot()
     killed = signal.SIGSEGV  # a wait status is the signal's number
     reports: list[str] = []

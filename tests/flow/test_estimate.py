@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from ftensor import boards
-from ftensor.errors.estimate import EstimateError
-from ftensor.estimate import bandwidth, published
+from ftensor.errors.commands import EstimateError
+from ftensor.estimate import model, published
 from ftensor.estimate.model import Setup, estimate, loops
-from ftensor.kernels.skeletons.rows_geometry import RowsGeometry
-from ftensor.kernels.work import KernelLaunch, members_in
-from ftensor.toolchain.group import Group
+from ftensor.kernels.skeletons.rows import RowsGeometry
+from ftensor.kernels.workload import KernelLaunch, members_in
+from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, parse
 from ftensor.toolchain.vitis.source import source
 
@@ -56,18 +56,18 @@ def test_boards_are_found_by_the_names_people_use():
 def test_rates_grow_with_bursts_and_never_pass_the_bank():
     board = boards.find("u200")
     for write in (False, True):
-        rates = [bandwidth.port_rate(board, 512, b, 4, 300, write) for b in (1, 2, 4, 16, 64, 256)]
+        rates = [model.port_rate(board, 512, b, 4, 300, write) for b in (1, 2, 4, 16, 64, 256)]
         assert rates == sorted(rates)
-        assert rates[-1] <= bandwidth.bank_rate(board) + 1e-9
-    assert bandwidth.port_share(256, 16, 300, False) == 1.0
+        assert rates[-1] <= model.bank_rate(board) + 1e-9
+    assert model.port_share(256, 16, 300, False) == 1.0
 
 
 def test_queued_launches_cost_less():
     board = boards.find("u55c")
-    one, many = bandwidth.launches(board, 1000, 1), bandwidth.launches(board, 1000, 1000)
+    one, many = model.launches(board, 1000, 1), model.launches(board, 1000, 1000)
     assert one == pytest.approx(1000 * 75e-6)
     assert many < one / 20
-    assert bandwidth.launches(board, 0, 4) == 0
+    assert model.launches(board, 0, 4) == 0
 
 
 def test_counting_members_of_a_range():
@@ -88,7 +88,7 @@ def add_key(n_outs="v", ins="vv", lanes=16):
 @pytest.mark.parametrize("lanes", [1, 4, 16])
 def test_a_block_is_that_of_the_kernel(lanes):
     key = add_key(lanes=lanes)
-    text = source(Group("add", (key,), "burst"))
+    text = source(KernelGroup("add", (key,), "burst"))
     block = int(re.search(r"BLOCK = (\d+);", text)[1])
     counted = loops(KernelLaunch(key, 1, 4096 * lanes, structure="burst"), 0)
     assert {loop.name: loop.entries for loop in counted}["compute"] == 4096 // block

@@ -12,8 +12,8 @@ import pytest
 
 import ftensor as ft
 from ftensor.emulation.environment import available
-from ftensor.kernels.skeletons.fft_stream import FftStream, FftStreamGeometry, FftStreamKey
-from ftensor.kernels.work import KernelLaunch
+from ftensor.kernels.skeletons.fft import FftStream, FftStreamGeometry, FftStreamKey
+from ftensor.kernels.workload import KernelLaunch
 
 from .. import forked
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ftensor as ft
-from ftensor.graph.drawing import drawn
+from ftensor.graph.report import drawn
 
 from .test_pictures import looked_at
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ftensor as ft
-from ftensor.errors.inventory import InventoryError
+from ftensor.errors.build import InventoryError
 from ftensor.graph.row_units import row_units
 from ftensor.kernels.graph_file import key_of
 from ftensor.toolchain.inventory.read import read

@@ -15,8 +15,7 @@ from ftensor.kernels.key import KernelKey
 from ftensor.kernels.skeletons.conv import ConvKey
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain.group import Group, is_wide
-from ftensor.toolchain.grouping import port_groups
+from ftensor.toolchain.group import KernelGroup, is_wide, port_groups
 
 from .before import compile_before
 from .hls_kernels import Kernels, launch, reference, same, values
@@ -262,16 +261,16 @@ def arrays(results: list[ft.Tensor]) -> list[tuple[Any, np.ndarray]]:
     return pairs
 
 
-def groups_of(keys: list[Any]) -> dict[Any, tuple[Group, int]]:
+def groups_of(keys: list[Any]) -> dict[Any, tuple[KernelGroup, int]]:
     """The groups that an inventory would make of the keys: where each is found."""
-    groups: dict[Any, tuple[Group, int]] = {}
+    groups: dict[Any, tuple[KernelGroup, int]] = {}
     pointwise_ = [k for k in keys if isinstance(k, KernelKey)]
     for turn, bundle in enumerate(port_groups(pointwise_)):
         structure = ("dataflow", "burst", "loop")[turn % 3]
-        group = Group(f"group_{turn}", tuple(bundle.members), structure=structure, units=3)
+        group = KernelGroup(f"group_{turn}", tuple(bundle.members), structure=structure, units=3)
         groups |= {key: (group, opcode) for opcode, key in enumerate(bundle.members)}
     for turn, key in enumerate(k for k in keys if not isinstance(k, KernelKey)):
-        groups[key] = (Group(f"single_{turn}", (key,)), 0)
+        groups[key] = (KernelGroup(f"single_{turn}", (key,)), 0)
     return groups
 
 

@@ -13,7 +13,7 @@ import ftensor as ft
 from ftensor.dtypes import dtype
 from ftensor.kernels.key import lanes_for
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 
 from .hls_cases import ARITHMETIC, RUN, STRIDED, STRUCTURES, arithmetic, check_map, check_rows, key, place, port
 from .hls_kernels import launch, memory, port_values
@@ -46,7 +46,7 @@ def test_any_length_offset_and_units(structure: str, opcode: int, n: int, units:
 def test_one_lane_begins_anywhere(structure: str) -> None:
     """Ports of single elements, which need no alignment."""
     members = tuple(replace(k, lanes=1) for k in ARITHMETIC[:4])
-    group = Group("narrow", members, structure=structure)
+    group = KernelGroup("narrow", members, structure=structure)
     for opcode, offset in enumerate((0, 1, 7, 13)):
         check_map(group, opcode, 41, 3, offset)
 
@@ -76,7 +76,7 @@ def test_dtypes(name: str) -> None:
         if lanes_for([d, of], of.compute, 64) == lanes
     ]
     structure = STRUCTURES[DTYPES.index(name) % 3]
-    group = Group(f"of_{name}", tuple(members), structure=structure)
+    group = KernelGroup(f"of_{name}", tuple(members), structure=structure)
     for opcode in range(len(members)):
         check_map(group, opcode, 5 * lanes + lanes // 2 + 1, 2, 1)
 
@@ -90,7 +90,7 @@ def test_positions(structure: str) -> None:
         key("neg", "-a", RUN, RUN),
         key("steps", "FT_POSITION < K(40) ? FT_POSITION : -FT_POSITION", port(ft.int32), compute=ft.int32),
     )
-    group = Group("places", members, structure=structure)
+    group = KernelGroup("places", members, structure=structure)
     for opcode in range(len(members)):
         for n, units, offset in ((1, 1, 0), (1500, 3, 0), (77, 2, 3)):
             check_map(group, opcode, n, units, offset)
@@ -109,7 +109,7 @@ def test_a_port_that_the_opcode_leaves_unused_is_not_read() -> None:
 @pytest.mark.parametrize("opcode", range(len(STRIDED)))
 def test_rows_opcodes(opcode: int) -> None:
     """Strides of every sign and order; each opcode finds its own in the geometry."""
-    group = Group("strided", STRIDED)
+    group = KernelGroup("strided", STRIDED)
     pick = {
         0: [(100, 30, 2), (40, 9, 1), (1, 5, 0)],
         1: [(100, -30, 2), (1, 4, 16)],
@@ -130,5 +130,5 @@ def test_rows_read_what_rows_before_them_have_written() -> None:
     wanted[:, :3] = x[:, :3].cumsum(0)
     geometry = np.array([1, 3, 3, 1, 3, 1, 3, 6, 6, 6, 1, 1, 1], np.int32)
     arguments = [*[held.ctypes.data] * 3, 6, 6, 0, geometry.ctypes.data]
-    launch(Group("strided", (add,)), 0, arguments)
+    launch(KernelGroup("strided", (add,)), 0, arguments)
     np.testing.assert_array_equal(x, wanted)

@@ -11,22 +11,19 @@ from dataclasses import replace
 import pytest
 
 import ftensor as ft
-from ftensor.kernels.board_skeleton import board_skeletons, options
-from ftensor.kernels.ctype import MEMORY, width
-from ftensor.kernels.hls_path import hls_root
+from ftensor.kernels.inventory_terms import Asked
+from ftensor.kernels.skeleton import board_skeletons, options
 from ftensor.kernels.skeletons.compact import CompactKey
 from ftensor.kernels.skeletons.conv import ConvKey
-from ftensor.kernels.skeletons.fft_stream import FftStreamKey
+from ftensor.kernels.skeletons.fft import FftStreamKey
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.kernels.skeletons.nll import NllKey
 from ftensor.kernels.skeletons.scan import SCANS, ScanKey
-from ftensor.kernels.skeletons.search import SearchKey
-from ftensor.kernels.skeletons.sort import SortKey
-from ftensor.kernels.source import HELPERS
-from ftensor.kernels.words import Asked
+from ftensor.kernels.skeletons.sort import SearchKey, SortKey
+from ftensor.kernels.source import HELPERS, MEMORY, hls_root, width
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import CSIM, csim_compiler
-from ftensor.toolchain.group import Group, arguments
+from ftensor.toolchain.group import KernelGroup, arguments
 from ftensor.toolchain.vitis.interface import bundles
 from ftensor.toolchain.vitis.source import headers, source, standins
 
@@ -45,7 +42,7 @@ def test_names_and_words() -> None:
     words = r"NAME|PARAMS|PORTS?|SETUP|READ|WRITE|COMPUTE|LANE|EACH_\w+|VEC|V|C|CONVERT"
     holes = re.compile(rf"FT_({words})\b")
     for structure in STRUCTURES:
-        text = source(Group("arithmetic", ARITHMETIC, structure=structure, units=2))
+        text = source(KernelGroup("arithmetic", ARITHMETIC, structure=structure, units=2))
         assert "static inline float add_float32(float a, float b) { return a + b; }" in text
         for member in ARITHMETIC:
             assert f"{member.name}_{member.compute.name}(" in text
@@ -85,10 +82,10 @@ FIXED = (
 COLUMNS = tuple(replace(k, skeleton="reduce_outer", reduction=replace(k.reduction, vectors=8)) for k in SUMS)
 
 
-def some_groups() -> list[Group]:
+def some_groups() -> list[KernelGroup]:
     """A group of each skeleton."""
-    groups = [arithmetic("dataflow"), Group("strided", STRIDED), *(Group("one", (m,)) for m in FIXED)]
-    return [*groups, Group("sums", SUMS), Group("columns", COLUMNS)]
+    groups = [arithmetic("dataflow"), KernelGroup("strided", STRIDED), *(KernelGroup("one", (m,)) for m in FIXED)]
+    return [*groups, KernelGroup("sums", SUMS), KernelGroup("columns", COLUMNS)]
 
 
 def test_every_argument_has_an_interface() -> None:
@@ -172,7 +169,7 @@ def test_loops_inside_a_pipelined_one_are_unrolled() -> None:
 
 def test_columns_take_turns_and_are_read_in_bursts() -> None:
     """A step of the sums needs what the step eight before has left; a row is eight beats."""
-    text = source(Group("columns", COLUMNS))
+    text = source(KernelGroup("columns", COLUMNS))
     stages = text[text.index("static void fetch(") :]
     assert "in_a_to.write(in_a[in_a_first + v]);" in stages and "PIPELINE II=8" in stages
     assert stages.count("inter RAW distance=8 true") == 4
@@ -181,7 +178,7 @@ def test_columns_take_turns_and_are_read_in_bursts() -> None:
 
 def test_vectors_of_a_reduction_are_read_one_after_another() -> None:
     """A step of a loop reads the beats that follow those of the step before."""
-    text = source(Group("sums", SUMS))
+    text = source(KernelGroup("sums", SUMS))
     assert "const hls::vector<uint32_t, 16> *in_a" in text
     assert "long in_a_beat = (in_a_offset + at[1] + i) / LANES;" in text
     assert text.count("in_a[in_a_beat++]") == 3
@@ -227,13 +224,13 @@ def test_what_cannot_be_one_kernel() -> None:
     """Clear refusals, with the kernel's name."""
     wide = key("neg", "-a", port(ft.float64), port(ft.float64), lanes=16, compute=ft.float64)
     with pytest.raises(ValueError, match=r"kernel wide: 16 lanes of out0 are 1024 bits"):
-        source(Group("wide", (wide,)))
+        source(KernelGroup("wide", (wide,)))
     two = replace(ARITHMETIC[0], outs=(RUN, RUN), body=("a", "b"))
     with pytest.raises(ValueError, match="kernel two: add has 2 outputs"):
-        source(Group("two", (two,)))
+        source(KernelGroup("two", (two,)))
     other = replace(SUMS[0], reduction=replace(SUMS[0].reduction, vectors=2))
     with pytest.raises(ValueError, match="kernel sums: sum and sum differ in outputs, or in states"):
-        source(Group("sums", (SUMS[0], other)))
+        source(KernelGroup("sums", (SUMS[0], other)))
 
 
 STANDINS = r"""

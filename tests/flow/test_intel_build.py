@@ -12,15 +12,15 @@ import pytest
 
 import ftensor as ft
 from ftensor.cli import main
-from ftensor.image.intel_stages import stages, uses_channels
+from ftensor.image.file import stages, uses_channels
 from ftensor.image.manifest import Manifest
 from ftensor.kernels import source as kernel_text
 from ftensor.kernels.key import KernelKey
 from ftensor.rows.op import Op
-from ftensor.toolchain.group import Group, arguments
-from ftensor.toolchain.intel.source import source
+from ftensor.toolchain.group import KernelGroup, arguments
+from ftensor.toolchain.intel.target import source
+from ftensor.toolchain.inventory import keys
 from ftensor.toolchain.inventory import read as inventory
-from ftensor.toolchain.inventory import rows, signatures
 
 from .build_flow import Flow
 
@@ -30,7 +30,7 @@ HEAD = re.compile(r"^FT_KERNEL void (\w+)\(([^)]*)\)", re.M)
 BOARD = ("--target", "intel", "--platform", "a10gx")
 
 
-def groups() -> list[Group]:
+def groups() -> list[KernelGroup]:
     here = Path(__file__).with_name("intel_image.toml")
     named = [inventory.read(name) for name in (here, "minimal", "radio")]
     return [group for one in named for group in inventory.expand(one)]
@@ -70,7 +70,7 @@ def test_every_channel_has_one_writer_and_one_reader(group):
 def test_a_map_with_two_outputs_has_no_source():
     group = next(g for g in groups() if g.skeleton == "map")
     key = group.keys[0]
-    two = Group("two", (KernelKey(**{**vars(key), "outs": key.outs * 2, "body": key.body * 2}),))
+    two = KernelGroup("two", (KernelKey(**{**vars(key), "outs": key.outs * 2, "body": key.body * 2}),))
     with pytest.raises(ValueError, match="has 2 outputs"):
         source(two)
 
@@ -80,9 +80,9 @@ FLOATING = {"exp", "expm1", "log", "log1p", "sqrt", "fabs", "ft_tanh", "floor", 
 
 def test_rows_refuse_the_integers_that_their_expressions_are_not_for():
     """C++ takes the exp of an int for a double's, OpenCL C takes it for a mistake."""
-    for row in chain.from_iterable(rows.rows().values()):
+    for row in chain.from_iterable(keys.rows().values()):
         for of in (ft.int32, ft.uint8, ft.bool) if isinstance(row, Op) else ():
-            signature = signatures.pointwise(row, of)
+            signature = keys.pointwise(row, of)
             if signature is not None and signature.compute.kind in "bui":
                 text = row.expression(signature.compute)
                 assert not FLOATING & set(re.findall(r"\w+", text)), (row.name, of.name)

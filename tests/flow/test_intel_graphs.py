@@ -14,11 +14,10 @@ import ftensor as ft
 from ftensor.errors.image import ImageError
 from ftensor.image.manifest import Manifest, manifest_digest
 from ftensor.kernels.staged import StagedKey, Stages
-from ftensor.toolchain.group import Group, arguments
-from ftensor.toolchain.intel.source import source
+from ftensor.toolchain.group import KernelGroup, arguments, record
 from ftensor.toolchain.intel.staged import in_stages
+from ftensor.toolchain.intel.target import source
 from ftensor.toolchain.inventory.read import expand, read
-from ftensor.toolchain.record import record
 
 from . import intel_graphs
 from .staged_program import detector, softmax
@@ -27,7 +26,7 @@ HEAD = re.compile(r"^FT_KERNEL void (\w+)\(([^)]*)\)", re.M)
 
 
 @pytest.fixture(scope="module", params=["softmax", "folded", "distances", "detector"])
-def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Group:
+def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> KernelGroup:
     """A graph that was exported, whose OpenCL C lies beside its HLS C++."""
     folder, name = tmp_path_factory.mktemp("graph"), request.param
     if name == "softmax":
@@ -43,7 +42,7 @@ def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return whole
 
 
-def test_each_stage_is_a_kernel_with_its_part_of_the_arguments(group: Group) -> None:
+def test_each_stage_is_a_kernel_with_its_part_of_the_arguments(group: KernelGroup) -> None:
     parameters = {name: tuple(re.findall(r"(\w+)(?:,|$)", declared)) for name, declared in HEAD.findall(source(group))}
     stages = in_stages(record(group, ""), group).stages
     assert parameters == {stage.name: stage.arguments for stage in stages}
@@ -51,7 +50,7 @@ def test_each_stage_is_a_kernel_with_its_part_of_the_arguments(group: Group) -> 
     assert {a for stage in stages for a in stage.arguments} == set(names)
 
 
-def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: Group) -> None:
+def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: KernelGroup) -> None:
     """Which kernels stand in an order in which each follows those that it reads of."""
     text, key = source(group), cast("StagedKey", group.members[0])
     counted = {f"{group.name}_{f.name}": f.depth for f in Stages(key).fifos}
@@ -65,7 +64,7 @@ def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: Group) -
         assert writers < readers
 
 
-def test_a_manifest_names_the_stages(group: Group) -> None:
+def test_a_manifest_names_the_stages(group: KernelGroup) -> None:
     """And how many rows the shallowest channel holds; what is no graph says nothing of them."""
     kernel = in_stages(record(group, ""), group)
     manifest = Manifest("one", "intel", "", "", "one.aocx", (kernel,))
@@ -87,7 +86,7 @@ def test_rows_that_no_channel_holds_run_side_by_side(tmp_path: Path) -> None:
 
 
 def test_what_has_no_text_is_refused_with_the_stage_and_a_way_out(
-    group: Group, monkeypatch: pytest.MonkeyPatch
+    group: KernelGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stages = Stages(cast("StagedKey", group.members[0])).in_order
     more = (replace(stages[0], name="sort_3", kind="sort"), *stages[1:])

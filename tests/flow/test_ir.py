@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, known, read
 from ftensor.toolchain.vitis.source import copy_headers, source
 
@@ -20,7 +20,7 @@ PARTS = 8  # for workers that share the work; the first has some of every invent
 
 
 @cache
-def kernels() -> list[Group]:
+def kernels() -> list[KernelGroup]:
     """The kernels of all inventories."""
     return [group for path in known().values() for group in expand(read(path))]
 

@@ -14,11 +14,11 @@ import pytest
 import ftensor as ft
 from ftensor.cli import main
 from ftensor.image.manifest import Manifest
-from ftensor.kernels.board_skeleton import board_skeleton_of
+from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.toolchain import coverage
 from ftensor.toolchain.from_program import inventory_text
+from ftensor.toolchain.group import record
 from ftensor.toolchain.inventory.read import expand, known, read
-from ftensor.toolchain.record import record
 
 from .. import forked
 

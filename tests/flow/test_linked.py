@@ -14,15 +14,15 @@ import pytest
 
 import ftensor as ft
 from ftensor.boards import find
+from ftensor.errors.build import InventoryError
 from ftensor.errors.image import ImageError
-from ftensor.errors.inventory import InventoryError
 from ftensor.image.file import read as image_of
 from ftensor.image.pack import pack
-from ftensor.kernels.linked import LEAST_DEPTH
+from ftensor.kernels.staged import LEAST_DEPTH
 from ftensor.toolchain.area import fit
-from ftensor.toolchain.area.kernel import area
+from ftensor.toolchain.area.fit import area
 from ftensor.toolchain.csim import CSim
-from ftensor.toolchain.group import Group, StreamConnection, arguments
+from ftensor.toolchain.group import KernelGroup, StreamConnection, arguments
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.jobs.progress import Quiet
 from ftensor.toolchain.make import Request, build, commands, prepare
@@ -44,7 +44,7 @@ HEAD = '[[graph]]\nfile = "{}.json"\nstructure = "{}"\n'
 
 def exported(
     folder: Path, name: str, function: Callable[..., ft.Tensor], structure: str = "linked"
-) -> tuple[Group, ...]:
+) -> tuple[KernelGroup, ...]:
     """The kernels of a graph over rows."""
     ft.jit(function).export(str(folder / name), ft.ones(3, LENGTH))
     inventory = folder / f"{name}_{structure}.toml"
@@ -181,11 +181,11 @@ def test_two_graphs_share_the_kernels_of_equal_stages(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def groups(tmp_path: Path) -> tuple[Group, ...]:
+def groups(tmp_path: Path) -> tuple[KernelGroup, ...]:
     return exported(tmp_path, "centred", centred)
 
 
-def test_vitis_is_told_how_the_kernels_are_joined(groups: tuple[Group, ...], tmp_path: Path) -> None:
+def test_vitis_is_told_how_the_kernels_are_joined(groups: tuple[KernelGroup, ...], tmp_path: Path) -> None:
     """Loads and stores have the ports to memory, what computes has streams alone."""
     chain = Vitis("hw", PLATFORM, dry=True)
     shown = "\n".join(commands(Request("linked", groups, "", tmp_path / "hw"), chain))
@@ -209,7 +209,7 @@ def test_vitis_is_told_how_the_kernels_are_joined(groups: tuple[Group, ...], tmp
 @needs
 @pytest.mark.long
 def test_vitis_joins_ports_of_one_type(
-    groups: tuple[Group, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    groups: tuple[KernelGroup, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stand-in of v++ refuses what is not: each port of a stream is joined once, to one of its
     type, by a power of two of beats. The image is one that a device takes."""
@@ -228,7 +228,7 @@ def test_vitis_joins_ports_of_one_type(
     assert "nothing is connected to" in failed.job.log.read_text()
 
 
-def test_the_sources_have_no_finding(groups: tuple[Group, ...], tmp_path: Path) -> None:
+def test_the_sources_have_no_finding(groups: tuple[KernelGroup, ...], tmp_path: Path) -> None:
     copy_headers(tmp_path)
     for group in groups:
         path = tmp_path / f"{group.name}.cpp"
@@ -236,7 +236,7 @@ def test_the_sources_have_no_finding(groups: tuple[Group, ...], tmp_path: Path) 
         assert not findings(path, group.name)
 
 
-def test_a_board_has_all_of_a_graph_or_nothing(groups: tuple[Group, ...], tmp_path: Path) -> None:
+def test_a_board_has_all_of_a_graph_or_nothing(groups: tuple[KernelGroup, ...], tmp_path: Path) -> None:
     """Its FIFOs count; what it takes is near what one kernel of it does."""
     board = find("u55c")
     deeper = tuple(replace(join, depth=1 << 15) for join in groups[0].joins)

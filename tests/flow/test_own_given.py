@@ -12,7 +12,7 @@ import pytest
 import ftensor as ft
 from ftensor.cli import main
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain.own import language
+from ftensor.toolchain.user_kernels import language
 
 pytestmark = pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.vitis import headers
 from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
@@ -268,7 +268,7 @@ def test_each_header_has_the_integers_of_a_width(header: str) -> None:
 
 def test_our_kernels_compile_with_xilinx_own(fetched: list[str], tmp_path: Path) -> None:
     copy_headers(tmp_path)
-    text = source(Group("arithmetic", ARITHMETIC, structure="dataflow"))
+    text = source(KernelGroup("arithmetic", ARITHMETIC, structure="dataflow"))
     done = compiled(text, [*fetched, f"-I{tmp_path}"], *FLAGS[:2], "-fsyntax-only")
     assert done.returncode == 0, done.stderr
 

@@ -12,7 +12,7 @@ import pytest
 import ftensor as ft
 from ftensor.cli import main
 from ftensor.image.dwarf import functions
-from ftensor.kernels.own import argument
+from ftensor.kernels.user_kernels import argument
 from ftensor.runtime.targets import csim_compiler
 
 from .. import forked

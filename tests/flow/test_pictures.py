@@ -16,7 +16,7 @@ import pytest
 import ftensor as ft
 from ftensor.boards import find
 from ftensor.cli import main
-from ftensor.errors.picture import PictureError
+from ftensor.errors.commands import PictureError
 from ftensor.image.file import locate, read
 from ftensor.picture import check, figure, save
 from ftensor.toolchain import drawing
@@ -118,7 +118,7 @@ def estimated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
 
 
 def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
-    from ftensor.estimate.timeline import COPIES, OTHERS, binned, spans
+    from ftensor.estimate.report import COPIES, OTHERS, binned, spans
 
     report, trace = estimated
     timeline = list(spans(report, trace.order))

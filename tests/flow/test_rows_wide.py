@@ -17,7 +17,7 @@ from ftensor.execute.observe import observed
 from ftensor.kernels.key import KernelKey
 from ftensor.runtime import program
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, parse
 from ftensor.toolchain.vitis.source import source
 
@@ -232,7 +232,7 @@ def test_where(used: list[KernelKey]) -> None:
 
 def test_strided_members_are_refused() -> None:
     """More lanes than one have ports of vectors, which strided operands cannot use."""
-    group = Group("odd", (key("neg", "-a", port(F), port(F, "x"), skeleton="rows"),))
+    group = KernelGroup("odd", (key("neg", "-a", port(F), port(F, "x"), skeleton="rows"),))
     with pytest.raises(ValueError, match="no strided operands"):
         source(group)
 

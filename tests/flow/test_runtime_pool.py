@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.blocks import SPARE, VECTOR, Block, larger, size_class
+from ftensor.runtime.pool import SPARE, VECTOR, Block, larger, size_class
 from ftensor.runtime.storage import Storage
 
 from .runtime_kernels import all_backends
@@ -96,9 +96,9 @@ def test_what_lengths_leave_behind_is_little_more_than_the_largest(backend: Back
 
 
 def test_streams_do_not_share_free_blocks(backend: Backend) -> None:
-    from ftensor.runtime.stream import Stream
+    from ftensor.runtime.stream import DeviceStream
 
-    side = Stream(backend)
+    side = DeviceStream(backend)
     block = backend.allocate(5000).block
     assert backend.allocate(5000, side).block is not block
     assert backend.allocate(5000).block is block
@@ -123,10 +123,10 @@ def test_statistics_follow_what_is_held(backend: Backend) -> None:
 
 
 def test_a_dropped_stream_returns_its_memory(backend: Backend) -> None:
-    from ftensor.runtime.stream import Stream
+    from ftensor.runtime.stream import DeviceStream
 
     before = backend.pool.reserved
-    side = Stream(backend)
+    side = DeviceStream(backend)
     storage = backend.allocate(1 << 16, side)
     del side
     assert backend.pool.reserved > before

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.event import Event
 from ftensor.runtime.opencl.backend import OpenCLBackend
-from ftensor.runtime.stream import Stream
+from ftensor.runtime.stream import DeviceStream, Event
 
 from .build_flow import wait_for
 from .runtime_kernels import add_kernel, all_backends, download, slow_kernel, upload
@@ -28,7 +27,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 def test_a_stream_waits_for_another(backend: Backend) -> None:
     slow, add = slow_kernel(backend), add_kernel(backend)
-    here, side = backend.default_stream, Stream(backend)
+    here, side = backend.default_stream, DeviceStream(backend)
     x, out = backend.allocate(64), backend.allocate(64)
     for turn in range(3):
         slow(side, 1, x.handle, float(turn), ROUNDS, 16)
@@ -39,7 +38,7 @@ def test_a_stream_waits_for_another(backend: Backend) -> None:
 
 def test_a_stream_waits_for_an_event_only(backend: Backend) -> None:
     slow, add = slow_kernel(backend), add_kernel(backend)
-    here, side = backend.default_stream, Stream(backend)
+    here, side = backend.default_stream, DeviceStream(backend)
     x, out = backend.allocate(64), backend.allocate(64)
     slow(side, 1, x.handle, 3.0, ROUNDS, 16)
     event = side.record_event()
@@ -51,7 +50,7 @@ def test_a_stream_waits_for_an_event_only(backend: Backend) -> None:
 
 
 def test_query_and_synchronize(backend: Backend) -> None:
-    stream, x = Stream(backend), backend.allocate(64)
+    stream, x = DeviceStream(backend), backend.allocate(64)
     assert stream.query()
     slow, gate = slow_kernel(backend), None
     if isinstance(backend, OpenCLBackend):
@@ -101,7 +100,7 @@ def test_elapsed_time_needs_two_recorded_timed_events(backend: Backend) -> None:
 
 def test_a_block_used_elsewhere_is_not_overwritten(backend: Backend) -> None:
     slow, add = slow_kernel(backend), add_kernel(backend)
-    here, side = backend.default_stream, Stream(backend)
+    here, side = backend.default_stream, DeviceStream(backend)
     x, out = upload(backend, np.ones(16, np.float32)), backend.allocate(64)
     backend.synchronize()
     block = x.block
@@ -120,7 +119,7 @@ def test_a_block_used_elsewhere_is_not_overwritten(backend: Backend) -> None:
 def test_each_thread_has_its_current_stream(backend: Backend) -> None:
     import threading
 
-    side, seen = Stream(backend), []
+    side, seen = DeviceStream(backend), []
     backend.set_current_stream(side)
     thread = threading.Thread(target=lambda: seen.append(backend.current_stream()))
     thread.start()
@@ -132,7 +131,7 @@ def test_each_thread_has_its_current_stream(backend: Backend) -> None:
 
 
 def test_a_dropped_stream_finishes_its_work(backend: Backend) -> None:
-    side, out = Stream(backend), backend.allocate(64)
+    side, out = DeviceStream(backend), backend.allocate(64)
     temporary = backend.allocate(64, side)
     slow = slow_kernel(backend)
     slow(side, 1, temporary.handle, 1.0, ROUNDS, 16)
@@ -146,7 +145,7 @@ def test_a_long_lived_storage_keeps_no_stream(backend: Backend) -> None:
     add, x, out = add_kernel(backend), backend.allocate(64), backend.allocate(64)
     seen = []
     for _ in range(20):
-        stream = Stream(backend)
+        stream = DeviceStream(backend)
         for storage in (x, out):
             stream.use(storage)
         add(stream, 1, x.handle, x.handle, out.handle, 16)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ftensor as ft
-from ftensor.runtime import discovery, signals
+from ftensor.runtime import discovery, lifetime
 
 # Every launch is of the kernel that the handler launches, too, with other arguments.
 PROGRAM = """
@@ -96,7 +96,7 @@ def test_handlers_wait_for_foreign_code() -> None:
 
     before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGUSR1)}
     try:
-        with pytest.raises(KeyboardInterrupt), signals.deferred():
+        with pytest.raises(KeyboardInterrupt), lifetime.deferred():
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGUSR1)
             order.append("foreign code")

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 import ftensor as ft
-from ftensor.errors.inventory import InventoryError
+from ftensor.errors.build import InventoryError
 from ftensor.estimate.model import loops
-from ftensor.graph.cut import Exported
+from ftensor.graph.dataflow import Exported
 from ftensor.kernels.staged import StagedKey
-from ftensor.kernels.work import KernelLaunch
-from ftensor.toolchain.area.kernel import area
+from ftensor.kernels.workload import KernelLaunch
+from ftensor.toolchain.area.fit import area
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers, source
 

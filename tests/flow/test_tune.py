@@ -13,8 +13,7 @@ from ftensor._device import default_backend
 from ftensor.cli import main
 from ftensor.runtime import cache
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.targets import TUNED
-from ftensor.runtime.tuned import as_tuned
+from ftensor.runtime.targets import TUNED, as_tuned
 from ftensor.tune import THRESHOLDS
 
 

@@ -13,14 +13,12 @@ from ftensor.cli import main
 from ftensor.dtypes import float32
 from ftensor.runtime import cache
 from ftensor.runtime.backend import Backend, CompiledKernel, KernelSource
-from ftensor.runtime.kernel_table import KernelTable
-from ftensor.runtime.launch_table import LaunchTable
+from ftensor.runtime.launch_cache import KernelTable, LaunchTable
 from ftensor.runtime.opencl.backend import OpenCLBackend
+from ftensor.runtime.program import JOINT, MOST_TOGETHER, groups, joined
 from ftensor.runtime.targets import CSIM, csim_compiler
-from ftensor.runtime.together import JOINT, MOST_TOGETHER, groups, joined
 from ftensor.toolchain.jobs.progress import Quiet
-from ftensor.warm.calls import everything, named, wanted
-from ftensor.warm.command import compile_all
+from ftensor.warm.command import compile_all, everything, named, wanted
 
 from .. import forked
 

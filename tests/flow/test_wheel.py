@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ftensor import __version__
-from ftensor.kernels.hls_path import hls_root
+from ftensor.kernels.source import hls_root
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "ftensor"
@@ -86,7 +86,7 @@ def test_checkout_has_the_kernels_at_its_top() -> None:
 def test_wheel_computes_from_another_folder(python: Path, tmp_path: Path) -> None:
     """The installed package uses its own kernels, not the checkout's."""
     program = (
-        "import ftensor as ft; from ftensor.kernels.hls_path import hls_root;"
+        "import ftensor as ft; from ftensor.kernels.source import hls_root;"
         "print(ft.__file__); print(hls_root()); print(ft.arange(6.).reshape(2, 3).sum(1).tolist())"
     )
     module, kernels, result = run(python, "-c", program, cwd=tmp_path).splitlines()

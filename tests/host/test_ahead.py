@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from ftensor.runtime.parts import KernelSource
-from ftensor.runtime.together import groups
+from ftensor.runtime.interfaces import KernelSource
+from ftensor.runtime.program import groups
 
 from .. import ahead
 

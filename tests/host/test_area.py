@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ftensor.dtypes import complex64, dtype, float32, int32
-from ftensor.kernels.board_skeleton import board_skeleton_of
+from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.kernels.skeletons.dense import DenseKey
-from ftensor.toolchain.area.count import Counting, takes
-from ftensor.toolchain.area.helpers import helpers
-from ftensor.toolchain.area.kernel import area, blocks
-from ftensor.toolchain.area.statements import functions
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.area.c_parser import functions
+from ftensor.toolchain.area.count import Counting, helpers, takes
+from ftensor.toolchain.area.fit import area, blocks
+from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, read
 
 HEAD = "static inline float f(float a, float b, float c, int n)"
@@ -85,7 +84,7 @@ def test_block_rams() -> None:
     assert blocks(512, 512) == 7.5 and blocks(512, 32) == 0.5 and blocks(513, 36) == 1
 
 
-def kernels(name: str) -> dict[str, Group]:
+def kernels(name: str) -> dict[str, KernelGroup]:
     return {group.name: group for group in expand(read(name))}
 
 
@@ -104,7 +103,7 @@ def test_an_op_stands_once_whatever_its_operands_come_as() -> None:
     group = kernels("cnn")["cnn_map_4_4x4x4"]
     members = tuple(key for key in group.keys if key.name == "sub")
     assert len(members) == 3
-    assert dict(area(Group("some", members)).ops)["sub"].dsp == 16 * 2
+    assert dict(area(KernelGroup("some", members)).ops)["sub"].dsp == 16 * 2
 
 
 def test_every_kernel_of_every_inventory_but_full_can_be_counted() -> None:
@@ -138,7 +137,7 @@ def test_kernels_of_factors_are_their_functions_of_elements(
 ) -> None:
     key = DenseKey(f"dense_{kind}", of)
     assert board_skeleton_of(key).operators(key) == expected
-    assert area(Group("factors", (key,))).skeleton.lut > 0
+    assert area(KernelGroup("factors", (key,))).skeleton.lut > 0
     wide = DenseKey(f"dense_{kind}", of, 4)
     assert board_skeleton_of(wide).operators(wide) == {word: 4 * n for word, n in expected.items()}
 

@@ -11,18 +11,18 @@ from ftensor.boards import find
 from ftensor.errors.build import BuildError
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.skeletons.gemm import GemmKey
-from ftensor.toolchain.group import Group, StreamConnection
+from ftensor.toolchain.group import KernelGroup, StreamConnection
 from ftensor.toolchain.vitis import link
 
 F = dtypes.float32
 ADD = KernelKey("add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",))
 
 
-def group(name: str, units: int = 1, banks: str = "") -> Group:
-    return Group(name, (ADD,), units=units, banks=banks)
+def group(name: str, units: int = 1, banks: str = "") -> KernelGroup:
+    return KernelGroup(name, (ADD,), units=units, banks=banks)
 
 
-def banks(one: Group) -> dict[str, str]:
+def banks(one: KernelGroup) -> dict[str, str]:
     return link.banks([one])[one.name]
 
 
@@ -48,7 +48,7 @@ def test_each_pointer_of_a_port_reaches_its_memory():
     """A geometry shares the port of an operand of its width."""
     of = dtypes.int32
     key = KernelKey("add", "rows", of, 1, (Port(of, "x"),), (Port(of, "x"), Port(of, "x")), ("(a + b)",))
-    text = link.configuration([Group("k", (key,), banks="DDR[1]")], (2022, 2))
+    text = link.configuration([KernelGroup("k", (key,), banks="DDR[1]")], (2022, 2))
     there = [r for r in rows(text) if r.startswith("sp=")]
     assert there == [f"sp=k_1.{a}:DDR[1]" for a in ("out0", "in_a", "geometry", "in_b")]
 
@@ -66,7 +66,7 @@ def test_units_are_spread_over_the_dies_of_a_chip_with_hbm():
 
 def test_pointers_are_spread_over_hbm():
     assert banks(group("k", 1, "HBM[*]")) == {"out0": "HBM[0]", "in_a": "HBM[1]", "in_b": "HBM[2]"}
-    of = Group("g", (GemmKey("gemm", F, 16, 8, 2, 16),), banks="HBM[*]")
+    of = KernelGroup("g", (GemmKey("gemm", F, 16, 8, 2, 16),), banks="HBM[*]")
     both = banks(of)
     assert both["out_elements"] == both["out"] != both["a_panels"]  # two ports to one buffer
     assert banks(group("k")) == {}

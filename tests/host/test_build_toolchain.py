@@ -7,9 +7,9 @@ import os
 from ftensor import dtypes
 from ftensor.image.description import complete
 from ftensor.kernels.key import KernelKey, Port
-from ftensor.toolchain import target as toolchain
+from ftensor.toolchain import make as toolchain
 from ftensor.toolchain.csim import describe
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 
 F = dtypes.float32
 NEG = KernelKey("neg", "map", F, 16, (Port(F, "v"),), (Port(F, "v"),), ("(-a)",))
@@ -31,9 +31,9 @@ def test_this_machine_has_memory():
 
 def test_an_image_lists_the_memories_that_its_kernels_name():
     groups = [
-        Group("k", (NEG,), units=2, banks="HBM[0:2]"),
-        Group("m", (NEG,), banks="HBM[*]"),
-        Group("n", (NEG,), banks="DDR[1]"),
+        KernelGroup("k", (NEG,), units=2, banks="HBM[0:2]"),
+        KernelGroup("m", (NEG,), banks="HBM[*]"),
+        KernelGroup("n", (NEG,), banks="DDR[1]"),
     ]
     image = complete(describe(groups, "some", "board", 300.0))
     assert [(b.name, b.type, b.size) for b in image.banks] == [
@@ -48,5 +48,5 @@ def test_an_image_lists_the_memories_that_its_kernels_name():
 
 
 def test_kernels_that_name_no_memory_share_one():
-    image = complete(describe([Group("k", (NEG,))], "some", "", 300.0))
+    image = complete(describe([KernelGroup("k", (NEG,))], "some", "", 300.0))
     assert len(image.banks) == 1 and image.kernels[0].arguments[0].banks == (image.banks[0].name,)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftensor.errors.image import ImageError
-from ftensor.image import call_tokens
+from ftensor.image import manifest as call_tokens
 
 from ..made_images import KERNELS, PARAMS, describe
 

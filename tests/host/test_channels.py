@@ -13,11 +13,10 @@ from ftensor.boards import find
 from ftensor.estimate.model import Setup, estimate
 from ftensor.kernels.channels import Cut, channels, near, spreads
 from ftensor.kernels.key import KernelKey, Port
-from ftensor.kernels.work import KernelLaunch
-from ftensor.runtime.xrt.arena import PAGE, Space
-from ftensor.runtime.xrt.banks import BankedBuffer, spread
-from ftensor.toolchain.group import Group
-from ftensor.toolchain.vitis.placement import place
+from ftensor.kernels.workload import KernelLaunch
+from ftensor.runtime.xrt.banks import PAGE, BankedBuffer, Space, spread
+from ftensor.toolchain.group import KernelGroup
+from ftensor.toolchain.vitis.interface import place
 
 F = dtypes.float32
 ADD = KernelKey("add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",))
@@ -90,7 +89,7 @@ def test_space_is_taken_and_given_back() -> None:
 
 
 def test_ports_enter_next_to_their_units() -> None:
-    placed = place([Group(f"k{i}", (ADD,), units=8) for i in range(2)], find("u55c"))
+    placed = place([KernelGroup(f"k{i}", (ADD,), units=8) for i in range(2)], find("u55c"))
     for (unit, _), way in placed.items():
         number = int(unit.rpartition("_")[2]) - 1
         assert way.memory == "HBM[0:31]"

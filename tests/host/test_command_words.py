@@ -13,15 +13,15 @@ from ftensor.errors import build as errors
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.runtime.command_words import file_word
 from ftensor.toolchain import csim
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.intel.target import Aoc
 from ftensor.toolchain.jobs.workspace import Workspace
-from ftensor.toolchain.own import command
-from ftensor.toolchain.target import Toolchain
+from ftensor.toolchain.make import Toolchain
+from ftensor.toolchain.user_kernels import command
 from ftensor.toolchain.vitis.target import Vitis
 
 F = dtypes.float32
-GROUPS = (Group("neg", (KernelKey("neg", "map", F, 16, (Port(F, "v"),), (Port(F, "v"),), ("(-a)",)),)),)
+GROUPS = (KernelGroup("neg", (KernelKey("neg", "map", F, 16, (Port(F, "v"),), (Port(F, "v"),), ("(-a)",)),)),)
 FOLDERS = ("-o", "-DX", "@list", "--help", "+x", "a b", "'q\"", "$(id)", "größe")
 
 

@@ -15,10 +15,9 @@ from ftensor.errors.build import BuildError
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.toolchain.area import fit
 from ftensor.toolchain.area.cores import Resources
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, known, read
-from ftensor.toolchain.vitis.interface import bundles
-from ftensor.toolchain.vitis.placement import masters, memories, place
+from ftensor.toolchain.vitis.interface import bundles, masters, memories, place
 
 F = dtypes.float32
 ADD = KernelKey("add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",))
@@ -26,8 +25,8 @@ NAMES = tuple(known())
 BOARD_NAMES = tuple(board.name for board in BOARDS)
 
 
-def many(count: int, banks: str = "", units: int = 1) -> list[Group]:
-    return [Group(f"k{i}", (ADD,), units=units, banks=banks) for i in range(count)]
+def many(count: int, banks: str = "", units: int = 1) -> list[KernelGroup]:
+    return [KernelGroup(f"k{i}", (ADD,), units=units, banks=banks) for i in range(count)]
 
 
 def test_a_range_of_hbm_is_one_memory_that_ports_enter_side_by_side() -> None:

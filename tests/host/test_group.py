@@ -13,8 +13,7 @@ from ftensor.errors import image as errors_image
 from ftensor.image.manifest import Manifest, manifest_digest
 from ftensor.kernels.key import KernelKey, Port, Reduction
 from ftensor.kernels.skeletons.gemm import GemmKey
-from ftensor.toolchain.group import Group, arguments, call, launch_parameters
-from ftensor.toolchain.record import record
+from ftensor.toolchain.group import KernelGroup, arguments, call, launch_parameters, record
 
 
 def pointwise(
@@ -30,7 +29,7 @@ NEG = pointwise("neg", "vv")
 
 
 def test_members_share_ports_and_leave_some_unused() -> None:
-    group = Group("ft_some", (ADD, SCALED, NEG))
+    group = KernelGroup("ft_some", (ADD, SCALED, NEG))
     names = [a.name for a in arguments(group)]
     assert names == [
         *("out0", "in_a", "in_b", "out0_offset", "in_a_offset", "in_b_offset"),
@@ -46,19 +45,19 @@ def test_members_share_ports_and_leave_some_unused() -> None:
 
 
 def test_a_record_names_results_and_operands() -> None:
-    member = record(Group("ft_some", (pointwise("eq", "vvv", out=ft.bool),)), "0").members[0]
+    member = record(KernelGroup("ft_some", (pointwise("eq", "vvv", out=ft.bool),)), "0").members[0]
     assert (member.op, member.outs, member.ins) == ("eq", ("bool",), ("float32", "float32"))
     assert (member.kinds, member.compute) == ("vvv", "float32")
 
 
 def test_ports_are_vectors_of_what_the_members_share() -> None:
-    c = {a.name: a.c for a in arguments(Group("ft_same", (ADD, NEG)))}
+    c = {a.name: a.c for a in arguments(KernelGroup("ft_same", (ADD, NEG)))}
     assert c["in_a"] == "const hls::vector<float, 16> *"
     assert c["out0"] == "hls::vector<float, 16> *"
-    mixed = Group("ft_mixed", (ADD, pointwise("add", "vvv", ft.int32)))
+    mixed = KernelGroup("ft_mixed", (ADD, pointwise("add", "vvv", ft.int32)))
     assert {a.name: a.c for a in arguments(mixed)}["in_b"] == "const hls::vector<uint32_t, 16> *"
     with pytest.raises(ValueError, match=r"several widths: \['float32', 'float64'\]"):
-        arguments(Group("ft_wrong", (NEG, pointwise("neg", "vv", ft.float64, ft.float32))))
+        arguments(KernelGroup("ft_wrong", (NEG, pointwise("neg", "vv", ft.float64, ft.float32))))
 
 
 def folded(*kinds: str, lanes: int = 16, of: ft.dtype = ft.float32) -> KernelKey:
@@ -70,7 +69,7 @@ def folded(*kinds: str, lanes: int = 16, of: ft.dtype = ft.float32) -> KernelKey
 
 def test_reductions_read_vectors_where_every_member_reads_in_line() -> None:
     def ports(*members: KernelKey) -> dict[str, str]:
-        return {a.name: a.c for a in arguments(Group("ft_folds", members)) if a.what == "*"}
+        return {a.name: a.c for a in arguments(KernelGroup("ft_folds", members)) if a.what == "*"}
 
     both = ports(folded("v", "v"), folded("v"))
     assert both["in_a"] == both["in_b"] == "const hls::vector<float, 16> *"
@@ -80,14 +79,14 @@ def test_reductions_read_vectors_where_every_member_reads_in_line() -> None:
     assert mixed["in_b"] == "const float *"
     assert ports(folded("v", lanes=1))["in_a"] == "const float *"
     assert ports(folded("x"))["in_a"] == "const float *"
-    complex_ = record(Group("ft_folds", (folded("v", lanes=8, of=ft.complex64),)), "00", {})
+    complex_ = record(KernelGroup("ft_folds", (folded("v", lanes=8, of=ft.complex64),)), "00", {})
     types = {a.name: a.c for a in complex_.arguments}
     assert types["in_a"] == "const hls::vector<ft_cfloat, 8> *"
     assert types["out0"] == "ft_cfloat *"
 
 
 def test_a_product_keeps_its_own_parameters() -> None:
-    group = Group("ft_gemm_float32", (GemmKey("gemm", ft.float32, 16, 8, 2, 16),))
+    group = KernelGroup("ft_gemm_float32", (GemmKey("gemm", ft.float32, 16, 8, 2, 16),))
     assert [a.name for a in arguments(group)][-5:] == [*("alpha_re", "beta_re", "geometry", "ft_unit", "ft_units")]
     assert call(group, 0) == "0 1 2 3 0 4 5 6 7 8"
     ports = [a.c for a in arguments(group) if a.what == "*"]
@@ -98,11 +97,11 @@ def test_a_product_keeps_its_own_parameters() -> None:
 @pytest.mark.parametrize("name", ["", "3ab", "a-b", "x" * 31])
 def test_names_must_fit_the_container(name: str) -> None:
     with pytest.raises(ValueError, match="kernel's name"):
-        Group(name, (ADD,))
+        KernelGroup(name, (ADD,))
 
 
 def manifest() -> Manifest:
-    kernels = (record(Group("ft_some", (ADD, SCALED, NEG), units=2), "00", {"out0": "DDR[0]"}),)
+    kernels = (record(KernelGroup("ft_some", (ADD, SCALED, NEG), units=2), "00", {"out0": "DDR[0]"}),)
     return Manifest("minimal", "csim", "csim", "0" * 32, "minimal.xclbin", kernels)
 
 

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.kernels.board_skeleton import board_skeleton_of
 from ftensor.kernels.key import Key
-from ftensor.toolchain import growing
-from ftensor.toolchain.group import Group
-from ftensor.toolchain.grouping import MOST_UNITS
+from ftensor.kernels.skeleton import board_skeleton_of
+from ftensor.toolchain import emulate
+from ftensor.toolchain.group import MOST_UNITS, KernelGroup
 from ftensor.toolchain.inventory import read
 
 TRAINING = str(Path(__file__).parents[1] / "flow" / "training.toml")
@@ -22,22 +21,22 @@ def keys() -> list[Key]:
     return [member for group in groups for member in group.members]
 
 
-def held(groups: tuple[Group, ...]) -> list[Key]:
+def held(groups: tuple[KernelGroup, ...]) -> list[Key]:
     return [member for group in groups for member in group.members]
 
 
 @pytest.mark.parametrize("at_once", [1, 12])
 def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key], at_once: int) -> None:
     """Kernels of their own first; those are not compiled again while there is room."""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[KernelGroup, ...] = ()
     shared = 0
     for first in range(0, len(keys), at_once):
-        before, groups = groups, growing.grown(groups, keys[first : first + at_once])
+        before, groups = groups, emulate.grown(groups, keys[first : first + at_once])
         assert sum(group.units for group in groups) <= MOST_UNITS
         assert len({group.name for group in groups}) == len(groups)
         if groups[: len(before)] != before:
             shared += 1
-            assert len(groups) <= MOST_UNITS - growing.ALONE
+            assert len(groups) <= MOST_UNITS - emulate.ALONE
         assert set(held(groups)) == set(keys[: first + at_once])
         assert len(held(groups)) == len(keys[: first + at_once])
     assert len(keys) > 2 * MOST_UNITS and shared <= len(keys) / 10
@@ -48,20 +47,20 @@ def test_what_comes_together_shares_kernels_where_it_can(keys: list[Key]) -> Non
     """One of its own is called by its op; kernels that were there stay as they are."""
     group = next(group for group in read.expand(read.read(TRAINING)) if len(group.members) > 3)
     one, two, three, four = group.members[:4]
-    alone = growing.grown((), [one])
+    alone = emulate.grown((), [one])
     assert len(alone) == 1 and alone[0].members == (one,)
     assert alone[0].name == f"ft_{board_skeleton_of(one).suffix(one)}"
-    more = growing.grown(alone, [two, three, four])
+    more = emulate.grown(alone, [two, three, four])
     assert more[:1] == alone and more[1].members == (two, three, four)
     assert more[1].name != alone[0].name
 
 
 def test_what_is_full_begins_anew(keys: list[Key], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growing, "MOST_UNITS", 4)
-    monkeypatch.setattr(growing, "ALONE", 2)
-    groups: tuple[Group, ...] = ()
+    monkeypatch.setattr(emulate, "MOST_UNITS", 4)
+    monkeypatch.setattr(emulate, "ALONE", 2)
+    groups: tuple[KernelGroup, ...] = ()
     for key in keys[::10]:
-        groups = growing.grown(groups, [key])
+        groups = emulate.grown(groups, [key])
         assert key in held(groups) and len(groups) <= 4
     assert len(held(groups)) < len(keys[::10])
 
@@ -72,5 +71,5 @@ def test_only_a_private_folder_holds_what_is_run(tmp_path: Path, mode: int, priv
     place = tmp_path / "emulate"
     place.mkdir()
     place.chmod(mode)
-    assert growing.private(place / "image") is private
-    assert not growing.private(Path("/proc/none/image"))
+    assert emulate.private(place / "image") is private
+    assert not emulate.private(Path("/proc/none/image"))

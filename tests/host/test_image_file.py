@@ -17,7 +17,7 @@ from ftensor.image import xclbin
 from ftensor.image.contents import KernelDescription
 from ftensor.image.manifest import Manifest, manifest_digest
 from ftensor.image.pack import content_uuid, pack
-from ftensor.image.xclbin import Kind, Mode, Section
+from ftensor.image.xclbin import Mode, Section, SectionKind
 from ftensor.runtime import targets
 from ftensor.runtime.csim.backend import CSimBackend
 
@@ -38,10 +38,10 @@ def written(folder: Path, change: Any) -> Path:
     manifest = replace(manifest, uuid=str(content_uuid(description, code)))
     image = xclbin.read(pack(description, code, manifest.to_json()))
     description, manifest, image = change(description, manifest, image)
-    parts = [s for s in image.sections if s.kind != Kind.USER_METADATA]
+    parts = [s for s in image.sections if s.kind != SectionKind.USER_METADATA]
     if manifest is not None:
         text = manifest if isinstance(manifest, str) else manifest.to_json()
-        parts.append(Section(Kind.USER_METADATA, "manifest", text.encode()))
+        parts.append(Section(SectionKind.USER_METADATA, "manifest", text.encode()))
     path = folder / "checked.xclbin"
     path.write_bytes(xclbin.write(image.with_sections(parts)))
     return path
@@ -152,7 +152,7 @@ def test_changed_code_is_noticed(folder: Path) -> None:
     """The UUID of an image for emulation is a digest of what is in it."""
 
     def change(d: Any, m: Manifest, x: Any) -> Any:
-        parts = [replace(s, data=s.data[:-1] + b"!") if s.kind == Kind.BITSTREAM else s for s in x.sections]
+        parts = [replace(s, data=s.data[:-1] + b"!") if s.kind == SectionKind.BITSTREAM else s for s in x.sections]
         return d, m, x.with_sections(parts)
 
     with pytest.raises(ImageError, match="changed since it was built"):

@@ -18,11 +18,9 @@ from ftensor.dtypes import ALL
 from ftensor.kernels.key import BY_VALUE
 from ftensor.rows.catalogue import ENTRIES, ROWS
 from ftensor.rows.op import Op, Reduce
-from ftensor.toolchain.group import Group, arguments, call
-from ftensor.toolchain.grouping import MOST_UNITS, port_groups
+from ftensor.toolchain.group import MOST_UNITS, KernelGroup, arguments, call, port_groups
+from ftensor.toolchain.inventory.keys import categories, pointwise, reduction, row_named, rows, spelled, text_of
 from ftensor.toolchain.inventory.read import Inventory, expand, known, parse, read
-from ftensor.toolchain.inventory.rows import categories, named, rows
-from ftensor.toolchain.inventory.signatures import pointwise, reduction, spelled, text_of
 from ftensor.toolchain.vitis.source import source
 
 HERE = Path("here.toml")
@@ -152,7 +150,7 @@ def test_bundles_keep_every_member_and_fit() -> None:
     bundled = port_groups(members)
     assert sorted(k.entry for b in bundled for k in b.members) == sorted(k.entry for k in members)
     for k, b in enumerate(bundled):
-        Group(f"g{k}", tuple(b.members))  # refuses what can't be one kernel
+        KernelGroup(f"g{k}", tuple(b.members))  # refuses what can't be one kernel
     assert len(bundled) < 40
 
 
@@ -170,7 +168,7 @@ def test_every_row_is_found() -> None:
     assert len(listed) == len(ROWS) > 200
     assert {row.name for row in categories()["copies"]} == {"copy", "fill"}
     assert sum(map(len, rows().values())) == len(listed)
-    assert named("add()") != named("add") and not named("nothing")
+    assert row_named("add()") != row_named("add") and not row_named("nothing")
 
 
 def test_the_page_names_the_categories() -> None:

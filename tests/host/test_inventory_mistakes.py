@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.errors.inventory import InventoryError
+from ftensor.errors.build import InventoryError
 from ftensor.toolchain.inventory.read import expand, parse, read
 
 HERE = Path("here.toml")

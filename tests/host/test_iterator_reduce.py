@@ -9,9 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftensor.iterator.reduce_plan import plan_reduce
-from ftensor.iterator.shape import numel
-from ftensor.iterator.stride import contiguous_strides
+from ftensor.iterator.plan import plan_reduce
+from ftensor.iterator.shape import contiguous_strides, numel
 
 from .. import geometry
 from .test_iterator_plan import check_loops

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftensor.iterator import stride
+from ftensor.iterator import shape as stride
 from ftensor.iterator.shape import broadcast_shapes, numel
 
 from .. import geometry

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftensor.iterator.plan import LONG, TILE, tiled
 from ftensor.iterator.shape import numel
-from ftensor.iterator.tiles import LONG, TILE, tiled
 
 from .. import geometry
 

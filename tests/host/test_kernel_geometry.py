@@ -11,7 +11,7 @@ import pytest
 
 from ftensor.kernels.geometry import Each, Geometry, Long, Many
 from ftensor.kernels.skeleton import skeletons
-from ftensor.kernels.work import Ints
+from ftensor.kernels.workload import Ints
 
 
 class Pointer:

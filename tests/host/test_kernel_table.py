@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from ftensor.runtime.kernel_table import KernelTable, Makers
+from ftensor.runtime.launch_cache import KernelTable, Makers
 
 
 def test_what_was_used_last_stays() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ftensor.runtime.launch_table import LaunchTable
+from ftensor.runtime.launch_cache import LaunchTable
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ftensor.runtime.opencl.device import register_floats
+from ftensor.runtime.opencl.backend import register_floats
 from ftensor.runtime.targets import BY_NAME
 
 TOLD = "CL_CONFIG_CPU_TARGET_ARCH"

@@ -14,24 +14,24 @@ from hypothesis import strategies as st
 
 from ftensor.errors.image import ImageError
 from ftensor.image import description, info, metadata, xclbin
-from ftensor.image import section_tables as tables
+from ftensor.image import sections as tables
 from ftensor.image.pack import content_uuid, pack
 from ftensor.image.sections import (
     ArgumentDescription,
     Bank,
+    BankConnection,
     Clock,
     ComputeUnit,
-    Connection,
     Description,
+    IpLayoutEntry,
     KernelDescription,
-    Unit,
     key_values,
     key_values_data,
     parse,
     require_kernels,
     sections,
 )
-from ftensor.image.xclbin import Kind, Mode, Section, Xclbin
+from ftensor.image.xclbin import Mode, Section, SectionKind, Xclbin
 
 from .image_cases import FILE, LIBRARY, SIMPLE, VADD
 
@@ -67,7 +67,7 @@ def test_a_packed_description_reads_back(wanted: Description) -> None:
     image = require_kernels(parse(xclbin.read(pack(wanted, LIBRARY, "{}"))))
     assert image.description == description.complete(wanted)
     assert image.manifest == "{}"
-    assert image.xclbin.section(Kind.BITSTREAM) == LIBRARY
+    assert image.xclbin.section(SectionKind.BITSTREAM) == LIBRARY
     assert image.xclbin.mode == Mode.SW_EMU
 
 
@@ -88,16 +88,16 @@ def test_registers_and_bases_follow_the_rules(wanted: Description) -> None:
 def test_fields_lie_where_xrt_looks_for_them() -> None:
     """Byte for byte, against the published structures."""
     content = {s.kind: s.data for s in sections(description.complete(SIMPLE))}
-    assert content[Kind.MEM_TOPOLOGY] == struct.pack("<i4x", 2) + (
+    assert content[SectionKind.MEM_TOPOLOGY] == struct.pack("<i4x", 2) + (
         struct.pack("<BB6xQQ16s", 1, 1, 4 << 20, 0, b"DDR[0]")
         + struct.pack("<BB6xQQ16s", 1, 1, 4 << 20, 4 << 30, b"DDR[1]")
     )
-    assert content[Kind.CONNECTIVITY] == struct.pack("<13i", 4, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1)
-    assert content[Kind.IP_LAYOUT] == struct.pack("<i4x", 2) + (
+    assert content[SectionKind.CONNECTIVITY] == struct.pack("<13i", 4, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1)
+    assert content[SectionKind.IP_LAYOUT] == struct.pack("<i4x", 2) + (
         struct.pack("<IIQ64s", 1, 0, 0x1800000, b"vadd:vadd_1")
         + struct.pack("<IIQ64s", 1, 0, 0x1810000, b"vadd:vadd_2")
     )
-    xml = content[Kind.EMBEDDED_METADATA].decode()
+    xml = content[SectionKind.EMBEDDED_METADATA].decode()
     # The second-last argument has one byte, and takes a word of registers all the same.
     assert (
         '<arg name="flag" id="3" port="S_AXI_CONTROL" type="unsigned char" addressQualifier="0" '
@@ -110,19 +110,19 @@ def test_other_sections_of_real_files() -> None:
     """Clocks, groups, notes of the builder, interrupts, and units that are no kernels."""
     clocks = (Clock("DATA_CLK", 300, "DATA"), Clock("KERNEL_CLK", 500, "KERNEL"))
     units = (
-        Unit("vadd:vadd_1", 0x1800000, "AP_CTRL_CHAIN", interrupt=5),
-        Unit("memory_subsystem", 0x2000000, "", type=5),
+        IpLayoutEntry("vadd:vadd_1", 0x1800000, "AP_CTRL_CHAIN", interrupt=5),
+        IpLayoutEntry("memory_subsystem", 0x2000000, "", type=5),
     )
     streams = (Bank("dc_0", 7, 9, "STREAMING_CONNECTION"), Bank("HOST[0]", 1 << 30, 1 << 40, "HOST"))
     image = Xclbin(
         UUID(int=1),
         (
-            Section(Kind.CLOCK_FREQ_TOPOLOGY, "", tables.clocks_data(clocks)),
-            Section(Kind.IP_LAYOUT, "", tables.ip_layout_data(units)),
-            Section(Kind.ASK_GROUP_TOPOLOGY, "", tables.memories_data(streams)),
-            Section(Kind.KEYVALUE_METADATA, "", key_values_data({"branch": "main"})),
-            Section(Kind.BUILD_METADATA, "", b'{"build_metadata": {"dsa": "some_platform"}}\0'),
-            Section(Kind.USER_METADATA, "", b"plain words"),
+            Section(SectionKind.CLOCK_FREQ_TOPOLOGY, "", tables.clocks_data(clocks)),
+            Section(SectionKind.IP_LAYOUT, "", tables.ip_layout_data(units)),
+            Section(SectionKind.ASK_GROUP_TOPOLOGY, "", tables.memories_data(streams)),
+            Section(SectionKind.KEYVALUE_METADATA, "", key_values_data({"branch": "main"})),
+            Section(SectionKind.BUILD_METADATA, "", b'{"build_metadata": {"dsa": "some_platform"}}\0'),
+            Section(SectionKind.USER_METADATA, "", b"plain words"),
             Section(77, "later", b"x" * 2048),
         ),
     )
@@ -160,26 +160,26 @@ def test_uuids_tell_images_apart() -> None:
 @pytest.mark.parametrize(
     ("kind", "data"),
     [
-        (Kind.MEM_TOPOLOGY, struct.pack("<i4x", -1)),
-        (Kind.MEM_TOPOLOGY, struct.pack("<i4x", 2_000_000_000)),
-        (Kind.MEM_TOPOLOGY, struct.pack("<i4x", 3) + bytes(40)),
-        (Kind.IP_LAYOUT, b"\1"),
-        (Kind.IP_LAYOUT, struct.pack("<i4x", 2) + bytes(100)),
-        (Kind.CONNECTIVITY, struct.pack("<4i", 1, 0, 5, 0)),
-        (Kind.CONNECTIVITY, struct.pack("<4i", 1, 0, 0, -1)),
-        (Kind.CLOCK_FREQ_TOPOLOGY, b"\xff\x7f"),
-        (Kind.ASK_GROUP_TOPOLOGY, struct.pack("<i", 9)),
-        (Kind.BUILD_METADATA, b"[" * 100_000),
-        (Kind.BUILD_METADATA, b"\xff\xfe"),
-        (Kind.BUILD_METADATA, b"[1]"),
-        (Kind.EMBEDDED_METADATA, b"<project>"),
-        (Kind.EMBEDDED_METADATA, b"<project/>"),
-        (Kind.EMBEDDED_METADATA, b"<a>" * 100_000),
-        (Kind.EMBEDDED_METADATA, b'<?xml version="1.0" encoding="klingon"?><a/>'),
-        (Kind.EMBEDDED_METADATA, b'<?xml version="1.0" encoding="utf-7"?><a/>'),
+        (SectionKind.MEM_TOPOLOGY, struct.pack("<i4x", -1)),
+        (SectionKind.MEM_TOPOLOGY, struct.pack("<i4x", 2_000_000_000)),
+        (SectionKind.MEM_TOPOLOGY, struct.pack("<i4x", 3) + bytes(40)),
+        (SectionKind.IP_LAYOUT, b"\1"),
+        (SectionKind.IP_LAYOUT, struct.pack("<i4x", 2) + bytes(100)),
+        (SectionKind.CONNECTIVITY, struct.pack("<4i", 1, 0, 5, 0)),
+        (SectionKind.CONNECTIVITY, struct.pack("<4i", 1, 0, 0, -1)),
+        (SectionKind.CLOCK_FREQ_TOPOLOGY, b"\xff\x7f"),
+        (SectionKind.ASK_GROUP_TOPOLOGY, struct.pack("<i", 9)),
+        (SectionKind.BUILD_METADATA, b"[" * 100_000),
+        (SectionKind.BUILD_METADATA, b"\xff\xfe"),
+        (SectionKind.BUILD_METADATA, b"[1]"),
+        (SectionKind.EMBEDDED_METADATA, b"<project>"),
+        (SectionKind.EMBEDDED_METADATA, b"<project/>"),
+        (SectionKind.EMBEDDED_METADATA, b"<a>" * 100_000),
+        (SectionKind.EMBEDDED_METADATA, b'<?xml version="1.0" encoding="klingon"?><a/>'),
+        (SectionKind.EMBEDDED_METADATA, b'<?xml version="1.0" encoding="utf-7"?><a/>'),
     ],
 )
-def test_nonsense_in_a_section_is_named(kind: Kind, data: bytes) -> None:
+def test_nonsense_in_a_section_is_named(kind: SectionKind, data: bytes) -> None:
     """One error, which says the section."""
     whole = xclbin.read(pack(SIMPLE, LIBRARY))
     kept = [s for s in whole.sections if s.kind != kind]
@@ -227,8 +227,8 @@ def test_damaged_files_parse_or_raise(data: st.DataObject) -> None:
     _parse_or_refuse(bytes(broken[: data.draw(st.integers(0, len(broken)) | st.just(len(broken)))]))
 
 
-@given(st.sampled_from(sorted(Kind)), st.binary(max_size=300))
-def test_any_bytes_in_a_section_parse_or_raise(kind: Kind, content: bytes) -> None:
+@given(st.sampled_from(sorted(SectionKind)), st.binary(max_size=300))
+def test_any_bytes_in_a_section_parse_or_raise(kind: SectionKind, content: bytes) -> None:
     """A sound container with a section of noise."""
     whole = xclbin.read(FILE)
     kept = [s for s in whole.sections if s.kind != kind]
@@ -281,5 +281,5 @@ def test_connections_name_banks(tmp_path: Path) -> None:
     both = ArgumentDescription("x", "float *", banks=("DDR[1]", "DDR[0]"))
     wanted = replace(SIMPLE, kernels=(KernelDescription("k", (both,)),))
     image = parse(xclbin.read(pack(wanted, LIBRARY)))
-    assert image.connections == (Connection(0, 0, 1), Connection(0, 0, 0))
+    assert image.connections == (BankConnection(0, 0, 1), BankConnection(0, 0, 0))
     assert image.description.kernels[0].arguments[0].banks == ("DDR[1]", "DDR[0]")

@@ -10,22 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.iterator.plan import Plan
-from ftensor.iterator.reduce_plan import plan_reduce
-from ftensor.iterator.stride import contiguous_strides
+from ftensor.iterator.plan import Plan, plan_reduce
+from ftensor.iterator.shape import contiguous_strides
 from ftensor.kernels import select, source
-from ftensor.kernels.board_skeleton import BoardSkeleton, board_skeletons, layouts, options, words
+from ftensor.kernels.inventory_terms import Asked, Option
 from ftensor.kernels.op_skeleton import OpSkeleton
-from ftensor.kernels.skeleton import named, skeletons
+from ftensor.kernels.skeleton import BoardSkeleton, board_skeletons, layouts, named, options, skeletons, words
 from ftensor.kernels.skeletons.fused import Fused
 from ftensor.kernels.skeletons.gemm import DirectGeometry, PackGeometry, PackSide, ProductGeometry
-from ftensor.kernels.skeletons.reduce_geometry import FoldGeometry
-from ftensor.kernels.skeletons.rows_geometry import RowsGeometry
-from ftensor.kernels.words import Asked, Option
+from ftensor.kernels.skeletons.reduce import FoldGeometry
+from ftensor.kernels.skeletons.rows import RowsGeometry
 from ftensor.runtime.targets import CSIM
-from ftensor.toolchain import joint
-from ftensor.toolchain.group import Group, arguments, call
-from ftensor.toolchain.intel.source import source as intel_source
+from ftensor.toolchain import group
+from ftensor.toolchain.group import KernelGroup, arguments, call
+from ftensor.toolchain.intel.target import source as intel_source
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import source as vitis_source
 
@@ -125,7 +123,7 @@ def test_every_kernel_of_its_own_has_sources_for_both_vendors() -> None:
     asked = Asked((ft.float32, ft.complex64, ft.float16), {n: o.default for n, o in options().items()}, CSIM)
     for skeleton in [s for s in board_skeletons() if not s.shares]:
         for key in skeleton.keys(asked):
-            group = Group("one", (key,))
+            group = KernelGroup("one", (key,))
             names = [p[2] for p in group.kind.parameters(key)]
             passed = [names[int(token)] for token in call(group, 0).split()]
             assert passed == [a.of or a.name for a in arguments(group)[:-2]]
@@ -137,9 +135,9 @@ def test_members_of_kernels_share_a_skeleton_that_lets_them() -> None:
     groups = [g for name in ("stats", "transformer") for g in expand(read(name))]
     keys = {g.skeleton: g.members[0] for g in groups if not g.keys}
     with pytest.raises(ValueError, match="mixes"):
-        Group("two", (keys["scan"], keys["gemm_direct"]))
+        KernelGroup("two", (keys["scan"], keys["gemm_direct"]))
     with pytest.raises(ValueError, match="mixes"):  # one text of a template, of one dtype
-        Group("two", (keys["gemm"], replace(keys["gemm"], dtype=ft.float64)))
+        KernelGroup("two", (keys["gemm"], replace(keys["gemm"], dtype=ft.float64)))
 
 
 def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> None:
@@ -159,7 +157,7 @@ def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> No
         )
         if key.skeleton == word
     ]
-    groups = {joint.name(part): Group("k", part) for part in joint.families(members)}
+    groups = {group.name(part): KernelGroup("k", part) for part in group.families(members)}
     counts = {name: (len(g.members), len(g.bodies)) for name, g in groups.items()}
     assert counts == {
         "gemm_direct_4": (5, 3),

@@ -11,7 +11,7 @@ import pytest
 import ftensor as ft
 from ftensor.kernels.skeletons.conv import ConvKey, strip
 from ftensor.kernels.skeletons.conv.conv import turns
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.vitis.source import source
 
 KEYS = (ConvKey("conv", ft.float32, 16, 16, 16), ConvKey("conv", ft.float64, 8, 8, 16))
@@ -35,5 +35,5 @@ def waits(key: ConvKey, positions: int, offsets: tuple[int, ...]) -> Iterator[in
 def test_a_beat_comes_as_long_before_its_use_as_is_told(key: ConvKey) -> None:
     """Of planes of few positions and of many."""
     distances = [n for many in (5, 100, 3000) for taps in TAPS for n in waits(key, many, taps)]
-    pragma = re.search(r"variable=strip inter RAW distance=(\d+)", source(Group("conv", (key,))))
+    pragma = re.search(r"variable=strip inter RAW distance=(\d+)", source(KernelGroup("conv", (key,))))
     assert pragma and min(distances) == int(pragma[1])

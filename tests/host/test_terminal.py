@@ -10,8 +10,8 @@ import pytest
 
 from ftensor.cli import main
 from ftensor.pages import pages
-from ftensor.runtime.cold import PATIENCE, Notice
-from ftensor.table import complain, painted
+from ftensor.runtime.program import PATIENCE, Notice
+from ftensor.terminal import complain, painted
 
 
 class Terminal(io.StringIO):

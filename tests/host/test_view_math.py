@@ -10,8 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftensor.ops.view import basic_index
-from ftensor.ops.view import cuts as split_math
+from ftensor.ops.view import layout as basic_index
+from ftensor.ops.view import layout as split_math
 from ftensor.ops.view import layout as view_math
 
 # No device; torch notes the slices that are too large for it.

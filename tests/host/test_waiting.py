@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ftensor import waiting
-from ftensor.table import guess
+from ftensor import terminal as waiting
+from ftensor.terminal import guess
 from tests import pip_line
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ftensor.errors.image import ImageError
 from ftensor.image import xclbin
-from ftensor.image.xclbin import Kind, Mode, Section, Xclbin
+from ftensor.image.xclbin import Mode, Section, SectionKind, Xclbin
 
 names = st.text(st.characters(codec="ascii", exclude_characters="\0"), max_size=15)
 sections = st.builds(Section, st.integers(0, 2**32 - 1), names, st.binary(max_size=200))
@@ -42,7 +42,7 @@ def test_written_files_read_back(image: Xclbin) -> None:
 def test_fields_lie_where_xrt_looks_for_them() -> None:
     """Offsets of the published structure."""
     image = Xclbin(
-        UUID(int=7), (Section(Kind.BITSTREAM, "kernels", b"\x7fELF"),), "vendor_board_name_1_0", mode=Mode.SW_EMU
+        UUID(int=7), (Section(SectionKind.BITSTREAM, "kernels", b"\x7fELF"),), "vendor_board_name_1_0", mode=Mode.SW_EMU
     )
     data = xclbin.write(image)
     assert data[:8] == b"xclbin2\0"
@@ -52,8 +52,8 @@ def test_fields_lie_where_xrt_looks_for_them() -> None:
     assert data[352:].startswith(b"vendor_board_name_1_0\0")
     assert data[416:432] == UUID(int=7).bytes
     assert struct.unpack_from("<I", data, 448) == (1,)
-    assert image.section(Kind.BITSTREAM) == b"\x7fELF"
-    assert image.section(Kind.IP_LAYOUT) is None
+    assert image.section(SectionKind.BITSTREAM) == b"\x7fELF"
+    assert image.section(SectionKind.IP_LAYOUT) is None
 
 
 @given(images, st.data())

@@ -15,8 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
-from ftensor.kernels.operators import CYCLES, FUNCTION
-from ftensor.kernels.ports import LATENCY
+from ftensor.kernels.workload import CYCLES, FUNCTION, LATENCY
 
 from .addresses import PORT, Addresses, pointer
 from .compiler import compiled

@@ -12,13 +12,12 @@ from ftensor.execute.launch import Launch, Step, enqueue
 from ftensor.execute.look_up import bound_to
 from ftensor.execute.observe import Observer, observed
 from ftensor.iterator.plan import coalesce
-from ftensor.iterator.shape import Ints, numel
-from ftensor.iterator.stride import broadcast_strides, loop_order
+from ftensor.iterator.shape import Ints, broadcast_strides, loop_order, numel
 from ftensor.kernels import select
+from ftensor.kernels.element_function import unit_of
 from ftensor.kernels.fused import Call, FusedKey
 from ftensor.kernels.key import BY_VALUE, SINGLE, Port, lanes_for
-from ftensor.kernels.skeletons.reduce_geometry import FoldGeometry
-from ftensor.kernels.unit import unit_of
+from ftensor.kernels.skeletons.reduce import FoldGeometry
 
 Seen = tuple[Launch, tuple[ft.Tensor, ...], tuple[Any, ...]]
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
-from ftensor.execute.board_sort import serves as on_board  # noqa: E402
+from ftensor.execute.sort import is_board as on_board  # noqa: E402
 from ftensor.kernels.skeletons.pool import PoolKey  # noqa: E402
 from ftensor.runtime.program import built  # noqa: E402
 from ftensor.toolchain import trace  # noqa: E402

@@ -11,7 +11,7 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute import nll as nll_module
 from ftensor.execute.nll import nll, nll_input
-from ftensor.ops.gradients import classes as layers
+from ftensor.ops.gradients import losses as layers
 from ftensor.rows.catalogue import ENTRIES
 
 from ..targets import pairs, some

@@ -9,10 +9,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
 import ftensor as ft  # noqa: E402
-from ftensor.execute import conv_direct  # noqa: E402
 from ftensor.execute import conv_launch as execute  # noqa: E402
-from ftensor.ops.gradients import convolution as gradients  # noqa: E402
-from ftensor.ops.nn.spatial import conv_products  # noqa: E402
+from ftensor.execute import conv_plan  # noqa: E402
+from ftensor.ops.gradients import spatial as gradients  # noqa: E402
+from ftensor.ops.nn.spatial import conv  # noqa: E402
 
 from ..oracle import from_element_9, ours, same  # noqa: E402
 from .processors import processors  # noqa: E402
@@ -44,18 +44,18 @@ DTYPES, SIZES = (torch.float16, torch.float32, torch.int64), ((1, 40), (2, 12), 
 )
 def test_all_ways_agree(monkeypatch: pytest.MonkeyPatch, n: int, size: int, dtype: torch.dtype) -> None:
     check(n, size, 6, 2, dtype, 2)
-    monkeypatch.setattr(conv_products, "served", lambda x, taps: False)
+    monkeypatch.setattr(conv, "served", lambda x, taps: False)
     check(n, size, 6, 2, dtype, 2)
-    monkeypatch.setattr(conv_products, "TERMS", 0)
+    monkeypatch.setattr(conv, "TERMS", 0)
     # Blocks of some rows, of one sample, of two.
     for block in (50, 2000, 4500):
-        monkeypatch.setattr(conv_products, "BLOCK", block)
-        monkeypatch.setattr(conv_products, "FILTERS", 1)
+        monkeypatch.setattr(conv, "BLOCK", block)
+        monkeypatch.setattr(conv, "FILTERS", 1)
         check(n, size, 6, 2, dtype, 2)
 
 
 def test_many_products_go_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conv_products, "served", lambda x, taps: False)
+    monkeypatch.setattr(conv, "served", lambda x, taps: False)
     check(2, 33, 16, 1, torch.float32, 1)
 
 
@@ -150,7 +150,7 @@ def test_samples_lie_side_by_side(case: str, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in SMALL])
 def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conv_direct, "gains", lambda *args: True)
+    monkeypatch.setattr(conv_plan, "gains", lambda *args: True)
     shape, kernel, more = SMALL[case]
     torch.manual_seed(0)
     x, weight, bias = torch.randn(shape), torch.randn(kernel), torch.randn(kernel[0])
@@ -178,7 +178,7 @@ def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.Mon
     ],
 )
 def test_operands_that_begin_anywhere(width: int, direct: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conv_direct, "gains", lambda *args: direct)
+    monkeypatch.setattr(conv_plan, "gains", lambda *args: direct)
     torch.manual_seed(0)
     x, bias = torch.randn(2, 4, 9, width), torch.randn(8)
     for channels, more in ((4, {"padding": 1}), (2, {"stride": 2, "groups": 2}), (1, {"groups": 4})):

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
 from ftensor._device import default_backend  # noqa: E402
-from ftensor.ops.gradients.convolution import weight_gradient  # noqa: E402
+from ftensor.ops.gradients.spatial import weight_gradient  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
 from .processors import processors  # noqa: E402

@@ -15,7 +15,7 @@ import torch
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute import fft_plan
-from ftensor.execute.fft_tables import unit_roots
+from ftensor.execute.fft_plan import unit_roots
 from ftensor.kernels.skeletons.fft import MOST_RADIX, RADICES, radices
 
 from ..targets import pairs, some

@@ -12,10 +12,10 @@ import pytest
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute.pointwise import pointwise
+from ftensor.kernels.element_function import ElementFunction
 from ftensor.kernels.fused import Call, FusedKey
 from ftensor.kernels.key import LINEAR, VALUE, Port
 from ftensor.kernels.skeleton import skeleton_of
-from ftensor.kernels.unit import Unit
 from ftensor.rows.catalogue import ROWS
 from ftensor.rows.op import Op
 
@@ -213,7 +213,7 @@ def test_every_row_beside_others(name: str) -> None:
 
 def test_a_value_of_another_dtype_is_refused() -> None:
     """A program is checked before it becomes a kernel."""
-    unit = Unit("neg", ft.float32, ((ft.float32, VALUE),), ((ft.float32, VALUE),), ("-a",))
+    unit = ElementFunction("neg", ft.float32, ((ft.float32, VALUE),), ((ft.float32, VALUE),), ("-a",))
     port = Port(ft.float64, LINEAR)
     key = FusedKey("wrong", "fused_map", 4, (Port(ft.float32, LINEAR),), (port,), (Call(unit, (0,)),), (1,))
     with pytest.raises(AssertionError):

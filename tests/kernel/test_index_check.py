@@ -10,7 +10,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.index_check import know_bounds
+from ftensor.execute.indexed import know_bounds
 
 ROWS = 5
 

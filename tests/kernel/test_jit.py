@@ -13,7 +13,7 @@ import pytest
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.errors.runtime import kernel_not_built
-from ftensor.runtime.stream import Stream
+from ftensor.runtime.stream import DeviceStream
 
 
 def both(function: Callable[..., Any], *args: ft.Tensor) -> tuple[Any, Any, list[Any], list[Any]]:
@@ -113,9 +113,9 @@ def test_an_index_out_of_range_is_eagers_error() -> None:
 
 def test_nobody_waits_for_indices_that_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """As without jit; what has written them since is no longer known."""
-    waits: list[Stream] = []
-    finish = Stream.finish
-    monkeypatch.setattr(Stream, "finish", lambda self: (waits.append(self), finish(self)))
+    waits: list[DeviceStream] = []
+    finish = DeviceStream.finish
+    monkeypatch.setattr(DeviceStream, "finish", lambda self: (waits.append(self), finish(self)))
     jitted = ft.jit(lambda x, i: x[i].neg())
     x, known, other = ft.arange(6.0), ft.tensor([0, 3]), ft.tensor([-1, 5])
     jitted(x, known)

@@ -11,7 +11,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.graph.lowered import Lowered
+from ftensor.graph.lowering import Lowered
 
 from .test_jit_guards import Function, outcome
 

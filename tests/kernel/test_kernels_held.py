@@ -9,8 +9,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.runtime.kernel_table import KernelTable
-from ftensor.runtime.launch_table import LaunchTable
+from ftensor.runtime.launch_cache import KernelTable, LaunchTable
 
 
 @pytest.fixture(autouse=True)

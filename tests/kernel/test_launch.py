@@ -19,8 +19,7 @@ from ftensor.execute.observe import Observer, observed
 from ftensor.execute.prepare import prepare
 from ftensor.ops.pointwise.unary import ABS
 from ftensor.runtime.backend import host_bytes
-from ftensor.runtime.launch_table import LaunchTable
-from ftensor.runtime.tables import Tables
+from ftensor.runtime.launch_cache import LaunchTable, Tables
 
 from .processors import family
 

@@ -9,8 +9,8 @@ import torch
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.board_sort import serves as on_board
-from ftensor.execute.choices import spares_double
+from ftensor.execute.device_traits import spares_double
+from ftensor.execute.sort import is_board as on_board
 from ftensor.kernels.skeletons.whole_rows import WholeKey
 from ftensor.rows.catalogue import ATEN, ENTRIES
 from ftensor.runtime.program import built

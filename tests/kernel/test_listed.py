@@ -7,8 +7,8 @@ import pytest
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute.observe import observed
-from ftensor.graph.listed import listed
-from ftensor.graph.series import MOST_ALIKE
+from ftensor.graph.fused import listed
+from ftensor.graph.launch_merging import MOST_ALIKE
 
 from .test_fused_ops import Kernels
 from .test_graph_kernels import pytestmark  # noqa: F401

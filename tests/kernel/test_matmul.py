@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor._device import backend_of, default_backend, resolve
+from ftensor.execute import matmul
 from ftensor.execute import matmul as gemm
-from ftensor.execute import matmul_steps
 
 from .. import oracle
 from ..targets import draws, pairs, some
@@ -118,7 +118,7 @@ def test_many_rows(m: int, n: int, k: int, batch: Any, dtype: str, left: str, ri
 def test_both_ways(way: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one kernel computes the other does too: alpha, beta, an output with gaps, no depth."""
     direct, near = (1 << 60 if way == one else -1 for one in ("direct", "near"))
-    for module in (gemm, matmul_steps):
+    for module in (gemm, matmul):
         monkeypatch.setattr(module, "DIRECT_TERMS_GATHERED", direct)
     a, b = whole((3, 21, 37), dtype), whole((1, 37, 19), dtype, "columns", 1)
     a, b = ft.from_torch(a), ft.from_torch(b)

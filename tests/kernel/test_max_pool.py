@@ -12,9 +12,9 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
-from ftensor.execute import max_pool as execute  # noqa: E402
-from ftensor.ops.nn.spatial.pool_windows import pool_of  # noqa: E402
-from ftensor.runtime.launch_table import LaunchTable  # noqa: E402
+from ftensor.execute import pool as execute  # noqa: E402
+from ftensor.ops.nn.spatial.pool import pool_of  # noqa: E402
+from ftensor.runtime.launch_cache import LaunchTable  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
 

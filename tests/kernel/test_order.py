@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.execute import board_sort, radix_sort
+from ftensor.execute import sort
 from ftensor.execute import sort as sorting
 
 from .. import geometry
@@ -120,7 +120,7 @@ def test_long_rows(shape: tuple[int, ...], share: int) -> None:
     with (
         family(5, unit_elements=share),
         mock.patch.object(sorting, "TILE", share // 2),
-        mock.patch.object(board_sort, "TILE", share // 8),
+        mock.patch.object(sort, "LOCAL_TILE", share // 8),
     ):
         agree(partial(ft.cumsum, y, -1), partial(torch.cumsum, x, -1))
         agree(partial(ft.sort, y, stable=True), partial(torch.sort, x, stable=True))
@@ -138,7 +138,7 @@ def test_rows_by_digits(dtype: torch.dtype, lined: int) -> None:
     x = values((3, 701), dtype)
     wide = torch.arange(2103).reshape(3, 701).mul(2654435761).remainder(2**31)
     many = wide.sub(2**30).to(dtype)
-    with family(7, unit_elements=1 << 9), mock.patch.multiple(radix_sort, LINED=lined, MANY=700):
+    with family(7, unit_elements=1 << 9), mock.patch.multiple(sort, LINED=lined, MANY=700):
         for t in (x, many, x[:1, :650], many[:, ::2], many.t(), many[:, :699].t().contiguous().t()):
             y = ft.from_torch(t)
             dim = 0 if t.shape[0] == 701 else 1

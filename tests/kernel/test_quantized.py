@@ -10,7 +10,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.ops.nn.spatial.byte_sums import byte_sums
+from ftensor.ops.nn.spatial.conv import byte_sums
 
 from ..oracle import torch
 from ..targets import pairs

@@ -10,7 +10,7 @@ import pytest
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute.launch import enqueue
-from ftensor.kernels.row_passes import Passes
+from ftensor.kernels.fused import Passes
 
 from ..targets import pairs
 from .fused_program import passes_launch, recorded, row_passes

@@ -10,9 +10,8 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.runtime.launch_table import LaunchTable
-from ftensor.runtime.opencl.backend import OpenCLBackend
-from ftensor.runtime.opencl.device import streamed_bytes
+from ftensor.runtime.launch_cache import LaunchTable
+from ftensor.runtime.opencl.backend import OpenCLBackend, streamed_bytes
 
 N = 16 * 21  # rows of whole cache lines
 

@@ -15,7 +15,7 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute.launch import Launch
 from ftensor.runtime.backend import CompiledKernel
-from ftensor.runtime.launch_table import LaunchTable
+from ftensor.runtime.launch_cache import LaunchTable
 
 THREADS = 6
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import ftensor as ft
-from ftensor.runtime.pool import Pool
+from ftensor.runtime.pool import MemoryPool
 
 from .. import fuzz, fuzz_programs
 from ..fuzz_words import program
@@ -61,7 +61,7 @@ def test_a_byte_written_beside_a_buffer_is_found(monkeypatch: pytest.MonkeyPatch
     if not backend.host_shared:
         pytest.skip("the device has memory of its own, whose surroundings nobody sees")
     guards = fuzz.Guards()
-    monkeypatch.setattr(Pool, "take", Pool.take)  # what is put in its place goes with the test
+    monkeypatch.setattr(MemoryPool, "take", MemoryPool.take)  # what is put in its place goes with the test
     for module in (fuzz.opencl, fuzz.csim):
         monkeypatch.setattr(module, "host_memory", module.host_memory)
     guards.install()

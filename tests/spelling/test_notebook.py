@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ftensor as ft
-from ftensor import _html
+from ftensor import _printing
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -47,15 +47,15 @@ def test_a_matrix_is_drawn_as_it_lies(dtype: str) -> None:
     x = ft.tensor([[0, 1, 2], [4, 8, 3]], dtype=ft.float32).to(getattr(ft, dtype)).t()
     seen = pixels(x)
     assert seen.shape == (3, 2, 3)
-    assert tuple(seen[1, 1]) == tuple(_html._ANCHORS[-1])
-    assert tuple(seen[0, 0]) == tuple(_html._ANCHORS[0])
+    assert tuple(seen[1, 1]) == tuple(_printing._ANCHORS[-1])
+    assert tuple(seen[0, 0]) == tuple(_printing._ANCHORS[0])
     assert "from 0 to 8" in x._repr_html_()
 
 
 def test_what_is_not_finite_is_red_and_no_end_of_the_scale() -> None:
     x = ft.tensor([[0.0, float("nan")], [float("inf"), 2.0]])
     seen = pixels(x)
-    assert [tuple(seen[k]) for k in ((0, 1), (1, 0))] == [_html._NOT_FINITE] * 2
+    assert [tuple(seen[k]) for k in ((0, 1), (1, 0))] == [_printing._NOT_FINITE] * 2
     assert "from 0 to 2" in x._repr_html_()
     assert "from 0 to 0" in ft.full((2,), float("nan"))._repr_html_()
 
@@ -71,7 +71,7 @@ def test_a_vector_is_a_curve_that_breaks() -> None:
 def test_a_large_tensor_is_drawn_by_its_every_nth_element() -> None:
     x = ft.arange(1_000_001)
     words, heights = curve(x)
-    assert len(words) <= _html.POINTS and heights == sorted(heights, reverse=True)
+    assert len(words) <= _printing.POINTS and heights == sorted(heights, reverse=True)
     assert pixels(x[:1_000_000].reshape(1000, 1000)).shape == (63, 63, 3)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.kernels.operators import arithmetic
+from ftensor.kernels.workload import arithmetic
 
 
 def taken() -> ft.profiler.profile:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import ftensor as ft
-from ftensor.graph.by_types import kinds_of, tellers
-from ftensor.graph.signature import add_arguments, add_settings
+from ftensor.graph.signature import add_arguments, add_settings, kinds_of, tellers
 
 CALLS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "one tensor": (["a", 1], {}),

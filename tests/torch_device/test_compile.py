@@ -11,9 +11,9 @@ from torch import nn
 
 import ftensor as ft
 import ftensor.torch
-from ftensor.torch import calls, lines
+from ftensor.torch import calls, codegen
 from ftensor.torch import compile as compiled
-from ftensor.torch.runs import GraphRow
+from ftensor.torch.fused_runs import GraphRow
 
 from .device import agree, quiet, same  # noqa: F401
 
@@ -112,7 +112,7 @@ def test_what_reads_a_value_stands_between_two_runs(monkeypatch: pytest.MonkeyPa
 
     direct = calls.direct
     monkeypatch.setattr(
-        lines, "direct", lambda node, op: reads if op is torch.ops.aten.sin.default else direct(node, op)
+        codegen, "direct", lambda node, op: reads if op is torch.ops.aten.sin.default else direct(node, op)
     )
 
     def f(x: torch.Tensor) -> tuple[torch.Tensor]:

@@ -11,10 +11,10 @@ from torch import nn
 from torch.fx import Graph, GraphModule
 from torch.nn import functional as F
 
-from ftensor.torch import lines
+from ftensor.torch import codegen
 from ftensor.torch.calls import DIRECT
-from ftensor.torch.order import is_here
-from ftensor.torch.private import overload
+from ftensor.torch.codegen import is_here
+from ftensor.torch.internals import overload
 from ftensor.torch.registration import written
 
 from .device import leaves, quiet  # noqa: F401
@@ -33,7 +33,7 @@ def called(name: str, inputs: list[Any], result: Any) -> tuple[Any, bool]:
     """What a graph's text calls for an op, by the values of its arguments and its result; and
     whether it is taken for a call on ftensor's tensors."""
     graph = Graph()
-    text = lines._Text(set(), GraphModule({}, graph))
+    text = codegen._Text(set(), GraphModule({}, graph))
     args: list[Any] = []
     for k, value in enumerate(inputs):
         nodes = []

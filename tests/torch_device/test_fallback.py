@@ -10,7 +10,7 @@ import torch
 import ftensor as ft
 import ftensor.torch
 from ftensor.torch.fallback import run
-from ftensor.torch.private import overload
+from ftensor.torch.internals import overload
 
 from .device import quiet, same  # noqa: F401
 

@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from ftensor.torch import private
+from ftensor.torch import internals
 
 
 def test_another_version_is_refused() -> None:
-    private.check_version("2.13.1+cpu")
+    internals.check_version("2.13.1+cpu")
     for other in ("2.12.0", "2.14.0", "3.0.0"):
         with pytest.raises(ImportError, match=r"tested with torch 2\.13"):
-            private.check_version(other)
+            internals.check_version(other)
 
 
 def test_ftensor_does_without_torch() -> None:

@@ -31,7 +31,7 @@ def test_lines_by_hand_are_used() -> None:
 
 def test_functional_and_out_go_together() -> None:
     """Structured ops: torch makes in-place forms of the overload that writes its result."""
-    from ftensor.torch.hand_over import structured
+    from ftensor.torch.fallback import structured
 
     for name in structured():
         base = name.partition(".")[0]

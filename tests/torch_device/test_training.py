@@ -12,7 +12,7 @@ from torch import nn
 
 import ftensor.torch
 from ftensor.torch.fallback import run
-from ftensor.torch.private import overload
+from ftensor.torch.internals import overload
 
 from .device import agree, quiet, same  # noqa: F401
 

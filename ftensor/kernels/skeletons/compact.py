@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...dtypes import dtype, uint8
-from ..board_skeleton import BoardSkeleton
-from ..skeleton import Parameter, register
-from ..words import Asked, Record
-from ..work import Access, KernelLaunch, Loop
+from ..inventory_terms import Asked, Record
+from ..skeleton import BoardSkeleton, Parameter, register
+from ..workload import Access, KernelLaunch, PipelinedLoop
 
 
 @dataclass(frozen=True)
@@ -66,10 +65,10 @@ class Compact(BoardSkeleton[CompactKey]):
         """torch's name."""
         return "nonzero"
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """One over the elements."""
         begin, end = launch.slab(launch.n, unit)
-        return [Loop("elements", end - begin, 1)]
+        return [PipelinedLoop("elements", end - begin, 1)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """The mask once; how many positions there will be nobody knows."""

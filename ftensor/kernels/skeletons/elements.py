@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ...dtypes import dtype
-from .. import ctype
+from .. import source
 
 
 def element_type(of: dtype) -> str:
     """The C type of an element in memory."""
-    return ctype.MEMORY[of.name]
+    return source.MEMORY[of.name]
 
 
 def element_defines(of: dtype) -> dict[str, object]:

@@ -9,13 +9,11 @@ from typing import Annotated
 
 from ...dtypes import dtype
 from ...iterator.shape import numel
-from .. import ctype
-from ..board_skeleton import BoardSkeleton
+from .. import source
 from ..geometry import Each, Geometry, Long
-from ..ports import PORT_BYTES
-from ..skeleton import Parameter, register
-from ..words import Asked, Option, Record, table_lines
-from ..work import Access, Ints, KernelLaunch, Loop
+from ..inventory_terms import Asked, Option, Record, table_lines
+from ..skeleton import BoardSkeleton, Parameter, register
+from ..workload import PORT_BYTES, Access, Ints, KernelLaunch, PipelinedLoop
 
 # What an inventory may ask for: so many taps side by side.
 MOST_TAPS = 256
@@ -52,7 +50,7 @@ class FirKey:
         return f"ft_fir_{self.dtype.name}_{self.taps}"
 
 
-def serves(of: dtype) -> bool:
+def fir_serves(of: dtype) -> bool:
     """Whether there are kernels for a dtype."""
     return of.name in ("float32", "float64", "complex64", "complex128")
 
@@ -117,7 +115,7 @@ class Fir(BoardSkeleton[FirKey]):
 
     def parameters(self, key: FirKey) -> tuple[Parameter, ...]:
         """Results, samples, taps, what is added; offsets; the geometry."""
-        real = ctype.scalar(key.dtype)
+        real = source.scalar(key.dtype)
         inputs = ("in", "weight", "bias")
         return (
             ("*", f"{real} *", "out"),
@@ -141,7 +139,7 @@ class Fir(BoardSkeleton[FirKey]):
 
     def keys(self, asked: Asked) -> Iterator[FirKey]:
         """One for each dtype and power of two."""
-        for of in filter(serves, asked.dtypes):
+        for of in filter(fir_serves, asked.dtypes):
             for taps in asked.options["taps"]:
                 if taps & (taps - 1) == 0:
                     yield FirKey(of, taps)
@@ -163,7 +161,7 @@ class Fir(BoardSkeleton[FirKey]):
         """A product and a sum for each result and tap; of complex numbers four times that."""
         return 2 * key.parts**2 * numel(shapes[0]) * FirGeometry.unpack(geometry).taps
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Taps, then samples, for each item."""
         key, g = launch.key, FirGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -173,8 +171,8 @@ class Fir(BoardSkeleton[FirKey]):
         turns = last * short + (items - last) * g.turns(key, 0)
         return [
             # A tap's numbers come through one port.
-            Loop("taps", items * key.taps, items, key.parts, computes=False),
-            Loop("samples", turns, items),
+            PipelinedLoop("taps", items * key.taps, items, key.parts, computes=False),
+            PipelinedLoop("samples", turns, items),
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -195,14 +193,14 @@ class Fir(BoardSkeleton[FirKey]):
             Access("bias", False, g.items * size, g.items * key.parts, 1, 0),
         ]
 
-    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
         """Block, filter and group of an item."""
         return 3 * sum(loop.entries for loop in loops if loop.name == "samples")
 
     def operators(self, key: FirKey) -> Mapping[tuple[str, str], int]:
         """Products of all taps, those of a number's parts, the tree, and the bias; each tap is
         taken or not, and a result has a place in its beat."""
-        kind, parts, taps = ctype.scalar(key.dtype), key.parts, key.taps
+        kind, parts, taps = source.scalar(key.dtype), key.parts, key.taps
         counts = Counter({("mul", kind): parts**2 * taps, ("add", kind): parts * taps})
         counts["add", kind] += (parts - 1) * parts * taps
         counts["choose", kind] += parts * taps + 2 * key.lanes

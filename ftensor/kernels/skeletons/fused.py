@@ -1,16 +1,16 @@
-"""fused_*: the ways through memory of map, rows and folds, with a program of several units."""
+"""fused_*, row_passes_*: map, rows and folds filled with programs of several element functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
 from ...dtypes import dtype
-from .. import ctype, fused, source, spaces
+from .. import element_function, fused, row_pass_macros, source
+from ..element_function import ElementFunction, unit_text
 from ..fused import FusedKey
 from ..skeleton import Parameter, Skeleton, register
-from ..unit import Unit, unit_text
-from .reduce_geometry import FoldGeometry
-from .rows_geometry import RowsGeometry
+from .reduce import FoldGeometry
+from .rows import RowsGeometry
 
 
 class Fused(Skeleton[FusedKey]):
@@ -55,7 +55,7 @@ class Fused(Skeleton[FusedKey]):
         """The text, where words cannot say all."""
         return self.text()
 
-    def unit_text(self, unit: Unit, name: str) -> str:
+    def unit_text(self, unit: ElementFunction, name: str) -> str:
         """The functions of a unit."""
         return unit_text(unit, name)
 
@@ -73,33 +73,33 @@ def defined(holes: Mapping[str, list[str]]) -> list[str]:
     return [f"#define {name} " + " \\\n    ".join(body) for name, body in holes.items()]
 
 
-def _units(key: FusedKey) -> tuple[Unit, ...]:
+def _units(key: FusedKey) -> tuple[ElementFunction, ...]:
     """The units, those in doubles first: the dialect's words for these are others' no more."""
-    return tuple(sorted(key.units, key=lambda u: not spaces.is_double(u.compute)))
+    return tuple(sorted(key.units, key=lambda u: not element_function.is_double(u.compute)))
 
 
-def _sections(key: FusedKey, dialect: str, text: Callable[[Unit, str], str]) -> Iterable[str]:
+def _sections(key: FusedKey, dialect: str, text: Callable[[ElementFunction, str], str]) -> Iterable[str]:
     """The units' functions, in sections of what they compute in."""
     units = _units(key)
     keys = [u.key(key.lanes) for u in units]
     wanted = {name for k in keys for name in source.helper_files(k)}
-    yield from (source.kernel_file(name) for name in spaces.OF_ALL_TYPES if name in wanted)
+    yield from (source.kernel_file(name) for name in element_function.OF_ALL_TYPES if name in wanted)
     texts = [text(u, fused.unit_name(key, u)) for u in units]
     if dialect == "vitis":
-        yield source.inlined(spaces.END_OF_SPACE)
-        yield from map(source.inlined, spaces.namespaces(keys, lambda k, _: texts[k]))
+        yield source.inlined(element_function.END_OF_SPACE)
+        yield from map(source.inlined, element_function.namespaces(keys, lambda k, _: texts[k]))
     else:
-        doubles = sum(spaces.is_double(u.compute) for u in units)
-        yield from spaces.sections(keys[:doubles], lambda k, _: texts[k], dialect)
+        doubles = sum(element_function.is_double(u.compute) for u in units)
+        yield from element_function.sections(keys[:doubles], lambda k, _: texts[k], dialect)
         yield '#pragma pop_macro("pow")'
-        yield from spaces.sections(keys[doubles:], lambda k, _: texts[doubles + k], dialect)
+        yield from element_function.sections(keys[doubles:], lambda k, _: texts[doubles + k], dialect)
 
 
 def functions(key: FusedKey, dialect: str) -> list[str]:
     """What each call's unit is called where the kernel is."""
     names = []
     for call in key.calls:
-        name, space = fused.unit_name(key, call.unit), spaces.space(call.unit.key())
+        name, space = fused.unit_name(key, call.unit), element_function.space(call.unit.key())
         names.append(f"compute_{space}::{name}" if dialect == "vitis" else name)
     return names
 
@@ -134,10 +134,10 @@ class FusedFold(Fused):
         """The types that are folded."""
         (unit,) = [u for u in key.units if u.reduction]
         if dialect == "vitis":
-            space = spaces.space(unit.key())
-            return [f"using compute_{space}::{word};" for word in spaces.STATE[:4]]
-        real = ctype.scalar(unit.compute)
-        return [f"#define FT_T {real}", f"#define FT_MT {ctype.MASK[real]}"]
+            space = element_function.space(unit.key())
+            return [f"using compute_{space}::{word};" for word in element_function.STATE[:4]]
+        real = source.scalar(unit.compute)
+        return [f"#define FT_T {real}", f"#define FT_MT {source.MASK[real]}"]
 
 
 class FusedReduceInner(FusedFold):
@@ -156,3 +156,63 @@ register(FusedMap())
 register(FusedRows())
 register(FusedReduceInner())
 register(FusedReduceOuter())
+
+
+class RowPasses(Fused):
+    """Units take rows one after another, and go over each as often as folds need others' results.
+
+    The text has a place for the passes, each of which is a text with words of its own.
+    """
+
+    walks = True
+    geometry = FoldGeometry
+
+    def text(self) -> str:
+        """Its own."""
+        return source.kernel_file(f"skeleton/{self.name}.h")
+
+    def unit_text(self, unit: ElementFunction, name: str) -> str:
+        """The functions of a unit; several folds have a state each."""
+        return row_pass_macros.unit_text(unit, name)
+
+    def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
+        """The words of the kernel."""
+        return _words(key, dialect).kernel()
+
+    def words_after(self, key: FusedKey, dialect: str) -> list[str]:
+        """What each pass folds."""
+        words = _words(key, dialect)
+        return [line for n in range(len(words.passes.in_order)) for line in words.states(n)]
+
+    def filled(self, key: FusedKey, dialect: str) -> str:
+        """The text with its passes."""
+        words, one = _words(key, dialect), self.text_of_a_pass()
+        passes = []
+        for n in range(len(words.passes.in_order)):
+            lines = defined(words.of_pass(n))
+            passes += [*lines, one, element_function.dropped_words("\n".join(lines))]
+        return self.text().replace("        FT_PASSES\n", "\n".join(passes) + "\n")
+
+    def text_of_a_pass(self) -> str:
+        """One pass."""
+        return source.kernel_file(f"skeleton/{self.name.replace('passes', 'pass')}.h")
+
+
+class RowPassesInner(RowPasses):
+    """Lanes along rows."""
+
+    name = of = "row_passes_inner"
+
+
+class RowPassesOuter(RowPasses):
+    """Lanes across rows; or a row a lane, where these are short."""
+
+    name = of = "row_passes_outer"
+
+
+def _words(key: FusedKey, dialect: str) -> row_pass_macros.PassWords:
+    return row_pass_macros.PassWords(key, functions(key, dialect))
+
+
+register(RowPassesInner())
+register(RowPassesOuter())

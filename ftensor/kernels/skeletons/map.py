@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from ..inventory_terms import LINEAR as RUNS
 from ..key import BY_VALUE, LINEAR, SINGLE, KernelKey
 from ..op_skeleton import OpSkeleton, in_memory
-from ..ports import block_beats
 from ..skeleton import register
 from ..source import positional
-from ..words import LINEAR as RUNS
-from ..work import Access, KernelLaunch, LocalMemory, Loop
+from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop, block_beats
 
 
 class Map(OpSkeleton):
@@ -44,7 +43,7 @@ class Map(OpSkeleton):
         """Whole beats in one loop, or in kernels joined by channels."""
         return "map"
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """One for each port, and the arithmetic; or one of all."""
         key: KernelKey = launch.key
         beats, rest = divmod(launch.n, key.lanes)
@@ -53,13 +52,16 @@ class Map(OpSkeleton):
         # one by one outside the loop.
         count, part = end - begin, int(unit == launch.units - 1 and rest > 0)
         if launch.structure == "loop":
-            return [Loop("each_beat", count, 1)]
+            return [PipelinedLoop("each_beat", count, 1)]
         total = count + part
         blocks = -(-total // _block(key)) if launch.structure == "burst" else 1
         names = {LINEAR: "read", SINGLE: "repeat"}
         inputs = [p for p in key.ins if p.kind != BY_VALUE]
-        loops = [Loop(names[p.kind], total, blocks, 1, True, False) for p in inputs]
-        loops += [Loop("compute", total, blocks, 1, False, True), Loop("write", count, blocks, 1, False, False)]
+        loops = [PipelinedLoop(names[p.kind], total, blocks, 1, True, False) for p in inputs]
+        loops += [
+            PipelinedLoop("compute", total, blocks, 1, False, True),
+            PipelinedLoop("write", count, blocks, 1, False, False),
+        ]
         if launch.structure == "dataflow":
             loops = [loop._replace(stage=f"{loop.name}{k}") for k, loop in enumerate(loops)]
         return loops

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...dtypes import dtype
-from .. import ctype
-from ..board_skeleton import BoardSkeleton
+from .. import source
 from ..geometry import Geometry
+from ..inventory_terms import Asked, Record, table_lines
 from ..key import lanes_for
-from ..operators import interval, operator_cycles
-from ..skeleton import Parameter, register
-from ..words import Asked, Record, table_lines
-from ..work import Access, KernelLaunch, Loop
+from ..skeleton import BoardSkeleton, Parameter, register
+from ..workload import Access, KernelLaunch, PipelinedLoop, interval, operator_cycles
 from .elements import element_defines, element_helpers, element_type
 
 
@@ -71,7 +69,7 @@ class Nll(BoardSkeleton[NllKey]):
 
     def defines(self, key: NllKey) -> dict[str, object]:
         """What an element and a sum are."""
-        wide = "double" if key.wide else ctype.scalar(key.dtype)
+        wide = "double" if key.wide else source.scalar(key.dtype)
         return {**element_defines(key.dtype), "FT_SUM": wide}
 
     def helpers(self, key: NllKey) -> list[str]:
@@ -95,11 +93,11 @@ class Nll(BoardSkeleton[NllKey]):
         """torch's name."""
         return "nll_loss"
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """One over the targets, each of which joins the sum."""
         begin, end = launch.slab(NllGeometry.unpack(launch.geometry).items, unit)
         wait = interval(operator_cycles(launch.key.dtype.compute)["add"], 1)
-        return [Loop("is", end - begin, 1, wait)]
+        return [PipelinedLoop("is", end - begin, 1, wait)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """A target, and one element of its classes."""
@@ -117,7 +115,7 @@ class Nll(BoardSkeleton[NllKey]):
 
     def operators(self, key: NllKey) -> Mapping[tuple[str, str], int]:
         """A product and two sums, and a division at the end."""
-        kind = ctype.scalar(key.dtype)
+        kind = source.scalar(key.dtype)
         return {("mul", kind): 1, ("add", kind): 2, ("div", kind): 1}
 
     def extent(self, launch: KernelLaunch) -> str:
@@ -166,14 +164,14 @@ class NllInput(Nll):
         """torch's name."""
         return "nll_loss_backward"
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """One over the result's vectors, one over the targets."""
         g = NllGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         size = (end - begin) * g.classes * g.inner
         return [
-            Loop("zeros", size // launch.key.lanes, 1, computes=False),
-            Loop("targets", (end - begin) * g.inner, end - begin),
+            PipelinedLoop("zeros", size // launch.key.lanes, 1, computes=False),
+            PipelinedLoop("targets", (end - begin) * g.inner, end - begin),
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -191,7 +189,7 @@ class NllInput(Nll):
 
     def operators(self, key: NllKey) -> Mapping[tuple[str, str], int]:
         """A product and a division."""
-        kind = ctype.scalar(key.dtype)
+        kind = source.scalar(key.dtype)
         return {("mul", kind): 1, ("div", kind): 1}
 
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype
-from .. import ctype
-from ..board_skeleton import BoardSkeleton
+from .. import source
 from ..geometry import Each, Geometry
-from ..skeleton import Parameter, register
+from ..inventory_terms import Asked, table_lines
+from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import constant
-from ..words import Asked, table_lines
-from ..work import Access, Ints, KernelLaunch, LocalMemory, Loop
+from ..workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 from .elements import element_defines, element_helpers, element_type
 
 # Of hls/vitis/pool.cpp: how many neighbours a step sees, and beats of a strip.
@@ -139,7 +138,7 @@ class PoolGeometry(Geometry):
         return turns * self.kernel[0] * self.kernel[1]
 
 
-class Pool(BoardSkeleton[PoolKey]):
+class PoolSkeleton(BoardSkeleton[PoolKey]):
     """Bands of rows of results, each from a strip of its plane."""
 
     name = word = "pool"
@@ -178,7 +177,7 @@ class Pool(BoardSkeleton[PoolKey]):
         """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Three stages: the strips, their windows, the results."""
         g = PoolGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -188,11 +187,11 @@ class Pool(BoardSkeleton[PoolKey]):
         results = sum(g.rows(item) for item in range(begin, end)) * g.out[1]
         items = end - begin
         return [
-            Loop("strip", sum(beats), items, 1, True, False, "read"),
-            Loop("first_strip", sum(beats[:1]), min(items, 1), 1, False, False, "fold"),
-            Loop("steps", sum(steps), items, 1, False, True, "fold"),
-            Loop("others", late, items if late else 0, 1, False, False, "fold"),
-            Loop("results", results, items, 1, False, True, "store"),
+            PipelinedLoop("strip", sum(beats), items, 1, True, False, "read"),
+            PipelinedLoop("first_strip", sum(beats[:1]), min(items, 1), 1, False, False, "fold"),
+            PipelinedLoop("steps", sum(steps), items, 1, False, True, "fold"),
+            PipelinedLoop("others", late, items if late else 0, 1, False, False, "fold"),
+            PipelinedLoop("results", results, items, 1, False, True, "store"),
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -209,7 +208,7 @@ class Pool(BoardSkeleton[PoolKey]):
             Access("in", False, sum(beats) * LANES * size, sum(beats), longest, crossing),
         ]
 
-    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
         """Where a unit's bands begin."""
         return 1
 
@@ -221,7 +220,7 @@ class Pool(BoardSkeleton[PoolKey]):
     def operators(self, key: PoolKey) -> Mapping[tuple[str, str], int]:
         """A comparison (and one with itself), a sum and choices in each lane, the turns of a beat,
         addresses, and the quotient of a mean."""
-        of = ctype.scalar(key.dtype)
+        of = source.scalar(key.dtype)
         known = {"float": "float", "char": "int8", "uchar": "int8", "short": "int16"}
         of = known.get(of, "int32")
         counts = {
@@ -243,4 +242,4 @@ class Pool(BoardSkeleton[PoolKey]):
         return [LocalMemory(DEPTH, bits, 2 * LANES), LocalMemory(TURNS, compute + 32, LANES)]
 
 
-register(Pool())
+register(PoolSkeleton())

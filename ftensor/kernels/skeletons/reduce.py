@@ -4,17 +4,65 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
+from typing import Annotated
 
+from ..geometry import Geometry, Many
+from ..inventory_terms import ANY, INNER, OUTER
 from ..key import LINEAR, SINGLE, STRIDED, KernelKey, Port, Reduction
 from ..op_skeleton import OpSkeleton, in_memory
-from ..operators import interval, operator_cycles
-from ..pieces import Turns
 from ..skeleton import register
 from ..source import constant
-from ..words import ANY, INNER, OUTER
-from ..work import Access, Ints, KernelLaunch, LocalMemory, Loop, distinct, members_in, pieces
-from .reduce_geometry import FoldGeometry
+from ..workload import (
+    Access,
+    Ints,
+    KernelLaunch,
+    LocalMemory,
+    PipelinedLoop,
+    Turns,
+    distinct,
+    interval,
+    members_in,
+    operator_cycles,
+    pieces,
+)
+
+TURNED = 64  # vectors of a row, at most, where rows take turns
+
+
+@dataclass(frozen=True)
+class FoldGeometry(Geometry):
+    """What a launch is told. Strides and `steps` are per operand, outputs first; `steps` are those
+    of the dim that the lanes lie along: reduced (reduce_inner) or kept (reduce_outer). Strides of
+    outputs in reduced dims are 0; `results` is the step from one split's to the next."""
+
+    splits: int
+    items: int
+    inner: int
+    chunk: int
+    chunks: int
+    work: int
+    results: int
+    kept_shape: Annotated[Ints, Many("kept")]
+    kept_strides: Annotated[tuple[Ints, ...], Many("operands", "kept", packed=False)]
+    shape: Annotated[Ints, Many("reduced")]
+    strides: Annotated[tuple[Ints, ...], Many("operands", "reduced", packed=False)]
+    steps: Annotated[Ints, Many("operands", packed=False)]
+
+    def turns(self, lanes: int, vectors: int) -> bool:
+        """Whether rows are short and lie at one distance from each other, so that a kernel along
+        rows takes one piece of each in turn (hls/vitis/turns.h)."""
+        # Turns read a beat here and one there; beyond, with states side by side, a row's own loops
+        # are filled sooner.
+        limit = TURNED // (1 + (vectors > 1)) * lanes
+        plain = len(self.kept_shape) == 1 and not self.shape and self.splits == self.chunks == 1
+        return plain and lanes > 1 and 0 < self.inner <= limit
+
+    def work_of(self, split: int) -> tuple[int, int]:
+        """The part of the work that a split folds."""
+        return self.work * split // self.splits, self.work * (split + 1) // self.splits
+
 
 # States folded side by side: neighbouring outputs, or neighbouring vectors of a long row.
 OUTER_VECTORS = 8
@@ -153,15 +201,15 @@ class ReduceInner(ReduceSkeleton):
         # What rows, blocks of rows and lanes come to is folded outside of them.
         return {"lift": loops, "combine": loops + 4, "finish": 1}
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Vectors side by side, single ones, and the part of one at a row's end; or turns."""
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side = _reduction(key).vectors
         if self._in_turns(key, g):
             return _turns(key, g, *launch.slab(g.items, unit))
         wait, reads = recurrence(key), _reads(key)
-        wide = Loop("side_by_side", 0, 0, max(wait, side * reads))
-        narrow, part = (Loop(name, 0, 0, max(wait, reads)) for name in ("vectors", "part"))
+        wide = PipelinedLoop("side_by_side", 0, 0, max(wait, side * reads))
+        narrow, part = (PipelinedLoop(name, 0, 0, max(wait, reads)) for name in ("vectors", "part"))
         begin, end = launch.slab(g.items, unit)
         for split in range(g.splits):
             items = members_in(begin, end, g.splits, split, split + 1)
@@ -208,25 +256,25 @@ class ReduceInner(ReduceSkeleton):
         return in_vectors and g.turns(key.lanes, _reduction(key).vectors)
 
 
-def _turns(key: KernelKey, g: FoldGeometry, begin: int, end: int) -> list[Loop]:
+def _turns(key: KernelKey, g: FoldGeometry, begin: int, end: int) -> list[PipelinedLoop]:
     """The stages where rows take turns."""
     outs, rows = len(key.outs), end - begin
     part = Turns.of(g, outs, begin, end, key.lanes)
     once, steps, among = min(rows, 1), part.steps(), constant("vitis/turns.h", "FT_TURNS")
-    read = Loop("look_up", steps, once, 1, True, False, "read")
+    read = PipelinedLoop("look_up", steps, once, 1, True, False, "read")
     if part.in_line:
         read = read._replace(name="line", trips=part.reads())
     pieces = -(-g.inner // key.lanes)
     loops = [
         read,
-        Loop("align", steps, once, 1, False, False, "align"),
-        Loop("turns", -(-rows // among) * among * pieces, once, 1, False, True, "turns"),
+        PipelinedLoop("align", steps, once, 1, False, False, "align"),
+        PipelinedLoop("turns", -(-rows // among) * among * pieces, once, 1, False, True, "turns"),
     ]
     for k in range(len(key.ins) - 1):
-        loops.append(Loop("each", rows, once, 1, True, False, f"each{k}"))
+        loops.append(PipelinedLoop("each", rows, once, 1, True, False, f"each{k}"))
     for k in range(outs):
         name = "in_line" if g.kept_strides[k][0] == 1 else "leave"
-        loops.append(Loop(name, rows, once, 1, True, False, f"leave{k}"))
+        loops.append(PipelinedLoop(name, rows, once, 1, True, False, f"leave{k}"))
     return loops
 
 
@@ -255,15 +303,15 @@ class ReduceOuter(ReduceSkeleton):
         bits = 8 * key.compute.itemsize + 32 * _reduction(key).arg
         return [LocalMemory(_reduction(key).vectors, bits, 4 * key.lanes)]
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Fetching rows, and folding them."""
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side, length, period = _reduction(key).vectors, g.shape[-1], g.splits * g.chunks
         first, last = launch.slab(g.items, unit)
-        whole = Loop("whole_rows", 0, 0, side * _reads(key), computes=False, stage="fetch")
+        whole = PipelinedLoop("whole_rows", 0, 0, side * _reads(key), computes=False, stage="fetch")
         edge = whole._replace(name="edge_rows")
-        steps = Loop("rows", 0, 0, interval(recurrence(key), side), reads=False, stage="fold")
-        leave = Loop("results", 0, 0, reads=False, stage="fold")
+        steps = PipelinedLoop("rows", 0, 0, interval(recurrence(key), side), reads=False, stage="fold")
+        leave = PipelinedLoop("results", 0, 0, reads=False, stage="fold")
         for split in range(g.splits):
             begin, end = g.work_of(split)
             items = members_in(first, last, g.splits, split, split + 1)

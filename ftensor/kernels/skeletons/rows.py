@@ -1,18 +1,128 @@
-"""rows: operands with strides, row by row, also those that indices find (hls/skeleton/rows.h)."""
+"""rows: operands with strides, row by row, also through index tensors (hls/skeleton/rows.h)."""
 
 from __future__ import annotations
 
-from math import prod
+from dataclasses import dataclass
+from math import ceil, prod
+from typing import Annotated, NamedTuple
 
+from ..geometry import Geometry, Many
+from ..inventory_terms import ANY, GATHER, ROWS, SCATTER, table_lines
 from ..key import INDEX, LINEAR, LOCATED, ROW, STRIDED, KernelKey
 from ..op_skeleton import OpSkeleton, in_memory
-from ..operators import DEPTH
-from ..ports import LATENCY
 from ..skeleton import register
 from ..source import constant
-from ..words import ANY, GATHER, ROWS, SCATTER, table_lines
-from ..work import SCATTERS, Access, KernelLaunch, LocalMemory, Loop, distinct
-from .rows_geometry import RowsGeometry
+from ..workload import (
+    DEPTH,
+    LATENCY,
+    SCATTERS,
+    Access,
+    Ints,
+    KernelLaunch,
+    LocalMemory,
+    Pieces,
+    PipelinedLoop,
+    distinct,
+    members_in,
+)
+
+# A row is cut into chunks of this many elements when there are few rows.
+ROW_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class RowsGeometry(Geometry):
+    """What a launch is told. `strides` and `steps` (in the inner dim) are per operand. `ordered`:
+    a row may read what one before it has written."""
+
+    inner: int
+    chunk: int
+    chunks: int
+    total: int  # rows * chunks
+    ordered: bool
+    shape: Annotated[Ints, Many("dims")]
+    strides: Annotated[tuple[Ints, ...], Many("operands", "dims", packed=False)]
+    steps: Annotated[Ints, Many("operands", packed=False)]
+
+    @classmethod
+    def of(cls, shape: Ints, strides: tuple[Ints, ...], units: int, ordered: bool = False) -> RowsGeometry:
+        """The walk over `shape`, whose rows are cut where there are too few for the units."""
+        inner, outer = shape[-1], shape[:-1]
+        rows = prod(outer)
+        chunk = inner if rows >= 4 * units or inner <= ROW_CHUNK else ROW_CHUNK
+        chunks = -(-inner // chunk)
+        outside, steps = tuple(s[:-1] for s in strides), tuple(s[-1] for s in strides)
+        return cls(inner, chunk, chunks, rows * chunks, ordered, outer, outside, steps)
+
+    def beats(self, lanes: int) -> int:
+        """All whole beats of results."""
+        return self.total // self.chunks * self.inner // lanes
+
+    def pieces(self, lanes: int) -> bool:
+        """Whether rows are cut into pieces: no whole beats, strides that lead off them, or short
+        runs whose results lie in line. (Rows that begin off a beat by their offset alone are
+        pieces, too, and not known here.)"""
+        moving = [k for k, step in enumerate(self.steps) if step]
+        if self.inner % lanes or any(n % lanes for k in moving for n in self.strides[k]):
+            return True
+        runs, kept = [self.runs(k, lanes) for k in moving], constant("vitis/runs.h", "FT_KEPT")
+        apart = any(r.dims and r.times == 1 and r.length <= kept for r in runs)
+        return apart and len(self.shape) <= 3 and not self.runs(0, lanes).dims
+
+    def part(self, first: int, end: int, lanes: int) -> Pieces:
+        """The pieces of a unit that makes the beats [first, end) of results."""
+        elements = self.total // self.chunks * self.inner
+        last = end == elements // lanes
+        count = (end - first) * lanes + (elements % lanes if last else 0)
+        return Pieces(first * lanes, count, self.inner, lanes, self.shape)
+
+    def runs(self, k: int, lanes: int) -> Runs:
+        """How operand k is walked in beats."""
+        return Runs.join(self.shape, self.strides[k], self.steps[k], self.inner, lanes)
+
+
+class Runs(NamedTuple):
+    """How a wide kernel of rows walks an operand: `ft_runs` in hls/vitis/runs.h, in beats."""
+
+    length: int
+    times: int
+    dims: int  # those that lead from run to run
+    stride: int  # from a run to the next, in elements
+    lanes: int
+
+    @classmethod
+    def join(cls, shape: Ints, strides: Ints, step: int, inner: int, lanes: int) -> Runs:
+        """As `ft_join_runs`."""
+        dims, length, times = len(shape), inner // lanes, 1
+        while dims and strides[dims - 1] == step * length * lanes:
+            dims -= 1
+            length *= shape[dims]
+        while dims and strides[dims - 1] == 0:
+            dims -= 1
+            times *= shape[dims]
+        return cls(length, times, dims, strides[dims - 1] if dims else 0, lanes)
+
+    def started(self, first: int, end: int) -> int:
+        """Runs that a unit meets in its beats [first, end)."""
+        return -(-end // self.length) - first // self.length if end > first else 0
+
+    def fetched(self, first: int, end: int) -> int:
+        """Beats that are read for single elements, which neighbouring runs may find in one."""
+        shared = min(abs(self.stride), self.lanes) / (self.lanes * self.times)
+        return min(1, end - first) if not self.dims else ceil(self.started(first, end) * shared)
+
+    def kept(self, first: int, end: int) -> tuple[int, int]:
+        """(how many, beats) of the runs in [first, end) that come out of local memory."""
+        most = constant("vitis/runs.h", "FT_KEPT")
+        if self.times == 1 or self.length > most or end <= first:
+            return 0, 0
+        run, part = divmod(first, self.length)
+        last, over = divmod(end, self.length)
+        # The first run is read, whichever turn it is, and again if it was not read whole.
+        begin = run + 1 + (part > 0 and (run + 1) % self.times > 0)
+        whole = members_in(begin, max(begin, last), self.times, 1, self.times)
+        rest = int(over > 0 and last >= begin and last % self.times > 0)
+        return whole + rest, whole * self.length + rest * over
 
 
 class Rows(OpSkeleton):
@@ -91,7 +201,7 @@ class Rows(OpSkeleton):
         """A function for each op."""
         return "walking"
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """One loop over all elements, and results by a process of their own; or a stage for each
         operand."""
         key, g = launch.key, RowsGeometry.unpack(launch.geometry)
@@ -107,14 +217,14 @@ class Rows(OpSkeleton):
         # Rows along one dim are one pipeline, unless they go in order.
         block = g.inner * (1 if g.ordered or not g.shape else g.shape[-1])
         entries = -(-last // block) - first // block if last > first else 0
-        walk = Loop("elements", last - first, entries, interval, stage="walk")
+        walk = PipelinedLoop("elements", last - first, entries, interval, stage="walk")
         if key.outs[0].kind == LOCATED or launch.structure == SCATTERS:
             return [walk]
         # A burst that writes is answered before the next run begins.
         name = "in_line" if g.steps[0] == 1 else "apart"
         runs = entries if g.ordered else g.runs(0, 1).started(first, last)
         stage = "walk" if g.ordered else "leave"
-        return [walk, Loop(name, last - first, runs, halves, True, False, stage)]
+        return [walk, PipelinedLoop(name, last - first, runs, halves, True, False, stage)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Single elements, or runs of beats."""
@@ -175,33 +285,33 @@ def _joins(key: KernelKey) -> bool:
     return key.outs[0].kind == LOCATED and sum(p.sees != INDEX for p in key.ins) > 1
 
 
-def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
+def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[PipelinedLoop]:
     """The stages of a wide kernel; each operand has runs of its own, or pieces."""
     if g.pieces(lanes):
         return _in_pieces(g, first, end, lanes)
     beats, loops = end - first, []
     for k, step in enumerate(g.steps[1:], 1):
         runs, stage = g.runs(k, lanes), f"read{k}"
-        loops.append(Loop("pass", beats, min(beats, 1), 1, False, False, f"align{k}"))
+        loops.append(PipelinedLoop("pass", beats, min(beats, 1), 1, False, False, f"align{k}"))
         if step == 0:
             fetched = runs.fetched(first, end)
-            loops.append(Loop("repeat", beats, fetched, 1, True, False, stage))
+            loops.append(PipelinedLoop("repeat", beats, fetched, 1, True, False, stage))
             continue
         again, held = runs.kept(first, end)
         read = runs.started(first, end) - again
-        loops.append(Loop("read", beats - held, read, 1, True, False, stage))
-        loops.append(Loop("again", held, again, 1, False, False, stage))
+        loops.append(PipelinedLoop("read", beats - held, read, 1, True, False, stage))
+        loops.append(PipelinedLoop("again", held, again, 1, False, False, stage))
     # A burst that writes is answered before the next run begins.
     written = g.runs(0, lanes).started(first, end)
     return [
         *loops,
-        Loop("compute", beats, min(beats, 1), 1, False, True, "compute"),
-        Loop("pass", beats, min(beats, 1), 1, False, False, "pack"),
-        Loop("write", beats, written, 1, True, False, "write"),
+        PipelinedLoop("compute", beats, min(beats, 1), 1, False, True, "compute"),
+        PipelinedLoop("pass", beats, min(beats, 1), 1, False, False, "pack"),
+        PipelinedLoop("write", beats, written, 1, True, False, "write"),
     ]
 
 
-def _in_pieces(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
+def _in_pieces(g: RowsGeometry, first: int, end: int, lanes: int) -> list[PipelinedLoop]:
     """The stages where rows are no whole beats."""
     part, loops = g.part(first, end, lanes), []
     count = len(part.where()[0])  # as `ft_pieces`
@@ -209,16 +319,16 @@ def _in_pieces(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
     for k, step in enumerate(g.steps[1:], 1):
         stride = g.strides[k]
         steps = part.steps(stride, step)[0]
-        read = Loop("look_up", steps, once, 1, True, False, f"read{k}")
+        read = PipelinedLoop("look_up", steps, once, 1, True, False, f"read{k}")
         if part.in_line(stride, step):
             beats = -(-(part.first + part.elements) // lanes) - part.first // lanes
             read = read._replace(name="line", trips=beats)
-        loops += [read, Loop("align", steps, once, 1, False, False, f"align{k}")]
+        loops += [read, PipelinedLoop("align", steps, once, 1, False, False, f"align{k}")]
     return [
         *loops,
-        Loop("compute", count, once, 1, False, True, "compute"),
-        Loop("pack", count, once, 1, False, False, "pack"),
-        Loop("write", end - first, once, 1, True, False, "write"),
+        PipelinedLoop("compute", count, once, 1, False, True, "compute"),
+        PipelinedLoop("pack", count, once, 1, False, False, "pack"),
+        PipelinedLoop("write", end - first, once, 1, True, False, "write"),
     ]
 
 

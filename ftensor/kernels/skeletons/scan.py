@@ -8,13 +8,22 @@ from math import prod
 from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype
-from .. import ctype
-from ..board_skeleton import BoardSkeleton
+from .. import source
 from ..geometry import Each, Geometry, Many
-from ..operators import FUNCTION, distance, interval, operator_cycles
-from ..skeleton import Parameter, register
-from ..words import Asked, Option, Record, table_lines
-from ..work import Access, Ints, KernelLaunch, LocalMemory, Loop, members_in
+from ..inventory_terms import Asked, Option, Record, table_lines
+from ..skeleton import BoardSkeleton, Parameter, register
+from ..workload import (
+    FUNCTION,
+    Access,
+    Ints,
+    KernelLaunch,
+    LocalMemory,
+    PipelinedLoop,
+    distance,
+    interval,
+    members_in,
+    operator_cycles,
+)
 from .elements import element_defines, element_helpers, element_type
 
 COLUMNS = 16  # rows that go side by side
@@ -136,7 +145,7 @@ class Scan(BoardSkeleton[ScanKey]):
     def parameters(self, key: ScanKey) -> tuple[Parameter, ...]:
         """Results and their places, the input, totals of parts; offsets; the geometry."""
         of = element_type(key.dtype)
-        real = "double" if key.wide else ctype.scalar(key.dtype)
+        real = "double" if key.wide else source.scalar(key.dtype)
         return (
             ("*", f"{of} *", "out"),
             ("*", "long *", "places"),
@@ -195,7 +204,7 @@ class Scan(BoardSkeleton[ScanKey]):
         """The op and the dtype."""
         return f"{key.op}_{key.dtype.name}"
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """One step for each element of rows side by side, which wait where these are few; or for
         each that joins a row's state. Results by a process of their own."""
         key, g = launch.key, ScanGeometry.unpack(launch.geometry)
@@ -222,23 +231,23 @@ class Scan(BoardSkeleton[ScanKey]):
             mine = members_in(begin, end, g.parts, p, p + 1)
             ends_here = members_in(begin, end, period, ends + p, ends + p + 1)
             wide = (mine - ends_here) * g.side + ends_here * narrow
-            loops.append(Loop("before", p * wide, p * mine, wait, stage="work"))
+            loops.append(PipelinedLoop("before", p * wide, p * mine, wait, stage="work"))
         for items, rows, m in blocks:
             if items * rows == 0:
                 continue
             if m > 1:
                 turns = items * rows * max(m, distance(wait))
-                loops.append(Loop("elements", turns, items, parts, stage="work"))
+                loops.append(PipelinedLoop("elements", turns, items, parts, stage="work"))
             else:
                 many, least = group(key), interval(wait, 1)
                 joined = rows // many * (many > 1)
                 least_joined = max(many * parts, least)
                 loops += [
-                    Loop("group", items * joined, items * bool(joined), least_joined, stage="work"),
-                    Loop("row", items * (rows - many * joined), items, least, stage="work"),
+                    PipelinedLoop("group", items * joined, items * bool(joined), least_joined, stage="work"),
+                    PipelinedLoop("row", items * (rows - many * joined), items, least, stage="work"),
                 ]
             if g.mode:
-                loops.append(Loop("totals", items * m, items, parts, False, stage="work"))
+                loops.append(PipelinedLoop("totals", items * m, items, parts, False, stage="work"))
             else:
                 loops += [
                     x._replace(trips=x.trips * items, entries=x.entries * items, stage="leave")
@@ -276,7 +285,7 @@ class Scan(BoardSkeleton[ScanKey]):
 
     def operators(self, key: ScanKey) -> Mapping[tuple[str, str], int]:
         """Those of an element, and those of a total that is taken over."""
-        kind = ctype.scalar(key.dtype)
+        kind = source.scalar(key.dtype)
         kind = kind if kind in ("float", "double") else key.dtype.compute.name
         if SCANS[key.op].place:
             return {("compare", kind): 3}
@@ -305,12 +314,12 @@ def _left(g: ScanGeometry, rows: int, m: int) -> tuple[str, int, bool]:
     return "in_line" if in_line else "apart", m * rows if joined else m, in_line
 
 
-def _leaving(g: ScanGeometry, rows: int, m: int, parts: int) -> list[Loop]:
+def _leaving(g: ScanGeometry, rows: int, m: int, parts: int) -> list[PipelinedLoop]:
     """The loops of an item's results."""
     name, length, in_line = _left(g, rows, m)
     runs = m * rows // length if in_line else 1
-    leave = Loop(name, m * rows, runs, parts, True, False)
-    gathered = Loop("gathered", m * rows, 1, parts, False, False)
+    leave = PipelinedLoop(name, m * rows, runs, parts, True, False)
+    gathered = PipelinedLoop("gathered", m * rows, 1, parts, False, False)
     return [gathered, leave] if name == "together" else [leave]
 
 

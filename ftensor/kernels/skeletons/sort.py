@@ -1,4 +1,4 @@
-"""sort: rows in order, with the places of their elements (hls/skeleton/sort.h)."""
+"""sort, topk, search: rows in order, their first elements, insertion points (hls/skeleton/sort.h, topk.h, search.h)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Annotated, Protocol, TypeVar
 
 from ... import dtypes
 from ...dtypes import dtype
-from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry, Long, Many
+from ..inventory_terms import Asked, Record, table_lines
 from ..key import Key
-from ..skeleton import Parameter, register
-from ..words import Asked, Record, table_lines
-from ..work import Access, Ints, KernelLaunch, LocalMemory, Loop, pieces
+from ..skeleton import BoardSkeleton, Parameter, register
+from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, pieces
+from .elements import element_defines, element_helpers, element_type
 
 RUN = 32  # elements that a row of registers sorts
 WAYS = 16  # runs that are merged into one
-TILE = 1 << 13  # elements in local memory
-PART = TILE // WAYS  # of one run where runs are in memory: four rounds of a merge
+LOCAL_TILE = 1 << 13  # elements in local memory
+PART = LOCAL_TILE // WAYS  # of one run where runs are in memory: four rounds of a merge
 LEAD = 3 * WAYS - 1  # registers of a merge, which are empty in the beginning
 
 BITS = {1: "char", 2: "short", 4: "int", 8: "long"}
@@ -173,13 +173,13 @@ class Sort(OfOrder[SortKey]):
 
     def defines(self, key: SortKey) -> dict[str, object]:
         """The sizes of the local memories, and what is compared."""
-        sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": TILE, "FT_PART": PART, "FT_LEAD": LEAD}
+        sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": LOCAL_TILE, "FT_PART": PART, "FT_LEAD": LEAD}
         return {**sizes, **words_of_order(key.dtype)}
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """What a unit's share of the tiles goes through."""
         g = SortGeometry.unpack(launch.geometry)
-        loops: list[Loop] = []
+        loops: list[PipelinedLoop] = []
         for tiles, size in pieces(g.n, g.tile, g.tiles, *launch.slab(g.items, unit)):
             elements = tiles * size
             turns, begun, width = 0, 0, g.run
@@ -187,16 +187,16 @@ class Sort(OfOrder[SortKey]):
                 whole, rest = divmod(size, g.run)
                 there = whole * min(g.run, 3 * PART // 4) + min(rest, 3 * PART // 4)
                 runs = whole + bool(rest)
-                loops.append(Loop("begins", tiles * there, tiles * runs, stage="work"))
+                loops.append(PipelinedLoop("begins", tiles * there, tiles * runs, stage="work"))
             else:
-                loops.append(Loop("inserted", elements + tiles * RUN, tiles, stage="work"))
+                loops.append(PipelinedLoop("inserted", elements + tiles * RUN, tiles, stage="work"))
             for _ in range(g.passes):
                 width *= WAYS
                 groups = -(-size // width)
                 turns, begun = turns + size + groups * LEAD, begun + groups
-            merged = Loop("merged", tiles * turns, tiles * begun, 1, g.merges, stage="work")
+            merged = PipelinedLoop("merged", tiles * turns, tiles * begun, 1, g.merges, stage="work")
             name = "handed_on" if not g.last else "results" if g.written == 1 else "apart"
-            loops += [merged, Loop(name, elements, tiles, 1, True, False, "leave")]
+            loops += [merged, PipelinedLoop(name, elements, tiles, 1, True, False, "leave")]
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -230,7 +230,7 @@ class Sort(OfOrder[SortKey]):
 
     def memories(self, key: SortKey, structure: str) -> list[LocalMemory]:
         """Both sides of elements and places."""
-        return [LocalMemory(TILE, 8 * key.dtype.itemsize, 2), LocalMemory(TILE, 32, 2)]
+        return [LocalMemory(LOCAL_TILE, 8 * key.dtype.itemsize, 2), LocalMemory(LOCAL_TILE, 32, 2)]
 
     def extent(self, launch: KernelLaunch) -> str:
         """Rows and their size."""
@@ -239,3 +239,223 @@ class Sort(OfOrder[SortKey]):
 
 
 register(Sort())
+
+
+TOPK_FIRST = 64  # registers, and so the most elements of a row that are asked for
+
+
+@dataclass(frozen=True)
+class TopkKey:
+    """One kernel for each dtype."""
+
+    dtype: dtype
+    skeleton = "topk"
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a beat."""
+        return min(16, PORT_BYTES // self.dtype.itemsize)
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_topk_{self.dtype.name}"
+
+
+@dataclass(frozen=True)
+class TopkGeometry(Geometry):
+    """What a launch is told, all in elements: so `many` results of each row; steps are along it."""
+
+    derived = ("items",)
+    n: int
+    many: int
+    descending: bool
+    read: Long
+    written: Long
+    shape: Annotated[Ints, Many("dims")]
+    read_strides: Annotated[Ints, Many("dims")]
+    written_strides: Annotated[Ints, Many("dims")]
+
+    @property
+    def items(self) -> int:
+        """The rows, which the units share."""
+        return prod(self.shape)
+
+
+class Topk(OfOrder[TopkKey]):
+    """A row of registers takes an element a cycle."""
+
+    name = word = "topk"
+    geometry = TopkGeometry
+    key = TopkKey
+
+    def parameters(self, key: TopkKey) -> tuple[Parameter, ...]:
+        """Results, their places, the input; offsets; the geometry."""
+        of = bits(key.dtype)
+        return (
+            ("*", f"{of} *", "values"),
+            ("*", "long *", "indices"),
+            ("*", f"const {of} *", "in"),
+            *(("long", "long ", f"{name}_offset") for name in ("values", "indices", "in")),
+            ("*", "const long *", "geometry"),
+        )
+
+    def beats(self, key: TopkKey) -> Mapping[str, int]:
+        """Elements come in beats."""
+        return {"in": key.lanes}
+
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """A beat is asked for when an element of it is wanted, and few results are written."""
+        return True
+
+    def defines(self, key: TopkKey) -> dict[str, object]:
+        """The registers, and what is compared."""
+        return {"FT_FIRST": TOPK_FIRST, **words_of_order(key.dtype)}
+
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
+        """An element a cycle, and then the results of a row."""
+        g = TopkGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        rows = end - begin
+        return [
+            PipelinedLoop("elements", rows * g.n, rows),
+            PipelinedLoop("results", rows * g.many, rows, reads=False, computes=False),
+        ]
+
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
+        """The input once, as many elements of a beat as lie in it; the results."""
+        key, g = launch.key, TopkGeometry.unpack(launch.geometry)
+        size, elements, results = key.dtype.itemsize, g.items * g.n, g.items * g.many
+        beats = -(-elements * min(abs(g.read), key.lanes) // key.lanes)
+        moved = beats * key.lanes * size
+        return [
+            Access("values", True, results * size, results, 1, results * size, short=True),
+            Access("indices", True, results * 8, results, 1, results * 8, short=True),
+            Access("in", False, moved, beats, 1, elements * size, short=True),
+        ]
+
+    def divisions(self, launch: KernelLaunch, loops: object) -> int:
+        """A row's place in each dim."""
+        g = TopkGeometry.unpack(launch.geometry)
+        return len(g.shape) * -(-g.items // launch.units)
+
+    def operators(self, key: TopkKey) -> Mapping[tuple[str, str], int]:
+        """Each register compares, and takes what comes, what is before it, or stays."""
+        return {
+            ("compare", compared(key.dtype).name): TOPK_FIRST,
+            ("choose", compared(key.dtype).name): 4 * TOPK_FIRST,
+            ("choose", "int32"): 2 * TOPK_FIRST,
+        }
+
+    def extent(self, launch: KernelLaunch) -> str:
+        """How many of how many, of how many rows."""
+        g = TopkGeometry.unpack(launch.geometry)
+        return f"{g.items}x{g.many} of {g.n}"
+
+
+register(Topk())
+
+
+@dataclass(frozen=True)
+class SearchKey:
+    """One kernel: the dtype of rows and values."""
+
+    dtype: dtype
+    lanes: int = 1
+    skeleton = "search"
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_search_{self.dtype.name}"
+
+
+@dataclass(frozen=True)
+class SearchGeometry(Geometry):
+    """What a launch is told: values, those that share a row, its elements and the step from one row
+    to the next (0: all use one); whether places are right of equal ones, an order of the rows is
+    given; how often a row is halved."""
+
+    n: int
+    each: int
+    row: int
+    step: Long
+    right: bool
+    sorted: bool
+    halves: int
+
+
+class Search(BoardSkeleton[SearchKey]):
+    """A row is halved until one place is left."""
+
+    name = "search"
+    word = "search"
+    together = "search"
+    geometry = SearchGeometry
+
+    def parameters(self, key: SearchKey) -> tuple[Parameter, ...]:
+        """Places, rows, values, the order of the rows; offsets; the geometry."""
+        of = element_type(key.dtype)
+        return (
+            ("*", "long *", "out"),
+            ("*", f"const {of} *", "row"),
+            ("*", f"const {of} *", "values"),
+            ("*", "const long *", "sorter"),
+            *(("long", "long ", f"{name}_offset") for name in ("out", "row", "values", "sorter")),
+            ("*", "const long *", "geometry"),
+        )
+
+    def defines(self, key: SearchKey) -> dict[str, object]:
+        """What an element is."""
+        return element_defines(key.dtype)
+
+    def helpers(self, key: SearchKey) -> list[str]:
+        """Elements."""
+        return element_helpers(key.dtype, [])
+
+    def record(self, key: SearchKey) -> Record:
+        """Its dtype."""
+        of = key.dtype.name
+        return Record(self.name, ("int64",), (of, of), "", of)
+
+    def keys(self, asked: Asked) -> Iterator[SearchKey]:
+        """One for each dtype."""
+        yield from (SearchKey(of) for of in asked.dtypes if not of.is_complex)
+
+    def lines(self, key: SearchKey) -> tuple[str, ...]:
+        """The dtype."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
+
+    def suffix(self, key: SearchKey) -> str:
+        """The dtype."""
+        return f"search_{key.dtype.name}"
+
+    def title(self, key: SearchKey) -> str:
+        """torch's name."""
+        return "searchsorted"
+
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
+        """Each half waits for the middle element of the one before, found through `sorter`."""
+        g = SearchGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.n, unit)
+        return [PipelinedLoop("halves", (end - begin) * g.halves, end - begin, 2 * LATENCY + 2)]
+
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
+        """A value, its place, and single elements of a row."""
+        g, size = SearchGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
+        n, looked = g.n, g.n * g.halves
+        indices = looked * g.sorted
+        return [
+            Access("out", True, n * 8, n, 1, n * 8),
+            Access("row", False, looked * size, looked, 1, looked * size),
+            Access("values", False, n * size, n, 1, n * size),
+            Access("sorter", False, indices * 8, indices, 1, indices * 8),
+        ]
+
+    def extent(self, launch: KernelLaunch) -> str:
+        """How many values, and how long a row."""
+        g = SearchGeometry.unpack(launch.geometry)
+        return f"{g.n} in {g.row}"
+
+
+register(Search())

@@ -1,4 +1,4 @@
-"""staged: a graph as one kernel of stages that work at the same time, for images."""
+"""staged, linked: a graph as dataflow stages in one kernel, or as a kernel per stage."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping
 
 from ...dtypes import dtype
 from .. import fused
-from ..board_skeleton import BoardSkeleton
+from ..inventory_terms import InWords, KernelArgument, Record
 from ..portable import AGAIN, EACH, EVERY_ROW, ONE, digest
-from ..skeleton import Parameter, register
-from ..staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WIDE, StagedKey, Stages
-from ..transform import Transform
-from ..words import Argument, InWords, Record
-from ..work import Access, KernelLaunch, LocalMemory, Loop
+from ..skeleton import BoardSkeleton, Parameter, board_named, register
+from ..staged import BEGIN, ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WIDE, StagedKey, StageKey, Stages
+from ..transform import RowTransform
+from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
 # Write a key's HLS C++, with all that it includes: set by the layer that writes sources.
 writers: list[Callable[[StagedKey], str]] = []
@@ -35,7 +34,7 @@ class Staged(BoardSkeleton[StagedKey]):
         """That of the first unit; outside of its section no unit needs its own."""
         return next((u.compute for u in key.units), key.outs[0].dtype.compute)
 
-    def arguments(self, key: StagedKey) -> tuple[Argument, ...]:
+    def arguments(self, key: StagedKey) -> tuple[KernelArgument, ...]:
         """Operands in rows are beats."""
         kinds = {f"out{k}": p for k, p in enumerate(key.outs)} | dict(fused.names(key))
         arguments = []
@@ -45,7 +44,7 @@ class Staged(BoardSkeleton[StagedKey]):
                 const, of = "const " * c.startswith("const "), _word(c, p.dtype)
                 of = f"hls::vector<{of}, {key.lanes}>" if p.kind in WIDE else of
                 c = f"{const}{of} *"
-            arguments.append(Argument(name, what, c.strip()))
+            arguments.append(KernelArgument(name, what, c.strip()))
         return tuple(arguments)
 
     def structure(self, lanes: int, asked: str) -> str:
@@ -71,7 +70,7 @@ class Staged(BoardSkeleton[StagedKey]):
 
     # The performance model
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """A loop for each stage, a fold has two."""
         key, rows = launch.key, launch.n
         loops = []
@@ -80,19 +79,19 @@ class Staged(BoardSkeleton[StagedKey]):
             wide = one.kind in (ELEMENTS, FOLD, TRANSFORM) or (one.kind != OF_ROWS and port.kind in WIDE)
             trips, name = rows * key.beats if wide else rows, one.name
             if one.kind == LOAD and port.kind == EVERY_ROW:
-                loops.append(Loop(f"{name}_once", key.beats, 1, computes=False, stage=name))
-                loops.append(Loop(name, trips, 1, reads=False, computes=False, stage=name))
+                loops.append(PipelinedLoop(f"{name}_once", key.beats, 1, computes=False, stage=name))
+                loops.append(PipelinedLoop(name, trips, 1, reads=False, computes=False, stage=name))
             elif one.kind in (LOAD, STORE):
                 reads = one.kind == LOAD
-                loops.append(Loop(name, trips, 1, reads=reads, computes=False, stage=name))
+                loops.append(PipelinedLoop(name, trips, 1, reads=reads, computes=False, stage=name))
             elif one.kind == FOLD:
                 states, tree = f"{name}_states", f"{name}_tree"
-                loops.append(Loop(states, trips, 1, reads=False, stage=states))
-                loops.append(Loop(tree, rows, 1, key.states, reads=False, stage=tree))
+                loops.append(PipelinedLoop(states, trips, 1, reads=False, stage=states))
+                loops.append(PipelinedLoop(tree, rows, 1, key.states, reads=False, stage=tree))
             else:
                 if one.kind == TRANSFORM:  # of other rows, which may be shorter than a beat, there is no course
                     trips += key.course.behind
-                loops.append(Loop(name, trips, 1, reads=False, stage=name))
+                loops.append(PipelinedLoop(name, trips, 1, reads=False, stage=name))
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -122,7 +121,7 @@ class Staged(BoardSkeleton[StagedKey]):
         """Those of transforms, which are no op's."""
         counts: Counter[tuple[str, str]] = Counter()
         for call in key.calls:
-            if isinstance(call.unit, Transform):
+            if isinstance(call.unit, RowTransform):
                 counts.update(key.course.operators(call.unit.scaled))
         return counts
 
@@ -174,3 +173,97 @@ def _word(c: str, of: dtype) -> str:
 
 
 register(Staged())
+
+
+class LinkedStage(BoardSkeleton[StageKey]):
+    """One of them. Where the host starts it, its launch is that of the whole graph."""
+
+    name = "linked"
+    waits = True
+    template = "linked.cpp"
+
+    def started(self, key: StageKey) -> bool:
+        """By the host, or by what others tell it."""
+        return key.serves is not None
+
+    def parameters(self, key: StageKey) -> tuple[Parameter, ...]:
+        """Those of a launch of the graph."""
+        return _graphs().parameters(key.serves or key.of)
+
+    def compute(self, key: StageKey) -> dtype:
+        """As of a graph."""
+        return _graphs().compute(key.of)
+
+    def arguments(self, key: StageKey) -> tuple[KernelArgument, ...]:
+        """Of the one that begins, numbers and rows; of a port's, its operand, offset and rows. The
+        streams are no arguments of a launch."""
+        if key.serves is None:
+            return ()
+        arguments = _graphs().arguments(key.of)
+        if key.part == BEGIN:
+            return tuple(a for a in arguments if a.what != "*" and not a.name.endswith("_offset"))
+        mine = "in_0" if key.part == LOAD else "out0"
+        pointer, offset = (
+            next(a._replace(of=key.port + a.name.removeprefix(mine)) for a in arguments if a.name == n)
+            for n in (mine, f"{mine}_offset")
+        )
+        return (pointer, offset, arguments[-1])
+
+    def structure(self, lanes: int, asked: str) -> str:
+        """That of its graph."""
+        return "linked"
+
+    def vitis(self, lanes: int) -> str:
+        """A module of its own."""
+        return "linked"
+
+    def suffix(self, key: StageKey) -> str:
+        """As what runs by itself is called."""
+        return key.name
+
+    # The model and the area: what the graph has of this stage
+
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
+        """Of one stage: the others have theirs."""
+        key = launch.key
+        if key.part == BEGIN:
+            return []
+        mine = key.stage.name
+        names = (mine, f"{mine}_once", f"{mine}_states", f"{mine}_tree")
+        loops = _graphs().loops(launch._replace(key=key.of), unit, widened)
+        return [one for one in loops if one.name in names]
+
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
+        """What goes through its port."""
+        key = launch.key
+        if key.part not in (LOAD, STORE):
+            return []
+        accesses = _graphs().traffic(launch._replace(key=key.of), widened)
+        return [one for one in accesses if one.write == (key.part == STORE)]
+
+    def operators(self, key: StageKey) -> Mapping[tuple[str, str], int]:
+        """Of a transform."""
+        return {} if key.part == BEGIN else _graphs().operators(key.of)
+
+    def memories(self, key: StageKey, structure: str) -> list[LocalMemory]:
+        """What a stage keeps. The FIFOs of streams are those of the graph's `joins`."""
+        if key.part == BEGIN:
+            return []
+        return _graphs().memories(key.of, structure)[len(key.stages.fifos) :]
+
+    def record(self, key: StageKey) -> Record:
+        """The graph's, of the kernel that begins it; of others their part of it."""
+        if key.part == BEGIN:
+            return _graphs().record(key.of)
+        record = _graphs().record(key.of)
+        return record._replace(op=key.port or key.name)
+
+
+def _graphs() -> Staged:
+    """The skeleton of graphs in one kernel."""
+    skeleton = board_named("staged")
+    assert isinstance(skeleton, Staged)
+    return skeleton
+
+
+register(LinkedStage())

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from math import gcd
 
 from ...dtypes import dtype, float32
-from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry
-from ..skeleton import Parameter, register
+from ..inventory_terms import Asked, table_lines
+from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import constant
-from ..words import Asked, table_lines
-from ..work import Access, KernelLaunch, LocalMemory, Loop
+from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
 # Of hls/vitis/whole_rows.cpp.
 LANES = constant("vitis/whole_rows.cpp", "LANES")
@@ -103,24 +102,24 @@ class WholeRows(BoardSkeleton[WholeKey]):
         """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """A beat of a row in each cycle of each stage; a row's states take turns to become one."""
         g = WholeGeometry.unpack(launch.geometry)
         rows = g.part(launch, unit)
         once, beats = min(rows, 1), rows * -(-g.n // LANES)
         moved, norm = -(-rows * g.n // LANES), g.op == OPS["layer_norm"]
         stages = [
-            Loop(name, beats, once, 1, False, name not in ("align", "pack"), name)
+            PipelinedLoop(name, beats, once, 1, False, name not in ("align", "pack"), name)
             for name in ("align", "first", "second", "third", "pack")
         ]
         return [
-            Loop("line", moved, once, 1, True, False, "read"),
+            PipelinedLoop("line", moved, once, 1, True, False, "read"),
             *stages,
-            Loop("factors", once * g.n, once, 1, True, False, "third"),
-            Loop("middles", rows, once, TURNS, False, True, "middle"),
-            Loop("scales", rows, once, TURNS, False, True, "scale"),
-            Loop("write", rows * g.n // LANES, once, 1, True, False, "store"),
-            Loop("statistics", rows * norm, once * norm, 1, True, False, "say"),
+            PipelinedLoop("factors", once * g.n, once, 1, True, False, "third"),
+            PipelinedLoop("middles", rows, once, TURNS, False, True, "middle"),
+            PipelinedLoop("scales", rows, once, TURNS, False, True, "scale"),
+            PipelinedLoop("write", rows * g.n // LANES, once, 1, True, False, "store"),
+            PipelinedLoop("statistics", rows * norm, once * norm, 1, True, False, "say"),
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:

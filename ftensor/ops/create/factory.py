@@ -13,10 +13,10 @@ from ..._device import resolve
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.memory import new
+from ...execute.output import new
 from ...rows.catalogue import op
-from ..types.copy import resize_
-from ..view.arguments import layout as checked_layout
+from ..types.conversion import resize_
+from ..view.layout import layout as checked_layout
 
 if TYPE_CHECKING:
     from ..._device import DeviceLike, device

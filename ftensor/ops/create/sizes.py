@@ -1,28 +1,82 @@
-"""Tensors made of sizes: zeros, ones, full, empty, and what calling `ft.Tensor` does."""
+"""Tensors made of sizes: zeros, ones, full, empty and their `_like` and `new_` forms."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from ... import dtypes
+from ... import dtypes, errors
 from ..._tensor import Tensor, method
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.memory import format_strides, new
-from ...formats import Size, contiguous_format
-from ...iterator.shape import numel
-from ...iterator.stride import strides_in_order
-from ...ops.types.copy import fill_, resize_, zero_
+from ...execute.output import format_strides, layout_strides, new
+from ...formats import Size, contiguous_format, memory_format, preserve_format
+from ...iterator.shape import numel, strides_in_order
+from ...rows.catalogue import op
+from ..types.conversion import fill_, resize_, zero_
 from ..user_values import number, storable
-from ..view.arguments import int_list
+from ..view.layout import int_list, ints
 from . import data as creation_data
-from .arguments import checked_format, checked_shape, number_argument, number_dtype, sizes
+from .data import tensor_of
 from .factory import Options, factory
 
 if TYPE_CHECKING:
     from ..._device import DeviceLike
 
+
+if TYPE_CHECKING:
+    pass
+
 Ints = tuple[int, ...]
+
+
+def sizes(function: str, args: tuple[Any, ...], size: Any = None) -> Ints:
+    """A shape given as ints one by one, as one tuple or list, or by the keyword `size`."""
+    if size is not None:
+        args += (size,)
+    if not args:
+        raise errors.missing_argument(function, "size")
+    if len(args) > 1 and isinstance(args[0], (tuple, list)):
+        raise errors_creation.surplus_arguments(function, 1, len(args))
+    return checked_shape(ints(args[0], args[1:], function, "size"))
+
+
+def checked_shape(shape: Ints) -> Ints:
+    """The shape, if no size is negative."""
+    if shape and min(shape) < 0:
+        raise errors_creation.negative_dimension(shape)
+    return shape
+
+
+def checked_format(function: str, value: Any) -> memory_format:
+    """A memory format; None is torch's way to leave it open."""
+    if value is None:
+        return contiguous_format
+    if not isinstance(value, memory_format):
+        raise errors_creation.not_a_memory_format(function, value)
+    if value is preserve_format:
+        raise errors_creation.memory_format_unsupported(function, value)
+    return value
+
+
+def number_argument(function: str, argument: str, value: Any) -> Any:
+    """A Python number, from any number or 0-d tensor."""
+    scalar = number(value)
+    if scalar is None:
+        raise errors_creation.needs_a_number(function, argument, value)
+    return scalar
+
+
+def number_dtype(value: Any) -> dtype:
+    """The dtype that a fresh tensor of this Python number has."""
+    return dtypes.scalar_dtype(value)
+
+
+def rounded_up(count: float) -> int:
+    """A number of elements that is computed in floating point."""
+    if not math.isfinite(count) or count >= 2.0**63:
+        raise errors_creation.range_too_long(count)
+    return max(0, math.ceil(count))
 
 
 @factory(method=False, ways=("*size",))
@@ -132,3 +186,83 @@ def legacy_constructor(*args: Any, device: DeviceLike | None = None, of: dtype |
 @method("__new__")
 def called(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
     return legacy_constructor(*args, **kwargs)
+
+
+def _like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
+    return options.new(input._shape, layout_strides(input, memory_format))
+
+
+@factory(method=False)
+def empty_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
+    """A tensor of `input`'s shape, dtype, device and memory order with whatever lies in its
+    memory.
+    """
+    return _like(options, input, memory_format)
+
+
+@factory(method=False)
+def zeros_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
+    """Zeros of `input`'s shape, dtype, device and memory order."""
+    return zero_(_like(options, input, memory_format))
+
+
+@factory(method=False)
+def ones_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
+    """Ones of `input`'s shape, dtype, device and memory order."""
+    return fill_(_like(options, input, memory_format), 1)
+
+
+@factory(method=False)
+def full_like(options: Options, input: Tensor, fill_value: Any, *, memory_format: Any = preserve_format) -> Tensor:
+    """One value in `input`'s shape, dtype, device and memory order. RuntimeError where the dtype
+    can't hold it.
+    """
+    value = number_argument("full_like", "fill_value", fill_value)
+    return fill_(_like(options, input, memory_format), value)
+
+
+@factory(function=False, ways=("*size",))
+def new_empty(options: Options, input: Tensor, *args: Any, size: Any = None) -> Tensor:
+    """`empty` with this tensor's dtype and device, unless others are given."""
+    return options.new(sizes("new_empty", args, size))
+
+
+@factory(function=False, ways=("*size",))
+def new_zeros(options: Options, input: Tensor, *args: Any, size: Any = None) -> Tensor:
+    """`zeros` with this tensor's dtype and device, unless others are given."""
+    return zero_(options.new(sizes("new_zeros", args, size)))
+
+
+@factory(function=False, ways=("*size",))
+def new_ones(options: Options, input: Tensor, *args: Any, size: Any = None) -> Tensor:
+    """`ones` with this tensor's dtype and device, unless others are given."""
+    return fill_(options.new(sizes("new_ones", args, size)), 1)
+
+
+@factory(function=False)
+def new_full(options: Options, input: Tensor, size: Any, fill_value: Any) -> Tensor:
+    """`full` with this tensor's dtype (not the value's) and device, unless others are given."""
+    shape = int_list(size, "new_full", "size")
+    value = number_argument("new_full", "fill_value", fill_value)
+    return fill_(options.new(sizes("new_full", (shape,))), value)
+
+
+@factory(function=False)
+def new_empty_strided(options: Options, input: Tensor, size: Any, stride: Any) -> Tensor:
+    """`empty_strided` with this tensor's dtype and device, unless others are given."""
+    return options.new(*strided_layout("new_empty_strided", size, stride))
+
+
+@factory(function=False)
+def new_tensor(options: Options, input: Tensor, data: Any) -> Tensor:
+    """`tensor(data)` with this tensor's dtype and device, unless others are given."""
+    if isinstance(data, Tensor):
+        errors_creation.warn_copied_tensor("new_tensor")
+    return tensor_of(data, options.dtype, options.device)
+
+
+@op(function=False, name="new", forms=("new(*sizes) -> Tensor", "new(data) -> Tensor"))
+def new_(input: Tensor, *args: Any, device: DeviceLike | None = None) -> Tensor:
+    """Torch's old way to make a tensor of this one's dtype and device."""
+    where = input._storage.device if device is None else device
+    return legacy_constructor(*args, device=where, of=input._dtype)

@@ -1,15 +1,53 @@
-"""Attention with what its derivative needs, the weights, and the derivative."""
+"""Derivatives of softmax, attention and linear layers."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ..._tensor import Tensor
+from ...dtypes import dtype
+from ...execute.pointwise import pointwise
 from ...graph.fused import fused
+from ...rows.catalogue import op
+from ..bind import deliver
 from ..create.sizes import full
+from ..linalg.matmul import mm
 from ..linalg.product import product
 from ..nn.sequences.attention import scores
-from .softmax import _softmax_backward_data
+from .pointwise import LOG_SOFTMAX, SOFTMAX
+
+
+def _wide(*tensors: Tensor) -> list[Tensor]:
+    """In the precision that is computed in: the sums are not rounded on the way."""
+    return [x.to(x._dtype.compute) for x in tensors]
+
+
+@op(method=False)
+@fused
+def _softmax_backward_data(
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, *, grad_input: Tensor | None = None
+) -> Tensor:
+    """The gradient of softmax's input: output * (grad - sum(grad * output)) along `dim`, in
+    `input_dtype`.
+    """
+    grad, y = _wide(grad_output, output)
+    result = pointwise(SOFTMAX, (grad, y, (grad * y).sum(dim, keepdim=True))).to(input_dtype)
+    result = result.contiguous()
+    return result if grad_input is None else deliver("_softmax_backward_data", result, grad_input)
+
+
+@op(method=False)
+@fused
+def _log_softmax_backward_data(
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, *, out: Tensor | None = None
+) -> Tensor:
+    """The gradient of log_softmax's input: grad - exp(output) * sum(grad) along `dim`, in
+    `input_dtype`.
+    """
+    grad, y = _wide(grad_output, output)
+    result = pointwise(LOG_SOFTMAX, (grad, y, grad.sum(dim, keepdim=True))).to(input_dtype)
+    return result if out is None else deliver("_log_softmax_backward_data", result, out)
 
 
 @fused
@@ -35,4 +73,14 @@ def attention_backward(
         product("matmul", by_scores, key, alpha=factor),
         product("matmul", by_scores.mT, query, alpha=factor),
         weights.mT @ grad,
+    )
+
+
+def linear_backward(input: Tensor, grad: Tensor, weight: Tensor, wanted: Sequence[bool]) -> tuple[Tensor | None, ...]:
+    """The gradients of input, weight and bias that are wanted, for (..., k), (..., n), (n, k)."""
+    rows = grad.reshape(-1, weight._shape[0])
+    return (
+        mm(rows, weight).view(input._shape) if wanted[0] else None,
+        mm(rows.t(), input.reshape(-1, weight._shape[1])) if wanted[1] else None,
+        rows.sum(0) if wanted[2] else None,
     )

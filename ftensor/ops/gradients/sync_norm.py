@@ -6,8 +6,7 @@ from __future__ import annotations
 from ..._tensor import Tensor
 from ...graph.fused import fused
 from ...rows.catalogue import aten_op
-from ..nn.layers.batch_norm import moved
-from ..nn.layers.norm import normalized, statistics_of
+from ..nn.layers.norm import moved, normalized, statistics_of
 from ..reduce.stats import var_mean
 
 

@@ -6,22 +6,19 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...errors import index as errors_index
-from ...execute import memory
+from ...errors import view as errors_index
+from ...execute import output
 from ...execute.copy import into
-from ...execute.index_check import know_bounds
-from ...execute.indexed import Index, Operand, locate
+from ...execute.indexed import Index, IndexedOperand, know_bounds, locate
 from ...execute.output import check_dtype, check_written
 from ...execute.pointwise import pointwise
 from ...execute.positions import SHIFTED, positions
-from ...iterator.shape import broadcast_shapes, numel
-from ...iterator.stride import broadcast_strides, contiguous_strides
-from ...ops.types import copy
+from ...iterator.shape import broadcast_shapes, broadcast_strides, contiguous_strides, numel
 from ...rows.catalogue import enter, op
 from ...rows.copies import COPY
 from ...rows.op import Op
-from .index import getitem
-from .selection import nonzero_tuple
+from ..types import conversion
+from .index import getitem, nonzero_tuple
 
 MERGE = Op(
     "merge",
@@ -53,14 +50,14 @@ def _truth(input: Tensor) -> Tensor:
 def _rows(input: Tensor) -> Tensor:
     """One row of coordinates for each element that is not zero; dims lie one after another."""
     if not input._shape:
-        return memory.new((int(bool(input.item())), 0), dtypes.int64, input._storage.device)
+        return output.new((int(bool(input.item())), 0), dtypes.int64, input._storage.device)
     columns = nonzero_tuple(_truth(input))
     count = columns[0]._shape[0]
     shape = (count, len(columns))
     strides = (1, max(count, 1)) if len(columns) > 1 else contiguous_strides(shape)
-    rows = memory.new(shape, dtypes.int64, input._storage.device, strides)
+    rows = output.new(shape, dtypes.int64, input._storage.device, strides)
     for d, column in enumerate(columns):
-        copy.copy_(rows._view((count,), (strides[0],), d * strides[1]), column)
+        conversion.copy_(rows._view((count,), (strides[0],), d * strides[1]), column)
     return know_bounds(rows, 0, max(input._shape) - 1)
 
 
@@ -76,10 +73,10 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tenso
     if size < 0:
         raise errors_index.static_size(size)
     rows = _rows(input)
-    result = memory.new((size, input.ndim), dtypes.int64, input._storage.device)
-    copy.fill_(result, fill_value)
+    result = output.new((size, input.ndim), dtypes.int64, input._storage.device)
+    conversion.fill_(result, fill_value)
     n = min(size, rows._shape[0])
-    copy.copy_(
+    conversion.copy_(
         result._view((n, input.ndim), result._strides, 0), rows._view((n, input.ndim), rows._strides, rows._offset)
     )
     return into("nonzero_static", out, result)
@@ -103,7 +100,7 @@ def _fill_value(input: Tensor, value: Any, name: str) -> Tensor:
         if value._dtype is input._dtype:
             return value.to(input._storage.device)
         value = value.item()  # torch's rule: what the dtype can't hold is refused
-    return copy.number_like(name, input, value)
+    return conversion.number_like(name, input, value)
 
 
 @op(function=False, bare="h")
@@ -120,7 +117,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     mask = _mask(input, mask, "masked_fill")
     number = _fill_value(input, value, "masked_fill")
     shape = broadcast_shapes(input._shape, mask._shape)
-    result = memory.new_like(input, shape)
+    result = output.new_like(input, shape)
     return pointwise(MERGE, (input, mask, number), (), result, True)
 
 
@@ -164,14 +161,14 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     flat = source.reshape(-1)
     if not input.is_contiguous():
         whole = input.contiguous()
-        return copy.copy_(input, masked_scatter_(whole, mask, source))
+        return conversion.copy_(input, masked_scatter_(whole, mask, source))
     there = positions(_broadcast(mask, input))
     count = there._shape[0]
     if count > flat._shape[0]:
         raise errors_index.too_few_to_scatter(flat._shape[0], count)
     index = Index(there, (1,), numel(input._shape), 1, 0, checked=True)
-    from_source = Operand(flat, (flat._strides[0],))
-    locate(COPY, (count,), Operand(input, (0,), True), [from_source], [index])
+    from_source = IndexedOperand(flat, (flat._strides[0],))
+    locate(COPY, (count,), IndexedOperand(input, (0,), True), [from_source], [index])
     return input
 
 
@@ -180,5 +177,5 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy, scattered into."""
     mask = _mask(input, mask, "masked_scatter")
     whole = _broadcast(input, mask)
-    result = copy.clone(whole, memory_format=memory.contiguous_format)
+    result = conversion.clone(whole, memory_format=output.contiguous_format)
     return masked_scatter_(result, mask, source)

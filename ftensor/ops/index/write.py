@@ -6,20 +6,18 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...errors import index as errors_index
-from ...execute import memory
+from ...errors import view as errors_index
+from ...execute import output
 from ...execute.copy import into
-from ...execute.indexed import ADD_AT, Index, Operand, locate
+from ...execute.indexed import ADD_AT, Index, IndexedOperand, locate
 from ...execute.output import check_written
-from ...iterator.shape import normalize_dim
-from ...iterator.stride import has_internal_overlap
-from ...ops.types import copy
+from ...iterator.shape import has_internal_overlap, normalize_dim
 from ...rows.catalogue import op
 from ...rows.copies import COPY
 from ...rows.op import Op
-from .gather import INDEX_DTYPES, check_tensors, lifted, put_at
+from ..types import conversion
+from .gather import INDEX_DTYPES, JOINS, check_tensors, copy_to_write, divide_by_counts, first_value, lifted, put_at
 from .index import getitem
-from .scatter import JOINS, copy_to_write, divide_by_counts, first_value
 
 
 def _write(
@@ -42,8 +40,8 @@ def _write(
     steps = put_at(zeros, dim, index._strides[0])
     size, stride = whole._shape[dim], whole._strides[dim]
     where = Index(index, steps, size, stride, dim, strict=strict)
-    target = Operand(whole, put_at(whole._strides, dim, 0), True)
-    inputs = [Operand(source, strides)] + ([] if join is COPY else [target])
+    target = IndexedOperand(whole, put_at(whole._strides, dim, 0), True)
+    inputs = [IndexedOperand(source, strides)] + ([] if join is COPY else [target])
     locate(join, shape, target, inputs, [where], ordered=True, refusal=refusal)
     return input
 
@@ -69,7 +67,7 @@ def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha:
     if isinstance(alpha, complex) and not input._dtype.is_complex:
         raise errors.complex_to_real_value(alpha, input._dtype)
     if alpha != 1:
-        source = source.mul(copy.number_like(name, source, alpha))
+        source = source.mul(conversion.number_like(name, source, alpha))
     return _write(input, dim, index, source, ADD_AT, refusal=errors_index.gather_bounds)
 
 
@@ -129,8 +127,8 @@ def index_reduce_(
         _write(input, dim, index, first_value(reduce, source), COPY)
     _write(input, dim, index, source, JOINS[reduce])
     if reduce == "mean":
-        counts = copy.fill_(memory.new_like(input, input._shape, dtypes.int64), int(include_self))
-        one = copy.number_like(name, counts, 1)
+        counts = conversion.fill_(output.new_like(input, input._shape, dtypes.int64), int(include_self))
+        one = conversion.number_like(name, counts, 1)
         divide_by_counts(input, _write(counts, dim, index, one, ADD_AT))
     return input
 
@@ -174,7 +172,7 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with the listed entries filled."""
     check_tensors("index_fill", input=input)
-    return index_fill_(copy.clone(input), dim, index, value)
+    return index_fill_(conversion.clone(input), dim, index, value)
 
 
 @op(function=False, bare="h")
@@ -196,18 +194,18 @@ def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     if isinstance(value, complex) and not input._dtype.is_complex:
         raise errors.complex_to_real_value(value, input._dtype)
     check_written(name, input, (index,))
-    return _write(input, dim, index, copy.number_like(name, input, value), COPY, strict=False)
+    return _write(input, dim, index, conversion.number_like(name, input, value), COPY, strict=False)
 
 
 def _in_place_of(input: Tensor) -> Tensor:
     """A copy with the input's strides and its place in memory, gaps included, as torch makes these;
     one without gaps where elements of the input share memory."""
     if has_internal_overlap(input._shape, input._strides):
-        return copy.clone(input)
+        return conversion.clone(input)
     size = input._storage.nbytes // input._dtype.itemsize
-    memory_of = memory.new((size,), input._dtype, input._storage.device)
+    memory_of = output.new((size,), input._dtype, input._storage.device)
     result = memory_of._view(input._shape, input._strides, input._offset)
-    copy.copy_(result, input)
+    conversion.copy_(result, input)
     return result
 
 
@@ -215,7 +213,7 @@ def _written_view(input: Tensor, view: Tensor, src: Tensor, name: str) -> None:
     check_tensors(name, src=src)
     if view._shape != src._shape:
         raise errors_index.slice_shape(name, src._shape, view._shape)
-    copy.copy_(view, src)
+    conversion.copy_(view, src)
 
 
 @op()

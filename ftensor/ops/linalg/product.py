@@ -8,21 +8,20 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
-from ...errors import matmul as errors_matmul
-from ...execute import memory
-from ...execute.choices import specializes
+from ...errors import linalg as errors_matmul
+from ...execute import output as memory
+from ...execute.device_traits import specializes
 from ...execute.matmul import gemm, let_know
-from ...execute.numbers import fitted
 from ...execute.output import check_dtype, check_overlap, check_place, region, sized
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
+from ...execute.scalars import fitted
 from ...graph.fused import fused
-from ...iterator.shape import Ints, broadcast_shapes, numel
-from ...iterator.stride import broadcast_strides, partial_overlap
-from ...ops.types import copy
+from ...iterator.shape import Ints, broadcast_shapes, broadcast_strides, numel, partial_overlap
 from ...rows.catalogue import enter
 from ...rows.copies import COPY
 from ...rows.op import Op, Promote, Reduce
+from ..types import conversion
 
 # Matrix times vector: from this many terms on the lanes go along the sums.
 FOLD_TERMS = 1 << 12
@@ -213,7 +212,7 @@ def folded(red: Reduce, inputs: Sequence[Tensor], dim: int | None) -> Tensor:
     """The sums of products along a dim, in the dtype that they were computed in; contiguous."""
     compute = inputs[0]._dtype.compute
     (sums,) = fold(red, inputs, dim, False, compute, (compute,))
-    return copy.contiguous(sums)
+    return conversion.contiguous(sums)
 
 
 def combine(sums: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ... import return_types
 from ..._tensor import Tensor
-from ...errors import factor as errors_factor
-from ..compose import composed
-from .matrices import matrices, on_host
+from ...errors import linalg as errors_factor
+from ..bind import composed
+from .forms import matrices, on_host
 
 
 def _svd(

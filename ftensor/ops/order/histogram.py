@@ -8,18 +8,16 @@ from typing import Any
 
 from ... import dtypes, errors, return_types
 from ..._tensor import Tensor
-from ...errors import order as errors_order
-from ...execute import memory
+from ...errors import reduce as errors_order
+from ...execute import output
 from ...formats import contiguous_format
 from ...iterator.shape import numel
 from ...rows.catalogue import op
-from ..compose import composed
+from ..bind import composed
 from ..create.data import tensor
-from ..create.like import ones_like
 from ..create.ranges import linspace
-from ..create.sizes import ones, zeros
-from .arguments import returned
-from .search import searchsorted
+from ..create.sizes import ones, ones_like, zeros
+from .sort import returned, searchsorted
 
 
 def _totals(places: Tensor, weight: Tensor | None, size: int, of: Any) -> Tensor:
@@ -48,7 +46,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         raise errors_order.counted(input._shape, input._dtype)
     if weights is not None and weights._shape != input._shape:
         raise errors_order.weight_shape("bincount", weights._shape, input._shape)
-    memory.ask(input, input.numel(), dtypes.int64)  # what is added for each of them
+    output.ask(input, input.numel(), dtypes.int64)  # what is added for each of them
     low, high = (int(x) for x in input.aminmax())
     if low < 0:
         raise errors_order.negative_counted(low)
@@ -61,7 +59,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 def _limits(name: str, x: Tensor, low: float, high: float, explicit: bool, more: float = 0.5) -> tuple[float, float]:
     """The range that is given, or that of the elements; `more` on each side of a single number."""
-    memory.ask(x, x.numel(), x._dtype)  # of the places that are worked out
+    output.ask(x, x.numel(), x._dtype)  # of the places that are worked out
     if not explicit:
         low, high = (float(v) for v in x.aminmax()) if x.numel() else (0.0, 1.0)
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
@@ -190,7 +188,7 @@ def histogramdd(
     if input._dtype not in (dtypes.float32, dtypes.float64):
         raise errors.not_implemented_for(name, input._dtype)
     dims = input._shape[-1]
-    memory.ask(input, dims, dtypes.int64)  # of the list of bins
+    output.ask(input, dims, dtypes.int64)  # of the list of bins
     each = [bins] * dims if isinstance(bins, int) else list(bins)
     if len(each) != dims:
         raise errors_order.bins_for_dims(len(each), dims)

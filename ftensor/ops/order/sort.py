@@ -1,19 +1,56 @@
-"""Sorting: sort, argsort, msort, and the first of what is sorted: topk."""
+"""Sorting, searching, running sums and extremes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
+from ... import dtypes, errors, return_types
 from ..._tensor import Tensor
-from ...errors import order as errors_order
-from ...execute.board_sort import first
-from ...execute.sort import select, selects, values_in_order
+from ...dtypes import dtype, result_type
+from ...errors import reduce as errors_order
+from ...execute.scan import scan
+from ...execute.sort import first, search, select, selects, values_in_order
 from ...execute.sort import sort as run
-from ...kernels.skeletons.cpu.sort_rows import FIRST
+from ...iterator.shape import normalize_dim
+from ...kernels.skeletons.cpu.sort import FIRST
 from ...rows.catalogue import op
-from ..compose import composed
-from .arguments import along, returned
+from ..bind import composed, deliver
+from ..create.data import tensor
+from ..create.sizes import ones
+from ..rearrange.cat import cat
+from ..reduce.reduction import several
+
+
+def along(name: str, input: Any, dim: Any) -> tuple[Tensor, int]:
+    """The tensor with at least one dim, and the dim from the front. TypeError for what is no
+    tensor or no int, IndexError for dims that are not there."""
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor(name, "input", input)
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise errors.argument_type(name, "dim", "an int", dim)
+    at = normalize_dim(dim.__index__(), input.ndim)
+    return (input if input.ndim else input.reshape(1)), at
+
+
+def returned(name: str, results: tuple[Tensor, ...], out: Any) -> Any:
+    """Results under their names, or the tensors of `out` with them in."""
+    if out is None:
+        return getattr(return_types, name)(results)
+    outputs = deliver(name, tuple(results), several(name, out, len(results)), exact=True)
+    return getattr(return_types, name + "_out", tuple)(outputs)
+
+
+def changes(ordered: Tensor, dim: int) -> Tensor:
+    """Where an element differs from the one before it; one less than elements."""
+    size = ordered._shape[dim] - 1
+    return ordered.narrow(dim, 1, size) != ordered.narrow(dim, 0, size)
+
+
+def with_edge(mask: Tensor, dim: int, before: bool) -> Tensor:
+    """A mask with a true element at one end of a dim."""
+    shape = tuple([1 if d == dim else n for d, n in enumerate(mask._shape)])
+    edge = ones(shape, dtype=mask._dtype, device=mask.device)
+    return cat([edge, mask] if before else [mask, edge], dim)
 
 
 def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[Tensor, ...]:
@@ -87,3 +124,146 @@ def topk(
     if not input.ndim:
         results = tuple([t.reshape(()) for t in results])
     return returned("topk", results, out)
+
+
+def _placed(name: str, row: Any, values: Any, out_int32: bool, right: bool, side: Any, sorter: Any) -> Tensor:
+    if not isinstance(row, Tensor):
+        raise errors.not_a_tensor(name, "sorted_sequence", row)
+    if side is not None:
+        if side not in ("left", "right") or (right and side == "left"):
+            raise errors_order.search_side(side, right)
+        right = side == "right"
+    number = not isinstance(values, Tensor)
+    if number:
+        of = result_type(row, values)
+        values = tensor(values, dtype=of, device=row.device)
+        row = row.to(of)
+    elif values._dtype is not row._dtype:
+        raise errors_order.search_dtypes(row._dtype, values._dtype)
+    if values.device != row.device:
+        raise errors.different_devices(name, (row.device, values.device))
+    if not row.ndim:
+        raise errors_order.search_shapes(row._shape, values._shape)
+    if row.ndim > 1 and row._shape[:-1] != values._shape[:-1]:
+        raise errors_order.search_shapes(row._shape, values._shape)
+    if row._dtype.is_complex or row._dtype is dtypes.bool:
+        raise errors.not_implemented_for(name, row._dtype)
+    if sorter is not None:
+        if not isinstance(sorter, Tensor):
+            raise errors.not_a_tensor(name, "sorter", sorter)
+        if sorter._shape != row._shape or sorter._dtype is not dtypes.int64:
+            raise errors_order.search_sorter(sorter._shape, sorter._dtype, row._shape)
+        if sorter.numel():
+            low, high = sorter.aminmax()
+            if int(low) < 0 or int(high) >= row._shape[-1]:
+                raise errors_order.sorter_range(row._shape[-1])
+        sorter = sorter.contiguous()
+    places = search(row.contiguous(), values.contiguous(), sorter, right)
+    return places.to(dtypes.int32) if out_int32 else places
+
+
+@composed(exact=True, method=False, bare="h")
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """How many elements of a sorted row are below each value, or, with `right` or `side="right"`,
+    not above it: where it would keep the order. One row of one dim, or one for each outer index
+    of the values; with `sorter`, rows are in order at the places that it holds. RuntimeError for
+    shapes and dtypes that don't agree.
+    """
+    return _placed("searchsorted", sorted_sequence, input, out_int32, right, side, sorter)
+
+
+@composed(exact=True, method=False, bare="h")
+def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    """`searchsorted` in one row of boundaries."""
+    if isinstance(boundaries, Tensor) and boundaries.ndim != 1:
+        raise errors_order.boundaries(boundaries._shape)
+    return _placed("bucketize", boundaries, input, out_int32, right, None, None)
+
+
+def _run(name: str, x: Tensor, dim: int, shape: Any) -> tuple[Tensor, ...]:
+    return tuple([result.reshape(shape) for result in scan(name, x, dim)])
+
+
+def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
+    """cumsum and cumprod: in `dtype`, or in that of `out`, or in int64 for whole numbers."""
+    x, at = along(name, input, dim)
+    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+        raise errors.not_a_dtype(name, "dtype", dtype, dtypes.meant_by(dtype))
+    if out is not None and not isinstance(out, Tensor):
+        raise errors.not_a_tensor(name, "out", out)
+    of = dtype or (out._dtype if out is not None else None)
+    if of is None:
+        of = x._dtype if x._dtype.kind in "fc" else dtypes.int64
+    if of is dtypes.bool or of.bare:
+        raise errors.not_implemented_for(name, of)
+    # Whole numbers wrap around: the low bits of a sum are those of the wide one.
+    wide = of if of.kind in "fc" else dtypes.int64
+    result = _run(name, x.to(of).to(wide), at, input._shape)[0].to(of)
+    if out is None:
+        return result
+    to: Tensor = deliver(name, result, out, exact=True, fixed=out is input)
+    return to
+
+
+@op(inplace=True)
+def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The sums of the elements up to each along `dim`: whole numbers in int64. RuntimeError for an
+    `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+    """
+    return _running("cumsum", input, dim, dtype, out)
+
+
+@op(inplace=True)
+def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The products of the elements up to each along `dim`: whole numbers in int64. RuntimeError for
+    an `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+    """
+    return _running("cumprod", input, dim, dtype, out)
+
+
+@op()
+def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
+    """The logarithms of the sums of exponentials up to each element along `dim`.
+    NotImplementedError for whole numbers.
+    """
+    x, at = along("logcumsumexp", input, dim)
+    if x._dtype.kind not in "fc":
+        raise errors.not_implemented_for("logcumsumexp", x._dtype)
+    result = _run("logcumsumexp", x, at, input._shape)[0]
+    if out is None:
+        return result
+    to: Tensor = deliver("logcumsumexp", result, out, exact=True)
+    return to
+
+
+def _extreme(name: str, input: Any, dim: Any, out: Any) -> Any:
+    x, at = along(name, input, dim)
+    if x._dtype.is_complex:
+        raise errors.not_implemented_for(name, x._dtype)
+    return returned(name, _run(name, x, at, input._shape), out)
+
+
+@op(bare="h")
+def cummax(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]:
+    """The largest element up to each along `dim`, and the last place where it was found; NaN is
+    the largest. NotImplementedError for complex numbers.
+    """
+    result: tuple[Tensor, Tensor] = _extreme("cummax", input, dim, out)
+    return result
+
+
+@op(bare="h")
+def cummin(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]:
+    """The smallest element up to each along `dim`, and the last place where it was found; NaN is
+    the smallest. NotImplementedError for complex numbers.
+    """
+    result: tuple[Tensor, Tensor] = _extreme("cummin", input, dim, out)
+    return result

@@ -7,11 +7,10 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...errors import arith as errors_arith
-from ...execute.numbers import check_fits
-from ...execute.passed import passed
+from ...errors import pointwise as errors_arith
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
+from ...execute.scalars import check_fits, passed
 from ...rows.catalogue import also_in, op
 from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows

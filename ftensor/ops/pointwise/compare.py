@@ -7,12 +7,12 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import get_default_dtype, result_type
-from ...errors import arith as errors_arith
+from ...errors import pointwise as errors_arith
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import op
 from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows
-from ..order.search import searchsorted
+from ..order.sort import searchsorted
 
 _BOOL = Promote.ALWAYS_BOOL
 FEW_TESTS = 32  # that `isin` compares with each element

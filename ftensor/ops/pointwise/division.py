@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..._tensor import Tensor
-from ...errors import arith as errors_arith
-from ...execute.numbers import values_of
+from ...errors import pointwise as errors_arith
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
+from ...execute.scalars import values_of
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 

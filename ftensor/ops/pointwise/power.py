@@ -6,12 +6,12 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...errors import arith as errors_arith
+from ...errors import pointwise as errors_arith
 from ...execute.copy import into
-from ...execute.memory import ask, new_like
-from ...execute.numbers import check_fits
+from ...execute.output import ask, new_like
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
+from ...execute.scalars import check_fits
 from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
 from ...rows.op import Op

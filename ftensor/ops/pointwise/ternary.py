@@ -6,10 +6,10 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...errors import arith as errors_arith
-from ...execute.numbers import fitted
+from ...errors import pointwise as errors_arith
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
+from ...execute.scalars import fitted
 from ...rows.catalogue import op
 from ...rows.op import BARE, Op, Promote
 from ..user_values import storable

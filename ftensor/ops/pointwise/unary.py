@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...execute.memory import new_like
+from ...execute.output import new_like
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import BARE, Op, Promote

@@ -9,7 +9,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, int8, int16, uint8
 from ...dtypes.limits import iinfo
-from ...errors import quantized as errors_quantized
+from ...errors import nn as errors_quantized
 
 INTEGERS = (uint8, int8, int16)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ...dtypes import bfloat16, dtype, float16, float32, int16
-from ...errors import quantized as errors
-from ...execute.memory import new
+from ...errors import nn as errors_quantized
+from ...execute.output import new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, normalize_dim
 from ...rows.catalogue import op
@@ -74,14 +74,14 @@ def _real(name: str, input: Any) -> Tensor:
     """float32; AssertionError for a dtype that torch doesn't quantize."""
     input = a_tensor(name, "input", input)
     if input._dtype not in (float32, float16, bfloat16):
-        raise errors.not_float32(name, input._dtype)
+        raise errors_quantized.not_float32(name, input._dtype)
     return input
 
 
 def _quantized(name: str, input: Any, of: Any) -> Tensor:
     input = a_tensor(name, "input", input)
     if input._dtype is not integers(name, of):
-        raise errors.other_dtype(name, input._dtype, of)
+        raise errors_quantized.other_dtype(name, input._dtype, of)
     return input
 
 
@@ -156,6 +156,6 @@ def dequantize_as_complex(input: Tensor, scale: float) -> Tensor:
     name = "dequantize_as_complex"
     input = a_tensor(name, "input", input)
     if input._dtype is not int16 or input._shape[-1:] != (2,):
-        raise errors.pairs(name, input._dtype, input._shape)
+        raise errors_quantized.pairs(name, input._dtype, input._shape)
     parts = [input.select(-1, k) for k in (0, 1)]
     return pointwise(SAMPLES, tuple(parts), (_scale(name, "scale", scale),))

@@ -9,12 +9,11 @@ import numpy as np
 from ..._tensor import Tensor
 from ...dtypes import dtype, float32, int8, int32, uint8
 from ...dtypes.limits import iinfo
-from ...errors import quantized as errors
+from ...errors import nn as errors
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..linalg.matmul import matmul
-from ..nn.spatial.byte_sums import byte_products, byte_sums
-from ..nn.spatial.conv import CONV
+from ..nn.spatial.conv import CONV, byte_products, byte_sums
 from .arguments import a_tensor, along, integers
 from .arguments import scale as _scale
 from .arguments import zero_point as _zero_point

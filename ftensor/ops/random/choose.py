@@ -10,17 +10,15 @@ from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
 from ...execute.copy import into
-from ...execute.memory import ask, new
-from ...execute.output import sized
+from ...execute.output import ask, new, sized
 from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
-from ..compose import composed
+from ..bind import composed
 from ..create.factory import Options, factory
-from ..create.like import empty_like
-from ..order.search import searchsorted
-from ..view.arguments import as_int, layout
-from .draw import BELOW, BINOMIAL, CHANCES, INTEGERS, POISSON, drawn
-from .fill import chance, exponential_, probability
+from ..create.sizes import empty_like
+from ..order.sort import searchsorted
+from ..view.layout import as_int, layout
+from .fill import BELOW, BINOMIAL, CHANCES, INTEGERS, POISSON, chance, drawn, exponential_, probability
 
 
 @factory(method=False)

@@ -1,21 +1,104 @@
-"""Distributions that fill a tensor in place."""
+"""Random tensors, fresh or filled in place."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from ... import errors
+from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
-from ...rows.catalogue import op
-from ..create.arguments import number_argument
-from ..view.arguments import as_int, layout
-from ..view.complex import view_as_real
-from .draw import CAUCHY, CHANCE, CHANCES, EXPONENTIAL, GEOMETRIC, INTEGERS, LOG_NORMAL, NORMAL, UNIFORM, drawn
+from ...execute.observe import recorder
+from ...execute.output import layout_strides, new, sized
+from ...execute.pointwise import pointwise
+from ...formats import preserve_format
+from ...iterator.shape import broadcast_shapes
+from ...random import generator_for
+from ...rows.catalogue import enter, op
+from ...rows.copies import COPY
+from ...rows.op import Op, Promote
+from ..create.factory import Options, factory
+from ..create.sizes import number_argument, sizes
+from ..view.dims import view_as_real
+from ..view.layout import as_int, int_list, layout
+
+# What each row takes before its own numbers: the seed and the call, in parts that float32 holds.
+STREAM = ("seed0", "seed1", "seed2", "call0", "call1")
+_STREAM = ", ".join(STREAM)
+_WORD = f"ftr_word(FT_POSITION, {_STREAM})"
+_FLOATING: tuple[str, ...] = ("float16", "bfloat16", "float32", "float64")
+
+
+def _row(name: str, body: str, params: tuple[str, ...] = (), inputs: str = "", **more: Any) -> Op:
+    fields: dict[str, Any] = {"promote": Promote.FLOATING, "only": _FLOATING} | more
+    return Op(f"random_{name}", f"random_{name}({inputs})", body, params=STREAM + params, **fields)
+
+
+UNIFORM = _row("uniform", f"ft_min(low + span * ftr_uniform({_WORD}), last)", ("low", "span", "last"))
+NORMAL = _row("normal", f"ftr_normal({_WORD}) * std + mean", ("mean", "std"))
+LOG_NORMAL = _row("log_normal", f"ftr_exp(ftr_normal({_WORD}) * std + mean)", ("mean", "std"))
+EXPONENTIAL = _row("exponential", f"ft_max(ftr_exponential({_WORD}) * scale, least)", ("scale", "least"))
+CAUCHY = _row("cauchy", f"ftr_cauchy({_WORD}) * sigma + median", ("median", "sigma"))
+GEOMETRIC = _row(
+    "geometric",
+    f"ft_max(ceil(ftr_exponential({_WORD}) * scale), K(1))",
+    ("scale",),
+    only=("uint8", "int8", "int16", "int32", "int64", *_FLOATING),
+)
+INTEGERS = _row(
+    "integers",
+    f"low + ftr_below(range, FT_POSITION, {_STREAM})",
+    ("low", "range"),
+    promote=Promote.COUNT,
+    any_out=True,
+    only=("b", "u", "i", "f"),
+    bare="u",
+)
+# Of a tensor's elements: integers below each, ones of such probabilities, what is dropped.
+BELOW = _row("below", f"ftr_below(a, FT_POSITION, {_STREAM})", (), "a", promote=Promote.COUNT, only=("int64",))
+CHANCE = _row("chance", f"ftr_happens({_WORD}, p) ? K(1) : K(0)", ("p",), only=("b", "u", "i", "f"))
+CHANCES = _row("chances", f"ftr_happens({_WORD}, a) ? K(1) : K(0)", (), "a", any_out=True)
+DROPOUT = _row("dropout", f"a * (ftr_happens({_WORD}, keep) ? gain : K(0))", ("keep", "gain"), "a")
+ALPHA_DROPOUT = _row(
+    "alpha_dropout",
+    "a * (size <= keep ? gain : K(0)) + (size <= keep ? up : down)",
+    ("keep", "gain", "up", "down"),
+    "a",
+    lets=(("size", f"ftr_open({_WORD})"),),
+)
+POISSON = _row("poisson", f"ftr_count_poisson(a, FT_POSITION, {_STREAM})", (), "a")
+BINOMIAL = _row("binomial", f"ftr_count_binomial(a, b, FT_POSITION, {_STREAM})", (), "a, b")
+RRELU = _row("rrelu", f"a <= K(0) ? a * (low + span * ftr_uniform({_WORD})) : a", ("low", "span"), "a")
+enter(
+    __name__, UNIFORM, NORMAL, LOG_NORMAL, EXPONENTIAL, CAUCHY, GEOMETRIC, INTEGERS, BELOW, CHANCE,
+    CHANCES, DROPOUT, ALPHA_DROPOUT, POISSON, BINOMIAL, RRELU,
+)  # fmt: skip
+
+
+def words(seed: int, call: int) -> tuple[int, ...]:
+    """A seed and the number of a call, as `STREAM` has them."""
+    return seed & 0x3FFFFF, seed >> 22 & 0x1FFFFF, seed >> 43, call & 0xFFFFFF, call >> 24
+
+
+def drawn(
+    function: str, row: Op, values: tuple[Any, ...], out: Tensor, generator: Any, inputs: tuple[Tensor, ...] = ()
+) -> Tensor:
+    """Fill `out` by a row: the element in row-major place p gets the call's p-th numbers, however
+    `out` lies in memory. Inputs have its shape.
+
+    TypeError for what is no generator, RuntimeError for one of another device.
+    """
+    where = out._storage.device
+    source = generator_for(function, generator, where)
+    who = recorder(out._storage.backend)
+    stream = words(*source._call()) if who is None else who.drawn(source, words)
+    plain = out.is_contiguous() and not out.storage_offset()
+    target = out if plain else new(out._shape, out._dtype, where)
+    pointwise(row, tuple([x.contiguous() for x in inputs]), stream + values, target, True)
+    return out if plain else pointwise(COPY, (target,), (), out, True)
 
 
 def _bounds(function: str, args: tuple[Any, ...], named: dict[str, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -230,3 +313,139 @@ def chance(out: Tensor, p: float, generator: Any = None) -> Tensor:
     if out._dtype.is_complex:
         raise errors.not_implemented_for("bernoulli_", out._dtype)
     return drawn("bernoulli_", CHANCE, (p,), out, generator)
+
+
+@factory(method=False, ways=("*size",))
+def rand(options: Options, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None) -> Tensor:
+    """Numbers of equal probability from 0 up to, but without, 1."""
+    target = options.destination(sizes("rand", args, size), out)
+    return uniform_(target, generator=generator)
+
+
+@factory(method=False, ways=("*size",))
+def randn(options: Options, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None) -> Tensor:
+    """Numbers of the normal distribution of mean 0 and variance 1."""
+    target = options.destination(sizes("randn", args, size), out)
+    return normal_(target, generator=generator)
+
+
+def _low_and_high(function: str, args: tuple[Any, ...], low: Any, high: Any) -> tuple[int, int]:
+    """Bounds of integers, of which the upper one alone may be given."""
+    named = {k: v for k, v in (("low", low), ("high", high)) if v is not None}
+    names = ("low", "high") if len(args) + len(named) > 1 else ("high",)
+    if len(args) > len(names):
+        raise errors_creation.surplus_arguments(function, 3, len(args) + 1)
+    free = [name for name in names if name not in named]
+    if len(args) != len(free):
+        raise errors.missing_argument(function, "high")
+    bounds = dict(zip(free, args)) | named
+    first, last = bounds.get("low", 0), bounds["high"]
+    return tuple(_bound(function, n, v) for n, v in (("low", first), ("high", last)))  # type: ignore[return-value]
+
+
+def _bound(function: str, name: str, value: Any) -> int:
+    if isinstance(value, Tensor) and not value._shape:
+        value = value.item()
+    return as_int(value, function, name)
+
+
+@factory(method=False, ways=("high, size", "low, high, size"))
+def randint(
+    options: Options,
+    *args: Any,
+    low: Any = None,
+    high: Any = None,
+    size: Any = None,
+    generator: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Integers of equal probability from `low`, or 0, up to, but without, `high`; int64 unless
+    another dtype is given. RuntimeError for a range without numbers, or beyond the dtype.
+    """
+    if size is None:
+        if not args:
+            raise errors.missing_argument("randint", "size")
+        *rest, size = args
+        args = tuple(rest)
+    first, last = _low_and_high("randint", args, low, high)
+    shape = sizes("randint", (int_list(size, "randint", "size"),))
+    target = options.destination(shape, out, dtypes.int64)
+    return integers("randint", target, first, last, generator)
+
+
+def _like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
+    return options.new(input._shape, layout_strides(input, memory_format))
+
+
+@factory(method=False)
+def rand_like(
+    options: Options, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format
+) -> Tensor:
+    """`rand` in `input`'s shape, dtype, device and memory order."""
+    return uniform_(_like(options, input, memory_format), generator=generator)
+
+
+@factory(method=False)
+def randn_like(
+    options: Options, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format
+) -> Tensor:
+    """`randn` in `input`'s shape, dtype, device and memory order."""
+    return normal_(_like(options, input, memory_format), generator=generator)
+
+
+@factory(method=False, ways=("input, high", "input, low, high"))
+def randint_like(
+    options: Options,
+    input: Tensor,
+    *args: Any,
+    low: Any = None,
+    high: Any = None,
+    generator: Any = None,
+    memory_format: Any = preserve_format,
+) -> Tensor:
+    """`randint` in `input`'s shape, dtype, device and memory order."""
+    first, last = _low_and_high("randint_like", args, low, high)
+    target = _like(options, input, memory_format)
+    return integers("randint_like", target, first, last, generator)
+
+
+@op(
+    method=False,
+    forms=(
+        "normal(mean, std=1.0, *, generator=None, out=None) -> Tensor",
+        "normal(mean, std, size, *, generator=None, out=None, dtype=None, layout=None, "
+        "device=None, pin_memory=False, requires_grad=False) -> Tensor",
+    ),
+)
+def normal(
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Tensor | None = None, **options: Any
+) -> Tensor:
+    """Numbers of the normal distribution, whose mean and standard deviation are two numbers
+    (then `size` is the shape), or a number or tensor for each element; these are broadcast
+    together, and the result has the dtype of `mean`, or `std`'s where that is a number.
+
+    RuntimeError for a negative `std`.
+    """
+    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+        if size is None:
+            raise errors.missing_argument("normal", "size")
+        target = Options("normal", **options).destination(sizes("normal", (int_list(size, "normal", "size"),)), out)
+        return normal_(target, mean, std, generator=generator)
+    return _normal_of(mean, std, out, generator)
+
+
+def _normal_of(mean: Any, std: Any, out: Tensor | None, generator: Any) -> Tensor:
+    """Numbers with a mean, a deviation or both of each element's own."""
+    like = mean if isinstance(mean, Tensor) else std
+    shape = like._shape
+    if isinstance(std, Tensor):
+        if std._dtype.is_complex:
+            raise errors_random.complex_std()
+        if isinstance(mean, Tensor):
+            shape = broadcast_shapes(mean._shape, shape if mean is std else std._shape)
+        if std.numel() and bool((std < 0).any()):
+            raise errors_random.negative_std()
+    target = new(shape, like._dtype, like._storage.device) if out is None else sized(out, shape)
+    if not isinstance(std, Tensor):
+        return normal_(target, 0.0, std, generator=generator).add_(mean)
+    return normal_(target, generator=generator).mul_(std).add_(mean)

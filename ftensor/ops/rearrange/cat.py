@@ -1,24 +1,27 @@
-"""Tensors put together: cat, stack and their spellings, block_diag, meshgrid."""
+"""Tensors joined, and elements repeated."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from ... import errors
+import numpy as np
+
+from ... import dtypes, errors
 from ..._device import current_device
 from ..._tensor import Tensor
 from ...dtypes import can_cast, get_default_dtype, result_dtype
-from ...errors import shape as errors_shape
-from ...execute import memory
-from ...execute.known import know_copies, known
+from ...errors import view as errors_shape
+from ...execute import output
+from ...execute.dispatch import know_copies, known
+from ...execute.indexed import host_tensor
 from ...execute.output import check_written, sized
-from ...iterator.shape import Ints, normalize_dim
-from ...iterator.stride import channels_last_strides, contiguous_strides, is_channels_last
-from ...ops.types import copy
+from ...iterator.shape import Ints, channels_last_strides, contiguous_strides, is_channels_last, normalize_dim
 from ...rows.catalogue import op
-from ..view.arguments import as_int
+from ..index.gather import check_tensors, index_select
+from ..types import conversion
 from ..view.dims import atleast_1d, atleast_2d, atleast_3d
+from ..view.layout import as_int, ints
 
 
 def tensor_list(name: str, tensors: Any) -> list[Tensor]:
@@ -67,7 +70,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
     shape = (*first._shape[:dim], total, *first._shape[dim + 1 :])
     if out is None:
         strides = suggested_strides(shape, full)
-        result = memory.new(shape, of, first._storage.device, strides)
+        result = output.new(shape, of, first._storage.device, strides)
     else:
         if not can_cast(of, out._dtype):
             raise errors_shape.cat_out(of, out._dtype)
@@ -78,7 +81,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
     at, pieces = 0, []
     for t in full:
         piece = result._view(t._shape, result._strides, result._offset + at * result._strides[dim])
-        pieces.append(copy.copy_(piece, t))
+        pieces.append(conversion.copy_(piece, t))
         at += t._shape[dim]
     if out is None and len(full) == len(parts):
         know_copies(("cat", original_dim), parts, result, pieces)
@@ -157,7 +160,7 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
 def block_diag(*tensors: Tensor) -> Tensor:
     """Matrices along the diagonal of a matrix of zeros."""
     if not tensors:
-        return memory.new((1, 0), get_default_dtype(), current_device())
+        return output.new((1, 0), get_default_dtype(), current_device())
     blocks = []
     for k, t in enumerate(tensor_list("block_diag", tensors)):
         if t.ndim > 2:
@@ -165,10 +168,10 @@ def block_diag(*tensors: Tensor) -> Tensor:
         blocks.append(t if t.ndim == 2 else t.reshape(1, t.numel()))
     of = result_dtype([(t._dtype, 0) for t in blocks])
     sizes = (sum(t._shape[0] for t in blocks), sum(t._shape[1] for t in blocks))
-    result = copy.zero_(memory.new(sizes, of, blocks[0]._storage.device))
+    result = conversion.zero_(output.new(sizes, of, blocks[0]._storage.device))
     row = column = 0
     for t in blocks:
-        copy.copy_(result._view(t._shape, result._strides, row * sizes[1] + column), t)
+        conversion.copy_(result._view(t._shape, result._strides, row * sizes[1] + column), t)
         row, column = row + t._shape[0], column + t._shape[1]
     return result
 
@@ -208,3 +211,116 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if swap:
         grids[:2] = grids[1::-1]
     return tuple(grids)
+
+
+@op(function=False)
+def repeat(input: Tensor, *repeats: Any, **named: Any) -> Tensor:
+    """A copy that holds the tensor so many times along each dim.
+
+    More counts than dims stand for new dims in front.
+    """
+    argument = named.pop("repeats", None)
+    if named or (argument is None and not repeats):
+        raise errors.missing_argument("repeat", "repeats")
+    if argument is None:
+        argument = repeats[0] if len(repeats) == 1 else repeats
+    counts = ints(argument, (), "repeat", "repeats")
+    if len(counts) < input.ndim:
+        raise errors_shape.repeat_dims(counts, input._shape)
+    return _repeated(input, counts)
+
+
+def _repeated(input: Tensor, counts: Ints) -> Tensor:
+    lead = len(counts) - input.ndim
+    sizes = (1,) * lead + input._shape
+    strides = (0,) * lead + input._strides
+    shape = tuple([n * c for n, c in zip(sizes, counts)])
+    if any(n < 0 for n in counts):
+        raise errors.negative_size(min(shape), shape)
+    result = output.new(shape, input._dtype, input._storage.device)
+    if result.numel():
+        # Each dim as two: which of the copies, and where in it.
+        pairs = tuple([n for pair in zip(counts, sizes) for n in pair])
+        steps = [(n * s, s) for n, s in zip(sizes, result._strides)]
+        target = result._view(pairs, tuple([s for pair in steps for s in pair]), 0)
+        source = input._view(pairs, tuple([s for x in strides for s in (0, x)]), input._offset)
+        conversion.copy_(target, source)
+    return result
+
+
+@op()
+def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
+    """As `repeat`; fewer counts than dims are for the last ones."""
+    check_tensors("tile", input=input)
+    argument = named.pop("dims", None)
+    if named or (argument is None and not dims):
+        raise errors.missing_argument("tile", "dims")
+    if argument is None:
+        argument = dims[0] if len(dims) == 1 else dims
+    counts = ints(argument, (), "tile", "dims")
+    return _repeated(input, (1,) * max(0, input.ndim - len(counts)) + counts)
+
+
+@op()
+def repeat_interleave(
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Each entry of a dim so many times, one after the other: as often as `repeats` says for all,
+    or for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is
+    flattened. `repeat_interleave(repeats)` gives the indices that this would take.
+    """
+    name = "repeat_interleave"
+    check_tensors(name, input=input)
+    if repeats is None:
+        if input.ndim != 1:
+            raise errors_shape.repeats_ndim(input.ndim)
+        return host_tensor(_listed(input, output_size), input).to(input._dtype)
+    if dim is None:
+        input, dim = input.reshape(-1), 0
+    dim = normalize_dim(dim, input.ndim)
+    if not input._shape:
+        if not isinstance(repeats, Tensor):
+            raise errors.dim_out_of_range(dim + 1, 0)  # as torch has it
+        input = input.reshape(1)
+    size = input._shape[dim]
+    if isinstance(repeats, Tensor):
+        if repeats.ndim > 1:
+            raise errors_shape.repeats_ndim(repeats.ndim)
+        if repeats.numel() != 1:
+            if repeats._shape[0] != size:
+                raise errors_shape.repeats_count(repeats.numel(), size)
+        else:
+            repeats = repeats.reshape(1).expand(size)
+        index = host_tensor(_listed(repeats, output_size), input)
+        return index_select(input, dim, index)
+    count = as_int(repeats, name, "repeats")
+    if count < 0:
+        raise errors_shape.negative_repeats()
+    if output_size is not None and output_size != count * size:
+        raise errors_shape.repeated_size(output_size, count * size)
+    sizes = (*input._shape[: dim + 1], count, *input._shape[dim + 1 :])
+    strides = (*input._strides[: dim + 1], 0, *input._strides[dim + 1 :])
+    shape = (*input._shape[:dim], size * count, *input._shape[dim + 1 :])
+    result = output.new(shape, input._dtype, input._storage.device)
+    if result.numel():
+        step = result._strides[dim]
+        target = (*result._strides[:dim], count * step, step, *result._strides[dim + 1 :])
+        source = input._view(sizes, strides, input._offset)
+        conversion.copy_(result._view(sizes, target, 0), source)
+    return result
+
+
+def _listed(repeats: Tensor, output_size: int | None) -> np.ndarray[Any, Any]:
+    """Each position as often as `repeats` says."""
+    if repeats._dtype not in (dtypes.int64, dtypes.int32):
+        raise errors.not_implemented_for("repeat_interleave", repeats._dtype)
+    pool = repeats._storage.backend.pool
+    pool.ask(8 * repeats.numel())
+    counts = repeats._host()
+    if (counts < 0).any():
+        raise errors_shape.negative_repeats()
+    total = int(counts.sum())
+    if output_size is not None and output_size != total:
+        raise errors_shape.repeated_size(output_size, total)
+    pool.ask(8 * total)
+    return np.repeat(np.arange(len(counts), dtype=np.int64), counts)

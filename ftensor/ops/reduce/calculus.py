@@ -7,11 +7,11 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
-from ...errors import calculus as errors_calculus
+from ...errors import reduce as errors_calculus
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import Entry, op, register
 from ...rows.spelling import MISSING
-from ..compose import composed
+from ..bind import composed
 from ..create.sizes import zeros
 from ..rearrange.cat import cat
 

@@ -20,16 +20,14 @@ from ...rows.catalogue import op
 from ...rows.op import Reduce
 from ...rows.spelling import written
 from ..create.sizes import ones
-from ..order.scan import cumprod, cumsum
 from ..order.select import nanmedian
+from ..order.sort import cumprod, cumsum
 from ..pointwise.ternary import where
 from ..view.shape import broadcast_to
-from .arg import ARGMAX, ARGMIN
-from .arguments import checked, dims_of
-from .fold import AMAX, AMIN, SUM
-from .norm import vector_norm
-from .reduction import called
+from .fold import AMAX, AMIN, ARGMAX, ARGMIN, SUM
+from .reduction import called, checked, dims_of
 from .softmax import log_softmax, logsumexp, softmax
+from .stats import vector_norm
 
 
 def _least(name: str, of: dtype) -> Any:

@@ -7,12 +7,12 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...errors import index as errors_index
+from ...errors import view as errors_index
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
 from ..create.ranges import arange
 from ..index.gather import check_tensors
-from ..order.search import searchsorted
+from ..order.sort import searchsorted
 from ..rearrange.cat import cat
 
 # torch's names of the reductions, as scatter_reduce has them, and what each begins with.

@@ -10,21 +10,20 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import reduce as errors_reduce
-from ...execute.choices import revisits_rows
 from ...execute.copy import into
-from ...execute.memory import new_like
+from ...execute.device_traits import revisits_rows
+from ...execute.output import new_like
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...execute.whole_rows import whole_softmax
-from ...graph.cluster import NEAR_BYTES
 from ...graph.fused import fused
+from ...graph.fusion_group import NEAR_BYTES
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Promote, Reduce
-from ..view.complex import view_as_real
-from .arguments import checked, dims_of, one_dim
+from ..view.dims import view_as_real
 from .fold import AMAX
-from .reduction import reduced
+from .reduction import checked, dims_of, one_dim, reduced
 
 # An infinite largest element is left where it is: inf - inf would be NaN.
 _CENTER = "(fabs(b) == K(INFINITY) ? K(0) : b)"

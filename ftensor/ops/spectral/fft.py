@@ -1,26 +1,225 @@
-"""torch's Fourier transforms: each a kind, a direction and the dims that it goes along."""
+"""torch's Fourier transforms and their frequencies."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
+from ...dtypes import get_default_dtype
+from ...errors import creation as errors_creation
 from ...errors import spectral as errors_spectral
-from ...execute.fft import known
-from ...iterator.shape import Ints, numel
+from ...execute.fft import kept_table, known, streams, too_long, transform
+from ...execute.fft_plan import chirp, chirp_spectrum, smooth
+from ...formats import contiguous_format
+from ...iterator.shape import Ints, normalize_dim, numel
 from ...rows.catalogue import op
-from ..compose import composed
+from ..bind import composed
+from ..create.factory import Options, factory
+from ..create.ranges import arange
+from ..create.sizes import zeros
+from ..rearrange.cat import cat
 from ..rearrange.flip import roll
-from ..view.arguments import int_list
-from .arguments import along_one, along_several, dim_of, factor_of, numbers, real_out
-from .transform import complex_to_complex, complex_to_real, one_dim, real_to_complex, resized
+from ..view.dims import real, view_as_complex
+from ..view.layout import as_int, int_list
+
+NORMS = (None, "backward", "forward", "ortho")
 
 
-class Kind(Enum):
+def numbers(op: str, input: Any, real: bool = False) -> Tensor:
+    """The input in a floating-point dtype; RuntimeError for one that isn't transformed."""
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor(op, "input", input)
+    of = input._dtype
+    if real and of.is_complex:
+        raise errors_spectral.real_needed(op, of)
+    if of.kind not in "fc":
+        of = get_default_dtype()
+    if of.compute is not of:
+        raise errors_spectral.dtype(op, of)
+    return input.to(of)
+
+
+def real_out(op: str, out: Any) -> None:
+    """RuntimeError for a complex `out=` of real results."""
+    if isinstance(out, Tensor) and out._dtype.is_complex:
+        raise errors_spectral.real_output(op, out._dtype)
+
+
+def factor_of(op: str, norm: Any, n: int, inverse: bool) -> float:
+    """What results are scaled by; RuntimeError for an unknown `norm`, TypeError for no string."""
+    if norm is not None and not isinstance(norm, str):
+        raise errors_spectral.norm_type(op, norm)
+    if norm not in NORMS:
+        raise errors_spectral.norm(op, norm)
+    if norm == "ortho":
+        return 1.0 / math.sqrt(n)
+    return 1.0 / n if (norm == "forward") != inverse else 1.0
+
+
+def dim_of(op: str, x: Tensor, dim: Any) -> int:
+    dim = as_int(dim, op, "dim")
+    if not x.ndim:
+        raise errors_spectral.no_dims(op, dim)
+    return normalize_dim(dim, x.ndim)
+
+
+def points_of(op: str, n: int) -> int:
+    if n < 1:
+        raise errors_spectral.points(op, n)
+    return n
+
+
+def along_one(op: str, x: Tensor, n: Any, dim: Any, real_output: bool = False) -> tuple[int, int]:
+    """(dim, points) of a transform along one dim. To m numbers of half a spectrum belong
+    2 * (m - 1) in `real_output`."""
+    dim = dim_of(op, x, dim)
+    if n is not None:
+        return dim, points_of(op, as_int(n, op, "n"))
+    size = x._shape[dim]
+    return dim, points_of(op, 2 * (size - 1) if real_output else size)
+
+
+def along_several(op: str, x: Tensor, s: Any, dim: Any, real_output: bool = False) -> tuple[Ints, Ints]:
+    """(dims, points) of a transform along several dims."""
+    lengths = None if s is None else int_list([s] if isinstance(s, int) else s, op, "s")
+    if dim is not None:
+        dims = int_list([dim] if isinstance(dim, int) else dim, op, "dim")
+        dims = tuple([dim_of(op, x, d) for d in dims])
+        if lengths is not None and len(lengths) != len(dims):
+            raise errors_spectral.lengths(op, lengths, dims)
+    else:
+        if lengths is not None and len(lengths) > x.ndim:
+            raise errors_spectral.too_many(op, lengths, x.ndim)
+        dims = tuple(range(x.ndim - (x.ndim if lengths is None else len(lengths)), x.ndim))
+    if len(set(dims)) < len(dims):
+        raise errors_spectral.repeated(op, dims)
+    points = [x._shape[d] if lengths is None or lengths[i] == -1 else lengths[i] for i, d in enumerate(dims)]
+    if real_output and dims and (lengths is None or lengths[-1] == -1):
+        points[-1] = 2 * (points[-1] - 1)
+    return dims, tuple([points_of(op, n) for n in points])
+
+
+# Longer transforms go by rows that are whole, so that zeros are put there first.
+PADDED = 256
+
+
+def _descending(x: Tensor, dims: Any) -> list[int]:
+    return sorted(dims, key=lambda d: -x._strides[d])
+
+
+def _batch(x: Tensor, dims: Any) -> list[int]:
+    return _descending(x, [d for d in range(x.ndim) if d not in dims])
+
+
+def complex_to_complex(x: Tensor, dims: Ints, inverse: bool, scale: float, order: Any = None) -> Tensor:
+    """Transforms of complex numbers along all of `dims`, times `scale`; their dims lie in memory in
+    this `order`, without it as torch's do."""
+    if not dims:
+        return x.clone()
+    sorted_dims = _descending(x, dims)
+    order = order or (*_batch(x, dims), *sorted_dims)
+    for d in sorted_dims:
+        factor = scale if d == sorted_dims[-1] else 1.0
+        x = one_dim(x, d, x._shape[d], inverse, factor, order)
+    return x
+
+
+def one_dim(x: Tensor, dim: int, n: int, inverse: bool, scale: float, order: Any = None, also: Any = None) -> Tensor:
+    """The transforms of `n` complex numbers along `dim`: cut, or with zeros after them."""
+    if n > x._shape[dim]:  # a copy with zeros would have its dims as they are named
+        order = order or (*[d for d in range(x.ndim) if d != dim], dim)
+        if n > PADDED:
+            x, also = resized(x, (dim,), (n,)), None  # the launch is not one of the input
+    order = order or (*_batch(x, (dim,)), dim)
+    if too_long(n):
+        return _chirped(x.narrow(dim, 0, n), dim, inverse, scale, order)
+    return transform(x, dim, n, "complex", inverse, scale, tuple(order), also)
+
+
+def real_to_complex(x: Tensor, dims: Ints, scale: float, conj: bool = False, also: Any = None) -> Tensor:
+    """Forward transforms of real numbers: the first n // 2 + 1 along the last of `dims`, with
+    `conj` their conjugates, and the other transforms inverse."""
+    *others, last = dims
+    first = (last,) if conj else dims  # torch's inverse transforms lay their results out twice
+    order: Any = (*_batch(x, first), *_descending(x, [d for d in first if d != last]), last)
+    n, factor = x._shape[last], 1.0 if others else scale
+    if too_long(n if n % 2 else n // 2) or streams(x, n):
+        x = one_dim(x.to(x._dtype.to_complex()), last, n, conj, factor, order)
+        x = x.narrow(last, 0, n // 2 + 1)
+        if not others:
+            x = _laid(x, order)
+    else:
+        x = transform(x, last, n, "forth", conj, factor, order, also)
+    if not others:
+        return x
+    return complex_to_complex(x, tuple(others), conj, scale, None if conj else order)
+
+
+def complex_to_real(x: Tensor, dims: Ints, n: int, scale: float, inverse: bool = True, also: Any = None) -> Tensor:
+    """Transforms of one half of a spectrum, the last of `dims`, to `n` real numbers there: inverse
+    ones, or forward ones."""
+    *others, last = dims
+    if others:
+        x = complex_to_complex(x, tuple(others), inverse, 1.0)
+    order = (*_batch(x, (last,)), last)
+    if not (too_long(n if n % 2 else n // 2) or streams(x, n)):
+        return transform(x, last, n, "back", not inverse, scale, order, also)
+    parts = [x]
+    if n > 2:
+        parts.append(x.narrow(last, 1, (n - 1) // 2).flip(last).conj_physical())
+    return _laid(real(one_dim(cat(parts, last), last, n, inverse, scale)), order)
+
+
+def _laid(x: Tensor, order: Any) -> Tensor:
+    """The same, its dims in memory in this order without gaps."""
+    laid = x.permute(order).clone(memory_format=contiguous_format)
+    return laid.permute([order.index(d) for d in range(len(order))])
+
+
+def _chirped(x: Tensor, dim: int, inverse: bool, scale: float, order: Any) -> Tensor:
+    """Transforms of a length with a large prime factor, as a convolution (`fft_plan._steps`) by
+    several launches."""
+    n = x._shape[dim]
+    size = smooth(2 * n - 1)
+    x = x.movedim(dim, -1)
+    tables = ((("chirp", n), partial(_parts, chirp, n)), (("spectrum", n), partial(_parts, chirp_spectrum, n, size)))
+    wave, spectrum = (view_as_complex(kept_table(x, name, make)) for name, make in tables)
+    if inverse:
+        wave, spectrum = wave.conj_physical(), spectrum.conj_physical()
+    result = one_dim(x * wave, x.ndim - 1, size, inverse, 1.0) * spectrum
+    result = one_dim(result, x.ndim - 1, size, not inverse, scale).narrow(-1, 0, n) * wave
+    return _laid(result.movedim(-1, dim), order)
+
+
+def _parts(make: Any, *sizes: int) -> Any:
+    """A complex table as pairs."""
+    return make(*sizes).view("float64").reshape(-1, 2)
+
+
+def resized(x: Tensor, dims: Ints, sizes: Ints) -> Tensor:
+    """`x` cut, or padded with zeros, at the end of `dims`."""
+    for d, n in zip(dims, sizes):
+        if n < x._shape[d]:
+            x = x.narrow(d, 0, n)
+    if any(x._shape[d] < n for d, n in zip(dims, sizes)):
+        wanted = dict(zip(dims, sizes))
+        shape = [wanted.get(d, n) for d, n in enumerate(x._shape)]
+        result = zeros(shape, dtype=x._dtype, device=x.device)
+        inside = result
+        for d in dims:
+            inside = inside.narrow(d, 0, x._shape[d])
+        inside.copy_(x)
+        return result
+    return x
+
+
+class TransformKind(Enum):
     """What a transform makes of what."""
 
     COMPLEX = "complex numbers of as many"
@@ -28,16 +227,16 @@ class Kind(Enum):
     REAL = "real numbers of such a half"
 
 
-COMPLEX, HALF, REAL = Kind
+COMPLEX, HALF, REAL = TransformKind
 FORWARD, INVERSE = False, True
 
 
 @dataclass(frozen=True)
-class Transform:
+class FourierTransform:
     """What a transform is: from it come the functions that go along one dim, two, or several."""
 
     name: str
-    kind: Kind
+    kind: TransformKind
     inverse: bool
 
     def along_one(self, doc: str) -> Callable[..., Tensor]:
@@ -119,56 +318,56 @@ def _seen(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any, Tensor
         return None, None
 
 
-fft = Transform("fft", COMPLEX, FORWARD).along_one("""
+fft = FourierTransform("fft", COMPLEX, FORWARD).along_one("""
     The discrete Fourier transform along `dim`, of `n` points: cut, or padded with zeros.
 
     Element k is the sum of x[m] exp(-2 pi i k m / n), times 1/n for norm "forward" and 1/sqrt(n)
     for "ortho". The result is complex. RuntimeError for 16-bit dtypes, n < 1 and an unknown norm.
 """)
-ifft = Transform("ifft", COMPLEX, INVERSE).along_one("""
+ifft = FourierTransform("ifft", COMPLEX, INVERSE).along_one("""
     The inverse of `fft`: exponents with the other sign, times 1/n for norm "backward", which is
     the default.
 """)
-rfft = Transform("rfft", HALF, FORWARD).along_one("""
+rfft = FourierTransform("rfft", HALF, FORWARD).along_one("""
     `fft` of real numbers: the first n // 2 + 1 of it, which the others mirror. RuntimeError for
     complex inputs.
 """)
-irfft = Transform("irfft", REAL, INVERSE).along_one("""
+irfft = FourierTransform("irfft", REAL, INVERSE).along_one("""
     The inverse of `rfft`: `n` real numbers, without `n` twice as many as the input less 2.
 """)
-hfft = Transform("hfft", REAL, FORWARD).along_one("""
+hfft = FourierTransform("hfft", REAL, FORWARD).along_one("""
     The transform of what is one half of a Hermitian signal: `n` real numbers.
 """)
-ihfft = Transform("ihfft", HALF, INVERSE).along_one("""
+ihfft = FourierTransform("ihfft", HALF, INVERSE).along_one("""
     The inverse of `hfft`: one half of a Hermitian signal from real numbers. RuntimeError for
     complex inputs.
 """)
 
-fftn = Transform("fftn", COMPLEX, FORWARD).along_several("""
+fftn = FourierTransform("fftn", COMPLEX, FORWARD).along_several("""
     `fft` along several dims: those of `dim`, else the last ones that `s` has sizes for, else
     all. A size of -1 is the input's. RuntimeError for dims named twice and more sizes than dims.
 """)
-ifftn = Transform("ifftn", COMPLEX, INVERSE).along_several("The inverse of `fftn`.")
-rfftn = Transform("rfftn", HALF, FORWARD).along_several("""
+ifftn = FourierTransform("ifftn", COMPLEX, INVERSE).along_several("The inverse of `fftn`.")
+rfftn = FourierTransform("rfftn", HALF, FORWARD).along_several("""
     `fftn` of real numbers: the first half of it along the last of the dims.
 """)
-irfftn = Transform("irfftn", REAL, INVERSE).along_several("""
+irfftn = FourierTransform("irfftn", REAL, INVERSE).along_several("""
     The inverse of `rfftn`: real numbers, of which the last dim's size is the last of `s`, else
     twice the input's less 2.
 """)
-hfftn = Transform("hfftn", REAL, FORWARD).along_several("""
+hfftn = FourierTransform("hfftn", REAL, FORWARD).along_several("""
     `fftn` of what is one half of a Hermitian signal along the last of the dims: real numbers.
 """)
-ihfftn = Transform("ihfftn", HALF, INVERSE).along_several("""
+ihfftn = FourierTransform("ihfftn", HALF, INVERSE).along_several("""
     The inverse of `hfftn`, of real numbers.
 """)
 
-fft2 = Transform("fft2", COMPLEX, FORWARD).along_two()
-ifft2 = Transform("ifft2", COMPLEX, INVERSE).along_two()
-rfft2 = Transform("rfft2", HALF, FORWARD).along_two()
-irfft2 = Transform("irfft2", REAL, INVERSE).along_two()
-hfft2 = Transform("hfft2", REAL, FORWARD).along_two()
-ihfft2 = Transform("ihfft2", HALF, INVERSE).along_two()
+fft2 = FourierTransform("fft2", COMPLEX, FORWARD).along_two()
+ifft2 = FourierTransform("ifft2", COMPLEX, INVERSE).along_two()
+rfft2 = FourierTransform("rfft2", HALF, FORWARD).along_two()
+irfft2 = FourierTransform("irfft2", REAL, INVERSE).along_two()
+hfft2 = FourierTransform("hfft2", REAL, FORWARD).along_two()
+ihfft2 = FourierTransform("ihfft2", HALF, INVERSE).along_two()
 
 
 def _shifted(op: str, input: Any, dim: Any, back: bool) -> Tensor:
@@ -196,3 +395,40 @@ def fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 def ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """The inverse of `fftshift`."""
     return _shifted("ifftshift", input, dim, True)
+
+
+def _place(options: Options, n: Any, d: float, half: bool, out: Tensor | None) -> Tensor:
+    """0, 1, ... and, without `half`, the negative ones behind, over n * d."""
+    op = options.function
+    n = as_int(n, op, "n")
+    count = int(n / 2) + 1 if half else n  # rounded towards 0, as torch does
+    if count < 0:
+        raise errors_creation.negative_dimension((count,))
+    if options.dtype is not None and options.dtype.kind not in "fc":
+        raise errors_spectral.frequencies(op, options.dtype)
+    frequencies = options.destination((count,), out)
+    if frequencies._dtype.is_complex:
+        raise errors.not_implemented_for(op, frequencies._dtype)
+    if frequencies.numel():
+        step = 1.0 / (n * float(d)) if n * float(d) else float("inf")
+        middle = frequencies._shape[0] if half else (n + 1) // 2
+        of: dict[str, Any] = {"dtype": frequencies._dtype, "device": frequencies.device}
+        frequencies.narrow(0, 0, middle).copy_(arange(middle, **of))
+        if middle < frequencies._shape[0]:
+            frequencies.narrow(0, middle, n - middle).copy_(arange(-(n // 2), 0, **of))
+        frequencies.mul_(step)
+    return frequencies
+
+
+@factory(namespace="fft", method=False)
+def fftfreq(options: Options, n: int, d: float = 1.0, *, out: Tensor | None = None) -> Tensor:
+    """The frequencies of `n` points that are `d` apart, in the order of `fft`: 0, 1, ... and then
+    the negative ones, over n * d. RuntimeError for a dtype that is no floating-point one.
+    """
+    return _place(options, n, d, False, out)
+
+
+@factory(namespace="fft", method=False)
+def rfftfreq(options: Options, n: int, d: float = 1.0, *, out: Tensor | None = None) -> Tensor:
+    """The frequencies of `rfft`: 0 to n // 2, over n * d."""
+    return _place(options, n, d, True, out)

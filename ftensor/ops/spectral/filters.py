@@ -1,7 +1,8 @@
-"""Filters and convolutions of `ftensor.signal`, with SciPy's names and arguments."""
+"""Filters, resampling and power spectra of `ftensor.signal`, with SciPy's names."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, float64, result_type
 from ...errors import spectral as errors_spectral
+from ...execute import output
 from ...execute.fft_plan import smooth
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
@@ -18,9 +20,10 @@ from ..create.data import tensor
 from ..create.sizes import zeros
 from ..nn.spatial.conv import CONV
 from ..rearrange.cat import cat
-from ..rearrange.pad_modes import pad
-from . import design
-from .fft import fft, fftn, ifft, ifftn, irfft, irfftn, rfft, rfftn
+from ..rearrange.pad import pad
+from ..view.dims import imag, real
+from . import windows
+from .fft import fft, fftfreq, fftn, ifft, ifftn, irfft, irfftn, rfft, rfftfreq, rfftn
 from .stft import overlapped
 
 # Numbers that one product of matrices filters at once.
@@ -129,7 +132,7 @@ def lfilter(b: Any, a: Any, x: Tensor, axis: int = -1, zi: Tensor | None = None)
     Sums are taken in float64 where the device has it. ValueError where a[0] is 0.
     """
     (x,) = floating("lfilter", x)
-    top, bottom = design.values(b), design.values(a)
+    top, bottom = windows.values(b), windows.values(a)
     if not bottom.size or bottom[0] == 0:
         raise errors_spectral.filter_argument("lfilter", "a[0] must not be 0")
     axis = normalize_dim(axis, x.ndim)
@@ -145,7 +148,7 @@ def filtered(b: Any, a: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tens
     order = max(len(a), len(b)) - 1
     if order and x.numel() and not a[1:].any():
         return _finite(np.pad(b / a[0], (0, order + 1 - len(b))), x, zi)
-    return recurrence(design.state_space(b, a), x, zi)
+    return recurrence(windows.state_space(b, a), x, zi)
 
 
 def recurrence(system: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -220,3 +223,217 @@ def summed_in(x: Tensor) -> dtype:
     """float64, or such complex numbers, where the device has it."""
     wide = x._storage.backend.properties.has_float64
     return result_type(x, zeros((1,), dtype=float64)) if wide else x._dtype
+
+
+@op(namespace="signal", method=False)
+def resample_poly(
+    x: Tensor,
+    up: int,
+    down: int,
+    axis: int = 0,
+    window: Any = ("kaiser", 5.0),
+    padtype: str = "constant",
+    cval: float | None = None,
+) -> Tensor:
+    """The signal at up / down times its rate: `up` - 1 zeros between its elements, a low-pass
+    filter (by a window, or given by its values), and each `down`-th of that. Beyond its ends it is
+    `cval` (0), or its own "mean", "minimum" or "maximum". ValueError for factors below 1.
+    """
+    (x,) = floating("resample_poly", x)
+    if up < 1 or down < 1:
+        raise errors_spectral.filter_argument("resample_poly", f"{up} / {down}: both are at least 1")
+    if padtype not in ("constant", "mean", "minimum", "maximum"):
+        raise errors_spectral.filter_argument(
+            "resample_poly", f"padtype={padtype!r} is none of constant, mean, minimum, maximum"
+        )
+    common = math.gcd(up, down)
+    up, down = up // common, down // common
+    if up == down == 1:
+        return x.clone()
+    most = max(up, down)
+    if isinstance(window, (tuple, str)):
+        taps = windows.lowpass("resample_poly", 20 * most + 1, 1 / most, window)
+    else:
+        taps = windows.values(window)
+    half = (len(taps) - 1) // 2
+    axis = normalize_dim(axis, x.ndim)
+    rows = x.movedim(axis, -1)
+    ends: Any = 0 if cval is None else cval
+    if padtype != "constant":
+        fold: Any = {"mean": rows.mean, "minimum": rows.amin, "maximum": rows.amax}[padtype]
+        ends = fold(-1, True)
+    rows = rows - ends
+    n = rows._shape[-1]
+    count = -(-n * up // down)
+    # Result q * up + r is around place (q * up + r) * down of the signal with zeros in it, where
+    # element m stands at m * up: of each residue r the filter has other taps, and takes the signal
+    # itself in steps of `down`, beginning `first` elements from q * down.
+    first, last = -(-(half - len(taps) + 1) // up), ((up - 1) * down + half) // up
+    tap = np.arange(up)[:, None] * down + half - np.arange(first, last + 1) * up
+    inside = (tap >= 0) & (tap < len(taps))
+    phases = np.where(inside, taps[tap.clip(0, len(taps) - 1)] * up, 0)
+    groups = -(-count // up)
+    right = (groups - 1) * down + last + 1 - n
+    padded = pad(rows.reshape(-1, 1, n), (-first, right))
+    kernel = tensor(phases).to(device=x.device, dtype=x._dtype).unsqueeze(1)
+    result = CONV[1](padded, kernel, None, down).transpose(1, 2)
+    result = result.reshape(-1, groups * up).narrow(-1, 0, count)
+    result = result.reshape(*rows._shape[:-1], count) + ends
+    return result.movedim(-1, axis).contiguous()
+
+
+@op(namespace="signal", method=False)
+def decimate(
+    x: Tensor, q: int, n: int | None = None, ftype: str = "iir", axis: int = -1, zero_phase: bool = True
+) -> Tensor:
+    """Each `q`-th element after a low-pass filter: for `ftype` "iir" a Chebyshev one of order `n`
+    (8), for "fir" one of n + 1 taps (20 q) by a Hamming window. With `zero_phase` without delay.
+    ValueError for another `ftype`, and for signals shorter than the filter's edges.
+    """
+    (x,) = floating("decimate", x)
+    if q < 1:
+        raise errors_spectral.filter_argument("decimate", f"q={q}: it is at least 1")
+    axis = normalize_dim(axis, x.ndim)
+    if ftype == "fir":
+        taps = windows.lowpass("decimate", (20 * q if n is None else n) + 1, 1 / q, "hamming")
+        if zero_phase:
+            result: Tensor = resample_poly(x, 1, q, axis, taps)
+            return result
+        rows, _ = filtered(taps, np.ones(1), x.movedim(axis, -1), None)
+    elif ftype == "iir":
+        sections = windows.chebyshev(8 if n is None else n, 0.05, 0.8 / q)
+        rows = x.movedim(axis, -1).to(summed_in(x))
+        rows = _both_ways(sections, rows) if zero_phase else _sections(sections, rows, None)
+    else:
+        raise errors_spectral.filter_argument("decimate", f"ftype={ftype!r} is neither iir nor fir")
+    chosen: Tensor = rows[..., ::q].to(x._dtype)
+    return chosen.movedim(-1, axis).contiguous()
+
+
+def _sections(sections: Any, x: Tensor, start: Tensor | None) -> Tensor:
+    """One filter after the other; `start` is the value at which they have settled before."""
+    system = windows.cascade(sections)
+    state = None
+    if start is not None:
+        step, into = system[:2]
+        settled = np.linalg.solve(np.eye(len(step)) - step, into)
+        state = start * tensor(settled).to(device=x.device, dtype=x._dtype)
+    return recurrence(system, x, state)[0]
+
+
+def _both_ways(sections: Any, x: Tensor) -> Tensor:
+    """Forwards and backwards over the signal, which goes on beyond its ends turned around them."""
+    short = sum(len(a) == 2 for _, a in sections)
+    edge, n = 3 * (2 * len(sections) + 1 - short), x._shape[-1]
+    if n <= edge:
+        raise errors_spectral.filter_argument(
+            "decimate", f"{n} elements are too few for this filter: it needs more than {edge}"
+        )
+    left = 2 * x.narrow(-1, 0, 1) - x.narrow(-1, 1, edge).flip(-1)
+    right = 2 * x.narrow(-1, n - 1, 1) - x.narrow(-1, n - 1 - edge, edge).flip(-1)
+    x = cat([left, x, right], -1)
+    for _ in range(2):
+        x = _sections(sections, x, x.narrow(-1, 0, 1)).flip(-1)
+    return x.narrow(-1, edge, n)
+
+
+def _power(
+    name: str, x: Tensor, fs: float, window: Any, each: int, overlap: int, nfft: int | None,
+    detrend: Any, onesided: bool, scaling: str, axis: int, average: str = "mean",
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """(frequencies, the mean or the median over segments of the squares of their transforms)."""
+    refuse = errors_spectral.filter_argument
+    if not fs > 0:
+        raise refuse(name, f"fs={fs}: the rate must be positive")
+    if scaling not in ("density", "spectrum"):
+        raise refuse(name, f"scaling={scaling!r} is neither density nor spectrum")
+    if detrend not in ("constant", "linear", False):
+        raise refuse(name, f"detrend={detrend!r} is none of constant, linear, False")
+    output.ask(x, x.numel(), x._dtype)  # of the segments, and of the window on the host
+    output.ask(x, each, float64)
+    shape = windows.window(name, window, each, True)
+    if len(shape) != each:
+        raise refuse(name, f"the window has {len(shape)} elements, a segment {each}")
+    points = each if nfft is None else nfft
+    if points < each or not 0 <= overlap < each:
+        raise refuse(name, f"nperseg={each} fits neither nfft={points} nor noverlap={overlap}")
+    rows = x.movedim(axis, -1).unfold(-1, each, each - overlap)
+    if detrend:
+        rows = rows - rows.mean(-1, True)
+    if detrend == "linear":
+        line = np.arange(each) - (each - 1) / 2
+        place = tensor(line).to(device=x.device, dtype=x._dtype)
+        rows = rows - (rows * place).sum(-1, True) * place / float(line @ line)
+    weights = tensor(shape).to(device=x.device, dtype=x._dtype)
+    half = onesided and not x._dtype.is_complex
+    spectrum = (rfft if half else fft)(rows * weights, points)
+    total = fs * (shape**2).sum() if scaling == "density" else shape.sum() ** 2
+    factor = 1 / float(total) if total else math.nan  # SciPy's, for a window without power
+    power = (real(spectrum).square() + imag(spectrum).square()) * factor
+    if half:  # the frequencies that were left out have as much power
+        power.narrow(-1, 1, (points - 1) // 2).mul_(2)
+    power = power.mean(-2) if average == "mean" else _median(power)
+    of: dict[str, Any] = {"dtype": power._dtype, "device": x.device}
+    frequencies = (rfftfreq if half else fftfreq)(points, 1 / fs, **of)
+    return frequencies, power.movedim(-1, axis).contiguous()
+
+
+def _median(power: Tensor) -> Tensor:
+    """The median over segments, over what it is of numbers whose mean is 1: of a chi-square
+    distribution of two degrees (B. Allen et al., arXiv:gr-qc/0509116, appendix B)."""
+    n = power._shape[-2]
+    order = power.sort(-2)[0]
+    middle = (order.select(-2, (n - 1) // 2) + order.select(-2, n // 2)) * 0.5
+    k = 2 * np.arange(1.0, (n - 1) // 2 + 1)
+    median: Tensor = middle * (1 / float(1 + (1 / (k + 1) - 1 / k).sum()))
+    return median
+
+
+@op(namespace="signal", method=False)
+def periodogram(
+    x: Tensor,
+    fs: float = 1.0,
+    window: Any = "boxcar",
+    nfft: int | None = None,
+    detrend: Any = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
+    axis: int = -1,
+) -> tuple[Tensor, Tensor]:
+    """(frequencies, power): the square of the signal's transform, per Hz ("density") or in all
+    ("spectrum"). ValueError for arguments that don't fit.
+    """
+    (x,) = floating("periodogram", x)
+    axis = normalize_dim(axis, x.ndim)
+    n = x._shape[axis]
+    if nfft is not None and nfft < n:
+        x, n = x.narrow(axis, 0, nfft), nfft
+    return _power("periodogram", x, fs, window, n, 0, nfft, detrend, return_onesided, scaling, axis)
+
+
+@op(namespace="signal", method=False)
+def welch(
+    x: Tensor,
+    fs: float = 1.0,
+    window: Any = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: Any = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
+    axis: int = -1,
+    average: str = "mean",
+) -> tuple[Tensor, Tensor]:
+    """(frequencies, power) by P. Welch's method: the mean of the periodograms of segments of
+    `nperseg` (256) elements, of which `noverlap` (half) are those of the one before; or their
+    "median", without its bias. ValueError for arguments that don't fit.
+    """
+    (x,) = floating("welch", x)
+    if average not in ("mean", "median"):
+        raise errors_spectral.filter_argument("welch", f"average={average!r} is neither mean nor median")
+    axis = normalize_dim(axis, x.ndim)
+    length = None if isinstance(window, (str, tuple)) else len(windows.values(window))
+    each = min(256 if nperseg is None else nperseg, x._shape[axis]) if length is None else length
+    overlap = each // 2 if noverlap is None else noverlap
+    return _power("welch", x, fs, window, each, overlap, nfft, detrend, return_onesided, scaling, axis, average)

@@ -10,8 +10,8 @@ from ..._tensor import Tensor
 from ...errors import spectral as errors_spectral
 from ...rows.catalogue import op
 from ..create.sizes import ones, zeros
-from ..rearrange.pad_modes import pad
-from ..view.complex import view_as_real
+from ..rearrange.pad import pad
+from ..view.dims import view_as_real
 from .fft import fft, ifft, irfft, rfft
 
 

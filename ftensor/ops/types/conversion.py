@@ -1,4 +1,4 @@
-"""Conversions between dtypes and devices: `to` and the methods named after dtypes."""
+"""Conversions between dtypes and devices, copies, fills."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from ... import dtypes, errors
 from ..._device import device as Device
 from ..._device import resolve
 from ..._tensor import Tensor
+from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.copy import converted
-from ...formats import memory_format, preserve_format
+from ...execute.copy import clone as copied
+from ...execute.copy import converted, copy, each_once
+from ...execute.copy import fill as fill_with
+from ...execute.output import format_strides, layout_strides, new
+from ...formats import contiguous_format, memory_format, preserve_format
+from ...iterator.shape import numel
 from ...rows.catalogue import op
+from ..user_values import number, storable
+from ..view.layout import ints, layout
 
 if TYPE_CHECKING:
     from ..._device import DeviceLike
@@ -110,3 +117,104 @@ for _name, _of in {
     "cdouble": dtypes.complex128,
 }.items():
     _conversion(_name, _of)
+
+
+@op(function=False)
+def copy_(input: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Write `other`, broadcast to this tensor's shape and converted to its dtype, into this
+    tensor.
+    """
+    if not isinstance(other, Tensor):
+        scalar = number(other)
+        if scalar is None:
+            raise errors.not_a_tensor_or_number("copy_", other)
+        return fill_(input, scalar)
+    if other is input:
+        return input
+    if other._dtype.is_complex and not input._dtype.is_complex:
+        errors_creation.warn_complex_to_real()
+    return copy(other, input)
+
+
+@op()
+def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
+    """A copy in memory of its own."""
+    layout(input, "clone")  # refuses what is no tensor
+    return copied(input, memory_format)
+
+
+@op(function=False)
+def contiguous(input: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
+    """Itself if it is, else a copy."""
+    if input.is_contiguous(memory_format):
+        return input
+    return clone(input, memory_format=memory_format)
+
+
+@op()
+def fill_(input: Tensor, value: Any) -> Tensor:
+    """Write a number (or a 0-d tensor's value) into every element.
+
+    RuntimeError for a number that the dtype can't hold; a tensor's value is converted.
+    """
+    if isinstance(value, Tensor):
+        if value._shape:
+            raise errors.fill_value_dims(value._shape)
+        copy(value, each_once(input))
+        return input
+    return fill_with(input, _stored("fill_", value, input._dtype, input.numel() == 1))
+
+
+def _stored(op: str, value: Any, of: dtype, alone: bool = False) -> Any:
+    scalar = number(value)
+    if scalar is None:
+        raise errors.not_a_tensor_or_number(op, value)
+    return storable(op, scalar, of, alone)
+
+
+def number_like(op: str, input: Tensor, value: Any) -> Tensor:
+    """A Python number as a 0-d tensor of `input`'s dtype; RuntimeError where it does not fit."""
+    result = new((), input._dtype, input._storage.device)
+    return fill_with(result, _stored(op, value, input._dtype))
+
+
+@op()
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like `input` with every element `value`."""
+    result = new(input._shape, input._dtype, input._storage.device, layout_strides(input, preserve_format))
+    return fill_(result, value)
+
+
+@op()
+def zero_(input: Tensor) -> Tensor:
+    """Write zeros."""
+    return fill_with(input, 0)
+
+
+@op(function=False)
+def resize_(input: Tensor, *size: Any, memory_format: memory_format = contiguous_format) -> Tensor:
+    """Change the shape in place; elements keep their place in memory.
+
+    A storage that is too small is replaced by a larger one with the same beginning.
+    """
+    shape = ints(size[0], size[1:], "resize_", "size") if size else None
+    if shape is None:
+        raise errors.missing_argument("resize_", "size")
+    if any(n < 0 for n in shape):
+        raise errors_creation.negative_dimension(shape)
+    if memory_format is preserve_format:
+        raise errors_creation.memory_format_unsupported("resize_", memory_format)
+    if shape == input._shape and memory_format is contiguous_format:
+        return input
+    strides = format_strides(shape, memory_format)
+    count = numel(shape)
+    input._start_is_read()
+    need = (input._offset + count) * input._dtype.itemsize if count else 0
+    storage = input._storage
+    if need > storage.nbytes:
+        grown = new((need // input._dtype.itemsize,), input._dtype, storage.device)
+        old = storage.nbytes // input._dtype.itemsize
+        if old:
+            copy(Tensor._make(storage, input._dtype, (old,), (1,)), grown._view((old,), (1,), 0))
+        storage = grown._storage
+    return input._become(Tensor._make(storage, input._dtype, shape, strides, input._offset))

@@ -10,11 +10,11 @@ from ..._device import CPU, resolve
 from ..._tensor import Tensor
 from ...errors import creation as errors_creation
 from ...execute.copy import converted
-from ...execute.memory import suggested_format
+from ...execute.output import suggested_format
 from ...formats import contiguous_format, memory_format, preserve_format
-from ...ops.types.copy import resize_
 from ...rows.catalogue import op
-from ..view.arguments import layout
+from ..view.layout import layout
+from .conversion import resize_
 
 if TYPE_CHECKING:
     from ..._device import DeviceLike

@@ -1,4 +1,4 @@
-"""A tensor's repr: only the part that is printed is read from the device."""
+"""A tensor's repr, also for notebooks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import numpy as np
 from ..._device import current_device
 from ..._printing import needs_summary, summary_blocks, tensor_str
 from ..._tensor import MOST_NUMPY_DIMS, Tensor, method
-from ...dtypes.encoding import widened
-from ..view.basic_index import basic_index
+from ...dtypes.limits import widened
+from ...interop.host import export
+from ...terminal import size
+from ..view.layout import basic_index
 
 
 @method("__repr__")
@@ -31,3 +33,27 @@ def show(t: Tensor) -> str:
         part = t._view(*basic_index(t._shape, t._strides, t._offset, source))
         small[target] = part._host_values()
     return tensor_str(small, t._dtype, name, shape=whole)
+
+
+@method("_repr_html_")
+def notebook(t: Tensor) -> str:
+    """What notebooks show of a tensor: shape, dtype, device, bytes, and a small picture of the
+    values of one or two dims, of which large ones give every n-th; the text of other tensors."""
+    from ..._printing import POINTS, SIDE, every, tensor_html  # notebooks alone need it
+
+    facts: list[tuple[str, object]] = [
+        ("shape", tuple(t._shape)),
+        ("dtype", t._dtype),
+        ("device", t.device),
+        ("memory", size(t.nbytes)),
+    ]
+    if t.ndim not in (1, 2) or not t.numel():
+        return tensor_html(facts, show(t), None)
+    most = POINTS if t.ndim == 1 else SIDE
+    steps = [every(n, most) for n in t._shape]
+    drawn = ["magnitudes"] if t._dtype.is_complex else []
+    drawn += ["every " + " x ".join(map(str, steps)) + " elements"] if max(steps) > 1 else []
+    facts += [("picture", ", ".join(drawn))] if drawn else []
+    index = tuple(slice(None, None, step) for step in steps)
+    part = t._view(*basic_index(t._shape, t._strides, t._offset, index))
+    return tensor_html(facts, "", widened(export(part, non_blocking=True)[0], t._dtype))

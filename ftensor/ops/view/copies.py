@@ -8,13 +8,12 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ...errors import view as errors_view
-from ...execute import memory
+from ...execute import output
 from ...execute.copy import clone, into
 from ...formats import contiguous_format
 from ...rows.catalogue import Entry, register
 from ...rows.spelling import describe
-from .complex import view_as_complex, view_as_real
-from .dims import permute, squeeze, t, transpose, unsqueeze
+from .dims import permute, squeeze, t, transpose, unsqueeze, view_as_complex, view_as_real
 from .shape import alias, as_strided, detach, diagonal, expand, narrow, select, unfold, view
 from .split import split_with_sizes, unbind, unsafe_split
 
@@ -44,7 +43,7 @@ def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
             return clone(seen, contiguous_format) if out is None else into(name, out, seen)
         if out is None:
             if seen:
-                memory.ask(seen[0], sum(one.numel() for one in seen), seen[0]._dtype)
+                output.ask(seen[0], sum(one.numel() for one in seen), seen[0]._dtype)
             return tuple(clone(one, contiguous_format) for one in seen)
         for to, one in zip(out, seen):
             into(name, to, one)

@@ -1,17 +1,15 @@
-"""Shape, strides and offset of every view: pure arithmetic, no tensors.
-
-A layout is (shape, strides, offset), in elements. Each function takes one and returns that of
-the view, with torch's strides also where they are arbitrary (dims of size 0 and 1), or raises
-torch's exception class.
-"""
+"""Shape, strides and offset of every view: pure arithmetic, no tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from ... import errors
+from ..._tensor import Tensor
 from ...errors import view as errors_view
-from ...iterator.shape import infer_shape, normalize_dim, normalize_dims, numel
-from ...iterator.stride import view_strides
+from ...iterator.shape import infer_shape, normalize_dim, normalize_dims, numel, view_strides
 
 Ints = tuple[int, ...]
 Layout = tuple[Ints, Ints, int]
@@ -281,3 +279,185 @@ def as_complex(shape: Ints, strides: Ints, offset: int) -> Layout:
     if offset % 2:
         raise layout_error("the storage offset", offset, "even")
     return shape[:-1], tuple([s // 2 for s in strides[:-1]]), offset // 2
+
+
+Cuts = list[tuple[int, int]]  # (start, stop) of each piece, as a slice would read them
+
+
+def cuts_of(sizes: Iterable[int]) -> Cuts:
+    """The cuts that give pieces of these sizes, one after the other."""
+    cuts, start = [], 0
+    for size in sizes:
+        cuts.append((start, start + size))
+        start += size
+    return cuts
+
+
+def equal_pieces(length: int, size: int) -> Cuts:
+    """Pieces of `size`; the last takes what is left. An empty dim gives one empty piece."""
+    if size < 0 or (size == 0 and length):
+        raise errors_view.split_size(size, length)
+    if not length:
+        return [(0, 0)]
+    return [(start, min(start + size, length)) for start in range(0, length, size)]
+
+
+def sized_pieces(length: int, sizes: Ints) -> Cuts:
+    """Pieces of the sizes given, which must make up the dim."""
+    if sum(sizes) != length or min(sizes, default=0) < 0:
+        raise errors_view.split_sizes(sizes, length)
+    return cuts_of(sizes)
+
+
+def chunks(length: int, count: int) -> Cuts:
+    """At most `count` pieces, all but the last of one size."""
+    if count <= 0:
+        raise errors_view.piece_count("chunk", count)
+    if not length:
+        return [(0, 0)] * count
+    return equal_pieces(length, -(-length // count))
+
+
+def sections(length: int, count: int) -> Cuts:
+    """Exactly `count` pieces whose sizes differ by at most 1, the larger ones first."""
+    if count <= 0:
+        raise errors_view.piece_count("tensor_split", count)
+    size, larger = divmod(length, count)
+    return cuts_of([size + 1] * larger + [size] * (count - larger))
+
+
+def between(length: int, indices: Ints) -> Cuts:
+    """Pieces between consecutive indices, read as slices are: negative ones from the end."""
+    return list(zip((0, *indices), (*indices, length), strict=True))
+
+
+def layout(tensor: Tensor, function: str, argument: str = "input") -> Layout:
+    """Shape, strides and offset of what must be a tensor."""
+    try:
+        return tensor._shape, tensor._strides, tensor._offset
+    except AttributeError:
+        raise errors.not_a_tensor(function, argument, tensor) from None
+
+
+def as_int(value: Any, function: str, argument: str) -> int:
+    """An int, or what has `__index__` (NumPy's ints, 0-d integer tensors), but no bool."""
+    if type(value) is not int:
+        if isinstance(value, bool):
+            raise errors_view.not_an_int(function, argument, value)
+        try:
+            value = operator.index(value)
+        except TypeError:
+            raise errors_view.not_an_int(function, argument, value) from None
+    if not -(2**63) <= value < 2**63:
+        raise errors_view.int_too_large(function, argument, value)
+    return int(value)
+
+
+def int_list(values: Any, function: str, argument: str) -> Ints:
+    """A tuple or list of ints."""
+    if not isinstance(values, (tuple, list)):
+        raise errors_view.not_ints(function, argument, values)
+    try:
+        return tuple([as_int(value, function, argument) for value in values])
+    except ValueError:  # torch has a TypeError for ints too large in a list
+        raise errors_view.not_ints(function, argument, values) from None
+
+
+def ints(first: Any, more: tuple[Any, ...], function: str, argument: str) -> Ints:
+    """Ints given one by one, or all in one tuple or list."""
+    if not more and isinstance(first, (tuple, list)):
+        return int_list(first, function, argument)
+    return int_list((first, *more), function, argument)
+
+
+def with_layout(input: Tensor, geometry: Layout) -> Tensor:
+    """A view of the tensor's storage with another layout.
+
+    As a function, so that `geometry` is computed, and what is no tensor refused, before `input` is
+    asked for anything.
+    """
+    return input._view(*geometry)
+
+
+def set_layout(input: Tensor, geometry: Layout) -> Tensor:
+    """Give the tensor itself another layout over its storage, as in-place view ops do."""
+    return input._become(input._view(*geometry))
+
+
+LARGEST = 2**63 - 1
+
+
+def basic_index(shape: Ints, strides: Ints, offset: int, items: Sequence[Any]) -> Layout:
+    """The layout of `tensor[items]`; sizes, strides and offset in elements.
+
+    Anything with `__index__` counts as an int. bool and tensor indices with dims are no views
+    and must not get here. IndexError for what is out of bounds or too much, ValueError for a
+    step that is not positive.
+    """
+    ndim = len(shape)
+    used = sum(1 for item in items if item is not None and item is not Ellipsis)
+    if used > ndim:
+        raise errors_view.too_many_indices(used, ndim)
+    sizes: list[int] = []
+    steps: list[int] = []
+    at = 0  # the dim that the next item is about
+    for item in items:
+        if item is Ellipsis:
+            # torch lets a second ... count its dims again; only a dim wanted after it is an error
+            skip = at + ndim - used
+            sizes += shape[at:skip]
+            steps += strides[at:skip]
+            at = skip
+            continue
+        if isinstance(item, slice) and item.start is item.stop is item.step is None:
+            sizes += shape[at : at + 1]
+            steps += strides[at : at + 1]
+            at += 1
+            continue
+        if at > ndim or (at == ndim and item is not None):
+            raise errors_view.index_after_ellipsis(ndim)
+        if item is None:
+            sizes.append(1)
+            steps.append(shape[at] * strides[at] if at < ndim else 1)
+        elif isinstance(item, slice):
+            start, stop, step = slice_bounds(item)
+            size, stride, offset = slice_dim(shape[at : at + 1], strides[at : at + 1], offset, 0, start, stop, step)
+            if stride[0] > LARGEST:
+                raise errors_view.size_overflow(stride)
+            sizes += size
+            steps += stride
+            at += 1
+        else:
+            index, size_at = as_index(item), shape[at]
+            if not -size_at <= index < size_at:
+                raise errors_view.index_out_of_bounds(index, at, size_at)
+            offset += (index + size_at if index < 0 else index) * strides[at]
+            at += 1
+    return (*sizes, *shape[at:]), (*steps, *strides[at:]), offset
+
+
+def slice_bounds(item: slice) -> tuple[int, int, int]:
+    """start, stop, step of a slice as ints, before they meet a size."""
+    step = 1 if item.step is None else _bound(item.step)
+    if step <= 0:
+        raise errors_view.slice_step(step)
+    start = 0 if item.start is None else _bound(item.start)
+    stop = LARGEST if item.stop is None else _bound(item.stop)
+    return start, stop, step
+
+
+def _bound(value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise errors_view.slice_bound(value) from None
+
+
+def as_index(item: Any) -> int:
+    """An item that stands for one int."""
+    if type(item) is int:
+        return item
+    try:
+        return operator.index(item)
+    except TypeError:
+        raise errors_view.not_an_index(item) from None

@@ -9,13 +9,12 @@ from typing import Any
 from ..._tensor import Tensor, method
 from ...errors import view as errors_view
 from ...execute.copy import clone, into
-from ...execute.memory import new
+from ...execute.output import new
 from ...formats import channels_last, channels_last_3d, contiguous_format, memory_format
-from ...iterator.shape import normalize_dim
-from ...iterator.stride import contiguous_strides, loop_order
+from ...iterator.shape import contiguous_strides, loop_order, normalize_dim
 from ...rows.catalogue import op
 from . import layout as view_math
-from .arguments import as_int, int_list, layout
+from .layout import as_int, int_list, layout
 
 
 @op()

@@ -9,13 +9,12 @@ from ..._tensor import Tensor
 from ...errors import view as errors_view
 from ...formats import Size
 from ...iterator.shape import broadcast_shapes as common_shape
-from ...iterator.shape import infer_shape, numel
-from ...iterator.stride import contiguous_strides, view_strides
-from ...ops.types.copy import contiguous
+from ...iterator.shape import contiguous_strides, infer_shape, numel, view_strides
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
+from ..types.conversion import contiguous
 from . import layout as view_math
-from .arguments import as_int, int_list, ints, layout, set_layout, with_layout
+from .layout import as_int, int_list, ints, layout, set_layout, with_layout
 
 
 @op(function=False, forms=("view(*shape) -> Tensor", "view(dtype) -> Tensor"))

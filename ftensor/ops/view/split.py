@@ -10,9 +10,8 @@ from ..._tensor import Tensor, method
 from ...errors import view as errors_view
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
-from . import cuts as split_math
-from .arguments import as_int, int_list, ints, layout, with_layout
-from .layout import slice_dim
+from . import layout as split_math
+from .layout import as_int, int_list, ints, layout, slice_dim, with_layout
 
 VIEW_BYTES = 384  # of a tensor that shares its memory: the object, its shape, strides and offset
 

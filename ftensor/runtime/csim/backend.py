@@ -1,4 +1,4 @@
-"""C simulation as a device: g++ compiles the vitis dialect, cffi calls it, synchronously."""
+"""C simulation as a device: g++ compiles the kernels, cffi calls them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,50 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import errors
+from ...errors import image as image_errors
 from ...errors.graph import stuck
 from ...image.file import VARIABLE
-from ...kernels.ports import PORT_BYTES
+from ...kernels.workload import PORT_BYTES
 from .. import cache
 from ..backend import Backend, host_bytes, host_memory
-from ..cold import notice
 from ..command_words import file_word
-from ..parts import CompiledKernel, DeviceProperties, KernelSource, OwnKernel
+from ..interfaces import CompiledKernel, DeviceProperties, KernelSource, OwnKernel
+from ..program import JOINT, notice
 from ..targets import csim_compiler
-from ..together import JOINT
-from .declared import C_TYPES, declared
-from .images import CSimImages
-from .own import own_launcher
+from .images import C_TYPES, CSimImages, declared, opened
 
 if TYPE_CHECKING:
     from ...image.file import ImageFile
-    from ...kernels.own import OwnKey
+    from ...kernels.user_kernels import OwnKey
     from ..storage import Storage
     from ..targets import Target
+
+
+def own_launcher(file: ImageFile, key: OwnKey) -> CompiledKernel:
+    """A function that calls the kernel; ImageError where the image can't be called here."""
+    if not file.emulated:
+        raise image_errors.needs_a_board(file.path, file.platform)
+    types = ["_Bool" if a.kind == "bool" else C_TYPES[a.kind] for a in key.arguments]
+    units = ["int", "int"] if key.shared else []
+    library = opened(file, [f"void {key.name}({', '.join([*types, *units]) or 'void'});"])
+    try:
+        call = getattr(library, key.name)
+    except AttributeError as e:
+        raise image_errors.not_loaded(file.path, e) from None
+    count = len(key.pointers)
+    sizes = [a.dtype.itemsize if a.dtype else 1 for a in key.pointers]
+    pointer = [a.kind == "*" for a in key.arguments]
+
+    def launch(stream: Any, units: int, /, *args: Any) -> None:
+        begins = iter([h + o * n for h, o, n in zip(args, args[count:], sizes)])
+        numbers = iter(args[2 * count :])
+        values = [next(begins) if here else next(numbers) for here in pointer]
+        for unit in range(units):
+            call(*values, *((unit, units) if key.shared else ()))
+
+    launch.library = library  # type: ignore[attr-defined]  # the code stays loaded
+    return launch
+
 
 # C++14 is what Vitis HLS takes, and its headers compile in half the time of C++17's; the GNU form
 # of it has hexadecimal floating point numbers.

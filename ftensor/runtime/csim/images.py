@@ -1,4 +1,4 @@
-"""Images in C simulation: their kernels are called where they lie in memory, all at once."""
+"""Images in C simulation, loaded and called through cffi."""
 
 from __future__ import annotations
 
@@ -11,17 +11,47 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import image as errors
 from ...errors.graph import stuck
-from ...image.call_tokens import SCOPE, compiled, expressions
-from ...image.file import ImageFile
-from ...image.intel_file import TARGETS
-from ...image.manifest import JOINED, LINKED, KernelRecord
-from ...kernels.board_skeleton import board_named
+from ...image.file import TARGETS, ImageFile
+from ...image.manifest import JOINED, LINKED, SCOPE, KernelRecord, compiled, expressions
+from ...kernels.skeleton import board_named
+from .. import lifetime
 from ..images import Images, LoadedImage, Slot
-from ..parts import CompiledKernel
-from .declared import C_TYPES, declared
+from ..interfaces import CompiledKernel
 
 if TYPE_CHECKING:
     from .backend import CSimBackend
+
+
+C_TYPES = {
+    # A pointer travels as an integer of the same size, in the same register: cffi then takes a
+    # Python int as it is, where a pointer type would need a cast object per argument.
+    "*": "uintptr_t",
+    "char": "int8_t",
+    "uchar": "uint8_t",
+    "short": "int16_t",
+    "ushort": "uint16_t",
+    "int": "int32_t",
+    "uint": "uint32_t",
+    "long": "int64_t",
+    "ulong": "uint64_t",
+    "float": "float",
+    "double": "double",
+}
+
+
+def declared(functions: Iterable[str]) -> Any:
+    """An FFI object that knows these declarations.
+
+    At the first of a program cffi imports its parser. Ctrl-C amid that would leave half a module,
+    with which no later declaration could be read.
+    """
+    with lifetime.deferred():
+        import cffi
+
+        ffi = cffi.FFI()
+        for text in functions:
+            ffi.cdef(text)
+    return ffi
 
 
 class CSimImages(Images):

@@ -1,21 +1,274 @@
-"""Intel FPGAs, and their emulator: kernels are single work-items, compiled or from images."""
+"""Intel FPGAs and their emulator: images, and a command for each stage of each compute unit."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import struct
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...errors import image as errors
 from ...errors import image as image_errors
-from ...image.file import VARIABLE
+from ...image.file import CHANNEL_DEPTH, TARGETS, VARIABLE, ImageFile, stages, uses_channels
+from ...image.manifest import SCOPE, ArgumentRecord, KernelRecord, compiled, expressions
+from ...kernels.skeleton import exact_units
+from ..images import Images, LoadedImage, Slot
+from ..interfaces import CompiledKernel
+from ..lifetime import deferred
 from ..opencl.backend import OpenCLBackend
-from ..parts import CompiledKernel
-from .images import IntelImages
+from ..opencl.launch import TYPE_CHARS
+from ..stream import DeviceStream
 
 if TYPE_CHECKING:
-    from ...image.file import ImageFile
     from ..targets import Target
+
+
+ONE = (1,)
+
+
+class StageKernel:
+    """One kernel object, and where each of its arguments is among the values of a launch."""
+
+    def __init__(self, kernel: Any, takes: Sequence[ArgumentRecord], order: Sequence[str]) -> None:
+        self.kernel = kernel
+        self.handles: list[tuple[int, int]] = []
+        self.longs: list[tuple[int, int]] = []
+        self.scalars: list[tuple[int, bytes, int]] = []
+        for number, argument in enumerate(takes):
+            at = order.index(argument.name)
+            if argument.what == "*":
+                self.handles.append((number, at))
+            elif TYPE_CHARS[argument.what] in "qlQL":
+                self.longs.append((number, at))
+            else:
+                self.scalars.append((number, TYPE_CHARS[argument.what].encode(), at))
+
+    def bind(self, values: tuple[Any, ...], unit: int, units: int) -> None:
+        """Set all arguments; the last two of a kernel are the unit and the number of units."""
+        values = (*values, unit, units)
+        kernel = self.kernel
+        if self.handles:
+            kernel._set_arg_multi(tuple(x for n, at in self.handles for x in (n, values[at])))
+        if self.longs:
+            packed = (x for n, at in self.longs for x in (n, struct.pack("q", values[at])))
+            kernel._set_arg_buf_multi(tuple(packed))
+        if self.scalars:
+            plain = (x for n, char, at in self.scalars for x in (n, char, values[at]))
+            kernel._set_arg_buf_pack_multi(tuple(plain))
+
+
+class Turn:
+    """Whose turn it is at one kernel of an image: its channels serve one launch at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.busy = False
+        self.stream: DeviceStream | None = None
+        self.done: list[Any] = []
+
+    @contextmanager
+    def whole(self, name: str) -> Iterator[None]:
+        """One launch at a time, all of it: what Ctrl-C left half started would be in the channels
+        when the next one comes."""
+        with self.lock, deferred():
+            if self.busy:  # in a finalizer that this thread is at, amid the launch
+                raise errors.launch_interrupted(name)
+            self.busy = True
+            try:
+                yield
+            finally:
+                self.busy = False
+
+    def take(self, cl: Any, stream: DeviceStream) -> None:
+        """Let a stream's next command wait for a launch on another stream."""
+        if self.stream is not stream and self.done:
+            cl.enqueue_barrier(stream.queue, wait_for=self.done)
+        self.stream = stream
+
+
+def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> CompiledKernel:
+    """A function `launch(stream, units, *args)` for one entry of an image."""
+    entry = image.find(slot.entry)
+    assert entry is not None
+    record, member = entry
+    names = "".join(f"a{i}, " for i in range(len(slot.params)))
+    passed = expressions(image.file.path, record, member, slot.params)
+    lines = [f"def launch({names}/):", f"    return ({''.join(f'{e}, ' for e in passed)})"]
+    values: Callable[..., tuple[Any, ...]] = compiled(slot.entry, lines, dict(SCOPE))
+
+    def make() -> list[list[StageKernel]]:
+        return [_stages(images, image, record, copy) for copy in range(record.units)]
+
+    try:
+        copies = make()
+    except images.backend.cl.Error as e:
+        raise errors.not_loaded(image.file.path, e) from None
+    most = 1 << 30 if exact_units(record.skeleton) else record.units
+    turn = images.turn(image, record.name)
+    enqueue = _way(images, record, copies, turn, make)
+
+    def launch(stream: Any, units: int, /, *args: Any) -> None:
+        _ = stream.queue  # before all else: in a forked child this raises
+        enqueue(stream, values(*args), min(units, most))
+        launched = stream.launched = stream.launched + 1
+        if not launched & 1023:
+            stream.throttle()
+
+    return launch
+
+
+def _stages(images: IntelImages, image: LoadedImage, record: KernelRecord, copy: int) -> list[StageKernel]:
+    arguments = {a.name: a for a in record.arguments}
+    names = list(arguments)
+    parts = record.stages or stages(record.name, record.skeleton, record.structure, names, copy)
+    kernel = images.backend.cl.Kernel
+    return [
+        StageKernel(kernel(image.program, part.name), [arguments[a] for a in part.arguments], names) for part in parts
+    ]
+
+
+def _way(
+    images: IntelImages,
+    record: KernelRecord,
+    copies: list[list[StageKernel]],
+    turn: Turn,
+    make: Callable[[], list[list[StageKernel]]],
+) -> Callable[[Any, tuple[Any, ...], int], None]:
+    """How a launch of the kernel is enqueued."""
+    from pyopencl import _cl
+
+    cl = images.backend.cl
+    enqueue: Any = _cl.enqueue_nd_range_kernel
+    counts = [len(copy) for copy in copies]
+    first = [sum(counts[:k]) for k in range(len(copies))]  # of each copy's queues
+    place = [a.name for a in record.arguments].index("n") if counts[0] > 1 else 0
+
+    def in_order(stream: Any, taken: tuple[Any, ...], units: int) -> None:
+        """One kernel, on the stream's own queue.
+
+        A kernel object holds one launch's arguments, so one that is free is taken, or made. No
+        lock: a signal's handler or a finalizer may launch what it has just interrupted.
+        """
+        try:
+            stage = free.pop()
+        except IndexError:
+            stage = make()[0][0]
+        for unit in range(units):
+            stage.bind(taken, unit, units)
+            enqueue(stream.queue, stage.kernel, ONE, ONE, None, None, False, False)
+        free.append(stage)
+
+    def in_pieces(stream: Any, taken: tuple[Any, ...], units: int) -> None:
+        """Stage by stage, in slabs that a channel holds as a whole, so that no stage waits."""
+        turn.take(cl, stream)
+        slabs = taken[place] // held + 1
+        event = None
+        for slab in range(slabs):
+            for stage in copies[slab % len(copies)]:
+                stage.bind(taken, slab, slabs)
+                event = enqueue(stream.queue, stage.kernel, ONE, ONE, None, None, False, False)
+        turn.done = [event]
+        stream.queue.flush()  # another stream may wait for it
+
+    def side_by_side(stream: Any, taken: tuple[Any, ...], units: int) -> None:
+        """All at once, between what was on the stream before and what comes after."""
+        turn.take(cl, stream)
+        queues = images.queues(stream, sum(counts))
+        before = [cl.enqueue_marker(stream.queue)]
+        stream.queue.flush()
+        done = []
+        for unit in range(units):
+            copy = unit % len(copies)
+            for k, stage in enumerate(copies[copy]):
+                stage.bind(taken, unit, units)
+                mine = queues[first[copy] + k]
+                done.append(enqueue(mine, stage.kernel, ONE, ONE, None, before, False, False))
+        for mine in queues[: sum(counts)]:
+            mine.flush()
+        cl.enqueue_barrier(stream.queue, wait_for=done)
+        turn.done = done
+
+    if len(copies) == 1 and counts[0] == 1:
+        free = [copies[0][0]]
+        return in_order
+    held = record.held
+    if uses_channels(record.skeleton, record.structure):
+        held = record.lanes * (CHANNEL_DEPTH - 2)
+    way = side_by_side if images.side_by_side or not held else in_pieces
+
+    def in_turn(stream: Any, taken: tuple[Any, ...], units: int) -> None:
+        with turn.whole(record.name):
+            way(stream, taken, units)
+
+    return in_turn
+
+
+class IntelImages(Images):
+    """The images of a device. All stay programs; a board's driver puts the one in that is needed,
+    and saves the buffers meanwhile."""
+
+    backend: IntelBackend
+
+    def __init__(self, backend: IntelBackend) -> None:
+        super().__init__(backend)
+        # On the emulator a stage that waits for another one holds a processor until the system
+        # takes it away: a launch would take milliseconds.
+        self.side_by_side = not backend.compiles
+        self._turns: dict[tuple[int, str], Turn] = {}
+        self._queues: weakref.WeakKeyDictionary[DeviceStream, list[Any]] = weakref.WeakKeyDictionary()
+
+    def check(self, file: ImageFile) -> None:
+        """An image made for a board or for the emulator, whichever this is."""
+        target = file.manifest.target
+        if target not in TARGETS:
+            raise errors.of_another_maker(file.path, target, self.device)
+        if (target == "intel-emulator") is not self.backend.compiles:
+            wanted = "intel-emulator" if self.backend.compiles else "intel"
+            raise errors.of_another_target(file.path, target, wanted)
+
+    def activate(self, image: LoadedImage) -> None:
+        """Make the image a program, once; the active image is the one whose kernels come first."""
+        if image.program is None:
+            try:
+                image.program = self.backend.load_program(image.file.data)
+            except self.backend.cl.Error as e:
+                raise errors.not_loaded(image.file.path, e) from None
+        self.active = image
+
+    def changed(self) -> None:
+        """Other kernels, and units, are there now."""
+        super().changed()
+        self.backend.units = self.most_units()
+
+    def launcher(self, slot: Slot) -> CompiledKernel:
+        """The launcher itself: it never changes."""
+        if slot.run is None:
+            image = next(self._holders(slot.entry))
+            self._program(image)
+            slot.run = make_launcher(self, image, slot)
+        return slot.run
+
+    def _program(self, image: LoadedImage) -> None:
+        """An image that FTENSOR_IMAGE named behind the first becomes a program when needed."""
+        active = self.active
+        self.activate(image)
+        self.active = active or image
+
+    def turn(self, image: LoadedImage, name: str) -> Turn:
+        """What all launches of one kernel share."""
+        return self._turns.setdefault((id(image), name), Turn())
+
+    def queues(self, stream: DeviceStream, count: int) -> list[Any]:
+        """The queues that a stream's stages and units run on."""
+        with self.lock:
+            queues = self._queues.setdefault(stream, [])
+            while len(queues) < count:
+                queues.append(self.backend.make_queue())
+            return queues
 
 
 class IntelBackend(OpenCLBackend):

@@ -14,20 +14,19 @@ import numpy as np
 
 from ...errors import image as image_errors
 from ..backend import Backend
-from ..parts import CompiledKernel, OwnKernel
+from ..interfaces import CompiledKernel, OwnKernel
 from ..pool import poisoned
 from .banks import BankedBuffer, BankedPool
+from .deferred import PutOff
 from .images import XrtImages
+from .launcher import own_kernel
 from .memory import XrtMemory
-from .own import own_kernel
-from .put_off import PutOff
-from .queue import Marker, XrtQueue
-from .scheduler import threads_at_rest
+from .queue import Marker, XrtQueue, threads_at_rest
 
 if TYPE_CHECKING:
     from ...image.file import ImageFile
-    from ...kernels.own import OwnKey
-    from ..opencl.own import OwnProgram
+    from ...kernels.user_kernels import OwnKey
+    from ..opencl.launch import OwnProgram
     from ..targets import Target
 
 

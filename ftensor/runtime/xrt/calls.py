@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..callers import Caller, caller
+from ..call_site import Caller, caller
 
 SLOTS, SLOT = 4096, 1024  # launches that are remembered, more than are ever in flight; bytes of each
 Kernels = Sequence[tuple[str, int]]  # what a launch starts, and in how many commands at most

@@ -1,25 +1,69 @@
-"""Images on XRT: one is loaded at a time."""
+"""Images on XRT: one is loaded at a time; `ftensor emulate` builds kernels on request."""
 
 from __future__ import annotations
 
 import gc
+import json
 import os
+import pickle
+import socket
 import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import OutOfMemoryError
 from ...errors import image as errors
 from ...image.file import ImageFile, check_device
-from ..images import Images, LoadedImage, Slot
-from ..parts import CompiledKernel
-from . import together
+from ...kernels.key import Key
+from ..images import BuildResult, Images, LoadedImage, Slot
+from ..interfaces import CompiledKernel
+from . import launcher
 from .calls import calls
 from .launcher import make_launcher
-from .maker import maker
 
 if TYPE_CHECKING:
     from .backend import XrtBackend
     from .queue import Marker, XrtQueue
+
+
+# In the folder that `ftensor emulate` makes for a run: where it listens, if it builds kernels.
+SOCKET = "kernels"
+
+
+def maker() -> Callable[[Sequence[Key]], BuildResult] | None:
+    """What has kernels built and says in which image they are; None where nobody builds."""
+    place = Path(os.environ.get("FTENSOR_EMULATION", "")) / SOCKET
+    if not place.is_absolute() or not place.is_socket():
+        return None
+    return lambda keys: ask(place, keys)
+
+
+def ask(place: Path, keys: Sequence[Key]) -> BuildResult:
+    """What became of `keys`, once they are built.
+
+    The request is a pickled dict from entries to pickled keys, so that one which the other side
+    can't read keeps no other from being built; the answer is that of `BuildResult` in JSON.
+    """
+    packed, problems = dict[str, bytes](), dict[str, str]()
+    for key in keys:
+        try:
+            packed[key.entry] = pickle.dumps(key)
+        except (pickle.PicklingError, AttributeError, TypeError) as problem:
+            problems[key.entry] = str(problem)
+    if not packed:
+        return BuildResult(None, problems)
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(place))
+            connection.sendall(pickle.dumps(packed))
+            connection.shutdown(socket.SHUT_WR)
+            with connection.makefile("rb") as answers:
+                answer = json.loads(answers.read())
+    except (OSError, ValueError) as problem:
+        return BuildResult(None, problems | dict.fromkeys(packed, str(problem)))
+    return BuildResult(answer["image"], problems | answer["problems"])
+
 
 PATIENCE = 30.0  # seconds in which an image that was left is released
 
@@ -158,7 +202,7 @@ class XrtImages(Images):
             parts = image.file.manifest.parts(slot.entry)
             several = len(parts) > 1
             slot.kernels = tuple([(record.name, record.units) for record, _ in parts])
-            make = together.make_launcher if several else make_launcher
+            make = launcher.make_linked_launcher if several else make_launcher
             slot.run = make(self.backend, image, slot)
         self._ready_slots.append(slot)
         return slot.run

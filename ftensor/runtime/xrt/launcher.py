@@ -1,23 +1,30 @@
-"""How an image's kernel is launched on XRT: its run, its compute units, pieces that a bank can hold."""
+"""Launches on XRT: runs, compute units, kernels that run side by side."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...image.call_tokens import SCOPE, compiled, expressions
+from ...errors import image as errors
+from ...image.manifest import SCOPE, compiled, expressions
 from ...kernels.channels import LEAST_BEATS, Cut, channels, spreads
-from ...kernels.ctype import width
 from ...kernels.skeleton import exact_units
+from ...kernels.source import width
+from ...kernels.user_kernels import DTYPES, OwnArgument
 from ..images import LoadedImage, Slot
+from ..interfaces import CompiledKernel, OwnKernel
+from ..lifetime import deferred
 from ..opencl.launch import TYPE_CHARS
-from ..parts import CompiledKernel
 from .banks import Port, place, spread
 from .queue import COMMANDS_AHEAD
 
 if TYPE_CHECKING:
+    from ...image.file import ImageFile
     from ...image.manifest import KernelRecord, MemberRecord
+    from ...kernels.user_kernels import OwnKey
     from .backend import XrtBackend
     from .banks import BankedBuffer
 
@@ -189,3 +196,142 @@ def _slabs(
 
     least = f"{named['n']} >= {LEAST_BEATS * record.lanes} * units"
     return _Slabs(least + unaligned, named["n"], launch)
+
+
+class LinkedKernels:
+    """Several in the way of one: their arguments are counted through all of them."""
+
+    def __init__(self, kernels: Sequence[Any], counts: Sequence[int]) -> None:
+        """The driver's kernels, and how many arguments each has."""
+        self._places = [(one, k) for one, count in zip(kernels, counts) for k in range(count)]
+        self.function_name = kernels[0].function_name
+
+    def _set_arg_multi(self, pair: tuple[int, Any]) -> None:
+        """As pyopencl's kernels have it, of one argument."""
+        kernel, k = self._places[pair[0]]
+        kernel._set_arg_multi((k, pair[1]))
+
+
+def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> CompiledKernel:
+    """A function `launch(stream, units, *args)` that starts all kernels of an entry.
+
+    Each has one compute unit, and is a command of its own. The commands wait for what was before
+    them and not for each other: a kernel ends when it has had all beats, which others send. Nor
+    would they tell two launches apart, so one waits for the one before it, in whatever stream. What
+    Ctrl-C left half started would wait for ever, and with it what is behind it: all are started,
+    and noted, or none.
+    """
+    from pyopencl import _cl
+
+    parts = image.file.manifest.parts(slot.entry)
+    kernels = [backend.cl.Kernel(image.program, record.name) for record, _ in parts]
+    whole = LinkedKernels(kernels, [len(record.arguments) for record, _ in parts])
+    pointers, ports, lines = list[str](), list[Port](), list[str]()
+    scope, first = dict[str, Any](SCOPE), 0
+    for j, ((record, member), kernel) in enumerate(zip(parts, kernels)):
+        passed = expressions(image.file.path, record, member, slot.params)
+        texts = [*passed, "0", "1"]  # the compute unit, of one
+        for k, (argument, text) in enumerate(zip(record.arguments, texts)):
+            if argument.what == "*":
+                lines.append(f"    set{j}(({k}, buffers[{len(pointers)}]))")
+                pointers.append(text)
+                writes = not argument.c.startswith("const ")
+                ports.append((first + k, image.file.bank(record.name, k), writes))
+            else:
+                char = TYPE_CHARS[argument.what]
+                lines.append(f"    number{j}(({k}, pack({char!r}, {text})))")
+        first += len(record.arguments)
+        scope |= {f"kernel{j}": kernel, f"set{j}": kernel._set_arg_multi}
+        scope[f"number{j}"] = kernel._set_arg_buf_multi
+    lines = [
+        f"def launch(stream, units, {''.join(f'a{i}, ' for i in range(len(slot.params)))}/):",
+        "    queue = stream.queue",
+        f"    handles = ({', '.join(pointers)},)",
+        "    buffers, held = place(backend, stream, whole, handles, ports)",
+        *lines,
+        "    last = ran.get(name)",
+        "    if last is not None and last[0] is not queue: queue.wait_for(last[1])",
+        "    before, tail = queue.before(), []",
+        "    with deferred():",
+        f"        for kernel in ({', '.join(f'kernel{j}' for j in range(len(parts)))},):",
+        "            tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))",
+        "        queue.tail = tail",
+        "        ran[name] = queue, queue.marker()",
+        "    stream.launched += 1",
+        f"    queue.commands += {len(parts)}",
+        "    if queue.commands * len(queues) >= STEP:",
+        "        queue.commands = 0",
+        "        stream.throttle()",
+    ]
+    scope |= {
+        "ONE": (1,),
+        "STEP": COMMANDS_AHEAD // 2,
+        "queues": backend.queues,
+        "backend": backend,
+        "name": slot.entry,
+        "ran": backend.images.ran_together,
+        "deferred": deferred,
+        "enqueue": _cl.enqueue_nd_range_kernel,
+        "pack": struct.pack,
+        "place": place,
+        "ports": tuple(ports),
+        "whole": whole,
+    }
+    run: CompiledKernel = compiled(slot.entry, lines, scope)
+    return run
+
+
+ONE = (1,)
+
+
+def own_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> OwnKernel:
+    """A kernel of a file, whose image is loaded with the first launch; ImageError where that can't
+    run here."""
+    image = backend.images.add(file)
+    described = file.description.kernel(key.name)
+    assert described is not None, "asked for by its description"
+    units = len(described.units) if key.shared else 1
+    slot = Slot(key.entry, image=image, make=partial(_launcher, backend, image, key))
+    slot.kernels = ((key.name, max(1, units)),)
+    return OwnKernel(backend.images.launcher(slot), 0, max(1, units))
+
+
+def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledKernel:
+    """A function that launches the kernel on the loaded image, a command for each unit."""
+    _cl: Any = import_module("pyopencl._cl")
+    kernel = backend.cl.Kernel(image.program, key.name)
+    pointers = key.pointers
+    bank = partial(image.file.bank, key.name)
+    ports: list[Port] = [(a.number, bank(a.number), not a.const) for a in pointers]
+    behind = 1 + max([a.number for a in key.arguments], default=-1)
+    set_bytes, enqueue = kernel._set_arg_buf_multi, _cl.enqueue_nd_range_kernel
+
+    def launch(stream: Any, units: int, /, *args: Any) -> None:
+        queue = stream.queue
+        if any(args[len(pointers) : 2 * len(pointers)]):  # a graph's: calls are looked at before
+            raise errors.begins_later(key.name)
+        # What the second gives is held until the command is enqueued.
+        buffers, held = place(backend, stream, kernel, args[: len(pointers)], ports)
+        for (number, _, _), buffer in zip(ports, buffers):
+            kernel._set_arg_multi((number, buffer))
+        for a, value in zip(key.numbers, args[2 * len(pointers) :]):
+            set_bytes((a.number, _packed(a, value)))
+        before, tail = queue.before(), []
+        for unit in range(units):
+            if key.shared:
+                kernel._set_arg_buf_pack_multi((behind, b"i", unit, behind + 1, b"i", units))
+            tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))
+        del held
+        queue.tail = tail
+        stream.launched += 1
+        queue.commands += units
+        if queue.commands * len(backend.queues) >= COMMANDS_AHEAD // 2:
+            queue.commands = 0
+            stream.throttle()
+
+    return launch
+
+
+def _packed(of: OwnArgument, value: Any) -> bytes:
+    """A number as the host writes it: as many bytes as the image says."""
+    return DTYPES[of.kind].numpy.type(value).tobytes().ljust(of.size, b"\0")

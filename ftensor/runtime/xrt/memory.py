@@ -12,12 +12,11 @@ from ... import errors
 from ...kernels.channels import Cut, channels
 from ..opencl.backend import SMALL_UPLOAD, OpenCLBackend
 from ..pool import POISON
-from .arena import Arena, Slabs
-from .banks import BankedBuffer, BankedPool, Port
+from .banks import Arena, BankedBuffer, BankedPool, Port, Slabs
 
 if TYPE_CHECKING:
     from ..storage import Storage
-    from ..stream import Stream
+    from ..stream import DeviceStream
     from .images import XrtImages
 
 STAND_IN_BYTES = 4096
@@ -116,17 +115,17 @@ class XrtMemory(OpenCLBackend):
         else:
             kernel._set_arg_multi((number, buffer.cl))
 
-    def send(self, stream: Stream, handle: BankedBuffer, host: np.ndarray) -> None:
+    def send(self, stream: DeviceStream, handle: BankedBuffer, host: np.ndarray) -> None:
         """Write all bytes of a buffer that lies in a bank."""
         self._write(stream, handle, 0, host)
 
-    def _read(self, stream: Stream, source: Any, offset: int, data: np.ndarray) -> list[Any]:
+    def _read(self, stream: DeviceStream, source: Any, offset: int, data: np.ndarray) -> list[Any]:
         return self._copy(stream, source, offset, data, False)
 
-    def _write(self, stream: Stream, handle: BankedBuffer, offset: int, data: np.ndarray) -> list[Any]:
+    def _write(self, stream: DeviceStream, handle: BankedBuffer, offset: int, data: np.ndarray) -> list[Any]:
         return self._copy(stream, handle.cl, offset, data, True)
 
-    def _copy(self, stream: Stream, buffer: Any, offset: int, data: np.ndarray, write: bool) -> list[Any]:
+    def _copy(self, stream: DeviceStream, buffer: Any, offset: int, data: np.ndarray, write: bool) -> list[Any]:
         """Copy bytes from or to the board, a command for each slab; the commands' events."""
         queue, end = stream.queue, offset + data.size
         before, events = queue.before(), []
@@ -148,7 +147,7 @@ class XrtMemory(OpenCLBackend):
         for event in events:
             event.wait()
 
-    def copy_between_banks(self, stream: Stream, source: Any, target: BankedBuffer) -> None:
+    def copy_between_banks(self, stream: DeviceStream, source: Any, target: BankedBuffer) -> None:
         """Copy a buffer to one in another bank, by way of the host, in the stream's order.
 
         XRT's own copy command has no engine for it on most platforms and in emulation; it then
@@ -173,7 +172,7 @@ class XrtMemory(OpenCLBackend):
     def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         self.upload_on(self.current_stream(), storage, byte_offset, array)
 
-    def upload_on(self, stream: Stream, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+    def upload_on(self, stream: DeviceStream, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Copy a C-contiguous array into a storage, in a stream's order."""
         stream.use(storage)
         handle: BankedBuffer = storage.handle

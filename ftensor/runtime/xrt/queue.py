@@ -1,9 +1,44 @@
-"""A stream on XRT: commands in order, while the parts of one launch run side by side."""
+"""A stream on XRT: commands in order, parts of one launch side by side."""
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 import weakref
+from pathlib import Path
 from typing import Any
+
+TIDYING = 0.1  # seconds of a processor: a thread that has had them is at work of its own
+
+
+def threads_at_rest(seconds: float = 30.0) -> None:
+    """Wait until every other thread of this process sleeps, but not longer than `seconds`.
+
+    Those that go on computing are not waited for. That is told by the processor's time they have
+    had: on a busy machine a thread with little to do may wait long until it can do it.
+    """
+    me, calm, end = str(threading.get_native_id()), 0, time.monotonic() + seconds
+    had: dict[str, float] = {}
+    while calm < 2 and time.monotonic() < end:
+        calm += 1
+        for task in os.listdir("/proc/self/task"):
+            state, spent = _state(task)
+            if task != me and state in "RD" and spent - had.setdefault(task, spent) < TIDYING:
+                calm = 0
+        time.sleep(0.001)
+
+
+def _state(task: str) -> tuple[str, float]:
+    """What a thread does (R and D: it runs, waits for a processor or the disk), and the seconds of
+    a processor that it has had."""
+    try:
+        stat = Path(f"/proc/self/task/{task}/stat").read_text()
+    except OSError:  # it has just ended
+        return "X", 0.0
+    fields = stat.rpartition(")")[2].split()
+    return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
 
 # The commands that the host may be ahead of the device, about, all streams together: a launch has
 # one for each compute unit. XRT keeps 128 command buffers for reuse, and in emulation it never

@@ -1,20 +1,177 @@
-"""Whether an image fits a board, what each kernel's share is, and what to leave out where not."""
+"""The area of kernels, and whether an image fits a board."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from math import ceil
 
 from ...boards import Board
 from ...errors import build as errors
 from ...image.manifest import LINKED
-from ...table import counted, table
-from ..group import Group
-from ..vitis.interface import bundles
-from ..vitis.placement import masters, place
-from .cores import NAMES, NONE, Resources
-from .kernel import CONVERSIONS, area
+from ...kernels.skeleton import board_skeleton_of
+from ...kernels.staged import BEGIN, StagedKey, StageKey
+from ...kernels.transform import RowTransform
+from ...kernels.workload import LocalMemory
+from ...terminal import counted, table
+from ..group import KernelGroup, arguments
+from ..vitis import interface, member, reduce
+from ..vitis.interface import bundles, masters, place
+from ..vitis.map import FIFO_DEPTH
+from ..vitis.text import dropped_bits, identifiers
+from .cores import ARGUMENT, BETWEEN, KERNEL, NAMES, NONE, PORT, PORT_BIT, PORT_JOINED, PORT_JOINED_BIT, Resources
+from .count import Counts, helpers, takes
+
+# What operands and results go through besides the ops.
+CONVERSIONS = "conversions"
+_BLOCK_BITS, _BLOCK_WORDS = 36, 512  # of a half block RAM
+_IN_LOGIC = 32  # words that a LUT of a memory's bit holds
+
+
+@dataclass(frozen=True)
+class Area:
+    """What one compute unit of a kernel takes: its ops, dearest first, the skeleton's own
+    operators, ports, local memory, and the rest. `lanes` are those of its ops."""
+
+    name: str
+    units: int
+    lanes: int
+    ops: tuple[tuple[str, Resources], ...]
+    skeleton: Resources
+    ports: Resources
+    memories: Resources
+    control: Resources
+
+    @property
+    def unit(self) -> Resources:
+        """One compute unit."""
+        parts = (self.skeleton, self.ports, self.memories, self.control)
+        return sum(parts, sum((r for _, r in self.ops), NONE))
+
+    @property
+    def whole(self) -> Resources:
+        """All compute units."""
+        return self.unit * self.units
+
+
+@cache
+def area(group: KernelGroup) -> Area:
+    """What a kernel takes. ValueError for a helper that the model cannot read."""
+    ops: dict[str, Resources] = {}
+    for name, counts, times in _functions(group):
+        total = _between(takes(counts)) * times
+        ops[name] = ops.get(name, NONE) + total
+    key = group.members[0]
+    # Members behind an opcode share a skeleton's operators; bodies have each their own.
+    each = [(board_skeleton_of(m), m) for m in group.bodies or group.members]
+    counted = [Counts(dict(skeleton.operators(m))) for skeleton, m in each]
+    own = sum(counted, Counts()) if group.joint else max(counted, key=lambda c: c.total())
+    held = [skeleton.memories(m, group.structure) for skeleton, m in each]
+    memories = max(held, key=lambda needed: sum(m.words * m.bits * m.copies for m in needed))
+    if group.joint:
+        memories = [m for needed in held for m in needed]
+    memories = [*memories, *(LocalMemory(j.depth, j.bits) for j in group.joins)]
+    bundles = interface.bundles(group)
+    if interface.structure(group) == "dataflow":
+        memories = [*memories, *(LocalMemory(FIFO_DEPTH, b.bits) for b in bundles)]
+    return Area(
+        group.name,
+        group.units,
+        key.lanes,
+        tuple(sorted(ops.items(), key=lambda one: -one[1].lut)),
+        _between(takes(own)),
+        sum((_port(b) for b in bundles), NONE),
+        sum((_memory(m) for m in memories), NONE),
+        KERNEL + ARGUMENT * len(arguments(group)),
+    )
+
+
+def _between(resources: Resources) -> Resources:
+    """With what stands between operators."""
+    return Resources(*(x * y for x, y in zip(resources.values(), BETWEEN.values())))
+
+
+def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
+    """The functions that a kernel has in hardware: the op, its operators, and how often."""
+    for key in group.bodies:
+        graph = key.of if isinstance(key, StageKey) and key.part != BEGIN else key
+        if isinstance(graph, StagedKey):
+            for one in _calls(graph):
+                yield from _functions(one)
+    if not group.keys:
+        return
+    if group.kind.folds:  # type: ignore[attr-defined]
+        yield from _folds(group)
+        return
+    units, ops = member.units_of(group)
+    for unit in units:
+        if unit.shared:
+            continue
+        texts = [line for text in ops[unit.space].values() for line in text]
+        known = helpers(unit.key.compute, dropped_bits(unit.key))
+        counting = known.counting("\n".join([*texts, *unit.text]), {})
+        times = group.kind.copies(unit.key)["body"]  # type: ignore[attr-defined]
+        rest = Counts(counting.of(unit.name))
+        called = identifiers(" ".join(unit.lines))
+        for function in [name for name in ops[unit.space] if name in called]:
+            rest.subtract(counting.of(function))
+            yield function.rpartition(f"_{unit.key.compute.name}")[0], counting.of(function), times
+        yield CONVERSIONS, +rest, times
+
+
+def _calls(key: StagedKey) -> Iterator[KernelGroup]:
+    """A graph's calls as kernels of their own: what is of elements in each lane, what is of a row
+    once."""
+    for call in key.calls:
+        unit = call.unit
+        if isinstance(unit, RowTransform):  # the skeleton's own
+            continue
+        row = unit.reduction is None and all(key.of_row[v] for v in call.takes)
+        of = unit.key(1 if row else key.lanes)
+        if unit.reduction is not None:
+            of = replace(of, skeleton="reduce_inner")
+        for out, text in zip(of.outs, of.body, strict=True):
+            yield KernelGroup("call", (replace(of, outs=(out,), body=(text,)),))
+
+
+def _folds(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
+    """The same of reductions."""
+    parts = reduce.parts_of(group)
+    firsts = reduce.shared(parts)
+    structs = {reduce.state_name(key): reduce.struct_of(key) for key in group.keys}
+    for part in parts:
+        key = group.keys[part.opcode]
+        if firsts[part] is not part or part.what == "identity":
+            continue
+        text = "\n".join(reduce.function_text(part))
+        counts = helpers(key.compute, dropped_bits(key)).counting(text, structs).of(part.name)
+        times = group.kind.copies(key)[part.what]  # type: ignore[attr-defined]
+        yield group.kind.op(key.name), counts, times
+
+
+def _memory(memory: LocalMemory) -> Resources:
+    """In LUTs where it is shallow, else in block RAM."""
+    if memory.words <= _IN_LOGIC or memory.words * memory.bits <= 1024:
+        return Resources(lut=memory.bits * ceil(memory.words / _IN_LOGIC) * memory.copies)
+    return Resources(bram=blocks(memory.words, memory.bits) * memory.copies)
+
+
+def blocks(words: int, bits: int) -> float:
+    """Block RAMs of 36 Kb that hold so many words."""
+    return ceil(bits / _BLOCK_BITS) * ceil(words / _BLOCK_WORDS) / 2
+
+
+def _port(bundle: interface.Bundle) -> Resources:
+    """An adapter with what it keeps under way (UG1399: bursts x beats x width, for reading
+    and for writing), and the way from there to a memory."""
+    total = PORT + PORT_BIT * bundle.bits + PORT_JOINED + PORT_JOINED_BIT * bundle.bits
+    for beats, bursts in (bundle.reads, bundle.writes):
+        if beats:
+            total += _memory(LocalMemory(beats * bursts, bundle.bits))
+    return total
+
 
 # Shares of what a board has for kernels: above the first the tools rarely find a place and a clock
 # for everything, above these they do not.
@@ -28,7 +185,7 @@ class Fit:
     """An image on a board: what it takes, and its ports by the memory at which they enter."""
 
     board: Board
-    groups: tuple[Group, ...]
+    groups: tuple[KernelGroup, ...]
     takes: Resources
     charged: Mapping[str, int]
 
@@ -71,14 +228,14 @@ def share(takes: Resources, board: Board) -> tuple[float, ...]:
     return tuple(x / (y * chip.left.value) for x, y in zip(takes.values(), have))
 
 
-def fit(groups: Sequence[Group], board: Board) -> Fit:
+def fit(groups: Sequence[KernelGroup], board: Board) -> Fit:
     """The image of these kernels on a board."""
     takes = sum((area(group).whole for group in groups), NONE)
     placed = place(groups, board)
     return Fit(board, tuple(groups), takes, Counter(masters(placed)))
 
 
-def reduced(groups: Sequence[Group], board: Board) -> Fit:
+def reduced(groups: Sequence[KernelGroup], board: Board) -> Fit:
     """As many of the kernels as fit: the dearest are left out first, and those taken in again that
     find room then. Kernels that streams join are left out all together."""
     kept = list(groups)
@@ -97,7 +254,7 @@ def reduced(groups: Sequence[Group], board: Board) -> Fit:
     return fit([group for group in groups if group in kept], board)
 
 
-def check(name: str, groups: Sequence[Group], board: Board) -> Fit:
+def check(name: str, groups: Sequence[KernelGroup], board: Board) -> Fit:
     """The image on a board. BuildError, with the numbers and what fits, where it does not fit."""
     usage = fit(groups, board)
     if usage.fits:
@@ -130,7 +287,7 @@ def _spread(usage: Fit) -> str:
     return ", ".join(f"{counted(n, 'memory')} with {k} ports" for k, n in sorted(counts.items()))
 
 
-def _dear(group: Group) -> str:
+def _dear(group: KernelGroup) -> str:
     """The ops that take most of a kernel."""
     ops = [op for op, takes in area(group).ops if op != CONVERSIONS and takes.lut]
     return ", ".join(ops[:3]) + (", ..." if len(ops) > 3 else "") if ops else group.skeleton

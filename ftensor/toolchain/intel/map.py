@@ -5,15 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Sequence
 
-from ...image.intel_stages import CHANNEL_DEPTH, copy_name, uses_channels
+from ...image.file import CHANNEL_DEPTH, copy_name, uses_channels
 from ...kernels import source
 from ...kernels.key import BY_VALUE, SINGLE, KernelKey
-from ..group import Group, slots, values
-from .member import WORDS, beat, beat_function, function_name, head, inputs_of, sections
-from .text import kernels, switch, widths_of
+from ..group import KernelGroup, slots, values
+from .member import WORDS, beat, beat_function, function_name, head, inputs_of, kernels, sections, switch, widths_of
 
 
-def text(group: Group) -> str:
+def text(group: KernelGroup) -> str:
     """The functions and kernels of a map group."""
     widths = widths_of(group)
     parts = [head(group.lanes), *sections(group.keys, beat_function)]
@@ -27,7 +26,7 @@ def text(group: Group) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _inputs(group: Group) -> list[str]:
+def _inputs(group: KernelGroup) -> list[str]:
     return [name for name, _ in slots(group) if name.startswith("in_")]
 
 
@@ -40,12 +39,12 @@ def _singles(key: KernelKey) -> list[str]:
     return [name for name, port in named.items() if port.kind == SINGLE]
 
 
-def _masks(group: Group, of: Callable[[KernelKey], list[str]]) -> list[int]:
+def _masks(group: KernelGroup, of: Callable[[KernelKey], list[str]]) -> list[int]:
     inputs = _inputs(group)
     return [sum(1 << inputs.index(name) for name in of(key)) for key in group.keys]
 
 
-def _table(group: Group, what: str, of: Callable[[KernelKey], list[str]]) -> str:
+def _table(group: KernelGroup, what: str, of: Callable[[KernelKey], list[str]]) -> str:
     """Which inputs an opcode reads, or reads one element of: a bit for each; "" if all agree."""
     masks = _masks(group, of)
     if len(set(masks)) == 1:
@@ -56,7 +55,7 @@ def _table(group: Group, what: str, of: Callable[[KernelKey], list[str]]) -> str
     return f"// {comment} ({bits}).\n__constant uchar {group.name}_{what}[] = {{{rows}}};"
 
 
-def _flag(group: Group, what: str, of: Callable[[KernelKey], list[str]], name: str) -> str | bool:
+def _flag(group: KernelGroup, what: str, of: Callable[[KernelKey], list[str]], name: str) -> str | bool:
     """Whether an opcode's mask has an input's bit: a constant where all agree."""
     masks, bit = _masks(group, of), _inputs(group).index(name)
     bits = {mask >> bit & 1 for mask in masks}
@@ -91,7 +90,7 @@ static inline void ft_give{width}({of} v, __global {word} *p, int m)
 }}"""
 
 
-def _unit_parameters(group: Group, widths: dict[str, int]) -> list[tuple[str, str]]:
+def _unit_parameters(group: KernelGroup, widths: dict[str, int]) -> list[tuple[str, str]]:
     """(C type, name) of what a function unit takes besides the opcode."""
     takes = [(beat(widths[name], group.lanes), name) for name in _inputs(group)]
     count = max(len(values(key)) for key in group.keys)
@@ -99,12 +98,12 @@ def _unit_parameters(group: Group, widths: dict[str, int]) -> list[tuple[str, st
     return takes + ([("int", "i"), ("long", "out0_offset")] if _placed(group) else [])
 
 
-def _placed(group: Group) -> bool:
+def _placed(group: KernelGroup) -> bool:
     """Whether a member computes from where an element lies."""
     return any("position.h" in source.helper_files(key) for key in group.keys)
 
 
-def _function_unit(group: Group, widths: dict[str, int]) -> str:
+def _function_unit(group: KernelGroup, widths: dict[str, int]) -> str:
     calls = []
     for opcode, key in enumerate(group.keys):
         passed = [*inputs_of(key), *(f"value{slot}" for slot in range(len(values(key))))]
@@ -129,7 +128,7 @@ LOOP = "#pragma ivdep\nfor (int v = begin; v < end; v++) {"
 PLACE = "const int i = v * FT_LANES, m = v < vectors ? FT_LANES : rest;"
 
 
-def _single_lines(group: Group, widths: dict[str, int]) -> list[str]:
+def _single_lines(group: KernelGroup, widths: dict[str, int]) -> list[str]:
     """Beats that repeat one element, read before the loop."""
     lines = []
     for name in _inputs(group):
@@ -147,7 +146,7 @@ def _single_lines(group: Group, widths: dict[str, int]) -> list[str]:
     return lines
 
 
-def _take(group: Group, widths: dict[str, int], name: str) -> str:
+def _take(group: KernelGroup, widths: dict[str, int], name: str) -> str:
     """The beat of an input that the opcode reads."""
     per = "2 * " if widths[name] == 16 else ""
     where = f"{name} + {per}({name}_offset + i)"
@@ -167,14 +166,14 @@ def _block(lines: Sequence[str]) -> str:
     return "\n".join([LOOP, *(f"    {line}" for line in lines), "}"])
 
 
-def _unit_call(group: Group, widths: dict[str, int], prefix: str = "") -> str:
+def _unit_call(group: KernelGroup, widths: dict[str, int], prefix: str = "") -> str:
     inputs = _inputs(group)
     names = [name for _, name in _unit_parameters(group, widths)]
     passed = ["opcode", *(prefix + name if name in inputs else name for name in names)]
     return f"function_unit({', '.join(passed)})"
 
 
-def _loop_body(group: Group) -> str:
+def _loop_body(group: KernelGroup) -> str:
     """Read, compute and write in one loop."""
     widths = widths_of(group)
     lines = [PLACE]
@@ -187,11 +186,11 @@ def _loop_body(group: Group) -> str:
     return "\n".join([SLAB, *_single_lines(group, widths), _block(lines)])
 
 
-def _channel(group: Group, copy: int, name: str) -> str:
+def _channel(group: KernelGroup, copy: int, name: str) -> str:
     return f"{copy_name(group.name, copy)}_{name}"
 
 
-def _channel_lines(group: Group, widths: dict[str, int]) -> str:
+def _channel_lines(group: KernelGroup, widths: dict[str, int]) -> str:
     lines = []
     for copy in range(group.units):
         for name in [*_inputs(group), "out0"]:
@@ -201,7 +200,7 @@ def _channel_lines(group: Group, widths: dict[str, int]) -> str:
     return "\n".join(lines)
 
 
-def _stage_bodies(group: Group, copy: int) -> list[str]:
+def _stage_bodies(group: KernelGroup, copy: int) -> list[str]:
     """The loops of load, compute and store; a kernel without inputs has nothing to load."""
     widths = widths_of(group)
     load, compute = [PLACE], []

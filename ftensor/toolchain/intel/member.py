@@ -1,17 +1,19 @@
-"""Members of a kernel in Intel's OpenCL C: each op's own function, and the helpers it calls."""
+"""Members of a kernel in Intel OpenCL C: functions of ops, parameter lists."""
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 
-from ...kernels import ctype, reduction, source, spaces
-from ...kernels.board_skeleton import board_skeleton_of
-from ...kernels.holes import holes
+from ...image.file import stages
+from ...kernels import element_function, holes, source
+from ...kernels.element_function import STATE, dropped_words, in_line
+from ...kernels.holes import hole_definitions
 from ...kernels.key import BY_VALUE, KIND_WORDS, KernelKey, Port
-from ...kernels.parameters import NAMES, parameters
-from ...kernels.spaces import STATE, dropped_words
-from ...kernels.unit import in_line
-from ..group import values
+from ...kernels.skeleton import board_skeleton_of
+from ...kernels.source import NAMES, parameters
+from ..group import KernelArgument, KernelGroup, arguments, slots, values
 
 WORDS = {1: "uchar", 2: "ushort", 4: "int", 8: "long", 16: "long"}
 
@@ -37,7 +39,7 @@ def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str
 
     `function` gives a member's text; words that it defines are dropped behind it.
     """
-    return spaces.sections(keys, function, "intel")
+    return element_function.sections(keys, function, "intel")
 
 
 def title(opcode: int, key: KernelKey) -> str:
@@ -92,7 +94,7 @@ def beat_function(opcode: int, key: KernelKey) -> str:
         if p.kind != BY_VALUE:
             lines += _from_beat(f"in_{NAMES[k]}", p, lanes)
     opening, result = _to_beat(key.outs[0], lanes)
-    lines += [opening, *holes(flat, False)["FT_COMPUTE"], *result]
+    lines += [opening, *hole_definitions(flat, False)["FT_COMPUTE"], *result]
     of = beat(key.outs[0].dtype.itemsize, lanes)
     return "\n".join(
         [
@@ -106,7 +108,7 @@ def beat_function(opcode: int, key: KernelKey) -> str:
 
 
 def _from_beat(name: str, p: Port, lanes: int) -> list[str]:
-    memory = ctype.MEMORY[p.dtype.name]
+    memory = source.MEMORY[p.dtype.name]
     if p.dtype.is_complex:
         pairs = f"{memory}{2 * lanes}"
         return [
@@ -120,7 +122,7 @@ def _from_beat(name: str, p: Port, lanes: int) -> list[str]:
 
 
 def _to_beat(p: Port, lanes: int) -> tuple[str, list[str]]:
-    memory = ctype.MEMORY[p.dtype.name]
+    memory = source.MEMORY[p.dtype.name]
     bits = f"as_{beat(p.dtype.itemsize, lanes)}"
     if p.dtype.is_complex:
         pairs = f"{memory}{2 * lanes}"
@@ -142,8 +144,8 @@ def whole_function(opcode: int, key: KernelKey) -> str:
     if key.reduction is not None:
         stem = f"opcode_{opcode}"
         lines += [f"#define {word} {stem}_{word.removeprefix('ft_').lower()}" for word in STATE]
-        lines.append(reduction.state_words(key))
-    for word, body in holes(key, True).items():
+        lines.append(holes.state_words(key))
+    for word, body in hole_definitions(key, True).items():
         if word != "FT_NAME":
             lines.append(f"#define {word} " + " \\\n    ".join(body))
     skeleton = board_skeleton_of(key).text()
@@ -167,3 +169,53 @@ def whole_call(opcode: int, key: KernelKey) -> str:
             passed.append(name)
     passed += ["geometry", "ft_unit", "ft_units"]
     return f"{function_name(opcode, key)}({', '.join(passed)});"
+
+
+def _parameter(argument: KernelArgument, widths: dict[str, int]) -> str:
+    """An argument in OpenCL C; a port's elements are words of its width."""
+    if argument.what != "*":
+        return f"{argument.what} {argument.name}"
+    const = "const " if argument.c.startswith("const ") else ""
+    if argument.name in widths:
+        return f"__global {const}{WORDS[widths[argument.name]]} *{argument.name}"
+    of = re.sub(r"hls::vector<(\w+), \d+>", r"\1", argument.c)
+    return f"__global {of}{argument.name}"
+
+
+def widths_of(group: KernelGroup) -> dict[str, int]:
+    """Bytes of an element of each port; ValueError where the members' differ."""
+    by_port = {}
+    for name, users in slots(group):
+        widths = {port.dtype.itemsize for _, port in users}
+        if len(widths) > 1:
+            names = sorted({port.dtype.name for _, port in users})
+            raise ValueError(f"one port can't serve elements of several widths: {names}")
+        by_port[name] = widths.pop()
+    return by_port
+
+
+def _kernel(name: str, parameters: Sequence[str], body: str) -> str:
+    wrapped = textwrap.fill(", ".join(parameters), 96, initial_indent="    ", subsequent_indent="    ")
+    return f"FT_KERNEL void {name}(\n{wrapped})\n{{\n{textwrap.indent(body, '    ')}\n}}"
+
+
+def kernels(group: KernelGroup, bodies: Callable[[int], Sequence[str]]) -> str:
+    """The kernels of every compute unit; `bodies` has a text for each stage of a unit."""
+    own, widths = arguments(group), widths_of(group) if group.keys else {}
+    texts = []
+    for copy in range(group.units):
+        names = [a.name for a in own]
+        parts = stages(group.name, group.skeleton, group.structure, names, copy)
+        for stage, body in zip(parts, bodies(copy), strict=True):
+            parameters = [_parameter(a, widths) for a in own if a.name in stage.arguments]
+            texts.append(_kernel(stage.name, parameters, body))
+    return "\n\n".join(texts)
+
+
+def switch(calls: Sequence[str], result: str = "") -> str:
+    """One of the calls by the opcode; `result` is "return " where they have one."""
+    if len(calls) == 1:
+        return f"{result}{calls[0]}"
+    leave = "" if result else " break;"
+    cases = [f"case {k}: {result}{call}{leave}" for k, call in enumerate(calls[:-1])]
+    return "\n".join(["switch (opcode) {", *cases, f"default: {result}{calls[-1]}", "}"])

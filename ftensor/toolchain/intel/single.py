@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..group import Group, launch_parameters
-from .text import kernels
+from ..group import KernelGroup, launch_parameters
+from .member import kernels
 
 
-def text(group: Group) -> str:
+def text(group: KernelGroup) -> str:
     """The program of the only member, as a function, and the kernels that call it."""
     key = group.members[0]
     program = group.kind.program(key, "intel", float64=True, grid="slab")

@@ -1,18 +1,18 @@
-"""OpenCL C of graphs: a kernel for each stage, joined by channels. Its arithmetic is the units' own
-text, a lane at a time."""
+"""OpenCL C of graphs for Intel FPGAs: a kernel per stage, joined by channels."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
 from ...errors.build import no_stage_for_intel
-from ...image.intel_stages import CHANNEL_DEPTH
+from ...image.file import CHANNEL_DEPTH
 from ...image.manifest import KernelRecord, StageRecord
-from ...kernels import ctype, fused, source, spaces
-from ...kernels.pass_words import unit_text
+from ...kernels import element_function, fused, source
 from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
+from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
 from ...kernels.staged import (
     ELEMENTS,
@@ -21,54 +21,81 @@ from ...kernels.staged import (
     OF_ROWS,
     STORE,
     TRANSFORM,
+    DataflowStage,
     Fifo,
-    Stage,
     StagedKey,
     Stages,
     value_type,
 )
-from ...kernels.transform import Transform
+from ...kernels.transform import RowTransform
 from ..filling import fill
-from ..group import Group, arguments
+from ..group import KernelGroup, arguments
+from ..transform_steps import FEW, TransformSteps
 from .member import head
-from .staged_transform import OpenCLSteps
+
+# How many of a function's constants it is passed; the others are the beat's.
+_PASSED = {"crossed": 1, "near_butterflies": 1, "sorted": 2}
+
+
+class OpenCLSteps(TransformSteps):
+    """Its steps: functions of hls/intel/transform.cl, which the compiler inlines."""
+
+    def called(self, word: str, constants: Sequence[int | str], passed: Sequence[str]) -> str:
+        """A call."""
+        return f"ft_{word}({', '.join([*passed, *map(str, constants[: _PASSED.get(word, 0)])])})"
+
+    def halves(self, name: str, delay: int) -> None:
+        """Written where it was just read."""
+        self.memories.append(f"{self.of} {name}[{delay}][LANES / 2];")
+        if delay > FEW:
+            self.apart.append(f"#pragma ivdep array({name}) safelen({delay})")
+
+    def rows(self, name: str) -> None:
+        """One half is written while the other is read."""
+        self.memories.append(f"{self.of} {name}[2][BEATS][LANES];")
+
+    def table(self, name: str, size: str, rows: Sequence[str]) -> None:
+        """A constant."""
+        self.tables += [f"const {self.of} {name}{size} = {{"]
+        self.tables += [*(f"    {{{row}}}," for row in rows), "};"]
+
 
 UNITS = ("n", "ft_unit", "ft_units")
 # The rows of a compute unit.
 _SLAB = "const int first = ft_slab(n, ft_unit, ft_units), rows = ft_slab(n, ft_unit + 1, ft_units) - first;"
 
 
-def in_stages(record: KernelRecord, group: Group) -> KernelRecord:
+def in_stages(record: KernelRecord, group: KernelGroup) -> KernelRecord:
     """What a manifest says of a group: of a graph, its stages too."""
     if not isinstance(group.members[0], StagedKey):
         return record
     return replace(record, stages=stages(group), held=held(group))
 
 
-def stages(group: Group) -> tuple[StageRecord, ...]:
+def stages(group: KernelGroup) -> tuple[StageRecord, ...]:
     """The kernels of a graph, in an order in which each follows those that it takes from."""
     of = Stages(key_of(group))
     return tuple(StageRecord(f"{group.name}_{stage.name}", (*_takes(of.key, stage), *UNITS)) for stage in of.in_order)
 
 
-def held(group: Group) -> int:
+def held(group: KernelGroup) -> int:
     """So many rows at most that all channels hold them as a whole; 0 where one holds no row."""
     of = Stages(key_of(group))
     beats = of.key.beats
     return min((_depth(f) - 2) // (1 if of.key.of_row[f.value] else beats) for f in of.fifos)
 
 
-def text(group: Group) -> str:
+def text(group: KernelGroup) -> str:
     """The functions, channels and kernels. ValueError for a stage that has no text here."""
-    return _Text(group).text()
+    return _ChannelText(group).text()
 
 
-def key_of(group: Group) -> StagedKey:
+def key_of(group: KernelGroup) -> StagedKey:
     """The only member."""
     return cast("StagedKey", group.members[0])
 
 
-def _takes(key: StagedKey, stage: Stage) -> tuple[str, ...]:
+def _takes(key: StagedKey, stage: DataflowStage) -> tuple[str, ...]:
     """The arguments of the whole kernel that a stage's kernel takes, but for the rows."""
     if stage.kind in (LOAD, STORE):
         port = f"in_{stage.port}" if stage.kind == LOAD else f"out{stage.port}"
@@ -81,10 +108,10 @@ def _depth(f: Fifo) -> int:
     return max(CHANNEL_DEPTH, f.depth)
 
 
-class _Text:
+class _ChannelText:
     """The places of the templates."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: KernelGroup) -> None:
         self.group, self.key = group, key_of(group)
         self.stages, self.functions = Stages(self.key), functions(self.key, "intel")
         self.records = stages(group)
@@ -117,7 +144,7 @@ class _Text:
         )
         return f"{head(1)}\n{source.kernel_file('fused.h')}\n{body}"
 
-    def _stage(self, k: int, stage: Stage) -> str:
+    def _stage(self, k: int, stage: DataflowStage) -> str:
         record = self.records[k]
         places = {
             "name": record.name,
@@ -136,7 +163,7 @@ class _Text:
 
     # Ports
 
-    def _moves(self, k: int, stage: Stage, places: dict[str, str]) -> str:
+    def _moves(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
         """Reads an operand, or writes one."""
         key, load = self.key, stage.kind == LOAD
         p = (key.ins if load else key.outs)[stage.port]
@@ -152,7 +179,7 @@ class _Text:
         }.get(p.kind)
         if shape is None:
             raise no_stage_for_intel(stage.name)
-        halves = p.dtype.name in ctype.HALVES
+        halves = p.dtype.name in source.HALVES
         fifos = self.stages.out_of(k, stage.port) if load else self.stages.into(k)
         return fill(
             f"intel/staged_{'load' if load else 'store'}{shape}.cl",
@@ -173,7 +200,7 @@ class _Text:
 
     # Arithmetic
 
-    def _computes(self, k: int, stage: Stage, places: dict[str, str]) -> str:
+    def _computes(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
         """Calls of units, on each element or on what is of a row."""
         key, wide = self.key, stage.kind == ELEMENTS
         out = {v: fifos for v in stage.gives if (fifos := self.stages.out_of(k, v))}
@@ -198,7 +225,7 @@ class _Text:
             },
         )
 
-    def _folds(self, k: int, stage: Stage, places: dict[str, str]) -> str:
+    def _folds(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
         """A fold of rows: states side by side, and a tree of these."""
         key, (c,) = self.key, stage.calls
         kept, reads, named = self._reads(k, True)
@@ -221,11 +248,11 @@ class _Text:
             },
         )
 
-    def _transforms(self, k: int, stage: Stage, places: dict[str, str]) -> str:
+    def _transforms(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
         """A transform of rows."""
         key, (c,) = self.key, stage.calls
         unit, course = key.calls[c].unit, key.course
-        assert isinstance(unit, Transform)
+        assert isinstance(unit, RowTransform)
         (into,) = self.stages.into(k)
         of = value_type(key.dtypes[into.value])
         steps = OpenCLSteps(unit, course, of, fused.numbers(key, c))
@@ -292,9 +319,9 @@ def _parameter(what: str, c: str, name: str) -> str:
 
 def _units(key: StagedKey) -> list[str]:
     """The units' functions of one lane, in sections of what they compute in."""
-    units = tuple([u for u in key.units if not isinstance(u, Transform)])
+    units = tuple([u for u in key.units if not isinstance(u, RowTransform)])
     keys = [u.key() for u in units]
     wanted = {name for k in keys for name in source.helper_files(k)}
     texts = [unit_text(u, fused.unit_name(key, u)) for u in units]
-    files = [source.kernel_file(name) for name in spaces.OF_ALL_TYPES if name in wanted]
-    return [*files, *spaces.sections(keys, lambda k, _: texts[k], "intel")]
+    files = [source.kernel_file(name) for name in element_function.OF_ALL_TYPES if name in wanted]
+    return [*files, *element_function.sections(keys, lambda k, _: texts[k], "intel")]

@@ -1,4 +1,4 @@
-"""Intel FPGAs: aoc compiles a board's image; the emulator, one that runs without a board."""
+"""Intel FPGAs: OpenCL C of a kernel, compiled by aoc for a board or for the emulator."""
 
 from __future__ import annotations
 
@@ -7,20 +7,43 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 
-from ...errors import emulation_intel as errors
+from ...errors import emulation as errors
 from ...errors.build import no_aoc, no_board
-from ...image.intel_file import image_uuid
+from ...image.file import image_uuid, uses_channels
 from ...image.manifest import Manifest
 from ...runtime import cache
 from ...runtime.command_words import file_word
 from ...runtime.intel import emulator
 from ...runtime.targets import BY_NAME
-from ..group import Group
-from ..jobs.job import Job, content_key
-from ..jobs.workspace import Source, Workspace, lay_out
-from ..target import version_text, which
+from ...terminal import counted
+from ..group import KernelGroup
+from ..jobs.workspace import Job, Source, Workspace, content_key, lay_out
+from ..make import version_text, which
+from .member import title
+
+
+def source(group: KernelGroup) -> str:
+    """The self-contained text of a group. ValueError for one that cannot be a kernel."""
+    how = "one loop"
+    if group.kind.waits:
+        how = "a kernel for each stage, joined by channels"
+    elif uses_channels(group.skeleton, group.structure):
+        how = "load, compute and store joined by channels"
+    comment = [
+        f"// Kernel {group.name}: {group.skeleton}, {counted(group.lanes, 'lane')}, {how}, "
+        f"{counted(group.units, 'compute unit')}.",
+        "// Made by `ftensor build` from the catalogue's expressions; aoc compiles it as it is.",
+    ]
+    for opcode, key in enumerate(group.keys):
+        comment += [f"// {title(opcode, key)}", f"//   serves {key.entry}"]
+    if not group.keys:
+        comment.append(f"//   serves {group.members[0].entry}")
+    body = import_module(f".{group.kind.intel()}", __package__).text(group)
+    return "\n".join([*comment, "", body]) + "\n"
+
 
 COMPILER = Path(__file__).with_name("compile.py")
 
@@ -33,17 +56,16 @@ class _Intel:
     joint = False  # a board takes as many kernels as fit
     clock_mhz: float | None = None  # aoc takes the fastest one that the routed design meets
 
-    def sources(self, groups: Sequence[Group], folders: Workspace) -> list[Source]:
+    def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
         """One self-contained file of OpenCL C for each kernel."""
-        from .source import source
 
         return lay_out(groups, folders.sources, source, {}, ".cl", ())
 
-    def banks(self, groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
+    def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
         """None: the board's memory system interleaves its banks."""
         return {}
 
-    def image(self, linked: Path, groups: Sequence[Group], manifest: Manifest) -> tuple[bytes, Manifest]:
+    def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
         """The linked file as it is; the manifest, which names the kernels of graphs' stages, lies
         beside it."""
         from .staged import in_stages
@@ -88,7 +110,7 @@ class Aoc(_Intel):
         log = folders.logs / f"{source.name}.log"
         return Job(source.name, command, output, log, key, source.size)
 
-    def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace) -> Job:
+    def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
         """All kernels placed and routed: hours."""
         flags = (f"-board={self.platform}",)
         key = content_key(*flags, self._version, *(job.key for job in objects))
@@ -143,7 +165,7 @@ class Emulator(_Intel):
         path = [file_word(source.path)]
         return self._job(source.name, output, log, key, source.size, "compile", path)
 
-    def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace) -> Job:
+    def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
         """One program of all kernels."""
         key = content_key(self._version, *(job.key for job in objects))
         output = folders.objects / f"{name}-{key}.aocx"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ..group import Group
-from .member import head, sections, whole_call, whole_function
-from .text import kernels, switch
+from ..group import KernelGroup
+from .member import head, kernels, sections, switch, whole_call, whole_function
 
 
-def text(group: Group) -> str:
+def text(group: KernelGroup) -> str:
     """The functions and kernels of such a group."""
     keys = group.keys
     calls = [whole_call(opcode, key) for opcode, key in enumerate(keys)]

@@ -5,19 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...dtypes import dtype
-from ...errors import inventory as errors
-from ...kernels.board_skeleton import keys_of, words
+from ...errors import build as errors
+from ...kernels.inventory_terms import Asked
 from ...kernels.key import Key
-from ...kernels.words import Asked
+from ...kernels.skeleton import keys_of, words
 from ...rows.op import Op
 from ...runtime.targets import CSIM
-from .keys import LOCATING, fold_keys, located_keys, pointwise_keys
-from .rows import Row, named
-from .signatures import Signature, accepts, common_of, pointwise, reduction, spelled, takes
-from .table import Kernels
+from .keys import (
+    LOCATING,
+    Row,
+    Signature,
+    accepts,
+    common_of,
+    fold_keys,
+    located_keys,
+    pointwise,
+    pointwise_keys,
+    reduction,
+    row_named,
+    spelled,
+    takes,
+)
+from .table import KernelSpec
 
 
-def chosen(table: Kernels) -> Iterator[Key]:
+def chosen(table: KernelSpec) -> Iterator[Key]:
     """Every kernel that a table asks for, ops in its order.
 
     InventoryError for an op that it names though no kernel of it fits the dtypes and layouts.
@@ -32,15 +44,15 @@ def chosen(table: Kernels) -> Iterator[Key]:
             raise errors.serves_nothing(table.where, name, asked, f"in a layout of {', '.join(table.layouts)}")
 
 
-def _of_name(table: Kernels, name: str) -> Iterator[Key]:
+def _of_name(table: KernelSpec, name: str) -> Iterator[Key]:
     if name in words():
         yield from keys_of(name, Asked(table.dtypes, table.options, CSIM))
     else:
-        for row in named(name):
+        for row in row_named(name):
             yield from _of_row(table, row)
 
 
-def _of_row(table: Kernels, row: Row) -> Iterator[Key]:
+def _of_row(table: KernelSpec, row: Row) -> Iterator[Key]:
     if isinstance(row, Op):
         for signature in _pointwise(table, row):
             yield from pointwise_keys(row, signature, table.layouts, table.shape)
@@ -60,7 +72,7 @@ def _of_row(table: Kernels, row: Row) -> Iterator[Key]:
             yield from fold_keys(row, asked, table.layouts, table.shape)
 
 
-def _pointwise(table: Kernels, row: Op) -> Iterator[Signature]:
+def _pointwise(table: KernelSpec, row: Op) -> Iterator[Signature]:
     for of in table.dtypes:
         for to in _targets(table, of):
             signature = pointwise(row, of, to)
@@ -72,12 +84,12 @@ def _pointwise(table: Kernels, row: Op) -> Iterator[Signature]:
             yield asked
 
 
-def _targets(table: Kernels, of: dtype) -> tuple[dtype | None, ...]:
+def _targets(table: KernelSpec, of: dtype) -> tuple[dtype | None, ...]:
     """The dtypes that results are written in; None for a row's own."""
     return tuple(dict.fromkeys(of if d is None else d for d in table.to)) or (None,)
 
 
-def _spelled(table: Kernels, row: Row, text: str) -> Signature:
+def _spelled(table: KernelSpec, row: Row, text: str) -> Signature:
     signature = spelled(row, text)
     if signature is None:
         raise errors.wrong_value(

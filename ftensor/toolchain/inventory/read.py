@@ -1,26 +1,136 @@
-"""Inventories: TOML files that say which kernels an image holds (see docs/inventory.md)."""
+"""Inventories: TOML files that list the kernels of an image (docs/inventory.md)."""
 
 from __future__ import annotations
 
+import re
 import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 
-from ...errors import inventory as errors
+from ...errors import build as errors
+from ...graph.row_units import row_units
 from ...image.manifest import LINKED
-from ...kernels.board_skeleton import board_skeleton_of
-from ...kernels.hls_path import hls_root
+from ...kernels.graph_file import MOST_BYTES, key_of
 from ...kernels.key import KernelKey, Key
-from .. import joint as joints
-from ..group import Group
-from ..grouping import MOST_UNITS, free_name, port_groups, suffix
+from ...kernels.skeleton import board_skeleton_of
+from ...kernels.source import hls_root
+from ...kernels.staged import MOST_DEPTH, Linked, StagedKey, StageKey
+from .. import group as joints
+from ..group import LONGEST_NAME, MOST_UNITS, KernelGroup, StreamConnection, free_name, port_groups, suffix
 from .choose import chosen
-from .graphs import GraphFile, parse_graph
-from .linked import linked
-from .table import Form, Kernels, parse_image, parse_kernels
-from .toml_table import Table
+from .table import MEMORIES, BuildForm, Image, KernelSpec, TomlTable, is_memory, parse_image, parse_kernels
+
+GRAPH = ("file", "sha256", "name", "banks", "structure")
+STRUCTURES = ("dataflow", LINKED)
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class GraphFile:
+    """One [[graph]] table: the graph, what its kernel is called, its memories, and whether it is
+    one kernel ("dataflow") or one for each stage ("linked")."""
+
+    name: str
+    key: StagedKey
+    banks: str
+    structure: str = "dataflow"
+    where: str = ""
+
+
+def parse_graph(table: TomlTable, image: Image) -> GraphFile:
+    """One table, and the file that it names, beside the inventory where it has no folder.
+
+    InventoryError for a file that can't be read, is no graph or was changed since it was named.
+    """
+    table.check_names(GRAPH)
+    if "file" not in table.raw:
+        raise errors.missing(table.where(), "file", 'file = "detector.json"')
+    filename = table.get("file", "", lambda v: isinstance(v, str) and v != "", "a graph file's name")
+    path, where = table.path.parent / filename, table.where("file")
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise errors.unread_graph(where, path, getattr(error, "strerror", "") or error) from None
+    fits = lambda v: isinstance(v, str) and bool(_DIGEST.fullmatch(v))  # noqa: E731
+    wanted = table.get("sha256", "", fits, "64 hexadecimal digits")
+    digest = sha256(data).hexdigest()
+    if wanted and wanted != digest and len(data) <= MOST_BYTES:
+        raise errors.changed_graph(table.where("sha256"), path, digest, wanted)
+    try:
+        key = key_of(data, row_units)
+    except ValueError as problem:
+        raise errors.bad_graph(where, path, problem) from None
+    name = table.get("name", path.name.partition(".")[0], lambda v: isinstance(v, str), "a text")
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        raise errors.bad_name(table.where("name"), name, LONGEST_NAME)
+    one_of = f"one of {STRUCTURES}"
+    return GraphFile(
+        name,
+        key,
+        table.get("banks", image.banks, is_memory, MEMORIES),
+        table.get("structure", "dataflow", STRUCTURES.__contains__, one_of),
+        table.where(),
+    )
+
+
+_LONGEST_PART = len("_begin")
+_TOLD_BITS = 64
+
+
+def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[KernelGroup, ...]:
+    """The kernels of graphs, each graph's own first, and then those that run by themselves: equal
+    stages of several graphs are units of one kernel. InventoryError for FIFOs that are too deep.
+
+    Within a graph each stage has a kernel, since no kernel may feed itself.
+    """
+    own: list[KernelGroup] = []
+    alone: dict[tuple[StageKey, int], int] = {}
+    for graph in graphs:
+        name = free_name(graph.name[: LONGEST_NAME - _LONGEST_PART], [*taken, *_names(own)])
+        network, seen, units = Linked(graph.key), Counter[StageKey](), list[str]()
+        for part in network.parts:
+            if part.serves is not None:
+                units.append(f"{name}_{_word(part)}_1")
+                continue
+            same = part, seen[part]
+            seen[part] += 1
+            alone[same] = alone.get(same, 0) + 1
+            units.append(f"{_name(*same)}_{alone[same]}")
+        joins = []
+        for join in network.joins:
+            if join.depth > MOST_DEPTH:
+                raise errors.too_deep(graph.where, name, join.depth, MOST_DEPTH)
+            (a, source), (b, target) = join.source, join.target
+            bits = network.stages.bits(join.value) if join.value >= 0 else _TOLD_BITS
+            joins.append(StreamConnection(f"{units[a]}.{source}", f"{units[b]}.{target}", join.depth, bits))
+        for k, part in enumerate(network.parts):
+            if part.serves is not None:
+                joined = () if k else tuple(joins)
+                kernel = f"{name}_{_word(part)}"
+                own.append(KernelGroup(kernel, (part,), LINKED, banks=graph.banks, joins=joined))
+    rest = [KernelGroup(_name(*same), (same[0],), LINKED, units) for same, units in alone.items()]
+    return (*own, *rest)
+
+
+def _names(groups: Iterable[KernelGroup]) -> list[str]:
+    """What graphs are called so far: a name of one is free if its kernels' are."""
+    return [name for g in groups for name in (g.name, g.name.rpartition("_")[0])]
+
+
+def _word(part: StageKey) -> str:
+    """What tells a graph's kernels from each other: begin, in0, out0."""
+    return part.port.replace("_", "") or part.part
+
+
+def _name(part: StageKey, again: int) -> str:
+    return f"ft_{part.name}" + (f"x{again + 1}" if again else "")
+
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -42,7 +152,7 @@ class Inventory:
     platform: str
     clock_mhz: float
     repeat: bool
-    kernels: tuple[Kernels, ...]
+    kernels: tuple[KernelSpec, ...]
     graphs: tuple[GraphFile, ...] = ()
 
 
@@ -77,7 +187,7 @@ def parse(data: bytes, path: Path) -> Inventory:
         raise errors.unreadable(path, "its values are nested too deeply to be read") from error
     except ValueError as error:  # what is no text, no TOML, or a number too long for an int
         raise errors.unreadable(path, error) from error
-    table = Table.top(path, text, raw)
+    table = TomlTable.top(path, text, raw)
     image = parse_image(table)
     for name in image.imports:
         _import(name, table)
@@ -85,7 +195,7 @@ def parse(data: bytes, path: Path) -> Inventory:
     graphs = tuple(parse_graph(t, image) for t in table.tables("graph"))
     if not (kernels or graphs):
         raise errors.missing(str(path), "[[kernel]]", '[[kernel]] with ops = ["add"]')
-    seen: dict[str, Kernels] = {}
+    seen: dict[str, KernelSpec] = {}
     for one in kernels:
         if one.named and seen.setdefault(one.name, one).form != one.form:
             raise errors.same_name(one.where, one.name)
@@ -102,7 +212,7 @@ def parse(data: bytes, path: Path) -> Inventory:
     )
 
 
-def _import(name: str, table: Table) -> None:
+def _import(name: str, table: TomlTable) -> None:
     """Import a module that adds rows to the catalogue; it may lie in the inventory's folder."""
     folder = str(table.path.resolve().parent)
     sys.path.insert(0, folder)
@@ -115,21 +225,21 @@ def _import(name: str, table: Table) -> None:
         sys.path.remove(folder)
 
 
-def expand(inventory: Inventory, joint: bool = True) -> tuple[Group, ...]:
+def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
     """The kernels of the image, in a fixed order: the same inventory gives the same ones.
 
     `joint`: for XRT, where kernels with parameter lists of their own share ports, too.
     InventoryError for what can't be had, and for more compute units than XRT takes.
     """
     taken: set[Key] = set()
-    shared: dict[tuple[str, bool, Form], dict[Key, None]] = {}
+    shared: dict[tuple[str, bool, BuildForm], dict[Key, None]] = {}
     for table in inventory.kernels:
         mine = shared.setdefault((table.name, table.named, table.form), {})
         for key in chosen(table):
             if key not in (mine if inventory.repeat else taken):
                 taken.add(key)
                 mine[key] = None
-    groups: list[Group] = []
+    groups: list[KernelGroup] = []
     for (prefix, named, form), members in shared.items():
         kernels = parts(list(members), form.grouping, joint)
         for part, same in kernels:
@@ -137,7 +247,7 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[Group, ...]:
             first = same[0]
             structure = board_skeleton_of(first).structure(first.lanes, form.structure)
             name = free_name(name, [g.name for g in groups])
-            groups.append(Group(name, same, structure, form.units, form.banks))
+            groups.append(KernelGroup(name, same, structure, form.units, form.banks))
     apart: list[GraphFile] = []
     for graph in inventory.graphs:
         if graph.key not in taken:
@@ -146,11 +256,11 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[Group, ...]:
                 apart.append(graph)
                 continue
             name = free_name(graph.name, [g.name for g in groups])
-            groups.append(Group(name, (graph.key,), banks=graph.banks))
+            groups.append(KernelGroup(name, (graph.key,), banks=graph.banks))
     groups += linked(apart, [g.name for g in groups])
     units = sum(g.units for g in groups)
     if joint and units > MOST_UNITS:
-        raise errors.too_many_units(inventory.path, units, MOST_UNITS)
+        raise errors.too_many_units_listed(inventory.path, units, MOST_UNITS)
     return tuple(groups)
 
 

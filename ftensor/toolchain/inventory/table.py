@@ -1,22 +1,87 @@
-"""The tables of an inventory, checked: each mistake is said with its file and line."""
+"""The tables of an inventory, checked; each error names file and line."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ...dtypes import FULL, dtype
-from ...errors import inventory as errors
-from ...kernels.board_skeleton import options
-from ...kernels.board_skeleton import words as skeleton_words
-from ...kernels.words import Option
+from ...errors import build as errors
+from ...kernels.inventory_terms import Option
+from ...kernels.skeleton import options
+from ...kernels.skeleton import words as skeleton_words
 from ..group import BANKS, LONGEST_NAME, STRUCTURES
-from .keys import BY_COST, Shape, exact_layout, layout_words
-from .rows import categories, named, rows
-from .signatures import BY_NAME, NUMBER
-from .toml_table import Table, is_int
+from .keys import BY_COST, BY_NAME, NUMBER, Shape, categories, exact_layout, layout_words, row_named, rows
+
+
+@dataclass(frozen=True)
+class TomlTable:
+    """A TOML table and where it stands."""
+
+    path: Path
+    lines: tuple[str, ...]
+    line: int
+    raw: Mapping[str, Any]
+
+    @classmethod
+    def top(cls, path: Path, text: str, raw: Mapping[str, Any]) -> TomlTable:
+        """The whole file."""
+        return cls(path, tuple(text.splitlines()), -1, raw)
+
+    def tables(self, name: str) -> Iterator[TomlTable]:
+        """The tables of an array of them."""
+        entries = self.raw.get(name, [])
+        if not isinstance(entries, list) or not all(isinstance(t, dict) for t in entries):
+            raise errors.wrong_value(str(self.path), name, entries, f"tables, each under [[{name}]]")
+        heads = [k for k, text in enumerate(self.lines) if text.strip().startswith(f"[[{name}]]")]
+        heads += [0] * (len(entries) - len(heads))
+        for line, raw in zip(heads, entries):
+            yield TomlTable(self.path, self.lines, line, raw)
+
+    def where(self, key: str = "") -> str:
+        """The file and the line of a setting, or of the table."""
+        for k in range(self.line + 1, len(self.lines) if key else 0):
+            if self.lines[k].lstrip().startswith("[["):
+                break
+            if re.match(rf"\s*{key}\s*=", self.lines[k]):
+                return f"{self.path}:{k + 1}"
+        return f"{self.path}:{max(self.line, 0) + 1}"
+
+    def check_names(self, known: tuple[str, ...]) -> None:
+        """InventoryError for a setting that there is not."""
+        for name in self.raw:
+            if name not in known:
+                raise errors.unknown_setting(self.where(name), name, known)
+
+    def get(self, key: str, default: Any, fits: Callable[[Any], bool], wanted: str) -> Any:
+        """A setting's value, which must fit."""
+        value = self.raw.get(key, default)
+        if key in self.raw and not fits(value):
+            raise errors.wrong_value(self.where(key), key, value, wanted)
+        return value
+
+    def words(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """A setting that is a list of texts."""
+        value = self.raw.get(key, list(default))
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise errors.wrong_value(self.where(key), key, value, 'a list such as ["add", "mul"]')
+        return tuple(value)
+
+    def numbers(self, key: str, default: tuple[int, ...], low: int, high: int) -> tuple[int, ...]:
+        """A setting that is a list of integers in a range."""
+        value = self.raw.get(key, list(default))
+        if not isinstance(value, list) or not all(is_int(v, low, high) for v in value):
+            raise errors.wrong_value(self.where(key), key, value, f"a list of integers from {low} to {high}")
+        return tuple(value)
+
+
+def is_int(value: Any, low: int, high: int) -> bool:
+    """Whether a value is an integer in a range; true and false are none."""
+    return type(value) is int and low <= value <= high
+
 
 IMAGE = (
     "description",
@@ -63,7 +128,7 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Form:
+class BuildForm:
     """How a table's kernels are built."""
 
     structure: str
@@ -73,7 +138,7 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Kernels:
+class KernelSpec:
     """One [[kernel]] table.
 
     `ops` are names of rows, or words of skeletons such as "matmul"; `chosen` tells which of them
@@ -82,7 +147,7 @@ class Kernels:
     skeletons read, by name.
     """
 
-    table: Table
+    table: TomlTable
     name: str
     named: bool
     ops: tuple[str, ...]
@@ -93,7 +158,7 @@ class Kernels:
     layouts: tuple[str, ...]
     shape: Shape
     options: Mapping[str, tuple[Any, ...]]
-    form: Form
+    form: BuildForm
 
     @property
     def where(self) -> str:
@@ -101,7 +166,7 @@ class Kernels:
         return self.table.where()
 
 
-def parse_image(table: Table) -> Image:
+def parse_image(table: TomlTable) -> Image:
     """The settings before the first [[kernel]]."""
     table.check_names(IMAGE)
     text = lambda value: isinstance(value, str)  # noqa: E731
@@ -116,7 +181,7 @@ def parse_image(table: Table) -> Image:
     )
 
 
-def _form(table: Table, structure: str, units: int, banks: str) -> tuple[str, int, str]:
+def _form(table: TomlTable, structure: str, units: int, banks: str) -> tuple[str, int, str]:
     return (
         table.get("structure", structure, STRUCTURES.__contains__, f"one of {STRUCTURES}"),
         table.get("units", units, lambda v: is_int(v, 1, 31), "a number of compute units, 1 to 31"),
@@ -124,7 +189,7 @@ def _form(table: Table, structure: str, units: int, banks: str) -> tuple[str, in
     )
 
 
-def _lanes(table: Table, default: int) -> int:
+def _lanes(table: TomlTable, default: int) -> int:
     """As `Shape` has them."""
     if "lanes" not in table.raw:
         return default
@@ -146,7 +211,7 @@ def is_memory(value: Any) -> bool:
     return ends is None or int(ends[1]) <= int(ends[2])
 
 
-def parse_kernels(table: Table, image: Image) -> Kernels:
+def parse_kernels(table: TomlTable, image: Image) -> KernelSpec:
     """One [[kernel]] table, its words looked up."""
     known = options()
     table.check_names((*KERNEL[:11], *known, *KERNEL[11:]))
@@ -174,7 +239,7 @@ def parse_kernels(table: Table, image: Image) -> Kernels:
         _dtypes(table, "index", ("int64",))[0],
     )
     grouping = table.get("grouping", "shared", GROUPINGS.__contains__, f"one of {GROUPINGS}")
-    return Kernels(
+    return KernelSpec(
         table,
         name,
         "name" in table.raw,
@@ -186,11 +251,11 @@ def parse_kernels(table: Table, image: Image) -> Kernels:
         layouts,
         shape,
         {name: _option(table, option) for name, option in known.items()},
-        Form(structure, units, banks, grouping),
+        BuildForm(structure, units, banks, grouping),
     )
 
 
-def _option(table: Table, option: Option) -> tuple[Any, ...]:
+def _option(table: TomlTable, option: Option) -> tuple[Any, ...]:
     """A setting that a skeleton reads."""
     if not option.words:
         return table.numbers(option.name, option.default, option.low, option.high)
@@ -201,7 +266,7 @@ def _option(table: Table, option: Option) -> tuple[Any, ...]:
     return words
 
 
-def _ops(table: Table, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
+def _ops(table: TomlTable, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """The rows that a list of names and categories means, and those that it names itself."""
     names: dict[str, bool] = {}
     for word in table.words(key):
@@ -212,14 +277,14 @@ def _ops(table: Table, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
             if category is None:
                 raise errors.unknown_category(table.where(key), word[1:], list(categories()))
             names = {row.name: False for row in category} | names
-        elif named(word) or word in skeleton_words():
+        elif row_named(word) or word in skeleton_words():
             names[word] = True
         else:
             raise errors.unknown_op(table.where(key), word, [*rows(), *skeleton_words()])
     return tuple(names), frozenset(name for name, alone in names.items() if alone)
 
 
-def _results(table: Table) -> tuple[dtype | None, ...]:
+def _results(table: TomlTable) -> tuple[dtype | None, ...]:
     """The dtypes of results, None for "@same"."""
     words = table.words("to")
     for word in words:
@@ -234,7 +299,7 @@ def _named(word: str) -> list[dtype]:
     return [d for d in FULL if d.kind in KINDS[word]] if word in KINDS else [BY_NAME[word]]
 
 
-def _dtypes(table: Table, key: str, default: tuple[str, ...]) -> tuple[tuple[dtype, ...], tuple[str, ...]]:
+def _dtypes(table: TomlTable, key: str, default: tuple[str, ...]) -> tuple[tuple[dtype, ...], tuple[str, ...]]:
     """The dtypes of a list, and the signatures in it as they are spelled."""
     dtypes: list[dtype] = []
     signatures = []

@@ -1,10 +1,4 @@
-"""Run compilers side by side: largest first, each once, and an interrupted run goes on.
-
-A job is done when its output exists under its final name, and is what the compiler wrote, as far as
-the folder's state knows. A compiler writes into a folder of its own, and what it wrote is renamed
-when it has ended well, so that no half-written file is ever taken for an output. The output's name
-holds a hash of all that went into it.
-"""
+"""Runs compilers side by side: largest first, each once; an interrupted run is resumed."""
 
 from __future__ import annotations
 
@@ -14,16 +8,67 @@ import shlex
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors.build import folder_in_use, no_compiler_program
-from . import processes
-from .job import Job
 from .progress import Progress, Quiet
-from .state import State
+from .workspace import Job, State
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Ctrl-C and SIGTERM wait meanwhile: a process that is started is one that is known."""
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # which alone gets them
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {n: signal.signal(n, lambda number, frame: came.append(number)) for n in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for one in came:
+            signal.raise_signal(one)
+
+
+def end(process: int, number: signal.Signals) -> None:
+    """Send a signal that ends to a process and all below it.
+
+    They are stopped first, so that none of them starts another one that nobody sees.
+    """
+    stopped: list[int] = []
+    while new := [p for p in (process, *descendants(process)) if p not in stopped]:
+        _send(new, signal.SIGSTOP)
+        stopped += new
+    _send(stopped, number)
+    _send(stopped, signal.SIGCONT)
+
+
+def _send(processes: Sequence[int], number: signal.Signals) -> None:
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(process, number)
+
+
+def descendants(parent: int) -> list[int]:
+    """The processes below one, as /proc tells; none where there is no /proc."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = entry.read_text(errors="replace").rpartition(")")[2].split()
+            children.setdefault(int(fields[1]), []).append(int(entry.parent.name))
+    below, new = [], [parent]
+    while new:
+        new = [child for process in new for child in children.get(process, [])]
+        below += new
+    return below
+
 
 if os.name == "posix":
     import fcntl
@@ -124,7 +169,7 @@ def run(
     try:
         while waiting or running:
             while waiting and len(running) < workers:
-                with processes.undisturbed():
+                with undisturbed():
                     running.append(_start(waiting.pop(0), lock))
             time.sleep(POLL)
             for one in list(running):
@@ -224,12 +269,12 @@ def _drop(partial: Path) -> None:
 def _end(running: Sequence[_Running]) -> None:
     """End compilers and what they started, and remove what they had written so far."""
     for one in running:
-        processes.end(one.process.pid, signal.SIGTERM)
+        end(one.process.pid, signal.SIGTERM)
     for one in running:
         try:
             one.process.wait(GRACE)
         except subprocess.TimeoutExpired:
-            processes.end(one.process.pid, signal.SIGKILL)
+            end(one.process.pid, signal.SIGKILL)
             one.process.wait()
         _drop(one.partial)
 

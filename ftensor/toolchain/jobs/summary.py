@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...table import counted, size, table
+from ...terminal import counted, size, table
 from ..make import Built
 from ..vitis import reports
 from .progress import clock

@@ -1,17 +1,131 @@
-"""A build's folder: where everything lies, and the sources in it."""
+"""Jobs of a build: compiler calls, the build folder, and its state."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from ...errors.build import no_source
-from ..group import Group
-from .job import content_key
-from .state import write_whole
+from ...runtime.command_words import file_word
+from ..group import KernelGroup
+
+
+@dataclass(frozen=True)
+class Job:
+    """One call of a compiler.
+
+    `command` has the path of `output` as one of its words. `key` is the hash of all that goes into
+    the output. `weight` says how large the job is, compared with others: any unit.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    output: Path
+    log: Path
+    key: str
+    weight: float = 1.0
+    environment: tuple[tuple[str, str], ...] = ()
+
+    def command_to(self, output: Path) -> list[str]:
+        """The command with another output."""
+        mine = file_word(self.output)
+        assert mine in self.command, f"{self.name}: no word of its command is its output"
+        return [file_word(output) if word == mine else word for word in self.command]
+
+
+def content_key(*parts: str | bytes) -> str:
+    """A hash of parts that cannot run into each other: 16 hexadecimal digits."""
+    digest = sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()[:16]
+
+
+VERSION = 1
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file so that no one ever sees a part of it; an equal one is left as it is."""
+    data = content.encode() if isinstance(content, str) else content
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    with partial.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+class State:
+    """The durations of earlier jobs, in seconds, and their outputs' digests, by the jobs' names."""
+
+    def __init__(self, path: Path) -> None:
+        """Read what is there; a damaged file is as good as none: everything is guessed."""
+        self.path = path
+        self.jobs: dict[str, dict[str, Any]] = {}
+        try:
+            state = json.loads(path.read_text())
+        except (OSError, ValueError, RecursionError):
+            return
+        jobs = state.get("jobs") if isinstance(state, dict) else None
+        if isinstance(jobs, dict) and state.get("version") == VERSION:
+            self.jobs = {name: job for name, job in jobs.items() if _well_formed(job)}
+
+    def record(self, job: Job, seconds: float) -> None:
+        """Keep the duration and the output's digest of a job that ended well."""
+        self.jobs[job.name] = {
+            "key": job.key,
+            "seconds": round(seconds, 3),
+            "weight": job.weight,
+            "sha256": _digest(job.output),
+        }
+        text = json.dumps({"version": VERSION, "jobs": self.jobs}, indent=1, sort_keys=True)
+        write_whole(self.path, text + "\n")
+
+    def whole(self, job: Job) -> bool:
+        """Whether an output is still what its compiler wrote; True where nobody knows."""
+        earlier = self.jobs.get(job.name)
+        if earlier is None or earlier.get("key") != job.key or "sha256" not in earlier:
+            return True
+        return bool(earlier["sha256"] == _digest(job.output))
+
+    def expected(self, jobs: Iterable[Job]) -> dict[str, float | None]:
+        """Seconds that each job will take: as last time, or by its weight; None when unknown."""
+        weight = sum(job["weight"] for job in self.jobs.values())
+        seconds = sum(job["seconds"] for job in self.jobs.values())
+        rate = seconds / weight if weight > 0 else None
+        times: dict[str, float | None] = {}
+        for job in jobs:
+            earlier = self.jobs.get(job.name)
+            by_weight = None if rate is None else rate * job.weight
+            times[job.name] = earlier["seconds"] if earlier is not None else by_weight
+        return times
+
+
+def _digest(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as opened:
+        while part := opened.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _well_formed(job: object) -> bool:
+    return isinstance(job, dict) and all(
+        isinstance(job.get(name), (int, float)) and job[name] >= 0 for name in ("seconds", "weight")
+    )
+
 
 # A comment, or what may hold the signs of one without being one.
 _COMMENT = re.compile(r'//(?:[^\\\n]|\\\n|\\.)*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|' r"'(?:[^'\\\n]|\\.)*'", re.DOTALL)
@@ -73,7 +187,7 @@ class Source:
     name the memory and the number of compute units, which are matters of the linker alone.
     """
 
-    group: Group
+    group: KernelGroup
     path: Path
     digest: str
     size: int  # bytes
@@ -85,9 +199,9 @@ class Source:
 
 
 def lay_out(
-    groups: Sequence[Group],
+    groups: Sequence[KernelGroup],
     folder: Path,
-    text: Callable[[Group], str],
+    text: Callable[[KernelGroup], str],
     headers: Mapping[str, Path],
     suffix: str,
     include: Iterable[Path],

@@ -1,4 +1,4 @@
-"""The loops of reductions along a row: the skeleton as HLS C++, over whatever an opcode folds."""
+"""The loops of reductions in HLS C++: along rows, across rows, along short rows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import re
 from collections.abc import Sequence
 
 from ...kernels.key import LINEAR, SINGLE
-from ...kernels.parameters import NAMES
-from ..group import Group, is_wide, pointers, values
-from .text import Word, expand, fill
-from .words import element, port_words
+from ...kernels.skeletons.reduce import TURNED
+from ...kernels.source import NAMES, constant
+from ..group import KernelGroup, is_wide, pointers, values
+from .map import FIFO_DEPTH
+from .text import Word, element, expand, fill, port_words
 
 # A loop over what lies side by side; its body begins in the same line or in the next.
 _SIDE_BY_SIDE = re.compile(r"( *)(for \(int (?:v|lane|l|half) = [^;]+; [^;]+; [^)]+\)) ?(.*)")
 
 
-def operands(group: Group) -> tuple[dict[str, str], list[str], list[str], list[str]]:
+def operands(group: KernelGroup) -> tuple[dict[str, str], list[str], list[str], list[str]]:
     """Element types by pointer, the outputs, the inputs, and the scalars' slots."""
     of = {name: element(c) for name, c in port_words(group).items()}
     outs = [n for n in of if n.startswith("out")]
@@ -23,7 +24,7 @@ def operands(group: Group) -> tuple[dict[str, str], list[str], list[str], list[s
     return of, outs, [n for n in of if n not in outs], [f"value{i}" for i in range(count)]
 
 
-def signature(group: Group) -> tuple[list[str], list[str]]:
+def signature(group: KernelGroup) -> tuple[list[str], list[str]]:
     """What the loops take: the pointers, and then the scalars but those of the unit."""
     of, outs, _, scalars = operands(group)
     pointers_ = []
@@ -33,13 +34,13 @@ def signature(group: Group) -> tuple[list[str], list[str]]:
     return pointers_, [*(f"long {n}_offset" for n in of), "int opcode", *(f"long {v}" for v in scalars)]
 
 
-def operand_count(group: Group) -> str:
+def operand_count(group: KernelGroup) -> str:
     """How many pointers the opcode at hand has."""
     everyone = all(len(pointers(key)) == len(operands(group)[0]) for key in group.keys)
     return "OPERANDS" if everyone else "HAS[opcode]"
 
 
-def inner_loops(group: Group, turned: Sequence[str] = ()) -> list[str]:
+def inner_loops(group: KernelGroup, turned: Sequence[str] = ()) -> list[str]:
     """The skeleton with its holes filled: its comment, and the function `run` over any fold.
 
     `turned`: lines behind those that read the geometry, `g`.
@@ -88,7 +89,7 @@ def unrolled(lines: list[str]) -> list[str]:
     return rewritten
 
 
-def _read(group: Group, index: str, lanes: str) -> str:
+def _read(group: KernelGroup, index: str, lanes: str) -> str:
     """Lines that read `lanes` lanes of every input from element `index` on."""
     of, _, ins, _ = operands(group)
     lines = []
@@ -109,7 +110,7 @@ def _read(group: Group, index: str, lanes: str) -> str:
     return "\n".join(lines)
 
 
-def _beats(group: Group, index: str) -> str:
+def _beats(group: KernelGroup, index: str) -> str:
     """Lines that say in which beat element `index` of every vector port lies, and read what all
     lanes share.
 
@@ -129,13 +130,13 @@ def _beats(group: Group, index: str) -> str:
     return "\n".join(lines)
 
 
-def _write(group: Group) -> str:
+def _write(group: KernelGroup) -> str:
     """Lines that write the result of every output, which the first lane has."""
     outs = operands(group)[1]
     return "\n".join(f"{n}[at[{k}]] = w_{n}[0];" for k, n in enumerate(outs))
 
 
-def _skeleton_words(group: Group, turned: Sequence[str]) -> dict[str, Word]:
+def _skeleton_words(group: KernelGroup, turned: Sequence[str]) -> dict[str, Word]:
     """What the skeleton's words stand for in HLS C++, its holes included."""
     of, outs, ins, scalars = operands(group)
     passed = "".join(f", {v}" for v in scalars)
@@ -203,8 +204,190 @@ def _skeleton_words(group: Group, turned: Sequence[str]) -> dict[str, Word]:
     }
 
 
-def _several(group: Group) -> str:
+def _several(group: KernelGroup) -> str:
     """Whether the loop over several vectors is in the text."""
     r = group.keys[0].reduction
     assert r is not None
     return r"\1" if r.vectors > 1 else ""
+
+
+def outer_loops(group: KernelGroup) -> list[str]:
+    """The text of the stages over any fold: the function `run` and what it calls."""
+    of, outs, ins, scalars = operands(group)
+    r = group.keys[0].reduction
+    assert r is not None
+    comment = group.kind.text().split("FT_KERNEL", 1)[0]
+    whole, declared = signature(group)
+
+    def listed(form: str, names: list[str]) -> str:
+        return ", ".join(form.format(n) for n in names)
+
+    def taken(names: list[str]) -> list[str]:
+        return [p for p in whole if p.rpartition("*")[2] in names]
+
+    passed = "".join(f", {v}" for v in scalars)
+    values: dict[str, str | list[str]] = {
+        "comment": expand(comment, {"FT_VECTORS": "VECTORS"}).rstrip(),
+        "vectors": str(r.vectors),
+        "operand_count": operand_count(group),
+        "beats": [f"typedef hls::vector<{of[n]}, LANES> {n}_beat;" for n in ins],
+        "pointers": ", ".join(whole),
+        "scalars": ", ".join(declared),
+        "arguments": ", ".join([*of, *(f"{n}_offset" for n in of), "opcode", *scalars]),
+        "in_pointers": ", ".join(taken(ins)),
+        "in_offsets": listed("long {}_offset", ins),
+        "streams_to": listed("hls::stream<{0}_beat> &{0}_to", ins),
+        "streams_from": listed("hls::stream<{0}_beat> &{0}_from", ins),
+        "fetched": ", ".join([*ins, *(f"{n}_fifo" for n in ins), *(f"{n}_offset" for n in ins)]),
+        "out_pointers": ", ".join(taken(outs)),
+        "out_scalars": ", ".join([p for p in declared if not p.startswith("long in_")]),
+        "folded": ", ".join([*outs, *(f"{n}_fifo" for n in ins), *(f"{n}_offset" for n in outs), "opcode", *scalars]),
+        "places": [line for n in ins for line in _place(group, n)],
+        "read_whole": [_read_outer(group, n, "LANES") for n in ins],
+        "read_edge": [_read_outer(group, n, "m") for n in ins],
+        "receive": [line for n in ins for line in _receive(group, n)],
+        "lift": f"fold::lift(opcode{''.join(f', {n}[lane]' for n in ins)}, p.begin + row{passed})",
+        "result": [f"{of[n]} result_{n};" for n in outs],
+        "finish": f"fold::finish(opcode, all{''.join(f', result_{n}' for n in outs)}{passed});",
+        "write": [f"{n}[{n}_offset + at[{k}] + (p.first + i) * step[{k}]] = result_{n};" for k, n in enumerate(outs)],
+        "fifos": [
+            line
+            for n in ins
+            for line in (
+                f'hls::stream<{n}_beat> {n}_fifo("{n}");',
+                f"#pragma HLS STREAM variable={n}_fifo depth={FIFO_DEPTH}",
+            )
+        ],
+    }
+    return fill("reduce_outer.cpp", values).splitlines()
+
+
+def _slot(group: KernelGroup, name: str) -> int:
+    return list(operands(group)[0]).index(name)
+
+
+def _everyone(group: KernelGroup, name: str) -> bool:
+    return all(name in pointers(key) for key in group.keys)
+
+
+def _place(group: KernelGroup, name: str) -> list[str]:
+    """A row's first beat: reads count up from there, so that a compiler sees a burst."""
+    if not is_wide(group, name):
+        return []
+    return [f"const long {name}_first = ({name}_offset + at[{_slot(group, name)}] + p.first) / LANES;"]
+
+
+def _read_outer(group: KernelGroup, name: str, lanes: str) -> str:
+    """The line that reads vector v of a row, of which `lanes` lanes are wanted."""
+    k = _slot(group, name)
+    text = f"{name}[{name}_first + v]"
+    if is_wide(group, name):
+        text = text if lanes == "LANES" else f"{lanes} > 0 ? {text} : {name}_beat()"
+    else:
+        users = [key for key in group.keys if name in pointers(key)]
+        run = all(key.ins[NAMES.index(name[3:])].kind == LINEAR for key in users)
+        stride = "1" if run else f"step[{k}]"
+        at = f"{name}_offset + at[{k}] + p.first * {stride}".replace(" * 1", "")
+        width = "VECTORS * LANES" if lanes == "LANES" else "p.width"
+        text = f"ft_gather<LANES>({name} + {at}, v * LANES, {stride}, {width})"
+    line = f"{name}_to.write({text});"
+    return line if _everyone(group, name) else f"if ({k} < operands) {line}"
+
+
+def _receive(group: KernelGroup, name: str) -> list[str]:
+    """Lines that give a vector of an input its name."""
+    if _everyone(group, name):
+        return [f"const {name}_beat {name} = {name}_from.read();"]
+    return [f"{name}_beat {name}{{}};", f"if ({_slot(group, name)} < operands) {name} = {name}_from.read();"]
+
+
+def takes_turns(group: KernelGroup) -> bool:
+    """Whether the group's kernel has these stages: one input in beats, and no other that moves
+    along a row."""
+    _, _, (first, *others), _ = operands(group)
+    return is_wide(group, first) and all(
+        key.ins[NAMES.index(n[3:])].kind == SINGLE for n in others for key in group.keys if n in pointers(key)
+    )
+
+
+def short_rows(group: KernelGroup) -> list[str]:
+    """The text of the stages: `run_rows` and what it calls."""
+    of, outs, (first, *others), scalars = operands(group)
+    beat = f"hls::vector<{of[first]}, LANES>"
+    types = of | {first: beat}
+    passed = "".join(f", {v}" for v in scalars)
+    ins = [first, *others]
+    receive = [f"{beat} {first}{{}};", f"if (here) {first} = {first}_from.read();"]
+    for n in others:
+        receive += [
+            f"{of[n]} {n} = {n}_held[at.turn];",
+            f"if (here && at.piece == 0{_only(group, n, ' && ')}) {n} = {n}_from.read();",
+            f"{n}_held[at.turn] = {n};",
+        ]
+    fifos = [(f"{first}_beats", beat), *((f"{n}_fifo", types[n]) for n in [*ins, *outs])]
+    where = f"{first}_offset, {first}_stride, length, rows"
+    values: dict[str, str | list[str]] = {
+        "turns": str(constant("vitis/turns.h", "FT_TURNS")),
+        "streams": ", ".join(
+            [f"hls::stream<{types[n]}> &{n}_from" for n in ins] + [f"hls::stream<{of[n]}> &{n}_to" for n in outs]
+        ),
+        "scalars": ", ".join(["int opcode", *(f"long {v}" for v in scalars)]),
+        "kept": [f"{of[n]} {n}_held[FT_TURNS] = {{}};" for n in others],
+        "receive": receive,
+        "lift": f"fold::lift(opcode, {first}[lane]{''.join(f', {n}' for n in others)}, "
+        f"at.piece * LANES + lane{passed})",
+        "results": [f"{of[n]} result_{n};" for n in outs],
+        "finished": "".join(f", result_{n}" for n in outs) + passed,
+        "send": [f"{n}_to.write(result_{n});" for n in outs],
+        "pointers": ", ".join(signature(group)[0]),
+        "numbers": ", ".join([f"long {first}_offset", *(f"int {n}_stride" for n in of)]),
+        "fifos": [
+            line
+            for name, of_ in fifos
+            for line in (
+                f'hls::stream<{of_}> {name}("{name}");',
+                f"#pragma HLS STREAM variable={name} depth={FIFO_DEPTH}",
+            )
+        ],
+        "fetch": [
+            f"ft_fetch_turns<LANES>({first}, {first}_beats, {where});",
+            f"ft_align_turns<LANES>({first}_beats, {first}_fifo, {where});",
+            *(f"ft_fetch_each({n}, {n}_fifo, {n}_stride, {_rows(group, n)});" for n in others),
+        ],
+        "passed": ", ".join([f"{n}_fifo" for n in [*ins, *outs]] + ["opcode", *scalars]),
+        "leave": [f"ft_leave_each({n}, {n}_fifo, {n}_stride, rows);" for n in outs],
+    }
+    return fill("reduce_rows.cpp", values).splitlines()
+
+
+def turned(group: KernelGroup) -> list[str]:
+    """Lines of the kernel's loops that leave to these stages what they serve."""
+    of, _, (first, *_), scalars = operands(group)
+    strides = {n: f"G_KEPT_STRIDES(g)[{k}]" for k, n in enumerate(of)}
+    strides = {n: f"({_only(group, n, '')} ? {s} : 0)" if _only(group, n, "") else s for n, s in strides.items()}
+    passed = [n if n == first else f"{n} + (long)begin * {strides[n]}" for n in of]
+    passed += [f"{first}_offset + (long)begin * {strides[first]}", *strides.values()]
+    passed += ["opcode", *scalars, "operands", "G_INNER(g)"]
+    return [
+        "// Short rows at one distance from each other take turns.",
+        f"const int limit = LANES * {TURNED} / (VECTORS > 1 ? 2 : 1);",
+        "const bool whole = G_SPLITS(g) == 1 && G_CHUNKS(g) == 1 && G_INNER(g) <= limit;",
+        "if (whole && G_KEPT(g) == 1 && G_REDUCED(g) == 0 && G_INNER(g) > 0) {",
+        "    const int begin = ft_slab(G_ITEMS(g), ft_unit, ft_units);",
+        "    const int rows = ft_slab(G_ITEMS(g), ft_unit + 1, ft_units) - begin;",
+        f"    run_rows<fold>({', '.join(passed)}, rows);",
+        "    return;",
+        "}",
+    ]
+
+
+def _only(group: KernelGroup, name: str, before: str) -> str:
+    """The condition for an operand that not all members have."""
+    if all(name in pointers(key) for key in group.keys):
+        return ""
+    return f"{before}{list(operands(group)[0]).index(name)} < operands"
+
+
+def _rows(group: KernelGroup, name: str) -> str:
+    only = _only(group, name, "")
+    return f"{only} ? rows : 0" if only else "rows"

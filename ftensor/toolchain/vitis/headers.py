@@ -18,10 +18,10 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from ...errors import headers as errors
-from ...kernels.hls_path import hls_root
+from ...errors import build as errors
+from ...kernels.source import hls_root
 from ...runtime.command_words import file_word
-from ...table import complain
+from ...terminal import complain
 from .source import VITIS_INCLUDE, vitis_headers
 
 VARIABLE = "FTENSOR_AP_TYPES"

@@ -7,30 +7,30 @@ from typing import cast
 
 from ...image.manifest import JOINED
 from ...kernels import source as kernel_source
-from ...kernels.linked import BEGIN, Linked, StageKey
+from ...kernels.staged import BEGIN, Linked, StageKey
 from ..filling import fill
-from ..group import Group, arguments
+from ..group import KernelGroup, arguments
 from .interface import parameter_list
 from .linked import WORD, parameters
 from .staged import Text
 
 
-def sources(groups: Sequence[Group]) -> dict[str, str]:
+def sources(groups: Sequence[KernelGroup]) -> dict[str, str]:
     """A file's text for each linked graph among the groups, by the name of the kernel that begins
     it."""
     by_name = {group.name: group for group in groups}
     return {group.name: _source(group, by_name) for group in groups if begins(group)}
 
 
-def begins(group: Group) -> bool:
+def begins(group: KernelGroup) -> bool:
     """Whether a kernel is the one that begins a linked graph."""
     key = group.members[0]
     return isinstance(key, StageKey) and key.part == BEGIN
 
 
-def _source(begin: Group, by_name: dict[str, Group]) -> str:
+def _source(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> str:
     key = cast("StageKey", begin.members[0]).of
-    graph, whole = Linked(key), Text(Group("graph", (key,)))
+    graph, whole = Linked(key), Text(KernelGroup("graph", (key,)))
     kernels, passed = {0: begin.name}, dict[int, dict[str, str]]()
     for join, stream in zip(graph.joins, begin.joins, strict=True):
         for (k, port), unit in ((join.source, stream.source), (join.target, stream.to)):
@@ -40,7 +40,7 @@ def _source(begin: Group, by_name: dict[str, Group]) -> str:
     for k, part in enumerate(graph.parts):
         group = by_name[kernels[k]]
         streams = [passed[k][port] for port in part.names]
-        text = parameters(group, Text(Group("stage", (part.of,))))
+        text = parameters(group, Text(KernelGroup("stage", (part.of,))))
         declared.append(f'extern "C" void {group.name}(\n    {text});')
         if not group.started:
             call = f"{group.name}({', '.join(f'all.{name}' for name in streams)});"

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 
 from ...boards import Board
 from ...errors.build import feeds_itself, too_many_units
-from ..area.kernel import area
-from ..group import Group, StreamConnection
-from .interface import bundles
-from .placement import memories, place, unit_names
+from ..area.fit import area
+from ..group import KernelGroup, StreamConnection
+from .interface import bundles, memories, place, unit_names
 
 MOST_UNITS_OF_A_KERNEL = 31
 MOST_UNITS = 128  # of an image, as XRT counts them
@@ -22,14 +21,14 @@ MOST_UNITS = 128  # of an image, as XRT counts them
 COMMAS = (2022, 1)
 
 
-def banks(groups: Sequence[Group], board: Board | None = None) -> dict[str, dict[str, str]]:
+def banks(groups: Sequence[KernelGroup], board: Board | None = None) -> dict[str, dict[str, str]]:
     """The memory of each kernel's pointer arguments, by name; empty: the platform's choice."""
     placement = place(groups, board)
     return {group.name: memories(group, placement) for group in groups}
 
 
 def configuration(
-    groups: Sequence[Group],
+    groups: Sequence[KernelGroup],
     version: tuple[int, int],
     clock_mhz: float | None = None,
     streams: Sequence[StreamConnection] = (),
@@ -69,7 +68,7 @@ def configuration(
     return "\n".join(lines) + "\n"
 
 
-def dies(groups: Sequence[Group], board: Board | None) -> dict[str, str]:
+def dies(groups: Sequence[KernelGroup], board: Board | None) -> dict[str, str]:
     """The die of each compute unit on a board with HBM: the largest units first, each to the die
     with most room, which of equal ones is the first, where HBM is. A unit that is larger than that
     is left to v++, which spreads it; and so are all where banks of DDR lie beside each die."""

@@ -7,10 +7,9 @@ from typing import cast
 
 from ...kernels import fused
 from ...kernels import source as kernel_source
-from ...kernels.linked import BEGIN, StageKey
-from ...kernels.staged import FOLD, StagedKey
-from ...table import counted
-from ..group import Group
+from ...kernels.staged import BEGIN, FOLD, StagedKey, StageKey
+from ...terminal import counted
+from ..group import KernelGroup
 from .interface import interfaces, parameter_list, title
 from .staged import Text, headers, units
 from .text import fill
@@ -18,10 +17,10 @@ from .text import fill
 WORD = "uint64_t"  # in which kernels are told their rows and numbers
 
 
-def source(group: Group) -> str:
+def source(group: KernelGroup) -> str:
     """The text of one of the kernels."""
     key = cast("StageKey", group.members[0])
-    stages = Text(Group("stage", (key.of,)))
+    stages = Text(KernelGroup("stage", (key.of,)))
     own = key.of if key.part != BEGIN else _nothing(key.of)
     settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
     text, calls, fifos = "", list[str](), list[str]()
@@ -59,13 +58,13 @@ def source(group: Group) -> str:
     )
 
 
-def parameters(group: Group, stages: Text) -> str:
+def parameters(group: KernelGroup, stages: Text) -> str:
     """Those of the host, then the streams."""
     of_host = [parameter_list(group)] if group.started else []
     return ",\n    ".join([*of_host, *streams(group, stages)])
 
 
-def streams(group: Group, stages: Text) -> list[str]:
+def streams(group: KernelGroup, stages: Text) -> list[str]:
     """The parameters that are streams; `stages` are the text of the stage's own graph."""
     key = cast("StageKey", group.members[0])
     values = {f.name: f.value for f in key.streams}

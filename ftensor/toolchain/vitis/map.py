@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...kernels.key import BY_VALUE, SINGLE, KernelKey
-from ...kernels.parameters import NAMES
-from ...kernels.ports import PORT_BYTES, block_beats
-from ..group import Group, is_wide, slots
+from ...kernels.source import NAMES
+from ...kernels.workload import PORT_BYTES, block_beats
+from ..group import KernelGroup, is_wide, slots
 from .interface import interfaces, parameter_list, structure, title
 from .member import function_unit, sections, unit_parameters, units_of
-from .text import fill, table
-from .words import element, port_words
+from .text import element, fill, port_words, table
 
 # Beats that a FIFO between two stages holds: enough for the stages' latencies to differ.
 FIFO_DEPTH = 32
 
 
-def source(group: Group) -> str:
+def source(group: KernelGroup) -> str:
     """The text of a map group's kernel. ValueError for a beat beyond a port's 512 bits."""
     kernel, values = beats_of(group)
     values |= {"headers": [], "tables": kernel.tables(), "inputs": kernel.masks_now()}
@@ -29,7 +28,7 @@ def source(group: Group) -> str:
     return "\n".join(fill(part, values) for part in parts)
 
 
-def beats_of(group: Group) -> tuple[Beats, dict[str, str | list[str]]]:
+def beats_of(group: KernelGroup) -> tuple[Beats, dict[str, str | list[str]]]:
     """How a group's operands go in beats, and the places of templates that follow from it."""
     for name, users in slots(group):
         width = users[0][1].dtype.itemsize * group.lanes
@@ -58,7 +57,7 @@ def beats_of(group: Group) -> tuple[Beats, dict[str, str | list[str]]]:
 class Beats:
     """The texts that a group's operands make of the templates' places."""
 
-    group: Group
+    group: KernelGroup
     passed: tuple[str, ...]  # what the function unit takes besides the opcode
 
     @property

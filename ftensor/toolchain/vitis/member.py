@@ -7,15 +7,29 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...kernels import ctype
+from ...kernels import source
+from ...kernels.element_function import END_OF_SPACE, in_line, namespace
 from ...kernels.holes import inputs, output
 from ...kernels.key import BY_VALUE, COMPLEX, INDEX, MASK, POSITION, REAL, KernelKey
-from ...kernels.parameters import NAMES
-from ...kernels.spaces import END_OF_SPACE, namespace
-from ...kernels.unit import in_line
-from ..group import Group, slots, values
-from .text import arguments, expand, function, identifiers, substituted, tidy
-from .words import describe, element, lane_words, port_words, space_of, stored, text_of, value_lines, words
+from ...kernels.source import NAMES
+from ..group import KernelGroup, slots, values
+from .text import (
+    arguments,
+    describe,
+    element,
+    expand,
+    function,
+    identifiers,
+    lane_words,
+    port_words,
+    space_of,
+    stored,
+    substituted,
+    text_of,
+    tidy,
+    value_lines,
+    words,
+)
 
 
 @dataclass
@@ -41,14 +55,14 @@ class MemberText:
 
 def result_type(key: KernelKey, k: int) -> str:
     """The C type of what expression k yields."""
-    c = ctype.scalar(key.compute)
+    c = source.scalar(key.compute)
     kinds = {MASK: "bool", POSITION: "int", REAL: c, COMPLEX: f"ft_c{c}"}
     return kinds.get(key.outs[k].sees, f"ft_c{c}" if key.compute.is_complex else c)
 
 
 def _operand_types(key: KernelKey) -> list[tuple[str, str]]:
     """(C type, name) of what the expression takes: inputs, then parameters."""
-    c = ctype.scalar(key.compute)
+    c = source.scalar(key.compute)
     value = f"ft_c{c}" if key.compute.is_complex else c
     kinds = {MASK: "bool", POSITION: "int"}
     takes = [(kinds.get(p.sees, value), NAMES[k]) for k, p in enumerate(key.ins) if p.sees != INDEX]
@@ -62,13 +76,13 @@ def op_function(key: KernelKey, name: str) -> list[str]:
     used = identifiers(" ".join([*key.body, *(t for _, t in key.lets)]))
     if "FT_POSITION" in used:
         takes = [*takes, ("long", "position")]
-    c = ctype.scalar(key.compute)
+    c = source.scalar(key.compute)
     lets = [f"const {c} {n} = {expand(t, macros)};" for n, t in key.lets]
     head = f"static inline {result_type(key, 0)} {name}({', '.join(f'{t} {n}' for t, n in takes)})"
     return function(head, [*lets, f"return {expand(key.body[0], macros)};"])
 
 
-def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str]) -> MemberText:
+def pointwise_unit(group: KernelGroup, opcode: int, op_name: str, of: Mapping[str, str]) -> MemberText:
     """One element of a pointwise member: from the ports' elements to the output port's."""
     key = group.keys[opcode]
     if len(key.outs) != 1:
@@ -109,7 +123,7 @@ def sections(units: Sequence[MemberText], ops: dict[str, dict[str, list[str]]]) 
     return lines
 
 
-def units_of(group: Group) -> tuple[list[MemberText], dict[str, dict[str, list[str]]]]:
+def units_of(group: KernelGroup) -> tuple[list[MemberText], dict[str, dict[str, list[str]]]]:
     """The units of a pointwise group, and the op functions they call, by namespace and name."""
     ops: dict[str, dict[str, list[str]]] = {}
     units: list[MemberText] = []
@@ -221,7 +235,7 @@ def _switch(texts: Mapping[str, Sequence[int]]) -> list[str]:
     return [*lines, f"default: {last}", "}"]
 
 
-def function_unit(group: Group, units: Sequence[MemberText]) -> list[str]:
+def function_unit(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
     """The function that takes one element through the unit of an opcode."""
     of = port_words(group)
     takes = unit_parameters(group, units)
@@ -246,7 +260,7 @@ def function_unit(group: Group, units: Sequence[MemberText]) -> list[str]:
     return [*lines, f"    default: {last}", "    }", "}"]
 
 
-def unit_parameters(group: Group, units: Sequence[MemberText]) -> list[str]:
+def unit_parameters(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
     """What `function_unit` takes besides the opcode: all that any unit takes, in order."""
     wanted = {n for u in units for n in u.takes}
     names = [name for name, _ in slots(group) if name in wanted]

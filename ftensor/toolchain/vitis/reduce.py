@@ -5,24 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...kernels import reduction
+from ...kernels import holes
+from ...kernels.element_function import END_OF_SPACE, in_line, namespace
 from ...kernels.holes import inputs, output, parameter_values
 from ...kernels.key import BY_VALUE, KernelKey
-from ...kernels.parameters import NAMES
-from ...kernels.source import MAX_DIMS
-from ...kernels.spaces import END_OF_SPACE, namespace
-from ...kernels.unit import in_line
-from ..group import Group, pointers
-from .fold import inner_loops, operands
+from ...kernels.source import MAX_DIMS, NAMES
+from ..group import KernelGroup, pointers
+from .fold import inner_loops, operands, outer_loops, short_rows, takes_turns, turned
 from .interface import interfaces, parameter_list, title
-from .outer import outer_loops
-from .text import expand, fill, function, indented, table, tidy
-from .turns import short_rows, takes_turns, turned
-from .words import describe, element, lane_words, port_words, space_of, stored, value_lines, words
+from .text import (
+    describe,
+    element,
+    expand,
+    fill,
+    function,
+    indented,
+    lane_words,
+    port_words,
+    space_of,
+    stored,
+    table,
+    tidy,
+    value_lines,
+    words,
+)
 
 
 @dataclass(frozen=True)
-class Part:
+class MonoidFunction:
     """One function of an opcode's monoid: which it is, and its text."""
 
     opcode: int
@@ -36,12 +46,12 @@ class Part:
 
 def state_name(key: KernelKey) -> str:
     """The type of what a member folds."""
-    of = expand(reduction.fields(key)[0][0], words(key.compute))
+    of = expand(holes.fields(key)[0][0], words(key.compute))
     assert key.reduction is not None
     return f"state_{of.removeprefix('ft_')}" + ("_at" if key.reduction.arg else "")
 
 
-def source(group: Group) -> str:
+def source(group: KernelGroup) -> str:
     """The text of a reduction group's kernel.
 
     Members that fold different types of state each have a loop of their own. ValueError where
@@ -88,14 +98,14 @@ def source(group: Group) -> str:
     )
 
 
-def _inner(group: Group) -> list[str]:
+def _inner(group: KernelGroup) -> list[str]:
     """Loops along rows, and stages for short ones."""
     if not takes_turns(group):
         return inner_loops(group)
     return [*short_rows(group), "", *inner_loops(group, turned(group))]
 
 
-def parts_of(group: Group) -> list[Part]:
+def parts_of(group: KernelGroup) -> list[MonoidFunction]:
     """The functions of all members' monoids."""
     of = port_words(group)
     return [part for opcode in range(len(group.keys)) for part in _parts(group, opcode, of)]
@@ -103,10 +113,10 @@ def parts_of(group: Group) -> list[Part]:
 
 def struct_of(key: KernelKey) -> Mapping[str, str]:
     """The fields of what a member folds: C types by name."""
-    return {n: str(expand(t, words(key.compute))) for t, n in reduction.fields(key)}
+    return {n: str(expand(t, words(key.compute))) for t, n in holes.fields(key)}
 
 
-def _tables(group: Group) -> list[str]:
+def _tables(group: KernelGroup) -> list[str]:
     counts = [len(pointers(key)) for key in group.keys]
     if len(set(counts)) == 1:
         return []
@@ -117,11 +127,11 @@ def _tables(group: Group) -> list[str]:
 
 
 def _state(key: KernelKey, name: str) -> str:
-    fields = " ".join(f"{t} {n};" for t, n in reduction.fields(key))
+    fields = " ".join(f"{t} {n};" for t, n in holes.fields(key))
     return f"struct {name} {{ {expand(fields, words(key.compute))} }};"
 
 
-def _parts(group: Group, opcode: int, of: Mapping[str, str]) -> list[Part]:
+def _parts(group: KernelGroup, opcode: int, of: Mapping[str, str]) -> list[MonoidFunction]:
     """The functions of a member's monoid."""
     key = group.keys[opcode]
     state = state_name(key)
@@ -133,21 +143,21 @@ def _parts(group: Group, opcode: int, of: Mapping[str, str]) -> list[Part]:
         head = f"({', '.join(f'{t} {n}' for t, n in takes)})"
         text = tuple(tidy([expand(line, macros) for line in lines], result, takes))
         outer = tuple(n for _, n in takes)
-        parts.append(Part(opcode, space_of(key), what, outer, f"static inline {result} @{head}", text, name))
+        parts.append(MonoidFunction(opcode, space_of(key), what, outer, f"static inline {result} @{head}", text, name))
 
-    part("identity", state, [], ["FT_S r;", *reduction.identity(key), "return r;"])
+    part("identity", state, [], ["FT_S r;", *holes.identity(key), "return r;"])
     both = [(state, "p"), (state, "q")]
-    part("combine", state, both, ["FT_S r;", *reduction.combine(key), "return r;"])
+    part("combine", state, both, ["FT_S r;", *holes.combine(key), "return r;"])
 
     flat = in_line(key)
     lets = [f"const FT_V {name} = {text};" for name, text in key.lets]
-    lines = [*inputs(flat), *lets, *reduction.lift(key)]
+    lines = [*inputs(flat), *lets, *holes.lift(key)]
     named, slots_ = value_lines(key, " ".join(lines))
     takes = [(element(of[f"in_{NAMES[k]}"]), f"in_{NAMES[k]}") for k in range(len(key.ins))]
     takes += [("int", "position"), *(("long", v) for v in slots_)]
     part("lift", state, takes, [*named, *lines, "return lifted;"])
 
-    lines = [*reduction.state_outputs(key), *parameter_values(key)]
+    lines = [*holes.state_outputs(key), *parameter_values(key)]
     for k, p in enumerate(key.outs):
         *head, last = output(flat, k, p, key.body[k])
         value = last.split(" = ", 1)[1].removesuffix(";")
@@ -159,18 +169,18 @@ def _parts(group: Group, opcode: int, of: Mapping[str, str]) -> list[Part]:
     return parts
 
 
-def function_text(part: Part) -> list[str]:
+def function_text(part: MonoidFunction) -> list[str]:
     head = part.head.replace("@", part.name).replace("& ", "&")
     return function(head, part.lines)
 
 
-def shared(parts: list[Part]) -> dict[Part, Part]:
+def shared(parts: list[MonoidFunction]) -> dict[MonoidFunction, MonoidFunction]:
     """For each function the one that stands for it: the first of equal text."""
-    firsts: dict[tuple[object, ...], Part] = {}
+    firsts: dict[tuple[object, ...], MonoidFunction] = {}
     return {p: firsts.setdefault((p.space, p.head, p.lines), p) for p in parts}
 
 
-def _sections(parts: list[Part], keys: tuple[KernelKey, ...]) -> list[str]:
+def _sections(parts: list[MonoidFunction], keys: tuple[KernelKey, ...]) -> list[str]:
     lines: list[str] = []
     firsts = shared(parts)
     for space in dict.fromkeys(p.space for p in parts):
@@ -188,7 +198,7 @@ def _sections(parts: list[Part], keys: tuple[KernelKey, ...]) -> list[str]:
     return lines
 
 
-def _choice(parts: list[Part], what: str, head: str) -> list[str]:
+def _choice(parts: list[MonoidFunction], what: str, head: str) -> list[str]:
     """The function that picks an opcode's own."""
     firsts = shared(parts)
     opcodes: dict[str, list[int]] = {}
@@ -212,7 +222,7 @@ def _choice(parts: list[Part], what: str, head: str) -> list[str]:
     return [*lines, "}"]
 
 
-def _fold(group: Group, state: str, parts: list[Part]) -> list[str]:
+def _fold(group: KernelGroup, state: str, parts: list[MonoidFunction]) -> list[str]:
     """What the loop is told of one type of state: the opcodes' functions."""
     mine = [p for p in parts if state_name(group.keys[p.opcode]) == state]
     of, outs, ins, scalars = operands(group)
@@ -232,7 +242,7 @@ def _fold(group: Group, state: str, parts: list[Part]) -> list[str]:
     return [f"struct fold_{state} {{", *indented(lines), "};"]
 
 
-def _dispatch(group: Group, states: list[str]) -> list[str]:
+def _dispatch(group: KernelGroup, states: list[str]) -> list[str]:
     """The loop over the state that the opcode folds."""
     of, _, _, scalars = operands(group)
     passed = [*of, *(f"{n}_offset" for n in of), "opcode", *scalars]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from ...kernels.key import LOCATED, KernelKey
-from ...kernels.parameters import NAMES, indices
-from ...kernels.source import MAX_DIMS
-from ..group import Group, arguments, pointers, values
+from ...kernels.source import MAX_DIMS, NAMES, indices
+from ..group import KernelGroup, arguments, pointers, values
 from .interface import interfaces, parameter, parameter_list, title
 from .member import function_unit, sections, unit_parameters, units_of
-from .text import fill, table
-from .words import element, loaded, port_words
+from .text import element, fill, loaded, port_words, table
 
 # Reading what the step before may have written forbids to overlap them.
 IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.", "#pragma HLS PIPELINE off"]
@@ -39,7 +37,7 @@ NOTE = [
 ]
 
 
-def source(group: Group) -> str:
+def source(group: KernelGroup) -> str:
     """The text of the kernel of a rows group of one lane: any strides, one element per step."""
     units, ops = units_of(group)
     passed = unit_parameters(group, units)
@@ -84,7 +82,7 @@ def source(group: Group) -> str:
     )
 
 
-def _walked(group: Group, scatters: bool) -> dict[str, str | list[str]]:
+def _walked(group: KernelGroup, scatters: bool) -> dict[str, str | list[str]]:
     """What `walk` takes, and what calls it: the kernel, or a region with a process for results."""
     rest = ("geometry", "ft_unit", "ft_units", *([] if scatters else ["out0", "out0_offset"]))
     taken = [a for a in arguments(group) if a.name not in rest]
@@ -99,7 +97,7 @@ def _walked(group: Group, scatters: bool) -> dict[str, str | list[str]]:
     return {**values, "run": [*run, ""], "call": [*LEAVING, f"    run(out0, out0_offset, {passed});", "}"]}
 
 
-def uses(group: Group, names: list[str]) -> list[str]:
+def uses(group: KernelGroup, names: list[str]) -> list[str]:
     """The table of the operands that each opcode has."""
     return _masks("USES", [[n in pointers(key) for n in names] for key in group.keys])
 
@@ -116,12 +114,12 @@ def _located(key: KernelKey, name: str) -> bool:
     return name in ports and ports[name].kind == LOCATED
 
 
-def _differ(group: Group, names: list[str]) -> bool:
+def _differ(group: KernelGroup, names: list[str]) -> bool:
     """Whether an operand is located for some opcodes, and for others not."""
     return any(len({_located(key, n) for key in group.keys}) > 1 for n in names)
 
 
-def _located_table(group: Group, names: list[str]) -> list[str]:
+def _located_table(group: KernelGroup, names: list[str]) -> list[str]:
     masks = _masks("LOCATED", [[_located(key, n) for n in names] for key in group.keys])
     return ["// Which operands lie where the index operands lead to.", *masks]
 
@@ -131,7 +129,7 @@ def _now(name: str) -> str:
     return f"{name}_now" if name.startswith("in_") else name
 
 
-def _read(group: Group, name: str) -> str:
+def _read(group: KernelGroup, name: str) -> str:
     """A line that reads an operand's element; a bad index reads from the beginning."""
     words = port_words(group)
     of, slot = element(words[name]), list(words).index(name)
@@ -141,7 +139,7 @@ def _read(group: Group, name: str) -> str:
     return f"const {of} {_now(name)} = {text};"
 
 
-def _where(group: Group, name: str, there: str) -> str:
+def _where(group: KernelGroup, name: str, there: str) -> str:
     """An operand's element in this step, counted from its first."""
     slot = list(port_words(group)).index(name)
     base = f"at[{slot}] + i * step[{slot}]"
@@ -151,7 +149,7 @@ def _where(group: Group, name: str, there: str) -> str:
     return f"{base} + " + (there if located == {True} else f"(LOCATED[opcode][{slot}] ? {there} : 0)")
 
 
-def _locate(group: Group) -> list[str]:
+def _locate(group: KernelGroup) -> list[str]:
     """Where the index operands of the opcode lead to: `there`, below zero for a bad index."""
     words = port_words(group)
     names = list(words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...kernels.key import BY_VALUE, LINEAR, ROW, SINGLE
 from ...kernels.source import MAX_DIMS
-from ..group import Group
+from ..group import KernelGroup
 from .map import FIFO_DEPTH, beats_of
 from .rows import uses
 from .text import fill
@@ -12,7 +12,7 @@ from .text import fill
 PARTS = ("map_head.cpp", "map_beat.cpp", "map_compute.cpp", "rows_wide.cpp")
 
 
-def source(group: Group) -> str:
+def source(group: KernelGroup) -> str:
     """The text of the kernel. ValueError for operands that do not come in beats."""
     for key in group.keys:
         kinds = {p.kind for p in key.ins} - {BY_VALUE}

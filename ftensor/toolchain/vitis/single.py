@@ -6,13 +6,11 @@ import re
 import textwrap
 from pathlib import Path
 
-from ...kernels.board_skeleton import board_skeleton_of
 from ...kernels.key import Key
-from ...kernels.skeleton import Parameter
-from ..group import Group, launch_parameters
+from ...kernels.skeleton import Parameter, board_skeleton_of
+from ..group import KernelGroup, launch_parameters
 from .interface import interfaces, parameter_list, title
-from .text import Word, expand, fill, indented
-from .words import scalar
+from .text import Word, expand, fill, indented, scalar
 
 # The words of the skeleton's own lines; those of the helpers stay macros.
 _WORDS: dict[str, Word] = {
@@ -41,7 +39,7 @@ _WORDS: dict[str, Word] = {
 _NOT_HERE = ("FT_NAME", "FT_N", "FT_GRID_STRIDE")
 
 
-def source(group: Group) -> str:
+def source(group: KernelGroup) -> str:
     """The text of a group whose skeleton has a parameter list of its own."""
     if group.joint:
         return _joint(group)
@@ -62,14 +60,14 @@ def source(group: Group) -> str:
     )
 
 
-def _vectors(group: Group) -> list[str]:
+def _vectors(group: KernelGroup) -> list[str]:
     """What a kernel includes whose ports are vectors by their type, or which has FIFOs."""
     wide = any("hls::vector" in a.c for a in group.arguments)
     includes = ["#include <hls_stream.h>"] if group.kind.staged and not group.kind.template else []
     return [*includes, "#include <hls_vector.h>"] if wide else includes
 
 
-def _joint(group: Group) -> str:
+def _joint(group: KernelGroup) -> str:
     """Several bodies, each with its settings in a namespace of its own, behind an opcode."""
     lines, calls = [], []
     for key in group.bodies:
@@ -130,7 +128,7 @@ def _parameters(key: Key) -> list[Parameter]:
     return [*((what, wide.get(name, c), name) for what, c, name in passed), *also]
 
 
-def _passed(group: Group, key: Key) -> list[str]:
+def _passed(group: KernelGroup, key: Key) -> list[str]:
     """What a body is passed: arguments of the kernel as what they are to it."""
     by_name = {a.name: a for a in group.arguments}
     passed = []
@@ -172,7 +170,7 @@ def _parts(text: str) -> tuple[list[str], list[str]]:
     return _lines(before), [line for line in body if not line.lstrip().startswith("FT_PORT(")]
 
 
-def _kernel(group: Group, text: str) -> list[str]:
+def _kernel(group: KernelGroup, text: str) -> list[str]:
     """The skeleton as HLS C++: its words replaced, the interface spelt out."""
     before, (opening, *rest) = _parts(text)
     head = [f'extern "C" void {group.name}(', f"    {parameter_list(group)})"]

@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import Path
 
 from ...errors.build import no_vitis_headers
-from ...kernels.hls_path import hls_root
-from ...kernels.linked import StageKey
-from ..group import Group, arguments
+from ...kernels.source import hls_root
+from ...kernels.staged import StageKey
+from ..group import KernelGroup, arguments
 
 _INCLUDED = re.compile(r'^#include ["<](.+)[">]$', re.M)
 VITIS_INCLUDE = "FTENSOR_VITIS_INCLUDE"
@@ -26,7 +26,7 @@ def headers() -> dict[str, Path]:
     return {f"ftensor/{path.relative_to(hls_root()).as_posix()}": path for path in paths}
 
 
-def source(group: Group) -> str:
+def source(group: KernelGroup) -> str:
     """The text of the one .cpp file that makes the group's kernel.
 
     ValueError for a group that cannot be one kernel: members whose ports differ in width, wider
@@ -58,7 +58,7 @@ def whole(text: str) -> str:
     return _INCLUDED.sub(lambda match: there(hls_root(), match), text)
 
 
-def flushing(group: Group) -> str:
+def flushing(group: KernelGroup) -> str:
     """The text for a C simulation that takes subnormal numbers for zeros: the kernel is a function
     of its own, which no compiler begins before the processor has been told so."""
     head, kernel = source(group).split(f'extern "C" void {group.name}(', 1)

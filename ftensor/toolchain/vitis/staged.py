@@ -1,4 +1,4 @@
-"""HLS sources of graphs: a DATAFLOW region of stages, whose arithmetic is the units' own text."""
+"""HLS sources of graphs as a DATAFLOW region of stages."""
 
 from __future__ import annotations
 
@@ -6,23 +6,64 @@ from collections.abc import Sequence
 from typing import cast
 
 from ...dtypes import dtype
-from ...kernels import ctype, fused, spaces
+from ...kernels import element_function, fused
+from ...kernels import source as ctype
 from ...kernels import source as kernel_source
-from ...kernels.pass_words import unit_text
 from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
+from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
-from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, TRANSFORM, WIDE, Fifo, Stage, StagedKey, Stages, value_type
-from ...kernels.transform import Transform
-from ..group import Group, arguments, word
+from ...kernels.staged import (
+    ELEMENTS,
+    FOLD,
+    LOAD,
+    OF_ROWS,
+    TRANSFORM,
+    WIDE,
+    DataflowStage,
+    Fifo,
+    StagedKey,
+    Stages,
+    value_type,
+)
+from ...kernels.transform import RowTransform
+from ..group import KernelGroup, arguments, word
+from ..transform_steps import FEW, TransformSteps
 from .interface import interfaces, parameter_list, title
-from .staged_transform import HlsSteps
 from .text import fill
+
+
+class HlsSteps(TransformSteps):
+    """Its steps: functions of hls/vitis/transform.h, whose constants are template arguments."""
+
+    def called(self, word: str, constants: Sequence[int | str], passed: Sequence[str]) -> str:
+        """A call."""
+        return f"ft_{word}<{', '.join(map(str, constants))}>({', '.join(passed)})"
+
+    def halves(self, name: str, delay: int) -> None:
+        """A memory for each lane, which is written where it was just read."""
+        self.memories.append(f"{self.of} {name}[{delay}][{self.course.lanes // 2}];")
+        which = "complete dim=0" if delay <= FEW else "dim=2 complete"
+        self.memories.append(f"#pragma HLS ARRAY_PARTITION variable={name} {which}")
+        if delay > FEW:
+            self.apart.append(f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={delay} true")
+
+    def rows(self, name: str) -> None:
+        """A memory for each lane."""
+        self.memories.append(f"{self.of} {name}[2][BEATS][LANES];")
+        self.memories.append(f"#pragma HLS ARRAY_PARTITION variable={name} dim=3 complete")
+
+    def table(self, name: str, size: str, rows: Sequence[str]) -> None:
+        """A constant."""
+        self.tables += [f"static const {self.of} {name}{size} = {{"]
+        self.tables += [*(f"    {{{row}}}," for row in rows), "};"]
+        self.tables.append(f"#pragma HLS ARRAY_PARTITION variable={name} dim=2 complete")
+
 
 # A pair of floats that goes through a port of beats is one number there.
 _PORT_WORDS = {"ft_half": "uint16_t", "ft_cfloat": "uint64_t"}
 
 
-def source(group: Group) -> str:
+def source(group: KernelGroup) -> str:
     """The text of a graph's kernel."""
     return Text(group).source()
 
@@ -30,7 +71,7 @@ def source(group: Group) -> str:
 class Text:
     """The places of the templates: of a graph's kernel, and of single stages."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: KernelGroup) -> None:
         self.group, self.key = group, cast("StagedKey", group.members[0])
         self.stages, self.functions = Stages(self.key), functions(self.key, "vitis")
         self.numbers = [
@@ -76,7 +117,7 @@ class Text:
             },
         )
 
-    def stage(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+    def stage(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """A stage's functions, its calls, and a FIFO of its own."""
         if stage.kind in (ELEMENTS, OF_ROWS):
             return self._computes(k, stage)
@@ -88,7 +129,7 @@ class Text:
 
     # Ports
 
-    def _moves(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+    def _moves(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Reads an operand, or writes one."""
         key, load = self.key, stage.kind == LOAD
         port = (key.ins if load else key.outs)[stage.port]
@@ -127,7 +168,7 @@ class Text:
 
     # Arithmetic
 
-    def _computes(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+    def _computes(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Calls of units, on each element or on what is of a row."""
         key, wide = self.key, stage.kind == ELEMENTS
         into = self.stages.into(k)
@@ -158,7 +199,7 @@ class Text:
         )
         return text, [self._call(stage.name, [f.name for f in fifos], stage)], []
 
-    def _folds(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+    def _folds(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """A fold of rows: states side by side, and a tree of these."""
         key, (c,) = self.key, stage.calls
         into = self.stages.into(k)
@@ -197,11 +238,11 @@ class Text:
             [f'hls::stream<ft_vec<{of}_s>, 32> {states}("{states}");'],
         )
 
-    def _transforms(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+    def _transforms(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """A transform of rows."""
         key, (c,) = self.key, stage.calls
         unit, course = key.calls[c].unit, key.course
-        assert isinstance(unit, Transform)
+        assert isinstance(unit, RowTransform)
         (into,) = self.stages.into(k)
         out = [f for v in stage.gives for f in self._out(k, v)]
         of = value_type(key.dtypes[into.value])
@@ -242,15 +283,15 @@ class Text:
                 named.append(f"const {of} v{v} = in_v{v}[ft_lane];")
         return kept, reads, named
 
-    def _numbers(self, stage: Stage) -> list[tuple[str, str]]:
+    def _numbers(self, stage: DataflowStage) -> list[tuple[str, str]]:
         """The numbers that a stage takes."""
         used = {name for c in stage.calls for name in fused.numbers(self.key, c)}
         return [one for one in self.numbers if one[1] in used]
 
-    def _scalars(self, stage: Stage) -> str:
+    def _scalars(self, stage: DataflowStage) -> str:
         return ", ".join([*(f"{c}{name}" for c, name in self._numbers(stage)), "int rows"])
 
-    def _call(self, name: str, fifos: Sequence[str], stage: Stage) -> str:
+    def _call(self, name: str, fifos: Sequence[str], stage: DataflowStage) -> str:
         passed = [*fifos, *(name for _, name in self._numbers(stage)), "n"]
         return f"{name}({', '.join(passed)})"
 
@@ -291,9 +332,9 @@ def headers(key: StagedKey) -> list[str]:
 
 def units(key: StagedKey) -> list[str]:
     """The units' functions, in a namespace for each compute type."""
-    each = tuple([u for u in key.units if not isinstance(u, Transform)])
+    each = tuple([u for u in key.units if not isinstance(u, RowTransform)])
     keys = [u.key(key.lanes) for u in each]
     wanted = {name for k in keys for name in kernel_source.helper_files(k)}
     texts = [unit_text(u, fused.unit_name(key, u)) for u in each]
-    files = [f'#include "ftensor/{name}"' for name in spaces.OF_ALL_TYPES if name in wanted]
-    return [*files, *spaces.namespaces(keys, lambda k, _: texts[k])]
+    files = [f'#include "ftensor/{name}"' for name in element_function.OF_ALL_TYPES if name in wanted]
+    return [*files, *element_function.namespaces(keys, lambda k, _: texts[k])]

@@ -14,11 +14,9 @@ from ...errors.image import ImageError
 from ...image import xclbin
 from ...image.manifest import Manifest
 from ...runtime.command_words import file_word
-from ..group import Group
-from ..jobs.job import Job, content_key
-from ..jobs.state import write_whole
-from ..jobs.workspace import Source, Workspace
-from ..target import version_text, which
+from ..group import KernelGroup
+from ..jobs.workspace import Job, Source, Workspace, content_key, write_whole
+from ..make import version_text, which
 from . import link
 
 NEWEST = (2023, 1)  # what a dry run without Vitis takes for granted
@@ -59,7 +57,7 @@ class Vitis:
         version = ".".join(map(str, self.version)) if self._version_text else "not here"
         return {"v++": version + (f" build {build[1]}" if build else "")}
 
-    def sources(self, groups: Sequence[Group], folders: Workspace) -> list[Source]:
+    def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
         """The C++ that v++ gets."""
         from ..csim import write_sources
 
@@ -85,7 +83,7 @@ class Vitis:
         )
         return Job(name, command, output, folders.logs / f"{name}.log", key, source.size)
 
-    def link(self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace) -> Job:
+    def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
         """`v++ --link` of all kernels; writes link.cfg."""
         configuration = link.configuration(groups, self.version, self.clock_mhz, board=self.board)
         write_whole(folders.link_configuration, configuration)
@@ -116,17 +114,17 @@ class Vitis:
             file_word(folders.logs / name),
         ]
 
-    def banks(self, groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
+    def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
         """As link.cfg has them."""
         return link.banks(groups, self.board)
 
-    def image(self, linked: Path, groups: Sequence[Group], manifest: Manifest) -> tuple[bytes, Manifest]:
+    def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
         """v++'s xclbin with the manifest in it. BuildError when it is no xclbin."""
         try:
             container = xclbin.read(linked.read_bytes())
         except ImageError as problem:
             raise linked_image_unusable(linked, problem) from None
         manifest = replace(manifest, uuid=str(container.uuid), platform=container.platform or self.platform)
-        kept = [s for s in container.sections if s.kind != xclbin.Kind.USER_METADATA]
-        mine = xclbin.Section(xclbin.Kind.USER_METADATA, "ftensor", manifest.to_json().encode())
+        kept = [s for s in container.sections if s.kind != xclbin.SectionKind.USER_METADATA]
+        mine = xclbin.Section(xclbin.SectionKind.USER_METADATA, "ftensor", manifest.to_json().encode())
         return xclbin.write(container.with_sections([*kept, mine])), manifest

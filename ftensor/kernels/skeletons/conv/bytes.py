@@ -8,15 +8,12 @@ from math import prod
 
 from ....dtypes import dtype, int8
 from ... import source
-from ...ports import PORT_BYTES
+from ...inventory_terms import Asked, KernelArgument, Record
 from ...skeleton import Parameter, register
 from ...source import constant
-from ...words import Argument, Asked, Record
-from ...work import Access, Ints, KernelLaunch, LocalMemory, Loop
-from .conv import Conv, burst_of, strips_of, turns
-from .geometry import ConvGeometry, alike
-from .key import DEPTH, BoardConv, ConvKey
-from .pack import ConvPack, ConvPackGeometry
+from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
+from .conv import Conv, ConvPack, ConvPackGeometry, burst_of, strips_of, turns
+from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, alike
 
 FILTERS, VECTORS = 16, 16  # of a tile
 OUT = constant("vitis/conv_bytes.cpp", "OUT")
@@ -79,7 +76,7 @@ class ConvBytes(_Bytes, Conv):
         """Results are of four bytes each."""
         return {**super().beats(key), "out": OUT}
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Five stages: planes, panels, the sums, what puts results side by side, what stores."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -89,15 +86,15 @@ class ConvBytes(_Bytes, Conv):
             loop.name: loop
             for loop in (
                 strips_of(g, items),
-                Loop("weights", items * (1 + depth), items, 1, True, False, "panels"),
-                Loop("first_strip", items * beats, items, 1, False, False, "sums"),
-                Loop("depth", 0, 0, 1, False, True, "sums"),
-                *(Loop(name, 0, 0, 1, False, False, "sums") for name in ("leave", "across")),
-                Loop("keep", 0, 0, 1, False, False, "gather"),
-                Loop("pieces", 0, 0, 1, False, False, "gather"),
-                *(Loop(name, 0, 0, 1, False, False, "gather") for name in ("rows", "pass")),
-                *(Loop(n, 0, 0, 1, False, False, "store") for n in ("head", "beats", "tail")),
-                *(Loop(n, 0, 0, 1, False, False, "store") for n in ("elements", "columns")),
+                PipelinedLoop("weights", items * (1 + depth), items, 1, True, False, "panels"),
+                PipelinedLoop("first_strip", items * beats, items, 1, False, False, "sums"),
+                PipelinedLoop("depth", 0, 0, 1, False, True, "sums"),
+                *(PipelinedLoop(name, 0, 0, 1, False, False, "sums") for name in ("leave", "across")),
+                PipelinedLoop("keep", 0, 0, 1, False, False, "gather"),
+                PipelinedLoop("pieces", 0, 0, 1, False, False, "gather"),
+                *(PipelinedLoop(name, 0, 0, 1, False, False, "gather") for name in ("rows", "pass")),
+                *(PipelinedLoop(n, 0, 0, 1, False, False, "store") for n in ("head", "beats", "tail")),
+                *(PipelinedLoop(n, 0, 0, 1, False, False, "store") for n in ("elements", "columns")),
             )
         }
         for x in alike(key, g, begin, end):
@@ -207,14 +204,14 @@ class ConvBytesPack(_Bytes, ConvPack):
         """All in vectors."""
         return {"planes": key.lanes, "panels": key.rows, "x": key.lanes}
 
-    def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
+    def arguments(self, key: ConvKey) -> tuple[KernelArgument, ...]:
         """Weights that lie in line by a port of beats, too."""
         own = super().arguments(key)
         at = [a.name for a in own].index("weight") + 1
         beats = f"const hls::vector<char, {key.lanes}> *"
-        return (*own[:at], Argument("weight_beats", "*", beats, "weight"), *own[at:])
+        return (*own[:at], KernelArgument("weight_beats", "*", beats, "weight"), *own[at:])
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Pieces of planes in stages, and panels beside them."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         rows, taps = key.rows, len(g.taps)
@@ -225,11 +222,13 @@ class ConvBytesPack(_Bytes, ConvPack):
         read = self._weights(key, g, begin, stop) if line else 0
         return [
             *self.plane_loops(launch, unit),
-            Loop("weights", read, panels * chunks * line, 1, True, False, "read_weights"),
-            Loop("words", panels * rows * words * line, filters * line, 1, False, False, "panels"),
-            Loop("elements", panels * rows * each * (not line), filters * (not line), 1, True, False, "panels"),
-            Loop("steps", panels * each, panels * chunks, 1, False, False, "panels"),
-            Loop("panels", panels * (1 + each), min(panels, 1), 1, True, False, "write_panels"),
+            PipelinedLoop("weights", read, panels * chunks * line, 1, True, False, "read_weights"),
+            PipelinedLoop("words", panels * rows * words * line, filters * line, 1, False, False, "panels"),
+            PipelinedLoop(
+                "elements", panels * rows * each * (not line), filters * (not line), 1, True, False, "panels"
+            ),
+            PipelinedLoop("steps", panels * each, panels * chunks, 1, False, False, "panels"),
+            PipelinedLoop("panels", panels * (1 + each), min(panels, 1), 1, True, False, "write_panels"),
         ]
 
     @staticmethod

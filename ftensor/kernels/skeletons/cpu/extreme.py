@@ -8,12 +8,12 @@ from typing import Annotated
 
 from .... import dtypes
 from ....dtypes import dtype
-from ... import ctype
+from ... import source
 from ...geometry import Geometry, Long, Many
+from ...inventory_terms import KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
-from ...words import KernelTarget
-from ...work import Ints
+from ...workload import Ints
 
 # What every other element of a dtype comes before or equals: the least, and the greatest.
 _WORST = {
@@ -77,11 +77,11 @@ class Extreme(Skeleton[ExtremeKey]):
 
     def parameters(self, key: ExtremeKey) -> tuple[Parameter, ...]:
         """Values, places, the input; offsets; the geometry."""
-        of = ctype.scalar(key.dtype)
+        of = source.scalar(key.dtype)
         names = ("values", "places", "in") if key.values else ("places", "in")
         return (
             *([("*", f"{of} *", "values")] if key.values else []),
-            ("*", f"{ctype.scalar(key.place)} *", "places"),
+            ("*", f"{source.scalar(key.place)} *", "places"),
             ("*", f"const {of} *", "in"),
             *(("long", "long ", f"{name}_offset") for name in names),
             ("*", "const long *", "geometry"),
@@ -90,7 +90,7 @@ class Extreme(Skeleton[ExtremeKey]):
     def defines(self, key: ExtremeKey) -> dict[str, object]:
         """What is looked for."""
         return {
-            "FT_PLACE": ctype.scalar(key.place),
+            "FT_PLACE": source.scalar(key.place),
             "FT_SMALLEST": int(key.smallest),
             "FT_VALUES": int(key.values),
             "FT_WORST": _WORST[key.dtype.name][key.smallest],

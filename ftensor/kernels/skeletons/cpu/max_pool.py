@@ -10,10 +10,10 @@ from typing import Annotated, NamedTuple
 
 from ....dtypes import dtype
 from ...geometry import Geometry, Many
+from ...inventory_terms import KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
-from ...words import KernelTarget
-from ...work import Ints
+from ...workload import Ints
 from ..elements import element_defines, element_helpers, element_type
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from ....dtypes import dtype, int32
 from ....iterator.shape import Ints
 from ... import source
+from ...element_function import dropped_words
 from ...key import Key
 from ...skeleton import Parameter, Skeleton, register, skeleton_of
-from ...spaces import dropped_words
 
 # What a text defines and calls that another text may define, too.
 _OWN = re.compile(r"\b(?:ft[a-z]?_\w+|FT_[CSX](?:_\w+)?|unit_\d\w*|pass_\d\w*)\b")

@@ -8,9 +8,9 @@ from typing import Annotated
 
 from ....dtypes import dtype, int64
 from ...geometry import Geometry, Long, Many
+from ...inventory_terms import KernelTarget
 from ...skeleton import Parameter, Skeleton, register
-from ...words import KernelTarget
-from ...work import Ints
+from ...workload import Ints
 from ..sort import BITS
 
 

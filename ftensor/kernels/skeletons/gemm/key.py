@@ -10,13 +10,11 @@ from typing import Annotated
 
 from ....dtypes import dtype
 from ....iterator.shape import numel
-from ... import ctype
-from ...board_skeleton import BoardSkeleton
+from ... import source
 from ...geometry import Each, Geometry, Many
-from ...operators import distance, operator_cycles
-from ...skeleton import Parameter
-from ...words import Option, Record, table_lines
-from ...work import Ints, KernelLaunch, Loop
+from ...inventory_terms import Option, Record, table_lines
+from ...skeleton import BoardSkeleton, Parameter
+from ...workload import Ints, KernelLaunch, PipelinedLoop, distance, operator_cycles
 
 DIRECT, PACKED, ALONG = "direct", "packed", "along"
 ADDED = 2  # the mode in which something is added to a product (hls/gemm.h)
@@ -96,7 +94,7 @@ class Gemm(BoardSkeleton[GemmKey]):
             for i, name in enumerate(self.operands_in_order)
         ]
         parameters += [("long", "long ", f"{name}_offset") for name in self.offsets]
-        real = ctype.scalar(key.dtype)
+        real = source.scalar(key.dtype)
         ends = ("_re", "_im")[: key.parts]
         if self.scaled:
             parameters += [(real, f"{real} ", f"{n}{end}") for n in ("alpha", "beta") for end in ends]
@@ -155,7 +153,7 @@ class Gemm(BoardSkeleton[GemmKey]):
         """A product and a sum for each term, four of both for complex numbers; packing has none."""
         return self.scaled * 2 * key.parts**2 * numel(shapes[0]) * shapes[1][-1]
 
-    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
         """The batch dims of each item."""
         return sum(loop.entries for loop in loops) * len(self.product(launch).batch)
 
@@ -167,7 +165,7 @@ class Gemm(BoardSkeleton[GemmKey]):
 
 def element(key: GemmKey) -> str:
     """The C type of an element in memory."""
-    return ctype.MEMORY[key.dtype.name]
+    return source.MEMORY[key.dtype.name]
 
 
 def recurrence(key: GemmKey) -> int:

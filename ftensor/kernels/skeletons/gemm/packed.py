@@ -1,23 +1,169 @@
-"""gemm: products of packed matrices (hls/skeleton/gemm.h)."""
+"""gemm, gemm_pack: products of packed panels, and the packing (hls/skeleton/gemm.h, gemm_pack.h)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, NamedTuple
 
 from ....dtypes import dtype
-from ... import ctype
+from ... import source
+from ...geometry import Geometry, Long, Many
+from ...inventory_terms import ROOMY, SOME, Asked, KernelArgument, KernelTarget
 from ...key import lanes_for
-from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
-from ...words import ROOMY, SOME, Argument, Asked, KernelTarget
-from ...work import Access, KernelLaunch, LocalMemory, Loop, members_in
-from .along import along_key, along_serves
-from .direct import direct_key
+from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, members_in
+from .direct import along_key, along_serves, direct_key
 from .key import ALONG, DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, products, turns
-from .pack import pack_key
-from .places import panel_beats, places
+
+
+def places(key: GemmKey) -> dict[str, str]:
+    """What the places of the templates hold."""
+    return {
+        "distance": str(turns(key)),
+        "parts": str(key.parts),
+        "vectors": str(key.vectors),
+        "step": str(key.columns * key.parts),
+    }
+
+
+def panel_beats(key: GemmKey) -> dict[str, int]:
+    """Numbers of a beat of each panel."""
+    most = PORT_BYTES * key.parts // key.dtype.compute.itemsize
+    return {"a_panels": key.rows * key.parts, "b_panels": min(key.columns * key.parts, most)}
+
+
+@cache
+def pack_key(packed: GemmKey) -> GemmKey:
+    """The kernel that makes the panels which `packed` reads."""
+    return GemmKey("gemm_pack", packed.dtype, 1, packed.rows, packed.columns)
+
+
+@dataclass(frozen=True)
+class PackSide(Geometry):
+    """What a launch is told of one of the matrices: its panels' rows, the strides across them and
+    along the depth, and of its batch dims the sizes and strides."""
+
+    prefix = "S"
+    rows: int
+    panels: int
+    depth: int
+    across: Long
+    along: Long
+    matrices: int
+    batch: Annotated[Ints, Many("dims")] = ()
+    steps: Annotated[Ints, Many("dims")] = ()
+
+
+@dataclass(frozen=True)
+class PackGeometry(Geometry):
+    """What a launch is told: of a, then the same of b."""
+
+    a: PackSide
+    b: PackSide
+
+
+class Pack(Gemm):
+    """For each step along the depth the elements of a panel's rows side by side."""
+
+    name = "gemm_pack"
+    geometry = PackGeometry
+    staged = True
+    template = "gemm_pack.cpp"
+    operands_in_order = ("a_panels", "b_panels", "a", "b")
+    written = 2
+    offsets = ("a", "b")
+    scaled = False
+
+    def word_of(self, key: GemmKey, operand: str) -> str:
+        """Panels hold numbers as they are computed."""
+        return source.scalar(key.dtype) if operand.endswith("panels") else element(key)
+
+    def beats(self, key: GemmKey) -> Mapping[str, int]:
+        """Panels leave in vectors."""
+        return panel_beats(key)
+
+    def places(self, key: GemmKey) -> dict[str, str]:
+        """Those of both templates."""
+        return places(key)
+
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
+        """For each matrix those that read a panel, and the one that writes it."""
+        key, g = launch.key, PackGeometry.unpack(launch.geometry)
+        loops, chunk = [], constant("vitis/gemm_pack.cpp", "CHUNK")
+        for stage, x, width in (("a", g.a, key.rows), ("b", g.b, key.columns)):
+            chunks = -(-x.depth // chunk)
+            begin, end = launch.slab(x.panels * x.matrices * chunks, unit)
+            beats = -(-width * key.dtype.compute.itemsize // PORT_BYTES)
+            # The last panel may have fewer rows, the last chunk of each fewer steps.
+            period, rows = x.panels * chunks, x.rows - (x.panels - 1) * width
+            steps = x.depth - (chunks - 1) * chunk
+            below = members_in(begin, end, period, period - chunks, period)
+            last = members_in(begin, end, chunks, chunks - 1, chunks)
+            corner = members_in(begin, end, period, period - 1, period)
+            for items, m, n in (
+                (end - begin - below - last + corner, width, chunk),
+                (below - corner, rows, chunk),
+                (last - corner, width, steps),
+                (corner, rows, steps),
+            ):
+                loops += [
+                    PipelinedLoop(name, items * trips, items, interval, True, False, stage)
+                    for name, trips, interval in _reading(x, width, m, n, key.parts)
+                ]
+                loops.append(PipelinedLoop("steps", items * n * beats, items, 1, False, False, stage))
+        return loops
+
+    def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
+        """A chunk of a row panel, and of a column panel."""
+        bits, chunk = 8 * key.dtype.compute.itemsize, constant("vitis/gemm_pack.cpp", "CHUNK")
+        return [LocalMemory(chunk, bits, key.rows), LocalMemory(chunk, bits, key.columns)]
+
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
+        """Every matrix once in, and its panels out."""
+        key, g = launch.key, PackGeometry.unpack(launch.geometry)
+        size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
+        transfers = []
+        for name, x, width in (("a", g.a, key.rows), ("b", g.b, key.columns)):
+            steps, elements = x.matrices * x.panels * x.depth, x.matrices * x.rows * x.depth
+            step = width * compute
+            beats = steps * -(-step // PORT_BYTES)
+            transfers.append(Access(f"{name}_panels", True, steps * step, beats, 0, 0))
+            burst = _pack_group() if x.along == 1 else width if x.across == 1 else 1
+            moved = elements * size
+            accesses, longest = elements * key.parts, burst * key.parts
+            transfers.append(Access(name, False, moved, accesses, longest, moved))
+        return transfers
+
+    def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
+        """The batch dims of each panel."""
+        dims = len(PackGeometry.unpack(launch.geometry).a.batch)
+        return sum(loop.entries for loop in loops) * dims
+
+    def extent(self, launch: KernelLaunch) -> str:
+        """Rows and depth of a, columns and depth of b."""
+        g = PackGeometry.unpack(launch.geometry)
+        return f"{g.a.rows}x{g.a.depth} {g.b.rows}x{g.b.depth}"
+
+
+def _pack_group() -> int:
+    """Elements of a row that are one burst."""
+    return constant("vitis/gemm_pack.cpp", "GROUP")
+
+
+def _reading(x: PackSide, width: int, m: int, n: int, parts: int) -> list[tuple[str, int, int]]:
+    """(name, trips, interval) of the loops that read m rows of n elements for a panel."""
+    if x.along == 1:
+        whole, rest = divmod(n, _pack_group())
+        return [("rows_in_line", m * whole, _pack_group() * parts), ("ends_of_rows", m * rest, parts)]
+    if x.across == 1 and m == width:
+        return [("columns_in_line", n, width * parts)]
+    return [("elements", m * n, parts)]
+
+
+register(Pack())
 
 
 def packed_key(of: dtype, target: KernelTarget) -> GemmKey:
@@ -37,7 +183,7 @@ def packed_key(of: dtype, target: KernelTarget) -> GemmKey:
     return GemmKey("gemm", of, lanes, 6, 1, 16)
 
 
-class Block(NamedTuple):
+class TileGroup(NamedTuple):
     """Items of a packed product that are alike: how many, and of each its rows and columns.
 
     `way` is how results leave: "vectors", "lines" or "elements", as in hls/vitis/gemm.cpp.
@@ -62,7 +208,7 @@ class Packed(Gemm):
 
     def word_of(self, key: GemmKey, operand: str) -> str:
         """Panels hold numbers as they are computed."""
-        return ctype.scalar(key.dtype) if operand.endswith("panels") else element(key)
+        return source.scalar(key.dtype) if operand.endswith("panels") else element(key)
 
     def keys(self, asked: Asked) -> Iterator[GemmKey]:
         """All kernels of products."""
@@ -84,7 +230,7 @@ class Packed(Gemm):
         """Panels and results move in vectors."""
         return {"out": key.lanes * key.parts, **panel_beats(key)}
 
-    def arguments(self, key: GemmKey) -> tuple[Argument, ...]:
+    def arguments(self, key: GemmKey) -> tuple[KernelArgument, ...]:
         """Results off a beat leave by a port of their own."""
         own = super().arguments(key)
         at = next(k for k, a in enumerate(own) if a.what != "*")
@@ -94,7 +240,7 @@ class Packed(Gemm):
         """Those of both templates."""
         return places(key)
 
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Four stages: a's panels, b's, the sums, the results."""
         key, g = launch.key, ProductGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -105,15 +251,15 @@ class Packed(Gemm):
         loops = {
             loop.name: loop
             for loop in (
-                Loop("whole_groups", 0, 0, group, True, False, "a"),
-                Loop("last_group", 0, 0, 1, True, False, "a"),
-                Loop("columns", items * g.depth * beats, items, 1, True, False, "b"),
-                Loop("first_group", 0, 0, 1, False, False, "sums"),
-                Loop("depth", 0, 0, 1, False, True, "sums"),
-                Loop("join", 0, 0, 1, False, True, "sums"),
-                Loop("vectors", 0, 0, key.vectors, False, False, "store"),
-                Loop("lines", 0, 0, key.columns * key.parts, False, False, "store"),
-                Loop("elements", 0, 0, key.parts, False, False, "store"),
+                PipelinedLoop("whole_groups", 0, 0, group, True, False, "a"),
+                PipelinedLoop("last_group", 0, 0, 1, True, False, "a"),
+                PipelinedLoop("columns", items * g.depth * beats, items, 1, True, False, "b"),
+                PipelinedLoop("first_group", 0, 0, 1, False, False, "sums"),
+                PipelinedLoop("depth", 0, 0, 1, False, True, "sums"),
+                PipelinedLoop("join", 0, 0, 1, False, True, "sums"),
+                PipelinedLoop("vectors", 0, 0, key.vectors, False, False, "store"),
+                PipelinedLoop("lines", 0, 0, key.columns * key.parts, False, False, "store"),
+                PipelinedLoop("elements", 0, 0, key.parts, False, False, "store"),
             )
         }
         between = turns(key)
@@ -171,12 +317,12 @@ class Packed(Gemm):
                     accesses.append(Access("added", False, *results))
         return accesses
 
-    def divisions(self, launch: KernelLaunch, loops: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
         """Those of the first item; the others' are divided while the one before is computed."""
         return len(ProductGeometry.unpack(launch.geometry).batch)
 
 
-def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[Block]:
+def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[TileGroup]:
     """The items [begin, end) of a packed product."""
     across, period = g.column_blocks, g.column_blocks * _blocks(g)
     # Items of the last block have fewer row panels, those of the last column panel fewer columns.
@@ -200,7 +346,7 @@ def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[Block
         elif g.out[1] == 1 and width == key.columns and g.mode != 2:
             way = "lines"
         if count:
-            uniform.append(Block(count, panels, height, width, way))
+            uniform.append(TileGroup(count, panels, height, width, way))
     return uniform
 
 

@@ -8,11 +8,11 @@ from typing import Any
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import bool as bool_
-from ....errors import unary as errors_unary
+from ....errors import pointwise as errors_unary
 from ....execute.copy import each_once
-from ....execute.memory import new_like
-from ....execute.numbers import fitted
+from ....execute.output import new_like
 from ....execute.pointwise import pointwise
+from ....execute.scalars import fitted
 from ....rows.catalogue import Entry, op, register
 from ....rows.op import Op, Promote
 from ....rows.spelling import describe, signature_text, written

@@ -10,14 +10,12 @@ from .... import dtypes, errors
 from ...._tensor import Tensor
 from ....errors import random as errors_random
 from ....execute.copy import into
-from ....execute.memory import new_like
+from ....execute.output import new_like
 from ....rows.catalogue import op
 from ....rows.spelling import written
-from ...create.like import empty_like, ones_like
-from ...create.sizes import empty
-from ...random.draw import ALPHA_DROPOUT, DROPOUT, RRELU, drawn
-from ...random.fill import chance
-from ...view.arguments import layout
+from ...create.sizes import empty, empty_like, ones_like
+from ...random.fill import ALPHA_DROPOUT, DROPOUT, RRELU, chance, drawn
+from ...view.layout import layout
 from .activation import SELU_ALPHA, SELU_SCALE, SPACE, leaky_relu
 
 # A dropout of the input with a probability, into an output where there is one.

@@ -1,4 +1,4 @@
-"""Rows of a table by index: embeddings, and classes as unit vectors."""
+"""Embeddings, bags of rows, one-hot vectors."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import dtype, int32, int64, promote_types
 from ....errors import nn as errors_nn
-from ....execute import memory
+from ....execute import output
 from ....rows.catalogue import op
 from ...create.ranges import arange
-from ...create.sizes import zeros
-from ...index.gather import index_select
+from ...create.sizes import full, zeros
+from ...index.gather import index_select, selected
+from ...order.sort import searchsorted
 from ...pointwise.ternary import where
+from ...rearrange.cat import cat
 from .activation import SPACE
 
 
@@ -82,7 +84,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         if num_classes <= 0:
             raise errors_nn.no_classes()
         return zeros((*input._shape, num_classes), dtype=int64, device=input.device)
-    memory.ask(input, input.numel() * max(num_classes, 1), int64)
+    output.ask(input, input.numel() * max(num_classes, 1), int64)
     low, high = (int(x.item()) for x in input.aminmax())
     if low < 0:
         raise errors_nn.negative_class(low)
@@ -94,3 +96,143 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         raise errors_nn.class_beyond(high, num_classes)
     classes = arange(num_classes, device=input.device)
     return (input.contiguous().unsqueeze(-1) == classes).to(int64)
+
+
+MODES = ("sum", "mean", "max")
+NAME = "embedding_bag"
+
+
+def _count(input: Tensor, offsets: Tensor, last: bool) -> int:
+    """How many bags the offsets make; RuntimeError for those outside the indices."""
+    if offsets._dtype not in (int32, int64):
+        raise errors_nn.bag_starts(f"offsets must be int64 or int32, not {offsets._dtype}")
+    if not offsets.numel():
+        if last:
+            raise errors_nn.bag_starts("include_last_offset needs one offset at least")
+        return 0
+    first, behind = int(offsets[0].item()), int(offsets[-1].item())
+    if first:
+        raise errors_nn.bag_starts(f"the first offset must be 0, not {first}")
+    if behind > input.numel():
+        raise errors_nn.bag_starts(f"the last offset is {behind}, of {input.numel()} indices")
+    return offsets.numel() - last
+
+
+def cut(input: Tensor, offsets: Tensor, last: bool) -> tuple[int, Tensor]:
+    """How many bags offsets make of indices (n,), and which one each index is in, int64 of (used,):
+    those behind the last bag are in none. With `last`, the last offset is the last bag's end.
+
+    RuntimeError for offsets that are no integers or lie outside.
+    """
+    bags = _count(input, offsets, last)
+    used = input.numel()
+    if not bags or last:
+        used = int(offsets[-1].item()) if bags else 0
+    places = arange(used, device=input.device)
+    of = searchsorted(offsets[:bags].to(int64), places, right=True) - 1
+    return bags, of
+
+
+def pooled(
+    weight: Tensor, index: Tensor, of: Tensor, bags: int, mode: str, weights: Tensor | None, pad: int
+) -> tuple[Tensor, Tensor]:
+    """(bags, d): the rows at `index` folded bag by bag, each times one of `weights`; and how many
+    each bag has, int64 of (bags,). Rows `pad` don't count; empty bags are zeros. RuntimeError for
+    an index of no row.
+    """
+    width = weight._shape[1]
+    parts = selected(NAME, weight, 0, index, refusal=errors_nn.bag_bounds)
+    if weights is not None:
+        parts = parts.to(parts._dtype.compute) * weights.reshape(-1, 1)
+    counted = index != pad
+    held = zeros(bags, dtype=int64, device=index.device).index_add(0, of, counted.to(int64))
+    target = zeros((bags, width), dtype=weight._dtype, device=weight.device)
+    if mode == "max":
+        low = -float("inf")
+        parts = parts.masked_fill(~counted.unsqueeze(1), low)
+        most = (target + low).scatter_reduce(0, _spread(of, width), parts, "amax")
+        return most.masked_fill((held == 0).unsqueeze(1), 0), held
+    total = target.to(weight._dtype.compute)
+    total = total.index_add(0, of, (parts * counted.unsqueeze(1)).to(total._dtype))
+    if mode == "mean":
+        total = total / held.clamp(min=1).unsqueeze(1)
+    return total.to(weight._dtype), held
+
+
+def _spread(of: Tensor, width: int) -> Tensor:
+    """An index for each element of the rows."""
+    return of.unsqueeze(1).expand(-1, width)
+
+
+def largest(weight: Tensor, index: Tensor, of: Tensor, most: Tensor, pad: int) -> Tensor:
+    """int64 of (bags, d): the rows whose elements are the largest of bags, `most`; of equal ones
+    the first in the bag. 0 for empty bags."""
+    n, (bags, width) = index.numel(), most._shape
+    first = full((bags, width), n, dtype=int64, device=weight.device)
+    if n:
+        parts = weight.index_select(0, index)
+        is_it = (parts == most.index_select(0, of)) | parts.isnan()
+        is_it = is_it & (index != pad).unsqueeze(1)
+        places = arange(n, device=weight.device).unsqueeze(1)
+        first = first.scatter_reduce(0, _spread(of, width), where(is_it, places, n), "amin")
+    rows = cat([index.to(int64), zeros(1, dtype=int64, device=weight.device)])
+    return rows[first]
+
+
+@op(namespace=SPACE)
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Sums, means or the largest of rows of `weight`, bag by bag: the rows of a 2-d `input` are
+    bags; a 1-d one is cut where `offsets` say. Rows `padding_idx` don't count; empty bags give
+    zeros.
+
+    ValueError for shapes and modes that there are not, RuntimeError for offsets, indices and
+    dtypes that don't fit.
+    """
+    of_indices = check(NAME, input, weight, offsets)
+    if max_norm is not None:
+        check(NAME, input, weight)
+    if not weight._dtype.is_floating_point:
+        raise errors_nn.floating_inputs(NAME, weight._dtype)
+    if mode not in MODES:
+        raise errors_nn.bag_mode(mode)
+    if per_sample_weights is not None and per_sample_weights._shape != input._shape:
+        raise errors_nn.bag_weights(input._shape, per_sample_weights._shape)
+    if per_sample_weights is not None and mode != "sum":
+        raise errors_nn.bag_weights_mode(mode)
+    if mode == "max":
+        for word, flag in (("scale_grad_by_freq", scale_grad_by_freq), ("sparse", sparse)):
+            if flag:
+                raise errors_nn.bag_of_gradients(word)
+    if per_sample_weights is not None and per_sample_weights._dtype is not weight._dtype:
+        raise errors_nn.same_dtype(NAME, "per_sample_weights", weight._dtype, per_sample_weights._dtype)
+    pad = padding(NAME, padding_idx, weight._shape[0])
+    if input.ndim == 2:
+        if offsets is not None:
+            raise errors_nn.bag_offsets("a 2-d input has a bag in each row, so takes no offsets")
+        bags, size = input._shape
+        of = arange(bags, device=input.device).repeat_interleave(size)
+    elif input.ndim == 1:
+        if offsets is None or offsets.ndim != 1:
+            raise errors_nn.bag_offsets("a 1-d input needs a 1-d tensor of offsets")
+        input, offsets = input.to(of_indices), offsets.to(of_indices)
+        bags, of = cut(input, offsets, include_last_offset)
+    else:
+        raise errors_nn.bag_input(input._shape)
+    index = input.reshape(-1)[: of.numel()]
+    if per_sample_weights is not None:
+        per_sample_weights = per_sample_weights.reshape(-1)[: of.numel()]
+    if max_norm is not None:
+        shorten(weight, index, max_norm, norm_type)
+    return pooled(weight, index, of, bags, mode, per_sample_weights, pad)[0]

@@ -9,20 +9,19 @@ from typing import Any
 from ...._tensor import Tensor
 from ....dtypes import dtype
 from ....errors import nn as errors_nn
-from ....errors import sequence as errors_sequence
+from ....errors import nn as errors_sequence
 from ....iterator.shape import numel
 from ....rows.catalogue import op
-from ...compose import composed, deliver
-from ...create.like import empty_like, zeros_like
-from ...create.sizes import full, zeros
-from ...linalg.addmm import linear
+from ...bind import composed, deliver
+from ...create.sizes import empty_like, full, zeros, zeros_like
+from ...linalg.matmul import linear
 from ...rearrange.cat import cat
 from ...reduce.softmax import nn_softmax, softmax
 from ...view.shape import broadcast_shapes
 from ..losses.class_loss import cross_entropy
 from ..spatial.conv import CONV
 from .activation import SPACE
-from .batch_norm import native_batch_norm
+from .norm import native_batch_norm
 
 
 @op(

@@ -1,4 +1,4 @@
-"""Normalizing layers: over the last dims, over groups of channels, over neighbouring ones."""
+"""Normalizing layers, and their running statistics."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ from typing import Any
 
 from .... import errors
 from ...._tensor import Tensor
+from ....dtypes import bfloat16
 from ....dtypes.limits import finfo
 from ....errors import nn as errors_nn
-from ....execute import memory
-from ....execute.choices import specializes
+from ....execute import output
+from ....execute.device_traits import specializes
 from ....execute.pointwise import pointwise
 from ....execute.whole_rows import whole_norm
+from ....formats import channels_last, channels_last_3d, contiguous_format
 from ....graph.fused import fused
-from ....iterator.shape import numel
+from ....iterator.shape import is_channels_last, numel
 from ....rows.catalogue import Entry, enter, op, register
 from ....rows.op import Op
-from ...rearrange.pad_modes import pad
+from ...bind import composed
+from ...create.sizes import empty
+from ...rearrange.pad import pad
 from ...reduce.stats import moments, var_mean
-from ...view.arguments import int_list
-from ..spatial.windows import laid_out
+from ...view.layout import int_list
+from ..spatial.windows import formed, laid_out
 from .activation import SPACE
 
 CATEGORY = "activation"
@@ -65,7 +69,7 @@ def check_floating(name: str, input: Tensor) -> None:
 def statistics_of(input: Tensor, dims: Sequence[int], eps: float, of_rows: bool = False) -> tuple[Tensor, Tensor]:
     """(mean, 1 / deviation) over dims, which are kept, in the dtype that is computed in. Torch
     sums squares in that for norms of rows, for others in float64."""
-    memory.ask(input, input.numel(), input._dtype)  # of what is made with them
+    output.ask(input, input.numel(), input._dtype)  # of what is made with them
     x = input.to(input._dtype.compute)
     if not numel(input._shape):  # means of nothing are 0, as torch has them
         mean = x.sum(dims, keepdim=True)
@@ -216,3 +220,112 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 
 for _call in (layer_norm, rms_norm, group_norm):
     register(Entry(_call.__name__, _call, method=False))
+
+
+@composed(method=False)
+@fused
+def native_batch_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
+    running_var: Tensor | None, training: bool, momentum: float, eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
+    name = "batch_norm"
+    if input.ndim < 2 and input.numel():
+        raise errors_nn.few_dims(name, 2, input._shape)
+    channels = input._shape[min(1, input.ndim - 1)]
+    statistics = {"running_mean": running_mean, "running_var": running_var}
+    for word, factor in {**statistics, "weight": weight, "bias": bias}.items():
+        if factor is not None and factor._shape != (channels,):
+            raise errors_nn.factor_shape(name, word, (channels,), factor._shape)
+    check_floating(name, input)
+    across = ([1, channels] + [1] * (input.ndim - 2))[-input.ndim :]
+    if training:
+        dims = (0, *range(2, input.ndim))
+        mean, rstd = (saved_statistic(x, input, weight) for x in _of_batch(input, dims, eps, weight))
+        if not eps:  # as torch, which takes no batch for infinitely far apart
+            rstd = rstd.masked_fill(rstd.isinf(), 0)
+        _update(input, dims, running_mean, running_var, momentum)
+        saved = [x.reshape(-1) for x in (mean, rstd)]
+    else:
+        if running_mean is None or running_var is None:
+            raise errors_nn.no_statistics(name)
+        mean = running_mean.reshape(across)
+        rstd = (running_var.to(running_var._dtype.compute) + eps).rsqrt().reshape(across)
+        saved = [saved_statistic(empty(0, device=input.device), input, weight) for _ in range(2)]
+    factors = [None if x is None else x.reshape(across) for x in (weight, bias)]
+    result = normalized(input, mean, rstd, factors[0], factors[1])
+    # Only what lies channels-last without gaps stays so, as in torch.
+    kept = is_channels_last(input._shape, input._strides) and not input.is_contiguous()
+    last = channels_last if input.ndim == 4 else channels_last_3d
+    result = formed(result, last if kept else contiguous_format)
+    return result, saved[0], saved[1]
+
+
+def _of_batch(input: Tensor, dims: Sequence[int], eps: float, weight: Tensor | None) -> tuple[Tensor, Tensor]:
+    """`statistics_of`, and where torch keeps the sum of squares, and its mean, in bfloat16: with
+    factors of the input's dtype, and elements in line."""
+    of = input._dtype
+    count = numel(tuple(input._shape[d] for d in dims))
+    alike = weight is None or weight._dtype is of
+    if of is not bfloat16 or not (alike and count and input.is_contiguous()):
+        return statistics_of(input, dims, eps)
+    var, mean = var_mean(input.to(of.compute), dims, correction=0, keepdim=True)
+    kept = ((var * count).to(of) / count).to(of.compute)
+    return mean, (kept + eps).rsqrt()
+
+
+def _update(
+    input: Tensor, dims: Sequence[int], running_mean: Tensor | None, running_var: Tensor | None, momentum: float
+) -> None:
+    """The running statistics brought nearer to those of this batch; their variance is unbiased."""
+    if running_mean is None and running_var is None:
+        return
+    var, mean = var_mean(input.to(input._dtype.compute), dims)
+    moved(running_mean, mean, momentum)
+    moved(running_var, var, momentum)
+
+
+def moved(running: Tensor | None, now: Tensor, momentum: float) -> None:
+    """Brings a running statistic, if it is kept, nearer to that of this batch."""
+    if running is not None:
+        running.copy_((1 - momentum) * running + momentum * now)
+
+
+@op(namespace=SPACE)
+def batch_norm(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+    weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Each channel (dim 1) with mean 0 and variance 1: those of the batch in `training`, which also
+    move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
+    a channel, an `eps` below 0 or, in `training`, 0, RuntimeError for shapes that don't fit.
+    """
+    if eps < 0 or (training and not eps):
+        raise errors_nn.batch_eps(eps, training)
+    if training and input.ndim > 1 and numel((input._shape[0], *input._shape[2:])) == 1:
+        raise errors_nn.one_value("batch_norm", input._shape)
+    return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+@op(namespace=SPACE)
+@fused
+def instance_norm(
+    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+    weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """`batch_norm` of each sample by itself; running statistics are moved by the samples' mean."""
+    if use_input_stats and numel(input._shape[2:]) == 1:
+        raise errors_nn.one_value("instance_norm", input._shape)
+    n, channels, *rest = input._shape
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    repeated = [None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)]
+    flat = formed(input, contiguous_format).reshape(1, n * channels, *rest)
+    means, variances, weights, biases = repeated
+    result = native_batch_norm(flat, weights, biases, means, variances, True, momentum, eps)[0]
+    for running, many in ((running_mean, means), (running_var, variances)):
+        if running is not None and many is not None:
+            running.copy_(many.reshape(n, channels).mean(0))
+    return result.reshape(input._shape)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...._tensor import Tensor
 from ....execute.pointwise import pointwise
-from ....graph.listed import listed
+from ....graph.fused import listed
 from ....rows.catalogue import enter
 from ....rows.op import Op
 from ...pointwise.ternary import LERP

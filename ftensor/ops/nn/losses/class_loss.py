@@ -1,20 +1,30 @@
-"""Losses of classes: nll_loss and cross entropy."""
+"""Losses of classes, and CTC."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
 
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import int64, uint8
 from ....errors import nn as errors_nn
+from ....errors import nn as errors_sequence
 from ....execute.nll import nll
+from ....execute.output import new
+from ....execute.pointwise import pointwise
 from ....graph.fused import fused
-from ....rows.catalogue import enter
+from ....rows.catalogue import enter, op
 from ....rows.op import Op
-from ...create.like import zeros_like
+from ...create.data import tensor
+from ...create.ranges import arange
+from ...create.sizes import full, zeros_like
 from ...index.gather import of_classes
 from ...reduce.softmax import log_softmax
+from ..layers.activation import SPACE
 from ..layers.stepwise import in_steps, narrow
-from .reduction import loss, reduced
+from .reduction import REDUCTIONS, loss, reduced, tensors
 
 # What torch's own nll_loss asks for. Classes are numbers of single precision there, which counts
 # them all up to 2**24.
@@ -172,3 +182,204 @@ def _of_probabilities(
 def _along(weight: Tensor, dim: int, ndim: int) -> Tensor:
     """A vector as a tensor that broadcasts along one dim."""
     return weight.reshape([-1 if d == dim else 1 for d in range(ndim)])
+
+
+CATEGORY = "sequences"
+
+# Graves et al., "Connectionist Temporal Classification" (2006), equations (6) and (7), in logs.
+# Where no path leads, the sum is one of zeros, whose logarithm is -inf.
+STEP = Op(
+    "ctc_step",
+    "ctc_step(stay, back, skip, allowed, log_prob) -> Tensor",
+    "log(exp(a - base) + exp(b - base) + exp(over - base)) + base + e",
+    lets=(("over", "c + d"), ("most", "ft_max(a, ft_max(b, over))"), ("base", "most == K(-INFINITY) ? K(0) : most")),
+    float_only=True,
+)
+enter(__name__, STEP)
+
+# Before the first state stand so many without a path, which a step may look back on.
+BEFORE = 2
+
+
+def _lengths(name: str, word: str, lengths: Any, batch: int) -> list[int]:
+    """Lengths as numbers. RuntimeError for those of another batch, and for no integers."""
+    if isinstance(lengths, Tensor):
+        if lengths._dtype.kind not in "ui":
+            raise errors_sequence.lengths(name, word, f"not {lengths._dtype}", batch)
+        lengths = lengths.tolist()
+        lengths = [lengths] if isinstance(lengths, int) else lengths
+    if len(lengths) != batch:
+        raise errors_sequence.lengths(name, word, f"there are {len(lengths)}", batch)
+    return [int(n) for n in lengths]
+
+
+def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blank: int) -> Tensor:
+    """(batch, longest): each sample's labels, and blanks behind them."""
+    longest = max(lengths)
+    places = arange(longest, device=targets.device)
+    if targets.ndim == 2:
+        if targets._shape[0] != batch or targets._shape[1] < longest:
+            raise errors_sequence.labels(name, (batch, longest), targets._shape)
+        labels = targets.narrow(1, 0, longest)
+    elif targets.ndim == 1:
+        if targets._shape[0] != sum(lengths):
+            raise errors_sequence.labels(name, (sum(lengths),), targets._shape)
+        starts = [sum(lengths[:k]) for k in range(batch)]
+        at = tensor(starts, device=targets.device).unsqueeze(1) + places
+        labels = targets[at.clamp(max=max(0, len(targets) - 1))] if len(targets) else at
+    else:
+        raise errors_sequence.labels(name, (batch, longest), targets._shape)
+    there = places < tensor(lengths, device=targets.device).unsqueeze(1)
+    return labels.to(int64).masked_fill(~there, blank)
+
+
+def states_of(
+    name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int
+) -> tuple[Tensor, list[int], list[int]]:
+    """(states of each sample, lengths of inputs, lengths of targets).
+
+    The states of a sample are its labels with blanks between and around them, and blanks behind
+    these: int64 of (batch, states). RuntimeError for shapes and lengths that don't fit,
+    NotImplementedError for other dtypes than float32, float64.
+    """
+    tensors(name, log_probs=log_probs, targets=targets)
+    if isinstance(input_lengths, Tensor) is not isinstance(target_lengths, Tensor):
+        raise errors_sequence.mixed_lengths(name)
+    if log_probs.ndim != 3 or not log_probs.numel():
+        raise errors_sequence.log_probs(name, log_probs._shape)
+    if log_probs._dtype.name not in ("float32", "float64"):
+        raise errors.not_implemented_for(name, log_probs._dtype)
+    steps, batch, classes = log_probs._shape
+    if not 0 <= blank < classes:
+        raise errors_sequence.blank(name, blank, classes)
+    ends = _lengths(name, "input_lengths", input_lengths, batch)
+    counts = _lengths(name, "target_lengths", target_lengths, batch)
+    if not 0 <= min(ends) <= max(ends) <= steps:
+        raise errors_sequence.lengths(name, "input_lengths", f"given were {ends}", batch, steps)
+    if min(counts) < 0:
+        raise errors_sequence.lengths(name, "target_lengths", f"given were {counts}", batch)
+    labels = _labels(name, targets, counts, batch, blank)
+    shape = batch, 2 * labels._shape[1] + 1
+    states = full(shape, blank, dtype=int64, device=log_probs.device)
+    states[:, 1::2] = labels
+    return states, ends, counts
+
+
+def prefixes(log_probs: Tensor, states: Tensor, end: int) -> Tensor:
+    """alpha, logarithms of (steps, batch, BEFORE + states): of the steps before `end`, how probable
+    it is to have come to a state. The others hold whatever was in memory.
+    """
+    steps, (batch, count) = log_probs._shape[0], states._shape
+    # A blank may be left out between two labels that differ.
+    allowed = full((batch, count), -math.inf, dtype=log_probs._dtype, device=log_probs.device)
+    if count > BEFORE:
+        differ = states[:, BEFORE:] != states[:, :-BEFORE]
+        allowed[:, BEFORE:].masked_fill_(differ, 0.0)
+    each = log_probs.gather(2, states.expand(steps, batch, count))
+    alpha = new((steps, batch, BEFORE + count), log_probs._dtype, log_probs._storage.device)
+    alpha[:, :, :BEFORE] = -math.inf
+    alpha[0] = -math.inf
+    begun = min(2, count)
+    alpha[0, :, BEFORE : BEFORE + begun] = each[0, :, :begun]
+    for t in range(1, end):
+        stay, back, skip = (alpha[t - 1].narrow(1, k, count) for k in (2, 1, 0))
+        out = alpha[t].narrow(1, BEFORE, count)
+        pointwise(STEP, (stay, back, skip, allowed, each[t]), (), out)
+    return alpha
+
+
+def _paths(
+    name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int
+) -> tuple[Tensor, Tensor, list[int]]:
+    """(negative log-likelihoods, alpha as `prefixes` has it, lengths of targets); raises what
+    `states_of` does."""
+    lengths = input_lengths, target_lengths
+    states, ends, counts = states_of(name, log_probs, targets, *lengths, blank)
+    batch, where = log_probs._shape[1], log_probs.device
+    alpha = prefixes(log_probs, states, max(ends))
+    # The last label and the blank behind it end a path; without steps, none but the empty one.
+    width = alpha._shape[2]
+    rows = [((end - 1) * batch + n) * width for n, end in enumerate(ends)]
+    last = [at + BEFORE + 2 * c if end else n * width for n, (at, c, end) in enumerate(zip(rows, counts, ends))]
+    places = tensor([last, [max(0, p - 1) if end else p for p, end in zip(last, ends)]], device=where)
+    final = alpha.reshape(-1)[places]
+    loss = -final[0].logaddexp(final[1])
+    if 0 in ends:
+        nothing = [end == 0 and count == 0 for end, count in zip(ends, counts)]
+        loss = loss.masked_fill(tensor(nothing, device=where), 0.0)
+    return loss, alpha, counts
+
+
+@op(method=False)
+def _ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    zero_infinity: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """(negative log-likelihoods, logarithms of alpha of (batch, steps, states)), of log_probs
+    (steps, batch, classes). What lies beyond a sample's lengths means nothing.
+    """
+    loss, alpha, _ = _paths("_ctc_loss", log_probs, targets, input_lengths, target_lengths, blank)
+    states = alpha._shape[2] - BEFORE
+    return loss, alpha.narrow(2, BEFORE, states).transpose(0, 1).contiguous()
+
+
+@op(method=False)
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = 0,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
+    (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
+
+    `reduction` is 0 for one loss a sample, 2 for their sum, 1 for their mean, each divided by the
+    length of its target. `zero_infinity` makes 0 of the losses of targets that don't fit into
+    their frames. (steps, classes) is one sample. RuntimeError for shapes and lengths that don't
+    fit, NotImplementedError for other dtypes than float32 and float64.
+    """
+    name = "ctc_loss"
+    tensors(name, log_probs=log_probs, targets=targets)
+    batched = log_probs.ndim == 3
+    if not batched:
+        log_probs = log_probs.unsqueeze(1)
+    loss, _, counts = _paths(name, log_probs, targets, input_lengths, target_lengths, blank)
+    if zero_infinity:
+        loss = loss.masked_fill(loss == math.inf, 0.0)
+    if reduction == 1:
+        divisors = [max(1, n) for n in counts]
+        return (loss / tensor(divisors, dtype=loss._dtype, device=loss.device)).mean()
+    if reduction == 2:
+        return loss.sum()
+    return loss if batched else loss.squeeze(0)
+
+
+@op(name="ctc_loss", namespace=SPACE)
+def _by_word(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
+    (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
+
+    `reduction` "mean" divides each sample's loss by the length of its target. `zero_infinity` makes
+    0 of the losses of targets that don't fit into their frames. (steps, classes) is one sample.
+    RuntimeError for shapes and lengths that don't fit, NotImplementedError for other dtypes than
+    float32 and float64.
+    """
+    if reduction not in REDUCTIONS:
+        raise errors_nn.reduction("ctc_loss", reduction)
+    which = ("none", "mean", "sum").index(reduction)
+    return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, which, zero_infinity)

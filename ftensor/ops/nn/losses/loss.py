@@ -9,12 +9,12 @@ from typing import Any
 from ...._tensor import Tensor
 from ....dtypes import bfloat16, float16
 from ....errors import nn as errors_nn
-from ....execute.numbers import rounded
 from ....execute.pointwise import pointwise
 from ....execute.prepare import common_dtype
+from ....execute.scalars import rounded
 from ....graph.fused import fused
 from ....rows.op import Op
-from ...create.like import empty_like, full_like, zeros_like
+from ...create.sizes import empty_like, full_like, zeros_like
 from ...user_values import storable
 from ...view.shape import broadcast_tensors
 from ..layers.activation import logsigmoid

@@ -15,7 +15,7 @@ from ....errors import nn as errors_nn
 from ....graph.fused import fused
 from ....rows.catalogue import Row, op
 from ....rows.spelling import declared, written
-from ....runtime.callers import levels_to_user
+from ....runtime.call_site import levels_to_user
 from ..layers.activation import SPACE
 
 REDUCTIONS = ("none", "mean", "sum")

@@ -9,14 +9,14 @@ from typing import Any
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import int64
-from ....errors import spatial as errors_spatial
-from ....execute.memory import new
+from ....errors import nn as errors_spatial
+from ....execute.output import new
 from ....iterator.shape import Ints, numel
 from ....rows.catalogue import Entry, op, register
 from ...create.data import tensor
 from ...create.ranges import arange
 from ...create.sizes import full
-from ...random.create import rand
+from ...random.fill import rand
 from ...rearrange.cat import cat
 from ..layers.activation import SPACE
 from ..layers.stepwise import in_order, narrow
@@ -41,7 +41,7 @@ def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
         output_size = [m if size is None else size for size, m in pairs]
     sizes = each(name, "output_size", output_size, n)
     if min(sizes) < 0:
-        raise errors_spatial.negative(name, "output_size", sizes)
+        raise errors_spatial.negative_sizes(name, "output_size", sizes)
     if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - (n > 1) :]:
         raise errors_spatial.input_dims(name, n, input._shape)
     if input._dtype.kind != "f":
@@ -164,7 +164,7 @@ def _fractional(
         raise errors_spatial.one_of_two(name, "output_size", "output_ratio")
     kernel = each(name, "kernel_size", kernel_size, n)
     if min(kernel) < 1:
-        raise errors_spatial.not_positive(name, "kernel_size", kernel)
+        raise errors_spatial.not_positive_sizes(name, "kernel_size", kernel)
     if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
         raise errors_spatial.input_dims(name, n, input._shape)
     size = input._shape[-n:]
@@ -175,7 +175,7 @@ def _fractional(
         output_size = tuple([int(m * r) for m, r in zip(size, ratios, strict=True)])
     counts = each(name, "output_size", output_size, n)
     if min(counts) < 1:
-        raise errors_spatial.not_positive(name, "output_size", counts)
+        raise errors_spatial.not_positive_sizes(name, "output_size", counts)
     if any(c + k - 1 + (n == 3) > m for c, k, m in zip(counts, kernel, size)):  # torch's rule
         raise errors_spatial.fractional_size(name, size, kernel)
     if input._dtype.kind != "f":

@@ -1,28 +1,127 @@
-"""Convolutions and transposed convolutions over one, two and three dims.
-
-Both are sums of products over windows of the input, which a kernel of their own computes. Where
-there is none (complex numbers, an image without it), the windows are views of a padded input; of
-many products, a block of them at a time is copied for a product of matrices. A transposed one is
-then the convolution of the input, `stride - 1` zeros between its elements, with the weight turned.
-"""
+"""Convolutions and transposed convolutions."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 from ...._tensor import Tensor
-from ....dtypes import int64
+from ....dtypes import complex64, complex128, dtype, int32, int64
+from ....errors import nn as errors
 from ....errors import not_implemented_for
-from ....errors import spatial as errors
-from ....execute.conv import again
+from ....execute import output
+from ....execute.conv import again, convolve, convolve_bytes, filtered, served, served_bytes
 from ....execute.conv_plan import ConvWindows
+from ....execute.device_traits import spares_double
+from ....execute.matmul import gemm
+from ....execute.reduce import fold
+from ....formats import contiguous_format
 from ....iterator.shape import Ints, numel
 from ....rows.catalogue import Entry, op, register
-from ...linalg.product import check
+from ...linalg.product import DOT, check
 from ..layers.activation import SPACE
-from .conv_products import by_kernel, contracted
-from .windows import covered, each, laid_out, padded
+from .windows import covered, each, laid_out, padded, windows
+
+# From as many filters and products on, windows are laid out as the columns of a matrix, at most so
+# many elements at a time.
+FILTERS, TERMS, BLOCK = 4, 1 << 18, 1 << 17
+
+
+def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) -> Tensor:
+    """The same as products of matrices: the elements under the kernel are laid out as columns, a
+    block of windows at a time, so that no more than the block's are ever there.
+    """
+    groups, filters, channels, *kernel = weight._shape
+    n = len(kernel)
+    batch, rows = shape[0], shape[2]
+    depth, row, plane = channels * numel(tuple(kernel)), numel(shape[3:]), numel(shape[2:])
+    result = output.new(shape, seen._dtype, seen._storage.device)
+    matrices = weight.reshape(1, groups, filters, depth)
+    samples = max(1, BLOCK // (groups * depth * plane))
+    some = max(1, min(rows, BLOCK // (groups * depth * row)))
+    steps = seen._strides
+    order = (0, 1, *range(n + 2, 2 * n + 2), *range(2, n + 2))
+    for s, r in itertools.product(range(0, batch, samples), range(0, rows, some)):
+        many, high = min(samples, batch - s), min(some, rows - r)
+        under = seen._view(
+            (many, seen._shape[1], high, *seen._shape[3:]), steps, seen._offset + s * steps[0] + r * steps[2]
+        )
+        columns = under.permute(order).contiguous().reshape(many, groups, depth, high * row)
+        size = (many, groups, filters, high * row)
+        out = result._view(
+            size, (groups * filters * plane, filters * plane, plane, 1), s * groups * filters * plane + r * row
+        )
+        summand = None
+        if bias is not None:
+            own = bias._strides[0]
+            summand = bias._view(size, (0, own * filters, own, 0), bias._offset)
+        gemm(out, matrices, columns, summand)
+    return result
+
+
+def _sums(x: Tensor) -> dtype:
+    """What few products are summed in: complex64 in double where that is cheap."""
+    if x._dtype is complex64 and spares_double(x):
+        return complex128
+    return x._dtype.compute
+
+
+def contracted(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, stride: Ints, dilation: Ints) -> Tensor:
+    """The convolution (N, groups * O, *counts) of a padded input (N, groups * C, *sizes) with a
+    weight (groups, O, C, *kernel), in the input's dtype; sums are rounded once.
+    """
+    groups, filters, channels, *kernel = weight._shape
+    n = len(kernel)
+    shape = (x._shape[0], groups * filters, *counts)
+    if not numel(shape):
+        return output.new(shape, x._dtype, x._storage.device)
+    seen = windows(x, counts, kernel, stride, dilation)
+    if filters >= FILTERS and numel(shape) * channels * numel(tuple(kernel)) >= TERMS:
+        return _by_columns(seen, weight, bias, shape)
+    batch, channel, *rest = seen._strides
+    # (N, groups, O, *counts, C, *kernel), one filter for all windows, one window for all filters.
+    apart = seen._view(
+        (x._shape[0], groups, 1, *counts, channels, *kernel),
+        (batch, channel * channels, 0, *rest[:n], channel, *rest[n:]),
+        seen._offset,
+    )
+    own = weight._strides
+    filled = weight._view(
+        (1, groups, filters, *(1,) * n, channels, *kernel), (0, own[0], own[1], *(0,) * n, *own[2:]), weight._offset
+    )
+    compute, kept = _sums(x), x._dtype.compute
+    dims = tuple(range(3 + n, 4 + 2 * n))
+    (result,) = fold(DOT, (apart, filled), dims, False, compute, (kept,))
+    result = result.reshape(shape)
+    if bias is not None:
+        result = result + bias.reshape(-1, *(1,) * n)
+    return result.to(x._dtype)
+
+
+def by_kernel(
+    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows, call: Any
+) -> Tensor | None:
+    """The result (N, groups * O, *counts) for a weight (groups, O, C, *kernel), where there is a
+    kernel for it and something to compute: channels last, where an operand's are.
+    """
+    shape = (x._shape[0], weight._shape[0] * weight._shape[1], *counts)
+    row = filtered(x, weight, bias, counts, of)
+    if row is not None:
+        return row
+    if not numel(shape) or not numel(weight._shape) or not served(x, numel(weight._shape[3:])):
+        return None
+    formats = [output.suggested_format(t) for t in (x, _joined(weight))]
+    wanted = next((one for one in formats if one is not contiguous_format), contiguous_format)
+    strides = output.format_strides(shape, wanted)
+    result = output.new(shape, x._dtype, x._storage.device, strides)
+    return convolve(result, x, weight, bias, of, call)
+
+
+def _joined(weight: Tensor) -> Tensor:
+    """All filters of all groups: those of a group follow the group's before."""
+    groups, filters, *rest = weight._shape
+    return weight._view((groups * filters, *rest), weight._strides[1:], weight._offset)
 
 
 def _checked(
@@ -35,12 +134,12 @@ def _checked(
     if transposed and input._dtype.kind in "ui" and input._dtype is not int64:
         raise not_implemented_for(name, input._dtype)
     if groups < 1:
-        raise errors.not_positive(name, "groups", (groups,))
+        raise errors.not_positive_sizes(name, "groups", (groups,))
     for word, numbers in sizes.items():
         if word in ("stride", "dilation") and min(numbers) < 1:
-            raise errors.not_positive(name, word, numbers)
+            raise errors.not_positive_sizes(name, word, numbers)
         if word in ("padding", "output_padding") and min(numbers) < 0:
-            raise errors.negative(name, word, numbers)
+            raise errors.negative_sizes(name, word, numbers)
     if weight.ndim != n + 2:
         raise errors.weight_dims(name, n, weight._shape)
     if input.ndim not in (n + 1, n + 2):
@@ -234,3 +333,40 @@ summed in float32. RuntimeError for sizes or dtypes that don't fit.
 
 for _n in (1, 2, 3):
     _make(_n)
+
+
+# Windows of one element, one after another.
+PLAIN = ConvWindows(1, (1,), (0,), (1,))
+
+
+def byte_sums(
+    name: str, n: int, input: Tensor, weight: Tensor, stride: Any, padding: Any, dilation: Any, groups: int, zero: int
+) -> Tensor | None:
+    """The convolution, in int32, of bytes less `zero`, which also lies around them, with int8
+    filters, by a board's kernels of bytes; None where there are none, or nothing is computed.
+    Errors are those of all convolutions."""
+    if not served_bytes(input, weight, numel(weight._shape[2:])):
+        return None
+    alike = input.view(weight._dtype)  # as bytes, their sign aside
+    batched, grouped, counts, of, _, _ = checked(name, n, alike, weight, None, stride, padding, dilation, groups)
+    shape = (batched._shape[0], weight._shape[0], *counts)
+    x = input if input.ndim == n + 2 else input.unsqueeze(0)
+    if not numel(shape) or not numel(weight._shape):
+        return None
+    sums = output.new(shape, int32, x._storage.device)
+    convolve_bytes(sums, x, grouped, of, zero)
+    return sums if x is input else sums.squeeze(0)
+
+
+def byte_products(input: Tensor, weight: Tensor, zero: int) -> Tensor | None:
+    """`(input - zero) @ weight.T` in int32, of bytes (m, k) and int8 (n, k), as a convolution: an
+    element of a row is a channel, a row is a position. None where a board has no such kernels."""
+    (m, k), n = input._shape, weight._shape[0]
+    if not m * n * k or not served_bytes(input, weight, 1):
+        return None
+    x = input._view((1, k, m), (0, *input._strides[::-1]), input._offset)
+    own = weight._strides
+    filters = weight._view((1, n, k, 1), (0, *own, 1), weight._offset)
+    products = output.new((m, n), int32, x._storage.device)
+    convolve_bytes(products._view((1, n, m), (0, 1, n), 0), x, filters, PLAIN, zero)
+    return products

@@ -11,7 +11,7 @@ import numpy as np
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import int64
-from ....errors import spatial as errors_spatial
+from ....errors import nn as errors_spatial
 from ....execute.pointwise import pointwise
 from ....iterator.shape import numel
 from ....rows.catalogue import enter, op
@@ -75,7 +75,7 @@ def within(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Te
     return at.clamp(0, size - 1).nan_to_num(0.0 if flat else size - 1.0)
 
 
-class Reader:
+class GridSampler:
     """Elements of an image (N, C, *sizes) at coordinates (N, points), 0 outside."""
 
     def __init__(self, input: Tensor) -> None:
@@ -104,7 +104,7 @@ class Reader:
         return where(there, values, 0)
 
 
-def _linear(image: Reader, points: list[Tensor]) -> Tensor:
+def _linear(image: GridSampler, points: list[Tensor]) -> Tensor:
     """The mean of the 2 ** dims elements around each point, weighted by nearness."""
     lows = [at.floor() for at in points]
     flat = len(points) == 2  # where torch subtracts in another order
@@ -136,7 +136,7 @@ def cubic_weights(part: Tensor) -> list[Tensor]:
     return [far(part + 1), near(part), near(1 - part), far(2 - part)]
 
 
-def _cubic(image: Reader, points: list[Tensor], padding: str, corners: bool) -> Tensor:
+def _cubic(image: GridSampler, points: list[Tensor], padding: str, corners: bool) -> Tensor:
     """Cubic convolution of the 4 x 4 elements around each point."""
     lows = [at.floor() for at in points]
     weights = [cubic_weights(at - low) for at, low in zip(points, lows)]
@@ -193,7 +193,7 @@ def _sampled(name: str, n: int, input: Tensor, grid: Tensor, mode: str, padding:
     if not numel(shape):
         return empty(shape, dtype=input._dtype, device=input.device)
     # As in torch, float16 and bfloat16 are rounded after each step.
-    image, points = Reader(input), places(grid, input._shape[2:], corners)
+    image, points = GridSampler(input), places(grid, input._shape[2:], corners)
     if mode != "bicubic":
         points = [within(at, k, padding, corners, n == 2) for at, k in zip(points, image.sizes)]
     if mode == "nearest":

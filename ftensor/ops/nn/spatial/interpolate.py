@@ -1,9 +1,9 @@
-"""Images in other sizes: each dim by itself is a few neighbours of each result, times weights."""
+"""Images in other sizes: taps and weights of each dim."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,21 +11,172 @@ import numpy as np
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import dtype, int32, uint8
-from ....dtypes.encoding import narrowed, widened
-from ....errors import spatial as errors_spatial
+from ....dtypes.limits import narrowed, widened
+from ....errors import nn as errors_spatial
 from ....execute.constants import constant_of
+from ....execute.device_traits import locates
+from ....execute.indexed import Index, IndexedOperand, contiguous_like, locate
 from ....execute.reduce import fold
 from ....iterator.shape import numel
-from ....rows.catalogue import op
+from ....rows.catalogue import enter, op
+from ....rows.op import Op
 from ...create.sizes import empty
+from ...index.gather import put_at
 from ...linalg.product import DOT
-from ...rearrange.pad_modes import positions
+from ...rearrange.pad import positions
 from ..layers.activation import SPACE
 from .adaptive import ADAPTIVE_AVG_POOL
-from .neighbours import serves
-from .neighbours import weighted as weighted_neighbours
-from .taps import FILTERS, Taps, cubic_taps, linear_taps, nearest_taps, smoothed_taps
 from .windows import laid_out
+
+Taps = tuple[Any, Any]  # positions (results, taps) and their weights, as arrays
+
+
+def _cubic(a: float) -> Callable[[float], float]:
+    """The cubic convolution kernel of parameter a (Keys, 1981)."""
+
+    def weight(x: float) -> float:
+        x = abs(x)
+        if x < 1:
+            return ((a + 2) * x - (a + 3)) * x * x + 1
+        return (((x - 5) * x + 8) * x - 4) * a if x < 2 else 0.0
+
+    return weight
+
+
+def _triangle(x: float) -> float:
+    return max(0.0, 1 - abs(x))
+
+
+def _lanczos(x: float) -> float:
+    """sinc(x) sinc(x / 3) within 3 (Duchon, 1979)."""
+    if not -3 < x < 3:
+        return 0.0
+    return float(np.sinc(x) * np.sinc(x / 3))
+
+
+def _scale(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
+    """How far apart the results lie, in elements, in the precision `real` as torch has it."""
+    if corners:
+        return real(size - 1) / real(count - 1) if count > 1 else real(0)
+    return real(1.0 / factor) if factor else real(size) / real(count)
+
+
+# For antialiasing: the support at scale 1, and the kernel.
+FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
+    "bilinear": (1, _triangle),
+    "bicubic": (2, _cubic(-0.5)),
+    "lanczos": (3, _lanczos),
+}
+
+
+def nearest_taps(size: int, count: int, factor: float | None, exact: bool, real: Any) -> list[int]:
+    """The element that each result is; `exact`: the one under its middle, else under its beginning."""
+    at = np.arange(count).astype(real) + (real(0.5) if exact else real(0))
+    indices = np.floor(at * _scale(size, count, False, factor, real)).astype(np.int64)
+    return np.minimum(indices, size - 1).tolist()
+
+
+def _source(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
+    """Where the results lie among the elements; product and difference are rounded together, as
+    torch's compilers have it."""
+    at = np.arange(count).astype(real)
+    scale = _scale(size, count, corners, factor, real)
+    if corners:
+        return at * scale
+    return ((at + real(0.5)).astype(np.float64) * np.float64(scale) - 0.5).astype(real)
+
+
+def linear_taps(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
+    """The two elements around each result, the nearer the heavier."""
+    source = _source(size, count, corners, factor, real)
+    if size == count:
+        source = np.arange(count).astype(real)
+    source = np.maximum(source, real(0))
+    first = np.minimum(source.astype(np.int64), size - 1)
+    second = first + (first < size - 1)
+    part = np.clip(source - first.astype(real), real(0), real(1))
+    return np.stack([first, second], 1), np.stack([real(1) - part, part], 1)
+
+
+def cubic_taps(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
+    """The four elements around each result, by cubic convolution with a = -0.75."""
+    source = _source(size, count, corners, factor, real)
+    first = np.floor(source)
+    part = source - first
+    a = real(-0.75)
+
+    def near(x: Any) -> Any:
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+
+    def far(x: Any) -> Any:
+        # The second product and its summand are rounded together, by torch's compilers too.
+        middle = ((a * x - 5 * a) * np.float64(x) + 8 * a).astype(real)
+        return middle * x - 4 * a
+
+    weights = np.stack([far(part + 1), near(part), near(1 - part), far(2 - part)], 1)
+    where = first.astype(np.int64)[:, None] + np.arange(-1, 3)
+    return np.clip(where, 0, size - 1), weights
+
+
+def smoothed_taps(size: int, count: int, corners: bool, factor: float | None, real: Any, mode: str) -> Taps:
+    """As many neighbours as the kernel covers when it is as wide as the results are apart."""
+    scale = _scale(size, count, corners, factor, real)
+    support, weight = FILTERS[mode]
+    wide = max(scale, real(1))
+    rows, all_weights = [], []
+    for j in range(count):
+        center = scale * real(j + 0.5)
+        low = max(int(center - real(support) * wide + real(0.5)), 0)
+        high = min(int(center + real(support) * wide + real(0.5)), size)
+        apart = np.arange(high - low).astype(real) + (real(low) - center)
+        near = (apart + real(0.5)) * (real(1) / wide)
+        weights = [weight(float(x)) for x in near]
+        total = sum(weights) or 1.0
+        rows.append(list(range(low, high)))
+        all_weights.append([w / total for w in weights])
+    most = max(len(row) for row in rows)
+    padded = [row + row[-1:] * (most - len(row)) for row in rows]
+    return (np.array(padded, np.int64), np.array([w + [0.0] * (most - len(w)) for w in all_weights], real))
+
+
+CATEGORY = "locating"
+
+# One index leads to an element (a) and the one behind it (b). The last element has none, so that
+# what is there twice (e) is found as b: a weight of zero would not keep an infinity out.
+LERP_AT = Op(
+    "lerp_at",
+    "lerp_at(start, end, near, far, twice) -> Tensor",
+    "(e > K(0) ? b : a) * c + b * d",
+    bool_="",
+    gathers=(0, 1),
+)
+enter(__name__, LERP_AT)
+
+
+def serves(x: Tensor, dim: int, where: Any) -> bool:
+    """Whether the positions (results, taps) along a dim are each an element and the one behind it,
+    the last one being its own, and the kernel may be had where `x` lies."""
+    if where.shape[1] != 2 or not locates(LERP_AT, x):
+        return False
+    return bool((where[:, 1] == np.minimum(where[:, 0] + 1, x._shape[dim] - 1)).all())
+
+
+def weighted(x: Tensor, dim: int, where: Any, weights: Any) -> Tensor:
+    """The sums along a dim that `serves`, by weights (results, 2) of the dtype of `x`."""
+    size, step = x._shape[dim], x._strides[dim]
+    most = max(size - 1, 1)  # those with one behind them; a single one is found either way
+    first = where[:, 0]
+    table = constant_of(np.stack([*weights.T, first >= most]).astype(weights.dtype), x)
+    index = constant_of(np.minimum(first, most - 1), x)
+    strides, along = put_at(x._strides, dim, 0), put_at((0,) * x.ndim, dim, 1)
+    views = [x._view(put_at(x._shape, dim, most), x._strides, x._offset + k * step) for k in (0, size - most)]
+    shape = put_at(x._shape, dim, len(first))
+    target = contiguous_like(shape, x._dtype, x)
+    inputs = [IndexedOperand(view, strides, True) for view in views]
+    inputs += [IndexedOperand(row, along) for row in table.unbind(0)]
+    locate(LERP_AT, shape, target, inputs, [Index(index, along, most, step, dim, checked=True)])
+    return target.tensor
+
 
 # Bytes of the host for each neighbour of a result: a place as a number of Python in a list.
 TAP = 40
@@ -35,7 +186,7 @@ def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
     """The sums of the taps of each result along a dim, in the dtype that is computed in."""
     where, weights = taps
     if serves(x, dim, where):
-        return weighted_neighbours(x, dim, where, weights)
+        return weighted(x, dim, where, weights)
     count, many = where.shape
     apart = positions(x, dim, where.reshape(-1).tolist())
     shape = (*x._shape[:dim], count, many, *x._shape[dim + 1 :])

@@ -1,4 +1,4 @@
-"""Windows as columns and back (unfold, fold), and maxima back to where they were."""
+"""Windows as columns and back, unpooling, pixel shuffles."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import int64
-from ....errors import spatial as errors_spatial
-from ....execute.memory import new
+from ....errors import nn as errors_nn
+from ....errors import nn as errors_spatial
+from ....execute.output import new, suggested_format
 from ....iterator.shape import Ints, numel
-from ....rows.catalogue import op
+from ....rows.catalogue import also_in, op
 from ...create.sizes import zeros
-from ...types import copy
+from ...types import conversion
 from ..layers.activation import SPACE
 from .windows import covered, each, laid_out, padded, windows
 
@@ -24,10 +25,10 @@ def _sizes(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any
     spacings = [each(name, w, g, 2) for w, g in (("dilation", dilation), ("stride", stride))]
     for word, numbers in zip(("kernel_size", "dilation", "stride"), (kernel, *spacings)):
         if min(numbers) < 1:
-            raise errors_spatial.not_positive(name, word, numbers)
+            raise errors_spatial.not_positive_sizes(name, word, numbers)
     pad = each(name, "padding", padding, 2)
     if min(pad) < 0:
-        raise errors_spatial.negative(name, "padding", pad)
+        raise errors_spatial.negative_sizes(name, "padding", pad)
     return kernel, spacings[0], pad, spacings[1]
 
 
@@ -69,7 +70,7 @@ def fold(
     kernel, spread, pad, steps = _sizes(name, kernel_size, dilation, padding, stride)
     size = each(name, "output_size", output_size, 2)
     if min(size) < 1:
-        raise errors_spatial.not_positive(name, "output_size", size)
+        raise errors_spatial.not_positive_sizes(name, "output_size", size)
     if input.ndim not in (2, 3) or 0 in input._shape[input.ndim - 2 :]:
         raise errors_spatial.columns(name, f"input must be (N, columns, windows), not of shape {tuple(input._shape)}")
     if input._shape[-2] % numel(kernel):
@@ -83,7 +84,7 @@ def fold(
     columns = input.reshape(*lead, *kernel, *counts)
     room = [m + 2 * p for m, p in zip(size, pad)]
     image = new((*lead, *room), input._dtype, input._storage.device)
-    copy.fill_(image, 0)
+    conversion.fill_(image, 0)
     own = image._strides
     each_step = tuple([s * t for s, t in zip(own[-2:], steps)])
     for y, x in itertools.product(*(range(k) for k in kernel)):
@@ -117,7 +118,7 @@ def _unpooled(
     if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
         raise errors_spatial.input_dims(name, n, input._shape)
     if n == 3 and min(steps) < 1:
-        raise errors_spatial.not_positive(name, "stride", steps)
+        raise errors_spatial.not_positive_sizes(name, "stride", steps)
     if input._shape != indices._shape:
         raise errors_spatial.unpool_shapes(name, input._shape, indices._shape)
     if input._dtype.kind != "f":
@@ -154,3 +155,66 @@ positions beyond it and for shapes that don't fit.
 
 for _n in (1, 2, 3):
     _make(_n)
+
+
+def _apart(result: Tensor, input: Tensor) -> Tensor:
+    """A result in memory of its own, also where nothing changes places."""
+    shared = result._storage is input._storage
+    return result.clone(memory_format=suggested_format(input)) if shared else result
+
+
+@op(method=False, bare="")
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """(*, C * r * r, H, W) to (*, C, H * r, W * r). RuntimeError for channels that don't divide."""
+    name, r = "pixel_shuffle", upscale_factor
+    if input.ndim < 3:
+        raise errors_nn.few_dims(name, 3, input._shape)
+    if r <= 0:
+        raise errors_nn.not_positive(name, "upscale_factor", r)
+    *batch, channels, height, width = input._shape
+    if channels % (r * r):
+        raise errors_nn.not_divisible(name, "channels", channels, r * r)
+    apart = input.reshape(*batch, channels // (r * r), r, r, height, width)
+    n = len(batch)
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    shape = (*batch, channels // (r * r), height * r, width * r)
+    return _apart(apart.permute(order).reshape(shape), input)
+
+
+@op(method=False, bare="")
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """(*, C, H * r, W * r) to (*, C * r * r, H, W). RuntimeError for sizes that don't divide."""
+    name, r = "pixel_unshuffle", downscale_factor
+    if input.ndim < 3:
+        raise errors_nn.few_dims(name, 3, input._shape)
+    if r <= 0:
+        raise errors_nn.not_positive(name, "downscale_factor", r)
+    *batch, channels, height, width = input._shape
+    for word, size in (("height", height), ("width", width)):
+        if size % r:
+            raise errors_nn.not_divisible(name, word, size, r)
+    apart = input.reshape(*batch, channels, height // r, r, width // r, r)
+    n = len(batch)
+    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    shape = (*batch, channels * r * r, height // r, width // r)
+    return _apart(apart.permute(order).reshape(shape), input)
+
+
+@op(method=False)
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels (dim 1) of `groups` groups, taken from each in turn. RuntimeError for fewer than
+    3 dims and channels that don't divide.
+    """
+    name = "channel_shuffle"
+    if input.ndim < 3:
+        raise errors_nn.few_dims(name, 3, input._shape)
+    if groups <= 0:
+        raise errors_nn.not_positive(name, "groups", groups)
+    n, channels, *rest = input._shape
+    if channels % groups:
+        raise errors_nn.not_divisible(name, "channels", channels, groups)
+    apart = input.reshape(n, groups, channels // groups, *rest)
+    return laid_out(_apart(apart.transpose(1, 2).reshape(input._shape), input), input)
+
+
+also_in(SPACE, "pixel_shuffle", "pixel_unshuffle", "channel_shuffle")

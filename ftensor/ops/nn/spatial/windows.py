@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...._tensor import Tensor
-from ....errors import spatial as errors
-from ....execute import memory
+from ....errors import nn as errors
+from ....execute import output
 from ....formats import contiguous_format
 from ....iterator.shape import Ints, numel
-from ...rearrange.pad_modes import positions
-from ...types import copy
+from ...rearrange.pad import positions
+from ...types import conversion
 
 
 def each(op: str, word: str, value: Any, n: int) -> Ints:
@@ -42,8 +42,8 @@ def padded(x: Tensor, before: Sequence[int], after: Sequence[int], value: Any = 
         return x
     sizes = [max(0, (m - 1) * s + 1) for m, s in zip(x._shape[-n:], steps)]
     shape = (*x._shape[:-n], *[m + b + a for m, b, a in zip(sizes, before, after)])
-    result = memory.new(shape, x._dtype, x._storage.device)
-    copy.fill_(result, value)
+    result = output.new(shape, x._dtype, x._storage.device)
+    conversion.fill_(result, value)
     # What is cut off before the first element kept: whole steps, and where that one then lies.
     skip = [-(min(b, 0) // s) for b, s in zip(before, steps)]
     first = [b + k * s for b, k, s in zip(before, skip, steps)]
@@ -57,7 +57,7 @@ def padded(x: Tensor, before: Sequence[int], after: Sequence[int], value: Any = 
     target = result._view(
         block, (*result._strides[:-n], *[s * t for s, t in zip(own, steps)]), sum(at * s for at, s in zip(first, own))
     )
-    copy.copy_(target, source)
+    conversion.copy_(target, source)
     return result
 
 
@@ -87,12 +87,12 @@ def laid_out(values: Tensor, like: Tensor, n: int = 2) -> Tensor:
     if n == 1 and values.ndim == like.ndim == 3:
         result: Tensor = laid_out(values.unsqueeze(2), like.unsqueeze(2)).squeeze(2)
         return result
-    wanted = memory.suggested_format(like)
+    wanted = output.suggested_format(like)
     return formed(values, wanted if values.ndim == like.ndim else contiguous_format)
 
 
-def formed(values: Tensor, wanted: memory.memory_format) -> Tensor:
+def formed(values: Tensor, wanted: output.memory_format) -> Tensor:
     """A result in a memory format."""
-    laid = copy.contiguous(values, wanted)
-    strides = memory.layout_strides(laid, wanted)  # those of dims of size 1, too
+    laid = conversion.contiguous(values, wanted)
+    strides = output.layout_strides(laid, wanted)  # those of dims of size 1, too
     return laid if strides == laid._strides else laid._view(laid._shape, strides, laid._offset)

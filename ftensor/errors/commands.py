@@ -1,0 +1,101 @@
+"""Messages of commands: estimates, profiles, figures, tuning, warming."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..terminal import guess
+from .message import Message
+
+
+class EstimateError(RuntimeError):
+    """An estimate that cannot be made as asked."""
+
+
+def no_board(name: str, known: Sequence[str]) -> EstimateError:
+    """A board that the model has no row for."""
+    return EstimateError(
+        f"the performance model has no board {name!r}; it knows {', '.join(known)} "
+        f"(another one is a row in ftensor/boards.py){guess(name, known)}"
+    )
+
+
+no_program = Message(EstimateError, "{path}: {problem}; give the path of a Python program")
+not_sliced = Message(
+    EstimateError,
+    "{device} cuts its launches in another way than a board does; run the estimate on the C "
+    "simulation (needs g++) or on an OpenCL CPU device: FTENSOR_DEVICE=csim or FTENSOR_DEVICE=cpu",
+)
+not_positive = Message(EstimateError, "{option} must be more than 0, not {value:g}")
+bad_banks = Message(
+    EstimateError,
+    "--banks {banks!r} is no place on this board: '*' for each operand its own bank, "
+    "'{memory}[0]' for one bank, '{memory}[0:3]' for one after another",
+)
+nothing_launched = Message(EstimateError, "{program} launched no kernel, so there is nothing to estimate")
+program_failed = Message(EstimateError, "{program} failed; what it launched until then is not looked at")
+
+
+entered_twice = Message(RuntimeError, "this profile was taken before; make another one: profile()")
+not_done = Message(RuntimeError, "this profile has no end yet: leave its `with` block first")
+
+
+def no_order(sort_by: object, known: Sequence[str]) -> ValueError:
+    """A column to sort by that a table does not have."""
+    return ValueError(f"sort_by={sort_by!r} is none of {_listed(sort_by, known)}")
+
+
+def no_group(group_by: object, known: Sequence[str]) -> ValueError:
+    """What launches cannot be put together by."""
+    return ValueError(f"group_by={group_by!r} is none of {_listed(group_by, known)}")
+
+
+def _listed(value: object, known: Sequence[str]) -> str:
+    return ", ".join(known) + guess(str(value), known)
+
+
+class PictureError(RuntimeError):
+    """A figure that cannot be drawn as asked."""
+
+
+no_matplotlib = Message(
+    PictureError,
+    'figures are drawn by matplotlib, which cannot be imported ({error}): pip install ".[plot]" in '
+    "the checkout's folder, or pip install matplotlib",
+)
+no_format = Message(PictureError, "{path}: the ending says the format, one of {known}")
+not_written = Message(PictureError, "{path} cannot be written: {problem}")
+
+
+class TuneError(ValueError):
+    """There is nothing to measure."""
+
+
+no_processor = Message(
+    TuneError,
+    "{device} is no processor: where one way begins to be quicker is measured on CPUs; the kernels "
+    "of a board are chosen by its inventory (`ftensor docs tuning`)",
+)
+rounds = Message(TuneError, "--rounds {rounds}: at least one is needed")
+
+
+class WarmError(ValueError):
+    """What was asked for can't be compiled."""
+
+
+nothing_asked = Message(WarmError, "say what to compile: --ops add,sum or --all or a program")
+
+
+def no_such_op(name: str, names: Iterable[str]) -> WarmError:
+    """A name that is neither a function nor a method."""
+    meant = guess(name, names) or "; names are ftensor's, as in --ops add,sum,matmul"
+    return WarmError(f"there is no op {name!r}{meant}")
+
+
+def no_such_dtype(name: str, names: Iterable[str]) -> WarmError:
+    """A name that is no dtype's."""
+    known = list(names)
+    return WarmError(f"there is no dtype {name!r}; there are {', '.join(known)}{guess(name, known)}")
+
+
+takes_images = Message(WarmError, "{device} takes its kernels from images: `ftensor build` makes one")

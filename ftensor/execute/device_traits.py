@@ -1,0 +1,49 @@
+"""What launches depend on beside their operands: settings, and traits of the device."""
+
+from __future__ import annotations
+
+from .. import dtypes
+from .._tensor import Tensor
+from ..dtypes import int64
+from ..kernels.key import STRIDED
+from ..rows.op import Op
+from ..runtime.lifetime import opened
+from ..runtime.program import built, held
+from .keys import gathering_key, op_key
+
+
+def set_default_dtype(d: dtypes.dtype) -> None:
+    """The dtype of floating point tensors made of Python numbers, and of int-to-float results."""
+    dtypes.set_default_dtype(d)
+    for backend in opened():
+        backend.forget_launches()
+
+
+def specializes(x: Tensor) -> bool:
+    """Whether a kernel that serves one case alone costs nothing where `x` lies."""
+    return x._storage.backend.target.specializes
+
+
+def revisits_rows(x: Tensor) -> bool:
+    """Whether one kernel may go over the rows of `x` several times."""
+    return x._storage.backend.target.revisits_rows
+
+
+def spares_double(x: Tensor) -> bool:
+    """Whether sums may be taken in float64 for the range alone: the device has it, at no great
+    cost."""
+    backend = x._storage.backend
+    return backend.properties.has_float64 and backend.target.spares_double
+
+
+def built_ahead(op: Op, x: Tensor, inputs: int) -> bool:
+    """Whether the images where `x` lies have an op of so many inputs like it, of any strides."""
+    of = x._dtype
+    kinds = (STRIDED,) * (inputs + 1)
+    return held(x._storage.backend, op_key(op, "rows", of.compute, 1, of, (of,) * inputs, kinds))
+
+
+def locates(op: Op, x: Tensor) -> bool:
+    """Whether a launch where `x` lies may ask for a row whose inputs an index finds, all of its
+    dtype: images may lack it."""
+    return built(x._storage.backend, gathering_key(op, x._dtype, int64, 1))

@@ -1,0 +1,201 @@
+"""Dispatch: a call's launch is found in the cache or prepared, then enqueued, or the host computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .. import errors
+from .._tensor import Tensor
+from ..rows.catalogue import op_called
+from ..rows.copies import COPY
+from .fallback import on_host
+from .launch import Bound, Launch, Output, Step, enqueue
+from .look_up import MissingKernel, look_up
+from .observe import recorder
+from .scalars import check_values, values_of
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+
+# What a call passes for its outputs: nothing where they are fresh, the one, or as many as there are
+# (None for a fresh one among them).
+Out = Tensor | Sequence[Tensor | None] | None
+
+
+def run(
+    backend: Backend,
+    key: Hashable,
+    prepare: Callable[..., Launch],
+    entry: Callable[..., Any],
+    args: tuple[Any, ...],
+    inputs: Sequence[Tensor],
+    numbers: Sequence[Any] = (),
+    out: Out = None,
+    partly: bool = False,
+) -> tuple[Tensor, ...]:
+    """Run the launch that `prepare(*args)` makes and `key` stands for; its outputs.
+
+    Where an image lacks a kernel, the host does `entry(*args)`, which writes `out`, if that is a
+    tensor, or `partly` a part of it. RuntimeError for tensors on different devices.
+    """
+    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, out)
+    if results is None:
+        results = launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
+    return results
+
+
+def served(
+    backend: Backend,
+    key: Hashable,
+    prepare: Callable[..., Launch | None],
+    entry: Callable[..., Any],
+    args: tuple[Any, ...],
+    inputs: Sequence[Tensor],
+    numbers: Sequence[Any] = (),
+) -> tuple[Tensor, ...] | None:
+    """As `run`, of an op that has another way: None where that is the better one, so that `prepare`
+    gives None, and for operands on several devices."""
+    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, None)
+    if results is not None:
+        return results
+    where = inputs[0]._storage.device
+    if any(x._storage.device is not where for x in inputs):
+        return None
+    return _launched(backend, key, prepare, entry, args, inputs, numbers)
+
+
+def launched(
+    backend: Backend,
+    key: Hashable,
+    prepare: Callable[..., Launch],
+    entry: Callable[..., Any],
+    args: tuple[Any, ...],
+    inputs: Sequence[Tensor],
+    numbers: Sequence[Any] = (),
+    out: Out = None,
+    partly: bool = False,
+) -> tuple[Tensor, ...]:
+    """What `run` does with a call that is new, or at which there is something to look at."""
+    results = _launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
+    assert results is not None, key
+    return results
+
+
+def _launched(
+    backend: Backend,
+    key: Hashable,
+    prepare: Callable[..., Launch | None],
+    entry: Callable[..., Any],
+    args: tuple[Any, ...],
+    inputs: Sequence[Tensor],
+    numbers: Sequence[Any] = (),
+    out: Out = None,
+    partly: bool = False,
+) -> tuple[Tensor, ...] | None:
+    written: Any = (out,) if type(out) is Tensor else out or ()
+    tensors = [x for x in (*inputs, *written) if x is not None]
+    where = tensors[0]._storage.device
+    if any(x._storage.device is not where for x in tensors):
+        raise errors.different_devices(op_called()[0], [x.device for x in tensors])
+    if backend.executor is not None:
+        backend.executor.called()
+    launch = look_up(backend, key, prepare, args)
+    if launch is None:
+        return None
+    if isinstance(launch, MissingKernel):
+        whole = out if type(out) is Tensor else None
+        result = on_host(launch.error, entry, args, whole, partly)
+        return result if isinstance(result, tuple) else (result,)
+    destinations = written or (None,) * len(launch.outputs)
+    outputs = tuple([of.make(backend, where) if x is None else x for of, x in zip(launch.outputs, destinations)])
+    for x in outputs:
+        x._storage.changed()
+    if launch.own_numbers is not None:
+        numbers = launch.own_numbers
+    elif recorder(backend) is not None:
+        # Whoever notes the launch may want to know where a number comes from.
+        for x, d in zip(numbers, launch.numbers):
+            check_values(x, d)
+    elif launch.numbers:
+        numbers = [v for x, d in zip(numbers, launch.numbers) for v in values_of(x, d)]
+    constants = [constant(inputs[0]) for constant in launch.constants]
+    enqueue(launch, (*outputs, *inputs, *constants), numbers)
+    for x in outputs:
+        x._storage.changed()  # by then another thread may have read it, before it was written
+    return outputs
+
+
+def never_on_host(*args: object) -> Any:
+    """The `entry` of a call whose kernel is there, as its caller has seen."""
+    raise AssertionError("the kernel is held")
+
+
+def also_as(backend: Backend, key: Hashable, other: Hashable, **changes: Any) -> None:
+    """Let what was just run under `key` be found under an `other` one, too: of what an op is called
+    with, before that is worked out. `changes` are the fields in which its launch differs."""
+    launch = backend.launches.get(key)
+    if launch is None:  # the host may have done it
+        return
+    if changes:
+        bound, launch = launch.bound, replace(launch, **changes)
+        if bound is not None:
+            launch.bind(bound)
+    kept = backend.launches.keep(other, launch)
+    if kept.bound is None and launch.bound is not None:  # noted by a trace before
+        kept.bind(launch.bound)
+
+
+MOST_COPIES = 8  # of one launch
+
+
+def known(call: Hashable, *inputs: Any) -> Tensor | None:
+    """The result of a call that `know` has seen the like of; else None, and nothing is done."""
+    for x in inputs:
+        if type(x) is not Tensor:
+            return None
+    key = (call, *[x._key for x in inputs])
+    results = inputs[0]._storage.backend.launches[key].call(inputs, (), None)
+    return None if results is None else results[0]
+
+
+def know(call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, numbers: Sequence[Any]) -> None:
+    """Let `known` serve the like of a call whose `result`, a fresh tensor, is what the launch
+    kept under a key of its own has written. `inputs` begin where the tensors do that it reads, in
+    their order; `numbers` are what its kernels get."""
+    backend = result._storage.backend
+    key = (call, *[x._key for x in inputs])
+    if backend.target.unaligned and key not in backend.launches:
+        output = Output(result._dtype, result._shape, result._strides)
+        also_as(backend, launch, key, outputs=(output,), fresh=True, own_numbers=tuple(numbers))
+
+
+def know_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor]) -> None:
+    """Let `known` serve the like of a call that has copied each of its `inputs` to one of the
+    `pieces` of a fresh result, in one launch."""
+    launches = result._storage.backend.launches
+    key = (call, *[x._key for x in inputs])
+    if not result._storage.backend.target.unaligned or key in launches or len(inputs) > MOST_COPIES:
+        return
+    steps: list[Step] = []
+    bound: list[Bound] = []
+    for k, (x, piece) in enumerate(zip(inputs, pieces), 1):
+        one = launches.get((COPY, piece._key, x._key))
+        if type(one) is not Launch or one.bound is None or one.temporaries:
+            return
+        for step in one.steps:
+            if 0 not in step.offsets:
+                return
+            moved = step.moved or (0,) * len(step.offsets)
+            moved = tuple([m + piece._offset * (o == 0) for o, m in zip(step.offsets, moved)])
+            # The copy's operands are 0, the piece, and 1, what is copied.
+            pointers = tuple([p and k for p in step.pointers])
+            offsets = tuple([o and k for o in step.offsets])
+            steps.append(replace(step, pointers=pointers, offsets=offsets, moved=moved))
+        bound += one.bound
+    output = Output(result._dtype, result._shape, result._strides)
+    launch = Launch(tuple(steps), 1 + len(inputs), (output,), own_numbers=())
+    launch.bind(tuple(bound))
+    launches.keep(key, launch)

@@ -1,0 +1,200 @@
+"""Packed weights, cached while nobody writes the tensor they were packed from."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from .._tensor import Tensor
+from ..iterator.shape import Ints
+from ..kernels.skeletons.conv import ConvKey, ConvPackGeometry
+from .launch import Launch, Output, Step, enqueue
+from .look_up import MissingKernel, look_up
+from .observe import recorder
+
+if TYPE_CHECKING:
+    from ..runtime.storage import Storage
+
+
+# Bytes of a storage from which on something is kept of it, and for how many calls.
+LEAST, MOST = 1 << 14, 64
+
+
+class Derived(NamedTuple):
+    """Tensors made of a storage's bytes, and of those of another one as `mark` stands for them."""
+
+    tensors: tuple[Tensor, ...]
+    mark: object
+
+
+class DerivedTensors:
+    """What was made of a storage's bytes, by what asks for it; None for what has only been asked
+    for. `mark` stands for the bytes as they are."""
+
+    __slots__ = ("__weakref__", "entries", "mark")
+
+    def __init__(self) -> None:
+        self.entries: dict[Hashable, Derived | None] = {}
+        self.mark = object()
+
+    def note(self, key: Hashable, derived: Derived | None) -> None:
+        """Keep something, or that it was asked for."""
+        if len(self.entries) >= MOST:
+            self.entries.clear()
+        self.entries[key] = derived
+
+    def drop(self) -> bool:
+        """Forget all; whether there was memory in it."""
+        held = any(self.entries.values())
+        self.entries.clear()
+        return held
+
+
+def keeps(storage: Storage) -> bool:
+    """Whether something may be kept of a storage: all who write there say so."""
+    if storage.nbytes < LEAST or storage.owner is not None or storage.exposed:
+        return False
+    return not storage.visible
+
+
+def kept_of(storage: Storage) -> DerivedTensors:
+    """What is kept of a storage that `keeps`."""
+    kept: DerivedTensors | None = storage.derived
+    if kept is None:
+        kept = storage.derived = DerivedTensors()
+    return kept
+
+
+def ready(derived: Derived | None, other: Storage) -> tuple[Tensor, ...] | None:
+    """The tensors, where `other` still has the bytes that they were made of; they may be used on
+    the current stream."""
+    if derived is None or other.derived is None or other.derived.mark is not derived.mark:
+        return None
+    stream, origin = other.backend._current.stream, derived.tensors[0]._storage.stream
+    if origin is not stream:
+        stream.wait_stream(origin)
+    return derived.tensors
+
+
+# A launch's operands: those of `conv_launch.prepare`, and what is packed. With panels that are kept,
+# these stand before the planes, and behind them what no kernel writes.
+OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
+PACKING = ("conv_pack", "conv_bytes_pack")
+
+
+def packs(launch: Launch) -> bool:
+    """Whether a launch of `conv_launch.prepare` makes panels."""
+    return len(launch.temporaries) > 1
+
+
+def call_of(call: Hashable, weight: Tensor, addend: Tensor) -> Hashable:
+    """What a weight's storage keeps the panels of a call by."""
+    return call, weight._offset, addend._offset
+
+
+def panels(launch: Launch, call: Hashable, x: Tensor, weight: Tensor, addend: Tensor) -> tuple[Tensor, ...] | None:
+    """The panels that `launch` makes, where they are kept or shall be from now on; `addend` is the
+    bias, or the weight in its place. None while the weight is new, or may be written unseen, and
+    while launches are noted for other calls than this one."""
+    storage, other = weight._storage, addend._storage
+    if not packs(launch) or not keeps(storage) or recorder(storage.backend) is not None:
+        return None
+    if other is not storage and (other.owner is not None or other.exposed or other.visible):
+        return None
+    steps = _panel_steps(launch)
+    key = (tuple([(s.key, s.geometry) for s in steps]), weight._offset, addend._offset)
+    at = None if call is None else call_of(call, weight, addend)
+    kept, mark = kept_of(storage), kept_of(other).mark
+    entry = kept.entries.get(key)
+    if entry is None or (tensors := ready(entry, other)) is None:
+        if key not in kept.entries and at not in kept.entries:
+            kept.note(key, None)
+            return None
+        tensors = _make_panels(launch, steps, (x, weight, addend))
+        if tensors is None:
+            return None
+        kept.drop()  # what was made of another bias
+        entry = Derived(tensors, mark)
+        kept.note(key, entry)
+        storage.backend.keeping(kept)
+    if at is not None:
+        kept.note(at, entry)
+    return tensors
+
+
+def _make_panels(launch: Launch, steps: list[Step], inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+    storage = inputs[1]._storage
+    backend = storage.backend
+    key = ("conv panels", tuple([(s.key, s.units, s.geometry) for s in steps]))
+    packing = look_up(backend, key, _panel_launch, (launch, steps))
+    if isinstance(packing, MissingKernel):
+        return None
+    tensors = tuple([of.make(backend, storage.device) for of in packing.outputs])
+    enqueue(packing, (*tensors, *inputs))
+    return tensors
+
+
+def _panel_steps(launch: Launch) -> list[Step]:
+    """The steps that make panels, told nothing of planes."""
+    steps = []
+    for step in launch.steps:
+        if step.key.skeleton in PACKING:
+            g = ConvPackGeometry.unpack(step.geometry)
+            if g.panels:
+                nothing = replace(
+                    g,
+                    batch=0,
+                    channels=1,
+                    plane=1,
+                    part=(1,) * 3,
+                    step=(1,) * 3,
+                    input=(1,) * 3,
+                    x=(0,) * 5,
+                    deep=(0,),
+                    high=(0,),
+                    wide=(0,),
+                )
+                units = min(step.units, nothing.of_panels)
+                steps.append(replace(step, units=units, geometry=nothing.pack()))
+    return steps
+
+
+def _panel_launch(launch: Launch, steps: list[Step]) -> Launch:
+    """The launch that makes panels alone, a tensor for each class of results."""
+    count = len(steps)
+    places = {X: count, WEIGHT: count + 1, BIAS: count + 2, PLANES: count + 3}
+    places |= {PANELS + k: k for k in range(count)}
+    key = steps[0].key
+    assert isinstance(key, ConvKey)
+    of = key.dtype.compute
+    outputs = [Output(of, (nbytes // of.itemsize,), (1,)) for nbytes in launch.temporaries[1:]]
+    return Launch(tuple([_placed(s, places) for s in steps]), count + 3, tuple(outputs), temporaries=(64,))
+
+
+def without(launch: Launch) -> Launch:
+    """A launch that gets its panels behind the other inputs."""
+    count = len(launch.temporaries) - 1
+    unused = PLANES + count + 1
+    places = {OUT: OUT, X: X, WEIGHT: WEIGHT, BIAS: BIAS, PLANES: PLANES + count}
+    places |= {PANELS + k: PLANES + k for k in range(count)}
+    steps = []
+    for step in launch.steps:
+        if step.key.skeleton not in PACKING:
+            steps.append(_placed(step, places))
+            continue
+        g = ConvPackGeometry.unpack(step.geometry)
+        if g.batch:
+            units = min(step.units, g.of_planes)
+            packed = replace(step, units=units, geometry=replace(g, panels=0).pack())
+            steps.append(_placed(packed, {**places, **{PANELS + k: unused for k in range(count)}}))
+    return replace(launch, steps=tuple(steps), operands=PLANES + count, temporaries=(launch.temporaries[0], 64))
+
+
+def _placed(step: Step, places: dict[int, int]) -> Step:
+    starts = tuple([None if k is None else places[k] for k in step.offsets])
+    return replace(step, pointers=_all(step.pointers, places), offsets=starts)
+
+
+def _all(operands: Ints, places: dict[int, int]) -> Ints:
+    return tuple([places[k] for k in operands])

@@ -1,0 +1,105 @@
+"""Launches of pooling windows."""
+
+from __future__ import annotations
+
+from math import prod
+
+from .. import errors
+from .._tensor import Tensor
+from ..dtypes import dtype, int64
+from ..iterator.shape import COUNTED, Ints, contiguous_strides, is_contiguous, numel
+from ..kernels.select import units_for
+from ..kernels.skeletons.cpu.max_pool import PlaneWindows, max_pool_key
+from ..kernels.skeletons.pool import PoolGeometry, PoolKey, PoolWindows, serves
+from ..runtime.program import built
+from .dispatch import run, served
+from .launch import Launch, Output, Step
+from .sort import is_board as on_board
+
+
+def pooled(
+    input: Tensor,
+    windows: PoolWindows,
+    shape: Ints,
+    places: bool,
+    mean: bool = False,
+    divisor: int = 0,
+    padded: bool = False,
+) -> tuple[Tensor, ...] | None:
+    """(the largest element or the `mean` of each window, with `places` that of the largest in its
+    plane as int64), of this shape; a mean is the sum by `divisor`, or by the window's elements
+    (with zeros around the planes where they are `padded`).
+
+    None where another way is to be taken: off boards, where an image has no such kernel, for
+    operands that don't lie in order and windows that no strip holds.
+    """
+    if not on_board(input) or not is_contiguous(input._shape, input._strides):
+        return None
+    args = (input, windows, shape, places, mean, divisor, padded)
+    key = ("board_pool", input._key, windows, places, mean, divisor, padded)
+    return served(input._storage.backend, key, _prepare, pooled, args, (input,))
+
+
+def _prepare(
+    input: Tensor, windows: PoolWindows, shape: Ints, places: bool, mean: bool, divisor: int, padded: bool
+) -> Launch | None:
+    backend, of = input._storage.backend, input._dtype
+    key = PoolKey(of)
+    fits = 0 < numel(input._shape) <= COUNTED and 0 < numel(shape) <= COUNTED and abs(divisor) <= COUNTED
+    if not serves(of) or not fits or not windows.served or not built(backend, key):
+        return None
+    g = PoolGeometry(
+        mean, places, windows.planes, windows.band, divisor, padded, windows.sizes, windows.counts,
+        windows.kernel, windows.stride, windows.padding, windows.dilation,
+    )  # fmt: skip
+    units = min(g.items, units_for(numel(input._shape), backend.units, backend.target, 1))
+    results = [Output(of, shape, contiguous_strides(shape))]
+    if places:
+        results.append(Output(int64, shape, contiguous_strides(shape)))
+    # Places that nobody asks for have the results' pointer, through which nothing is written.
+    operands = (0, int(places), 1 + places)
+    step = Step(key, units, operands, operands, geometry=g.pack(), work=numel(input._shape))
+    return Launch((step,), 2 + places, tuple(results))
+
+
+WINDOWS = 2  # that take as long as an element
+
+
+def max_pool(input: Tensor, windows: PlaneWindows, shape: Ints) -> tuple[Tensor, ...]:
+    """(the largest element of each window of a contiguous input, its place in the plane as int64),
+    both of this shape. NotImplementedError for dtypes of few ops."""
+    of = input._dtype
+    return _launched("max_pool", (input,), windows, of, ((shape, of), (shape, int64)))
+
+
+def max_pool_back(grad: Tensor, places: Tensor, windows: PlaneWindows, shape: Ints) -> Tensor:
+    """The gradient of an input of this shape, each of whose elements is in one window, from those
+    of the largest elements and their places; all of them contiguous."""
+    of = grad._dtype
+    return _launched("max_pool_back", (grad, places), windows, of, ((shape, of),))[0]
+
+
+def _launched(
+    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype, outputs: tuple[tuple[Ints, dtype], ...]
+) -> tuple[Tensor, ...]:
+    backend = inputs[0]._storage.backend
+    key = (name, windows, *[x._key for x in inputs])
+    return run(backend, key, _prepare_max_pool, _launched, (name, inputs, windows, of, outputs), inputs)
+
+
+def _prepare_max_pool(
+    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype, outputs: tuple[tuple[Ints, dtype], ...]
+) -> Launch:
+    if of.bare:
+        raise errors.not_implemented_for(name, of)
+    backend = inputs[0]._storage.backend
+    target = backend.target
+    key = max_pool_key(name == "max_pool_back", of, windows, target, target.unaligned)
+    geometry, count = windows.geometry(key), windows.total
+    assert count * prod(windows.kernel) <= COUNTED, name
+    most = geometry.items if target.grid == "stride" else count // (WINDOWS * target.unit_elements)
+    units = max(1, min(backend.units, most, geometry.items))
+    operands = tuple(range(len(outputs) + len(inputs)))
+    step = Step(key, units, operands, operands, geometry=geometry.pack(), work=count)
+    results = tuple([Output(d, shape, contiguous_strides(shape)) for shape, d in outputs])
+    return Launch((step,), len(operands), results)

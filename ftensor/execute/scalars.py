@@ -1,0 +1,212 @@
+"""Python numbers among operands: traced, range-checked, and passed as kernel arguments."""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from .._tensor import Tensor
+from ..dtypes import dtype
+from ..dtypes.limits import floating_limits, integer_limits, narrowed, widened
+from ..errors import pointwise as errors_arith
+
+
+class Passed:
+    """Stands for an int, a float or a complex number among the arguments of a function.
+
+    It is an instance of that type, and does what the number does; whatever has its value is noted
+    (`read`). A tensor's op takes it as a number, unread: so it reaches launches as it is, and which
+    dtypes an op wanted it to fit is noted (`fits`).
+    """
+
+    __slots__ = ("_fits", "_place", "_read", "_value")
+
+    def __init__(self, value: Any, place: int) -> None:
+        self._value, self._place = value, place
+        self._read = False
+        self._fits: list[tuple[str, dtype]] = []
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """The number's: what `isinstance` asks for."""
+        return type(self._value)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(looked_at(self), name)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(looked_at(self), dtype)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return looked_at(self).__reduce_ex__(protocol)
+
+    def __copy__(self) -> Any:
+        return looked_at(self)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return looked_at(self)
+
+
+def looked_at(number: Passed) -> Any:
+    """The number itself, which decides from now on what is traced."""
+    number._read = True
+    return number._value
+
+
+def passed(x: Any) -> bool:
+    """Whether it stands for a number."""
+    return type(x) is Passed
+
+
+def plain(x: Any) -> Any:
+    """`x`, or the number that it stands for, which was looked at then."""
+    return looked_at(x) if type(x) is Passed else x
+
+
+def _of_one(of: Callable[..., Any]) -> Any:
+    def method(self: Passed, *args: Any) -> Any:
+        return of(looked_at(self), *[plain(x) for x in args])
+
+    return method
+
+
+def _of_two(of: Callable[..., Any], turned: bool) -> Any:
+    """An operator: a tensor beside the number computes it, and is asked itself."""
+
+    def method(self: Passed, other: Any, *more: Any) -> Any:
+        if type(other) is Tensor:
+            return NotImplemented
+        mine, other = looked_at(self), plain(other)
+        return of(other, mine) if turned else of(mine, other, *map(plain, more))
+
+    return method
+
+
+_ONE: dict[str, Callable[..., Any]] = {
+    "bool": bool, "int": int, "float": float, "complex": complex, "index": operator.index,
+    "hash": hash, "repr": repr, "str": str, "format": format, "round": round, "neg": operator.neg,
+    "pos": operator.pos, "abs": abs, "invert": operator.invert, "trunc": math.trunc,
+    "floor": math.floor, "ceil": math.ceil,
+}  # fmt: skip
+_TWO: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "truediv": operator.truediv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "divmod": divmod,
+    "pow": pow,
+    "lshift": operator.lshift,
+    "rshift": operator.rshift,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+}
+for _name, _of in _ONE.items():
+    setattr(Passed, f"__{_name}__", _of_one(_of))
+for _name, _of in _TWO.items():
+    setattr(Passed, f"__{_name}__", _of_two(_of, False))
+    setattr(Passed, f"__r{_name}__", _of_two(_of, True))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(Passed, f"__{_name}__", _of_two(getattr(operator, _name), False))
+
+
+def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
+    """A Python number as the kernel argument(s) of a dtype: integers wrap, floats are rounded."""
+    kind = d.kind
+    if kind == "f":
+        if type(number) is int:
+            _check_width(number)
+        value = float(number)
+        return (value,) if d.itemsize > 2 else (rounded(value, d),)
+    if kind == "c":
+        if type(number) is int:
+            _check_width(number)
+        z = complex(number)
+        if d.bare:
+            return rounded(z.real, d.to_real()), rounded(z.imag, d.to_real())
+        return (z.real, z.imag)
+    if kind == "b":
+        return (int(bool(number)),)
+    whole = int(number)
+    _check_width(whole)
+    if kind == "u":
+        return (whole & (1 << 8 * d.itemsize) - 1,)
+    half = 1 << (8 * d.itemsize - 1)
+    return (((whole + half) & (2 * half - 1)) - half,)
+
+
+def check_values(number: Any, d: dtype) -> None:
+    """What `values_of` raises for a number, also for one whose kernel never runs."""
+    if type(number) is Passed:
+        number._fits.append(("", d))
+        number = number._value
+    values_of(number, d)
+
+
+def _check_width(whole: int) -> None:
+    if not -(1 << 63) <= whole < 1 << 64:
+        raise errors.integer_overflow(whole)
+
+
+def rounded(value: float, d: dtype) -> float:
+    """`value` as a floating dtype of at most 16 bits has it, to the nearest and ties to even."""
+    if d.bare:
+        return float(widened(narrowed(np.array([value]), d), d)[0])
+    if d.name == "float16":
+        try:
+            (near,) = struct.unpack("<e", struct.pack("<e", value))
+        except OverflowError:
+            near = float("inf") if value > 0 else -float("inf")
+        return float(near)
+    if value != value:
+        return value
+    try:
+        (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    except OverflowError:
+        return float("inf") if value > 0 else -float("inf")
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    (near,) = struct.unpack("<f", struct.pack("<I", bits))
+    return float(near)
+
+
+def check_fits(op: str, number: Any, d: dtype) -> None:
+    """RuntimeError for a number that torch would not convert to `d`.
+
+    An unsigned type takes negative integers of its width, and no other negative number; a fraction
+    is dropped. OverflowError for an integer beyond 64 bits.
+    """
+    if type(number) is Passed:
+        number._fits.append((op, d))
+        number = number._value
+    if type(number) is int:
+        _check_width(number)
+    if d.kind in "bc":
+        return
+    if isinstance(number, complex):
+        if number.imag:
+            raise errors_arith.number_does_not_fit(op, number, d)
+        number = number.real
+    if d.kind == "f":
+        fits = abs(number) <= floating_limits(d).max or number != number or abs(number) == float("inf")
+    elif number != number:
+        fits = False
+    else:
+        whole = integer_limits(d)
+        least = whole.min if isinstance(number, float) else whole.min or -whole.max
+        fits = least <= number <= whole.max
+    if not fits:
+        raise errors_arith.number_does_not_fit(op, number, d)
+
+
+def fitted(op: str, number: Any, d: dtype) -> Any:
+    """A factor or limit, checked against `d`; a complex one without imaginary part becomes real."""
+    check_fits(op, number, d)
+    return number.real if isinstance(number, complex) and not d.is_complex else number

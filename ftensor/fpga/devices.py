@@ -1,0 +1,204 @@
+"""Devices by index: memory statistics, seeds and generator states."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import errors
+from .._device import DeviceLike, found_of, fpga_devices
+from .._device import device as _device
+from ..random import Generator, default_generator
+from ..runtime.backend import Backend
+from ..runtime.discovery import DetectedDevice
+from ..terminal import size, table
+
+if TYPE_CHECKING:
+    from .._tensor import Tensor
+
+
+FPGA = _device("fpga")
+
+
+def lookup(function: str, which: DeviceLike | None) -> DetectedDevice:
+    """The device that a function of `ft.fpga` means; RuntimeError for one of another type."""
+    if which is None:
+        return found_of(FPGA)
+    chosen = which if isinstance(which, _device) else _device(which)
+    if chosen.type != "fpga":
+        raise errors.not_an_fpga(function, chosen)
+    return found_of(chosen)
+
+
+def backend(function: str, which: DeviceLike | None) -> Backend:
+    """As `lookup`, opened."""
+    return lookup(function, which).open()
+
+
+def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
+    """The pool's counters under torch's names, and those that only ftensor has.
+
+    `kernels` is how many compiled kernels the device holds at the moment, `streams` how many
+    streams somebody holds, the default one included.
+    """
+    of = lookup("memory_stats", device)
+    if not of.opened:
+        return {}
+    backend = of.open()
+    held = {"kernels": len(backend.kernels), "streams": len(backend.all_streams())}
+    stats = backend.pool.stats() | held
+    return {_TORCH_NAMES.get(name, name): value for name, value in stats.items()}
+
+
+_TORCH_NAMES = {
+    "allocated_bytes": "allocated_bytes.all.current",
+    "peak_allocated_bytes": "allocated_bytes.all.peak",
+    "reserved_bytes": "reserved_bytes.all.current",
+    "peak_reserved_bytes": "reserved_bytes.all.peak",
+    "requests": "allocation.all.allocated",
+    "device_allocations": "num_device_alloc",
+    "retries": "num_alloc_retries",
+    "out_of_memory": "num_ooms",
+}
+
+
+def memory_allocated(device: DeviceLike | None = None) -> int:
+    """Bytes that tensors hold."""
+    return memory_stats(device).get("allocated_bytes.all.current", 0)
+
+
+def max_memory_allocated(device: DeviceLike | None = None) -> int:
+    """The most bytes that tensors held at once since the start or `reset_peak_memory_stats`."""
+    return memory_stats(device).get("allocated_bytes.all.peak", 0)
+
+
+def memory_reserved(device: DeviceLike | None = None) -> int:
+    """Bytes that the pool holds, in tensors or free."""
+    return memory_stats(device).get("reserved_bytes.all.current", 0)
+
+
+def max_memory_reserved(device: DeviceLike | None = None) -> int:
+    """The most bytes that the pool held since the start or `reset_peak_memory_stats`."""
+    return memory_stats(device).get("reserved_bytes.all.peak", 0)
+
+
+def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
+    """Start the two peaks again from what is held now."""
+    of = lookup("reset_peak_memory_stats", device)
+    if of.opened:
+        of.open().pool.reset_peaks()
+
+
+def empty_cache() -> None:
+    """Give the free memory of all devices' pools back to the system, and that of packed weights,
+    which are packed anew when they are met again."""
+    for of in fpga_devices():
+        if of.opened:
+            backend = of.open()
+            backend.drop_kept()
+            backend.pool.release_cached()
+
+
+def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:
+    """(bytes that are free, bytes in all), as far as this process knows: free is what its pool may
+    still ask the device for. The device is opened."""
+    pool = backend("mem_get_info", device).pool
+    return max(pool.limit - pool.reserved, 0), pool.limit
+
+
+def memory_snapshot(device: DeviceLike | None = None) -> list[dict[str, Any]]:
+    """The blocks of memory that the pool holds, as torch lists segments: each has one block, which
+    a tensor holds (`active_allocated`) or none does (`inactive`). An address of 0 stands for memory
+    that the host does not reach. `ft.profiler` says which lines of a program hold what.
+    """
+    of = lookup("memory_snapshot", device)
+    return of.open().pool.snapshot() if of.opened else []
+
+
+def memory_summary(device: DeviceLike | None = None, abbreviated: bool = False) -> str:
+    """What the pool holds, for reading: now, at the peak, in all; then, unless `abbreviated`, its
+    blocks by their size."""
+    stats = memory_stats(device)
+    if not stats:
+        return "This device was not used yet: it holds no memory."
+    rows = [
+        ("memory", "now", "at most"),
+        ("held by tensors", *_now_and_peak(stats, "allocated_bytes")),
+        ("held by the pool", *_now_and_peak(stats, "reserved_bytes")),
+        ("adopted from others", size(stats["adopted_bytes"]), ""),
+        ("limit", "", size(stats["limit_bytes"])),
+    ]
+    calls = [
+        ("requests", "count"),
+        ("from tensors", stats["allocation.all.allocated"]),
+        ("taken from the device", stats["num_device_alloc"]),
+        ("tried again after the cache was emptied", stats["num_alloc_retries"]),
+        ("refused", stats["num_ooms"]),
+    ]
+    parts: list[Sequence[Sequence[object]]] = [rows, calls]
+    if not abbreviated:
+        sizes = Counter((b["total_size"], b["allocated_size"] > 0) for b in memory_snapshot(device))
+        classes = sorted({n for n, _ in sizes}, reverse=True)
+        lines = [(size(n), sizes[n, True], sizes[n, False]) for n in classes]
+        parts.append([("blocks of", "held", "free"), *lines])
+    return "\n\n".join(table(part, indent="") for part in parts)
+
+
+def _now_and_peak(stats: dict[str, int], name: str) -> tuple[str, str]:
+    return size(stats[f"{name}.all.current"]), size(stats[f"{name}.all.peak"])
+
+
+def _generator(which: DeviceLike = "fpga") -> Generator:
+    return default_generator(_device("fpga", which) if isinstance(which, int) else which)
+
+
+def _generators() -> list[Generator]:
+    return [_generator(index) for index in range(len(fpga_devices()))]
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the current device's default generator, with -2**63 to 2**64 - 1."""
+    _generator().manual_seed(int(seed))
+
+
+def manual_seed_all(seed: int) -> None:
+    """Seed the default generators of all devices, with -2**63 to 2**64 - 1."""
+    for generator in _generators():
+        generator.manual_seed(int(seed))
+
+
+def seed() -> None:
+    """Seed the current device's default generator with a number that nobody can foresee."""
+    _generator().seed()
+
+
+def seed_all() -> None:
+    """Seed the default generators of all devices with one number that nobody can foresee."""
+    manual_seed_all(Generator().seed())
+
+
+def initial_seed() -> int:
+    """The seed of the current device's default generator."""
+    return _generator().initial_seed()
+
+
+def get_rng_state(device: DeviceLike = "fpga") -> Tensor:
+    """The state of a device's default generator: a uint8 tensor on the host."""
+    return _generator(device).get_state()
+
+
+def get_rng_state_all() -> list[Tensor]:
+    """The states of all devices' default generators."""
+    return [generator.get_state() for generator in _generators()]
+
+
+def set_rng_state(new_state: Tensor, device: DeviceLike = "fpga") -> None:
+    """Give a device's default generator a state that `get_rng_state` gave."""
+    _generator(device).set_state(new_state)
+
+
+def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
+    """Give all devices' default generators the states that `get_rng_state_all` gave."""
+    for generator, state in zip(_generators(), new_states):
+        generator.set_state(state)

@@ -1,0 +1,512 @@
+"""Graphs on boards: partitioned into kernels of dataflow stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from ..boards import BOARDS
+from ..dtypes import FULL
+from ..errors import graph as errors
+from ..execute.launch import Launch, Step
+from ..iterator.shape import Ints, numel
+from ..kernels.fused import MOST_OPERANDS
+from ..kernels.key import Port, lanes_for
+from ..kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
+from ..kernels.staged import STATES, WIDE, StagedKey, Stages
+from ..kernels.transform import RowTransform, refusal
+from ..kernels.workload import PORT_BYTES
+from ..runtime import program
+from .fusion_group import MOST_CALLS, ElementCall
+from .fusion_group import program as program_of
+from .ir import DrawnNumber, Graph, GraphTensor, Node, ResultTensor
+from .loop_body import (
+    AffineAccess,
+    LoopBody,
+    in_one,
+    in_order,
+    part_of,
+    part_unit,
+    point_of,
+    size,
+    split,
+    stays,
+    transformed,
+    walks,
+)
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+
+# Pairs of doubles are wider than half a port's beat of two, and pairs of halves are no op's.
+_NO_STAGE = ("complex32", "complex128")
+
+
+class Staging:
+    """One graph on its way to a node of stages: which values there are, by where they lie and how.
+
+    GraphError, which names the op and its line, for what no stage does: ops that need all their
+    data first, operands that do not lie in rows, arguments that are written, random numbers.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.points = [point_in_stages(graph, node) for node in graph.nodes]
+        self.length, self.rows = self._sizes()
+        self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
+        self.period = 1  # rows of a block, where operands lie so
+        self.values: dict[AffineAccess, int] = {}  # of what lies there, the number of who made it
+        self.parts: dict[tuple[AffineAccess | int, str], int] = {}  # of complex values
+        self.calls: list[ElementCall] = []
+
+    def _no(self, node: Node, why: str) -> errors.GraphError:
+        return _refusal(self.graph, node, why)
+
+    def _sizes(self) -> tuple[int, int]:
+        """A row's length, and how many there are."""
+        transforms = [p for p in self.points if isinstance(p.unit, RowTransform)]
+        if transforms:
+            length = transforms[0].loops[-1].size
+            return length, max(size(p.loops) // length for p in self.points)
+        folds = [p for p in self.points if p.folds]
+        if folds:
+            first = folds[0]
+            length = numel(tuple([loop.size for loop in first.loops if loop.folded]))
+            return length, numel(tuple([loop.size for loop in first.loops if not loop.folded]))
+        regions = [r for node in self.graph.nodes for r in node.operands]
+        largest = max(regions, key=lambda r: numel(r.shape))
+        length = largest.shape[-1] if largest.shape else 1
+        return length, numel(largest.shape) // max(length, 1)
+
+    def node(self) -> Node:
+        """The node: outputs, inputs, numbers and how many rows."""
+        if self.rows * self.length == 0:
+            raise self._no(self.graph.nodes[0], "there are no elements")
+        for point in self.points:
+            self._take(point)
+        results = [self._stored(f.region) for f in self.graph.result_tensors]
+        stored = list(dict.fromkeys([p for p in results if p is not None]))
+        whole = program_of(self.calls, [self.values[p] for p in stored])
+        places = [*stored, *whole.inputs]
+        last = self.graph.nodes[-1]
+        if len(places) > MOST_OPERANDS or len(whole.calls) > MOST_CALLS:
+            raise self._no(
+                last,
+                f"{len(places)} operands and {len(whole.calls)} ops are more than a kernel's "
+                f"{MOST_OPERANDS} and {MOST_CALLS}",
+            )
+        dtypes = [p.dtype for p in places]
+        widest = max([c.unit.compute for c in whole.calls], key=lambda d: d.itemsize)
+        lanes = lanes_for(dtypes, widest, PORT_BYTES)
+        for point in self.points:
+            if isinstance(point.unit, RowTransform) and (why := refusal(self.length, lanes)):
+                raise self._no(point.node, why)
+        for p in places:
+            if _kind(p) in WIDE and p.start % (lanes * p.dtype.itemsize):
+                raise self._no(last, f"an operand begins at byte {p.start}, not on a beat")
+            if _kind(p) in (EACH, AGAIN) and self.length % lanes:
+                raise self._no(last, f"rows of {self.length} in blocks are no whole beats")
+        ports = [Port(p.dtype, _kind(p)) for p in places]
+        count = len(stored)
+        key = StagedKey(
+            whole.name,
+            "staged",
+            lanes,
+            tuple(ports[:count]),
+            tuple(ports[count:]),
+            tuple(whole.calls),
+            whole.gives,
+            tuple(whole.passed),
+            (),
+            self.length,
+            self.period,
+        )
+        pointers = tuple(range(len(places)))
+        step = Step(key, 1, pointers, pointers, numbers=bool(whole.numbers), n=self.rows)
+        launch = Launch((step,), len(places), numbers=tuple(whole.rounded))
+        regions = tuple([self._region(p) for p in places])
+        parts = tuple([point.node.origin for point in self.points])
+        return Node(launch, regions, tuple(whole.numbers), last.origin, parts)
+
+    def _take(self, point: LoopBody) -> None:
+        """Add a node's call."""
+        parts = [part_of(p, self.values) for p in point.ins]
+        if any(parts):
+            wholes = zip(point.ins, parts, strict=True)
+            point = replace(point, ins=tuple([p if part is None else part.whole for p, part in wholes]))
+        kept = [k for k, loop in enumerate(point.loops) if not loop.folded]
+        folded = [k for k, loop in enumerate(point.loops) if loop.folded]
+        if folded:
+            if self._count(point, folded) != self.length or self._count(point, kept) != self.rows:
+                raise self._no(point.node, "its rows are others than those before")
+            ways = [(in_order(point, kept), in_order(point, folded))]
+        elif isinstance(point.unit, RowTransform):
+            *over, along = [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
+            if along[1] != self.length:
+                raise self._no(point.node, "its rows are others than those before")
+            ways = [(over, [along])]
+        else:
+            ways = self._ways(point)
+        operands = (*point.outs, *point.ins)
+        candidates: list[list[str | None]] = []
+        for way in ways:
+            kinds = [self._lies(p, *way) for p in operands]
+            if self.rows == 1:
+                kinds = self._as_shaped(kinds, point)
+            if point.folds:
+                each = [OF_ROW if walks(p, way[0], 1) else None for p in point.outs]
+                kinds[: len(each)] = each
+            if None not in kinds:
+                known = self._known(operands, kinds)
+                candidates.insert(0 if known else len(candidates), kinds)
+        if not candidates:
+            lies = "an operand does not lie in rows, dense and one after another"
+            if folded and any(p.strides[k] == 1 for p in point.ins for k in kept):
+                lies = "it folds across rows, which needs all of them first"
+            raise self._no(point.node, lies)
+        kinds = candidates[0]
+        places = [_at(p, str(kind)) for p, kind in zip(operands, kinds, strict=True)]
+        outs, ins = places[: len(point.outs)], places[len(point.outs) :]
+        takes: list[AffineAccess | int] = []
+        for p, part in zip(ins, parts, strict=True):
+            if p not in self.values and self.graph.memories[p.memory].own:
+                raise self._no(point.node, "it reads a part, or otherwise than in rows")
+            value = self.values.get(p, p)
+            takes.append(value if part is None else self._part(point, value, part.which))
+        for p, value in zip(outs, self._called(point, takes, len(outs)), strict=True):
+            for other in [q for q in self.values if q.memory == p.memory]:
+                del self.values[other]  # what lay there
+            self.values[p] = value
+
+    def _called(self, point: LoopBody, takes: Sequence[AffineAccess | int], gives: int) -> Ints:
+        """Add a call; the numbers of what it gives."""
+        first = sum(len(c.gives) for c in self.calls)
+        numbers = tuple(range(first, first + gives))
+        self.calls.append(ElementCall(point, tuple(takes), numbers))
+        return numbers
+
+    def _part(self, point: LoopBody, value: AffineAccess | int, which: str) -> int:
+        """A part of a value that a node takes."""
+        if (value, which) not in self.parts:
+            unit = part_unit(point.ins[0].dtype.to_complex(), which)
+            taken = replace(point, unit=unit, outs=(), ins=(), numbers=(), rounded=())
+            (self.parts[value, which],) = self._called(taken, (value,), 1)
+        return self.parts[value, which]
+
+    def _count(self, point: LoopBody, which: Sequence[int]) -> int:
+        return numel(tuple([point.loops[k].size for k in which]))
+
+    def _ways(self, point: LoopBody) -> list[tuple[list[Any], list[Any]]]:
+        """The splits of an elementwise node's loops into those over rows and those along one."""
+        sizes = tuple([loop.size for loop in point.loops])
+        total, each = numel(sizes), [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
+        splits: list[tuple[list[Any], list[Any]]] = []
+        if total == self.length * self.rows:
+            ways = split(each, self.length)
+            if ways is not None:
+                splits.append(ways)
+        if total == self.rows:
+            splits.append((each, []))
+        if total == self.length:
+            splits.append(([], each))
+        if total == self.rows == self.length and point.node.operands[0].shape[-1:] != (1,):
+            splits.reverse()  # what is of rows has a last dim of one, or was made by what is
+        if total == 1:
+            splits.append(([], []))
+        if not splits:
+            raise self._no(point.node, f"it has {total} elements, where there are {self.rows} rows of {self.length}")
+        return splits
+
+    def _lies(self, p: AffineAccess, over: Sequence[Any], along: Sequence[Any]) -> str | None:
+        """How an operand lies in loops over rows and along one; None for another way."""
+        in_line, still = walks(p, along, 1), stays(p, over)
+        if along and in_line and walks(p, over, self.length) and (over or self.rows == 1):
+            return ROWS
+        if along and in_line and still:
+            return EVERY_ROW
+        if over and stays(p, along) and walks(p, over, 1):
+            return OF_ROW
+        if still and stays(p, along):
+            return ONE
+        return self._in_blocks(p, over) if along and in_line else None
+
+    def _in_blocks(self, p: AffineAccess, over: Sequence[Any]) -> str | None:
+        """How rows lie that are the same for a block of rows, or for each of its places."""
+        for cut in range(1, len(over)):
+            outer, inner = over[:cut], over[cut:]
+            each = stays(p, inner) and walks(p, outer, self.length)
+            again = stays(p, outer) and walks(p, inner, self.length)
+            period = numel(tuple([size for _, size, _ in inner]))
+            if (each or again) and self.period in (1, period):
+                self.period = period
+                return EACH if each else AGAIN
+        return None
+
+    def _as_shaped(self, kinds: Sequence[str | None], point: LoopBody) -> list[str | None]:
+        """How operands lie where there is one row, which is every row's: by how many dims they
+        have."""
+        shaped: list[str | None] = []
+        operands = point.node.operands[: len(kinds)]  # of a transform without its table
+        for kind, r in zip(kinds, operands, strict=True):
+            if kind in (ROWS, EVERY_ROW):
+                kind = ROWS if len(r.shape) == self.rank else EVERY_ROW
+            elif kind in (OF_ROW, ONE):
+                kind = OF_ROW if r.shape else ONE
+            shaped.append(kind)
+        return shaped
+
+    def _known(self, operands: Sequence[AffineAccess], kinds: Sequence[str | None]) -> bool:
+        """Whether what was made before lies as a way would have it."""
+        pairs = zip(operands, kinds, strict=True)
+        return any(_at(p, str(kind)) in self.values for p, kind in pairs)
+
+    def _stored(self, r: GraphTensor) -> AffineAccess | None:
+        """Where a result's value is; None for an argument's memory."""
+        if not self.graph.memories[r.memory].own:
+            return None
+        places = [p for p in self.values if p.memory == r.memory]
+        if not places or _kind(places[0]) not in (ROWS, OF_ROW) or places[0].start:
+            raise self._no(self.graph.nodes[-1], "a result is neither of rows nor of each")
+        return places[0]
+
+    def _region(self, p: AffineAccess) -> GraphTensor:
+        """An operand as a tensor of the graph."""
+        kind, n, length = _kind(p), self.rows, self.length
+        shapes: dict[str, Ints] = {
+            ROWS: (n, length),
+            OF_ROW: (n,),
+            EVERY_ROW: (length,),
+            ONE: (),
+            EACH: (n // self.period, length),
+            AGAIN: (self.period, length),
+        }
+        shape = shapes[kind]
+        strides = (length, 1) if len(shape) == 2 else (1,) * len(shape)
+        return GraphTensor(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
+
+
+def point_in_stages(graph: Graph, node: Node) -> LoopBody:
+    """A node as a stage has it. GraphError for one that is none in any graph."""
+    if any(isinstance(x, DrawnNumber) for x in node.numbers):
+        raise _refusal(graph, node, "it draws random numbers")
+    point = point_of(node) or transformed(node)
+    if point is None:
+        raise _refusal(graph, node, "it is neither elementwise nor a fold, and needs all first")
+    of = {p.dtype for p in (*point.outs, *point.ins)}
+    for one in sorted(of, key=lambda d: d.name):
+        if one not in FULL or one.name in _NO_STAGE:
+            raise _refusal(graph, node, f"no stage has elements of {one.name}")
+    for p in point.outs:
+        if not graph.memories[p.memory].own:
+            why = "it writes to an argument, or to what is held outside"
+            raise _refusal(graph, node, why)
+    return in_one(point, STATES) if point.folds else point
+
+
+def _refusal(graph: Graph, node: Node, why: str) -> errors.GraphError:
+    error = errors.no_stage(node.origin.op, graph.name, why, node.origin.line)
+    error.node, error.why = node, why
+    return error
+
+
+def _kind(p: AffineAccess) -> str:
+    """How a place that `_at` has made lies."""
+    return "".join(map(chr, p.strides))
+
+
+def _at(p: AffineAccess, kind: str) -> AffineAccess:
+    """A place by how it lies in the rows of all."""
+    return p._replace(strides=tuple(map(ord, kind)))
+
+
+# Bytes of a block RAM, whose words have 32 bits and some for parity.
+_BLOCK = 4096
+
+
+class Segment(NamedTuple):
+    """Nodes that follow each other, as one of stages; or one that stands alone: it is none, for a
+    reason, or no other goes with it, and then its own kernel moves as much."""
+
+    nodes: tuple[Node, ...]
+    node: Node | None
+    rows: int
+    refused: errors.GraphError | None
+
+    @property
+    def key(self) -> StagedKey:
+        """That of a piece of stages."""
+        assert self.node is not None
+        return cast("StagedKey", self.node.launch.steps[0].key)
+
+    @property
+    def apart(self) -> list[Node]:
+        """The nodes as they were, with what keeps them apart."""
+        why = self.refused.why if self.refused is not None else ""
+        return [replace(node, apart=why) for node in self.nodes]
+
+
+class Streams(NamedTuple):
+    """The kernels of stages that a graph becomes, and its other ops: each with why it is none."""
+
+    keys: tuple[StagedKey, ...]
+    apart: tuple[str, ...]
+
+
+class Exported(NamedTuple):
+    """The files of a graph that was exported, and the entry by which images have it: `source` is
+    its HLS C++, `opencl` its OpenCL C for Intel's boards, None where a stage has none.
+
+    Of a graph that is cut these are the first kernel's, `kernels` has all of them, and `apart` says
+    of the ops between why they are kernels of their own."""
+
+    graph: Path
+    inventory: Path
+    source: Path
+    opencl: Path | None
+    entry: str
+    kernels: tuple[Exported, ...] = ()
+    apart: tuple[str, ...] = ()
+
+
+def in_stages(graph: Graph, backend: Backend) -> Graph:
+    """The graph in kernels of stages, where the device's images hold these, or build them when they
+    are asked for; else as it is.
+
+    What stands for an image of any kernels compiles them when they are needed, which makes one
+    function of stages in HLS C++ alone.
+    """
+    if not graph.nodes or backend.dialect not in ("vitis", "intel"):
+        return graph
+    if backend.images is None and (program.offered is None or backend.dialect == "intel"):
+        return graph
+    nodes: list[Node] = []
+    for piece in pieces(graph):
+        held = piece.node is not None and _held(backend, piece.key)
+        nodes += [piece.node] if held and piece.node is not None else piece.apart
+    return replace(graph, nodes=tuple(nodes))
+
+
+def _held(backend: Backend, key: StagedKey) -> bool:
+    asked = backend.images is not None and backend.images.has(key.entry)
+    return asked or program.held(backend, key)
+
+
+def exported(graph: Graph) -> Streams:
+    """The kernels of stages of a graph, for images.
+
+    GraphError for a graph of which no two ops are stages of one, which names the first op that is
+    none; for too few rows to tell a row's values from a row, and for FIFOs that no board holds.
+    """
+    parts = pieces(graph)
+    keys, apart = [], []
+    problem = _tried(graph).refused
+    for piece in parts:
+        if piece.node is None:
+            apart += [_said(node) for node in piece.apart]
+        elif piece.rows < 2 or piece.rows == piece.key.length:
+            few = errors.few_rows(graph.name, piece.rows, piece.key.length)
+            problem = problem or few
+            apart.append(str(few))
+        else:
+            keys.append(piece.key)
+    if not keys:
+        assert problem is not None
+        raise problem
+    for key in keys:
+        needed, most = Stages(key).fifo_bytes, int(max(b.chip.bram for b in BOARDS) * _BLOCK)
+        if needed > most:
+            raise errors.too_deep(graph.name, needed, key.length, most)
+    return Streams(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(apart)))
+
+
+def _said(node: Node) -> str:
+    """An op that is a kernel of its own, and why."""
+    return f"{node.origin.op} ({node.origin.line}): {node.apart or 'no other op goes with it'}"
+
+
+def pieces(graph: Graph) -> list[Segment]:
+    """A graph cut where an op is no stage, in an order that keeps what depends on each other."""
+    if not graph.nodes:
+        raise errors.no_stages(graph.name)
+    whole = _tried(graph)
+    if whole.node is not None:
+        return [whole]
+    nodes, alone = _by_level(graph)
+    order = _Order(graph, nodes)
+    parts: list[Segment] = []
+    begin = 0
+    while begin < len(nodes):
+        end = begin + 1
+        while not alone[begin] and end < len(nodes) and not alone[end]:
+            end += 1
+        parts.append(order.piece(begin, end))
+        begin += len(parts[-1].nodes)
+    return parts
+
+
+def _by_level(graph: Graph) -> tuple[list[Node], list[bool]]:
+    """The nodes in the order of how many ops that are no stages come before them, and of each
+    whether it is such an op."""
+    level: list[int] = []
+    alone = [_is_none(graph, node) for node in graph.nodes]
+    for k, node in enumerate(graph.nodes):
+        before = [j for j in range(k) if graph.nodes[j].meets(node)]
+        level.append(max([level[j] + (alone[j] and not alone[k]) for j in before], default=0))
+    order = sorted(range(len(level)), key=lambda k: (level[k], alone[k], k))
+    return [graph.nodes[k] for k in order], [alone[k] for k in order]
+
+
+def _is_none(graph: Graph, node: Node) -> bool:
+    try:
+        point_in_stages(graph, node)
+    except errors.GraphError:
+        return True
+    return False
+
+
+class _Order:
+    """The nodes of a graph in the order in which they run."""
+
+    def __init__(self, graph: Graph, nodes: Sequence[Node]) -> None:
+        self.graph, self.nodes = graph, nodes
+        self.written = {m: k for k in range(len(nodes))[::-1] for m in nodes[k].written}  # first
+        self.used = {m: k for k, node in enumerate(nodes) for m in node.touched}  # last
+        self.used |= {f.region.memory: len(nodes) for f in graph.result_tensors}
+
+    def piece(self, begin: int, end: int) -> Segment:
+        """As many of these nodes as are stages of one kernel, or the first, which is none."""
+        while True:
+            piece = _tried(self._part(begin, end))
+            if end - begin == 1:
+                return piece._replace(node=None)
+            if piece.refused is None:
+                return piece
+            mine, node = self.nodes[begin:end], piece.refused.node
+            at = next((k for k, n in enumerate(mine) if n is node), len(mine) - 1)
+            end = begin + max(at, 1)
+
+    def _part(self, begin: int, end: int) -> Graph:
+        """The graph of some nodes: what was written before is given to them, and what others need
+        of what they write is their result."""
+        memories = list(self.graph.memories)
+        mine = self.nodes[begin:end]
+        for m in {m for node in mine for m in node.touched}:
+            if self.written.get(m, end) < begin:
+                memories[m] = memories[m]._replace(argument=0)
+        result = {r.memory: r for node in mine for r in node.writes if self.used[r.memory] >= end}
+        results = [ResultTensor(r) for r in result.values()]
+        return Graph(self.graph.name, tuple(mine), tuple(memories), results)
+
+
+def _tried(part: Graph) -> Segment:
+    """A graph as one node of stages, or why it is none."""
+    nodes = part.nodes
+    try:
+        staging = Staging(part)
+        node = staging.node()
+    except errors.GraphError as error:
+        return Segment(nodes, None, 0, error)
+    return Segment(nodes, node, staging.rows, None)

@@ -1,0 +1,364 @@
+"""Fusion groups: nodes that share an iteration space, and their program of element functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from ..dtypes import dtype, int8
+from ..iterator.plan import Same, Split, in_loops, same_elements
+from ..iterator.shape import Ints, contiguous_strides, numel
+from ..kernels import costs
+from ..kernels.fused import Call, FusedKey, name_of
+from ..kernels.key import Port
+from .loop_body import AffineAccess, Loop, LoopBody, size
+
+# Beyond so many calls a kernel takes long to compile, and its values leave the registers.
+MOST_CALLS = 64
+MOST_OPERANDS = 14  # and the states of a fold that is cut
+MOST_VALUES = 48  # of which most are no operands in the end
+# Bytes of what one result is folded of, of each operand, that stay near while passes go over them.
+NEAR_BYTES = 1 << 18
+
+
+@dataclass(frozen=True)
+class ElementCall:
+    """A point's call: what it takes, earlier results by their number or inputs by their place, and
+    the numbers of its results."""
+
+    point: LoopBody
+    takes: tuple[AffineAccess | int, ...]
+    gives: Ints
+
+
+class FusedLoops:
+    """Points in common loops, in their order; with folds, in those of the first of these.
+
+    `passes`: several folds may be over the same rows. `most`: so many results and inputs. `beside`:
+    points need have no operand in common, as long as there are as many elements.
+    """
+
+    beside = False
+
+    def __init__(self, frame: LoopBody | None = None, passes: bool = True, most: int = MOST_VALUES) -> None:
+        self.frame, self.passes, self.most = frame, passes, most
+        self.calls: list[ElementCall] = []
+        self.loops: tuple[Loop, ...] = frame.loops if frame else ()
+        self.splits: tuple[Split, ...] = tuple([(k, 1) for k in range(len(self.loops))])
+        self.inputs: list[AffineAccess] = []
+        self.outputs: dict[AffineAccess, int] = {}  # the result that lies there in the end
+
+    @property
+    def points(self) -> list[LoopBody]:
+        """In their order."""
+        return [call.point for call in self.calls]
+
+    @property
+    def folds(self) -> list[LoopBody]:
+        """Those that fold."""
+        return [point for point in self.points if point.folds]
+
+    def with_point(self, point: LoopBody) -> FusedLoops | None:
+        """This cluster with one more point, or another one with all; None where that can't be."""
+        if len(self.calls) >= MOST_CALLS:
+            return None
+        if point.folds and self.frame is None and self.calls:
+            return self._framed(point)
+        return self if self._add(point) else None
+
+    def _framed(self, fold: LoopBody) -> FusedLoops | None:
+        """A cluster of elements in the loops of a fold, and the fold."""
+        framed = FusedLoops(fold, self.passes, self.most)
+        for one, other in product(fold.ins, (*self.outputs, *self.inputs)):
+            same = framed._common(one, self.loops, other) if one[:3] == other[:3] else None
+            if same is not None:
+                framed._go_on(same)
+                framed._keep(self, same.second)
+                return framed if framed._add(fold) else None
+        same = framed._as_many(self.loops) if self.beside else None
+        if same is None:
+            return None
+        framed._go_on(same)
+        framed._keep(self, same.second)
+        framed.beside = True
+        return framed if framed._add(fold) else None
+
+    def _keep(self, of: FusedLoops, split: Sequence[Split]) -> None:
+        """Take over another cluster's calls, or its own, with their places in other loops."""
+
+        def there(p: AffineAccess) -> AffineAccess:
+            return p._replace(strides=in_loops((*p.strides, 0), split))
+
+        self.inputs = [there(p) for p in of.inputs]
+        self.outputs = {there(p): k for p, k in of.outputs.items()}
+        self.calls = [
+            ElementCall(c.point, tuple([there(t) if isinstance(t, AffineAccess) else t for t in c.takes]), c.gives)
+            for c in of.calls
+        ]
+
+    def _go_on(self, same: Same) -> None:
+        """Have these loops from now on."""
+        self.loops = self._split(same)
+        self.splits = tuple([(self.splits[d][0], self.splits[d][1] * step) for d, step in same.first])
+
+    def _split(self, same: Same) -> tuple[Loop, ...]:
+        sizes = zip(same.shape, same.first, strict=True)
+        return tuple([self.loops[d]._replace(size=n) for n, (d, _) in sizes])
+
+    def _add(self, point: LoopBody) -> bool:
+        """Take a point in; False, and nothing has changed, where it does not fit."""
+        if not self.calls and self.frame is None:
+            self.loops = point.loops
+            self.splits = tuple([(k, 1) for k in range(len(self.loops))])
+            self._take(point, point.outs, point.ins)
+            return True
+        if point is self.frame:  # its own loops, as far as they have been split
+            each = tuple([(k, 1) for k in range(len(self.loops))])
+            return self._fits(point, Same(_shape(self.loops), each, self.splits))
+        if point.folds and not self._alike(point):
+            return False
+        mine = (*self.outputs, *self.inputs)
+        for one, other in product(mine, (*point.ins, *point.outs)):
+            if one[:3] != other[:3]:
+                continue
+            same = self._common(one, point.loops, other)
+            # The loops of a further fold stay in their order.
+            if same is None or (point.folds and not _in_order(same.second)):
+                continue
+            if self._fits(point, same):
+                return True
+        if not self.beside or point.folds:
+            return False
+        same = self._as_many(point.loops)
+        return same is not None and self._fits(point, same)
+
+    def _as_many(self, loops: Sequence[Loop]) -> Same | None:
+        """The loops of this cluster and of others with as many elements, or as it has rows, in
+        their order."""
+        whole = size(loops) == size(self.loops)
+        shape = tuple([n.size for n in self.loops if whole or not n.folded])
+        if size(loops) != numel(shape):
+            return None
+        steps = iter(contiguous_strides(shape))
+        mine = [next(steps) if whole or not n.folded else 0 for n in self.loops]
+        one, other = (AffineAccess(-1, 0, int8, tuple(s)) for s in (mine, contiguous_strides(_shape(loops))))
+        return self._common(one, loops, other)
+
+    def _alike(self, point: LoopBody) -> bool:
+        """Whether a further fold goes over the same rows in the same way."""
+        frame = self.frame
+        assert frame is not None
+        passes = self.passes and near(frame) and near(point)
+        return passes and frame.loops == point.loops and frame.way == point.way
+
+    def _common(self, one: AffineAccess, loops: Sequence[Loop], other: AffineAccess) -> Same | None:
+        """The loops of this cluster and of others, by an operand that both have."""
+        shape, theirs = _shape(self.loops), _shape(loops)
+        if self.frame is None or size(loops) == size(self.loops):
+            same = same_elements(shape, one.strides, theirs, other.strides)
+        elif not one.of_row(self.loops):
+            return None
+        else:  # something of each row
+            kept = [k for k, loop in enumerate(self.loops) if not loop.folded]
+            rows = tuple([shape[k] for k in kept])
+            strides = tuple([one.strides[k] for k in kept])
+            same = same_elements(rows, strides, theirs, other.strides)
+            if same is not None:
+                folded = [(k, 1) for k, loop in enumerate(self.loops) if loop.folded]
+                sizes = tuple([shape[k] for k, _ in folded])
+                first = tuple([(kept[k], step) for k, step in same.first])
+                nowhere = ((-1, 0),) * len(folded)
+                same = Same(same.shape + sizes, first + tuple(folded), same.second + nowhere)
+        if same is None:
+            return None
+        # The order of the frame's loops stays, and folded ones are not split.
+        order = sorted(range(len(same.shape)), key=lambda k: (same.first[k][0], -same.first[k][1]))
+        shape = tuple([same.shape[k] for k in order])
+        first, second = (tuple([split[k] for k in order]) for split in same[1:])
+        if any(self.loops[d].whole and n != self.loops[d].size for n, (d, _) in zip(shape, first)):
+            return None
+        return Same(shape, first, second)
+
+    def _fits(self, point: LoopBody, same: Same) -> bool:
+        """Take a point in by these loops, if the order of reads and writes allows it."""
+        loops = self._split(same)
+
+        def ours(p: AffineAccess) -> AffineAccess:
+            return p._replace(strides=in_loops(p.strides, same.first))
+
+        def theirs(p: AffineAccess) -> AffineAccess:
+            return p._replace(strides=in_loops((*p.strides, 0), same.second))
+
+        outs, ins = [theirs(p) for p in point.outs], [theirs(p) for p in point.ins]
+        written = {ours(p): k for p, k in self.outputs.items()}
+        read = [ours(p) for p in self.inputs]
+        # What the one writes the other must read or write at the same element, or not at all.
+        if any(w != p and _meet(w, p, loops) for w in written for p in (*ins, *outs)):
+            return False
+        if any(w != p and _meet(w, p, loops) for w in outs for p in read):
+            return False
+        if len({*read, *ins} - written.keys()) + len({*written, *outs}) > self.most:
+            return False
+        if self.frame is not None and not self._in_passes(point, outs, ins, written, loops):
+            return False
+        self._keep(self, same.first)
+        self._go_on(same)
+        self._take(point, outs, ins)
+        return True
+
+    def _in_passes(
+        self,
+        point: LoopBody,
+        outs: Sequence[AffineAccess],
+        ins: Sequence[AffineAccess],
+        written: dict[AffineAccess, int],
+        loops: Sequence[Loop],
+    ) -> bool:
+        """Whether a kernel around folds can compute it: passes over rows all; one that is cut, or
+        whose rows are long, what comes before the fold and, of each result, behind it."""
+        frame = self.frame
+        assert frame is not None
+        if not all(_serves(frame, p) for p in (point, *self.points)):
+            return False
+        # Passes read again what they have read: nothing new is written there, but what a row has
+        # one of, which it writes at its end.
+        read = [p for p in (*self.inputs, *ins) if p not in written or p.of_row(loops)]
+        writes = (*written, *outs)
+        if any(p.memory == w.memory and not (p == w and p.single(loops)) for p in read for w in writes):
+            return False
+        if self.passes and near(frame):
+            return True
+        if not any(p.folds for p in self.points):
+            return True
+        return not point.folds and all(p.of_row(loops) for p in (*outs, *ins))
+
+    def _take(self, point: LoopBody, outs: Sequence[AffineAccess], ins: Sequence[AffineAccess]) -> None:
+        takes: list[AffineAccess | int] = []
+        for p in ins:
+            value = self.outputs.get(p)
+            if value is None and p not in self.inputs:
+                self.inputs.append(p)
+            takes.append(p if value is None else value)
+        first = sum(len(c.gives) for c in self.calls)
+        gives = tuple(range(first, first + len(outs)))
+        self.calls.append(ElementCall(point, tuple(takes), gives))
+        self.outputs.update(zip(outs, gives, strict=True))
+
+
+def cluster_of(points: Sequence[LoopBody], passes: bool, most: int) -> FusedLoops | None:
+    """Points as one cluster, of which later ones need earlier ones; None where they can't be."""
+    cluster: FusedLoops | None = None
+    for point in points:
+        cluster = cluster or FusedLoops(point if point.folds else None, passes, most)
+        cluster.beside = True
+        cluster = cluster.with_point(point)
+        if cluster is None:
+            return None
+    if cluster is not None:
+        cluster.beside = False
+    return cluster
+
+
+def _in_order(split: Sequence[Split]) -> bool:
+    dims = [d for d, _ in split]
+    return dims == sorted(dims)
+
+
+def _serves(fold: LoopBody, point: LoopBody) -> bool:
+    """Whether the lanes of a fold hold what a point computes: pairs come in at most eight."""
+    places = (*point.outs, *point.ins)
+    pairs = point.unit.compute.is_complex or any(p.dtype.is_complex for p in places)
+    return not pairs or fold.node.launch.steps[0].key.lanes <= 8
+
+
+def near(fold: LoopBody) -> bool:
+    """Whether a fold is one of passes: in one stage, of rows that stay near."""
+    folded = [loop for loop in fold.loops if loop.folded]
+    return fold.stages == 1 and size(folded) * fold.ins[0].dtype.itemsize <= NEAR_BYTES
+
+
+def _shape(loops: Sequence[Loop]) -> Ints:
+    return tuple([loop.size for loop in loops])
+
+
+def _meet(a: AffineAccess, b: AffineAccess, loops: Sequence[Loop]) -> bool:
+    """Whether elements of both may share a byte."""
+    return a.memory == b.memory and a.region(loops).meets(b.region(loops))
+
+
+@dataclass
+class Program:
+    """Calls with the numbers of values and of Python numbers, from inputs to what is stored."""
+
+    inputs: list[AffineAccess]
+    calls: list[Call]
+    gives: Ints
+    numbers: list[Any]
+    rounded: list[dtype]
+    passed: list[dtype]  # what each number is passed as
+
+    @property
+    def name(self) -> str:
+        """Of the kernel: some of what it computes."""
+        return name_of(self.calls)
+
+    @property
+    def additions(self) -> int:
+        """About how many additions take as long as it does for an element."""
+        units = [c.unit for c in self.calls]
+        return costs.additions([t for u in units for t in (*u.body, *[text for _, text in u.lets])])
+
+    @property
+    def arguments(self) -> int:
+        """How many arguments its numbers are."""
+        return sum(2 if d.is_complex else 1 for d in self.passed)
+
+    def key(
+        self, skeleton: str, lanes: int, dtypes: Sequence[dtype], kinds: Sequence[str], outputs: int, per_row: Ints = ()
+    ) -> FusedKey:
+        """Its kernel, of operands of these dtypes and kinds, so many `outputs` first."""
+        ports = tuple([Port(d, kind) for d, kind in zip(dtypes, kinds, strict=True)])
+        return FusedKey(
+            self.name,
+            skeleton,
+            lanes,
+            ports[:outputs],
+            ports[outputs:],
+            tuple(self.calls),
+            self.gives,
+            tuple(self.passed),
+            per_row,
+        )
+
+
+def needed(calls: Sequence[ElementCall], wanted: Sequence[int]) -> list[ElementCall]:
+    """The calls that some results need."""
+    alive, kept = set(wanted), []
+    for call in reversed(calls):
+        if alive & set(call.gives):
+            alive |= {t for t in call.takes if isinstance(t, int)}
+            kept.append(call)
+    return kept[::-1]
+
+
+def program(calls: Sequence[ElementCall], wanted: Sequence[int]) -> Program:
+    """The program of the calls that some results need."""
+    kept = needed(calls, wanted)
+    inputs = list(dict.fromkeys(t for c in kept for t in c.takes if isinstance(t, AffineAccess)))
+    value: dict[AffineAccess | int, int] = {p: k for k, p in enumerate(inputs)}
+    whole = Program(inputs, [], (), [], [], [])
+    count = len(inputs)
+    for c in kept:
+        unit, first = c.point.unit, len(whole.numbers)
+        takes = tuple([value[t] for t in c.takes])
+        whole.calls.append(Call(unit, takes, tuple(range(first, first + unit.numbers))))
+        whole.numbers += c.point.numbers
+        whole.rounded += c.point.rounded
+        whole.passed += [unit.passed] * unit.numbers
+        for k, result in enumerate(c.gives):
+            value[result] = count + k
+        count += len(c.gives)
+    whole.gives = tuple([value[k] for k in wanted])
+    return whole

@@ -1,0 +1,242 @@
+"""The graph IR: nodes, the memory regions they read and write, the arguments and results of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._tensor import Tensor, geometry_key
+from ..dtypes import dtype
+from ..iterator.shape import Ints, extent
+from ..runtime.pool import size_class
+
+if TYPE_CHECKING:
+    from ..execute.launch import Launch
+    from ..runtime.storage import Storage
+    from .guards import Start
+
+
+class GraphTensor(NamedTuple):
+    """A tensor of a graph: its memory by number, and how that is seen."""
+
+    memory: int
+    dtype: dtype
+    shape: Ints
+    strides: Ints
+    offset: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The bytes that it reaches: (first, behind the last)."""
+        low, high = extent(self.shape, self.strides)
+        size = self.dtype.itemsize
+        return (self.offset + low) * size, (self.offset + high + 1) * size
+
+    def meets(self, other: GraphTensor) -> bool:
+        """Whether both may reach one byte."""
+        (first, end), (begin, stop) = self.span, other.span
+        overlap = self.memory == other.memory and first < stop and begin < end
+        return overlap and not self._beside(other)
+
+    def _beside(self, other: GraphTensor) -> bool:
+        """Whether these are columns of the same rows, and not the same columns."""
+        row = self._row
+        if not row or row != other._row:
+            return False
+        (first, end), (begin, stop) = self._columns(row), other._columns(row)
+        return (begin - first) % row >= end - first and (first - begin) % row >= stop - begin
+
+    @property
+    def _row(self) -> int:
+        """The bytes from row to row: the longest step."""
+        steps = [abs(s) for n, s in zip(self.shape, self.strides) if n > 1]
+        return max(steps, default=0) * self.dtype.itemsize
+
+    def _columns(self, row: int) -> tuple[int, int]:
+        """The bytes that it reaches of its first row."""
+        inner = [0 if abs(s) * self.dtype.itemsize == row else s for s in self.strides]
+        return self._replace(strides=tuple(inner)).span
+
+
+class DrawnNumber(int):
+    """A number that each run draws anew: a part of the graph's `draw`-th call of a generator."""
+
+    draw: int
+    part: int
+
+
+@dataclass(frozen=True)
+class FreeNumber:
+    """A number that each call tells: what lies at this place of its signature."""
+
+    place: int
+    value: Any  # of the call that was traced
+
+
+class Draw(NamedTuple):
+    """A generator's call, and the numbers that are made of it."""
+
+    generator: Any
+    words: Callable[[int, int], tuple[Any, ...]]
+
+
+class Origin(NamedTuple):
+    """Where a node came from: the op, and the line of the user's program."""
+
+    op: str
+    line: str
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A launch on parts of memories; `numbers` as the op passed them."""
+
+    launch: Launch
+    operands: tuple[GraphTensor, ...]
+    numbers: tuple[Any, ...]
+    origin: Origin
+    parts: tuple[Origin, ...] = ()  # whence the nodes came that this one computes, if several
+    apart: str = ""  # why it is no stage of a kernel, where that was asked
+    reads: tuple[GraphTensor, ...] = field(init=False)
+    writes: tuple[GraphTensor, ...] = field(init=False)  # some of these may be read, too
+    written: frozenset[int] = field(init=False)  # the memories of `writes`, and of all operands
+    touched: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        written = self.launch.written
+        reads = tuple([r for k, r in enumerate(self.operands) if k not in written])
+        writes = tuple([r for k, r in enumerate(self.operands) if k in written])
+        object.__setattr__(self, "reads", reads)
+        object.__setattr__(self, "writes", writes)
+        object.__setattr__(self, "written", frozenset([r.memory for r in writes]))
+        object.__setattr__(self, "touched", frozenset([r.memory for r in self.operands]))
+
+    def meets(self, other: Node) -> bool:
+        """Whether the order of both matters."""
+        if not (self.written & other.touched or other.written & self.touched):
+            return False
+        pairs = [(w, r) for w in self.writes for r in other.operands]
+        pairs += [(w, r) for w in other.writes for r in self.operands]
+        return any(w.meets(r) for w, r in pairs)
+
+
+class GraphBuffer(NamedTuple):
+    """A memory of a graph: an argument's, that of a tensor found elsewhere (`held`), or its own."""
+
+    nbytes: int
+    device: Any
+    argument: int | None = None  # which of the call's tensors has it
+    offset: int = 0  # bytes at which that tensor began
+    held: Storage | None = None
+
+    @property
+    def own(self) -> bool:
+        """Whether the graph makes it at each call."""
+        return self.argument is None and self.held is None
+
+
+class CheckedIndices(NamedTuple):
+    """Indices that a launch checks: its flag, the dims by name, the error, and of each index that
+    is not known to be right its elements, the dim's size and whether negative ones are wrong."""
+
+    flag: Any
+    dims: Ints
+    refusal: Any
+    indices: tuple[tuple[GraphTensor, int, bool], ...]
+
+
+@dataclass(frozen=True)
+class ResultTensor:
+    """A tensor among the results: a part of a memory, or one of the call's own tensors."""
+
+    region: GraphTensor
+    argument: int | None = None
+    key: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        key = geometry_key(self.region.shape, self.region.strides, self.region.dtype)
+        object.__setattr__(self, "key", key)
+
+    def over(self, storage: Storage, offset: int) -> Tensor:
+        """The tensor, in that memory."""
+        tensor = object.__new__(Tensor)
+        tensor._storage, tensor._dtype, tensor._offset = storage, self.region.dtype, offset
+        tensor._shape, tensor._strides, tensor._key = self.region.shape, self.region.strides, self.key
+        return tensor
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What a function does: nodes in their order, memories, and how its result is made of these."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    memories: tuple[GraphBuffer, ...]
+    result: Any  # the function's, with a ResultTensor for each tensor
+    draws: tuple[Draw, ...] = ()
+    checks: tuple[CheckedIndices, ...] = ()
+    starts: tuple[Start, ...] = ()  # of arguments, as far as they were read
+
+    @property
+    def result_tensors(self) -> list[ResultTensor]:
+        """The tensors of the result, each as often as it occurs."""
+        return leaves(self.result)
+
+    def writes(self, memory: int) -> bool:
+        """Whether nodes write a memory."""
+        return any(r.memory == memory for n in self.nodes for r in n.writes)
+
+
+def leaves(result: Any) -> list[ResultTensor]:
+    """The tensors in a result."""
+    if isinstance(result, ResultTensor):
+        return [result]
+    if isinstance(result, (tuple, list)):
+        return [f for part in result for f in leaves(part)]
+    if isinstance(result, dict):
+        return [f for part in result.values() for f in leaves(part)]
+    return []
+
+
+def put_together(result: Any, tensors: Sequence[Tensor]) -> Any:
+    """A result with tensors in the places of its ResultTensors, in the order of `leaves`."""
+    left = iter(tensors)
+
+    def built(x: Any) -> Any:
+        if isinstance(x, ResultTensor):
+            return next(left)
+        if isinstance(x, tuple):
+            parts = [built(part) for part in x]
+            return x._make(parts) if hasattr(x, "_make") else type(x)(parts)
+        if isinstance(x, list):
+            return type(x)(built(part) for part in x)
+        if isinstance(x, dict):
+            return type(x)((key, built(part)) for key, part in x.items())
+        return x
+
+    return built(result)
+
+
+def slots(needs: Sequence[tuple[int, int, int]]) -> tuple[list[int], list[int]]:
+    """(bytes of each slot, the slot of each need): a need is (bytes, first step, last step).
+
+    A slot serves one need after another, as long as no request is less than half of it: the best
+    fitting one is taken, in the order of first steps.
+    """
+    sizes: list[int] = []
+    until: list[int] = []  # the last step of who has a slot
+    place = [0] * len(needs)
+    for k in sorted(range(len(needs)), key=lambda k: needs[k][1]):
+        nbytes, first, last = needs[k]
+        size = size_class(nbytes)
+        free = [s for s in range(len(sizes)) if until[s] < first and size <= sizes[s] <= 2 * size]
+        if free:
+            slot = min(free, key=lambda s: sizes[s])
+            until[slot] = last
+        else:
+            slot = len(sizes)
+            sizes.append(size)
+            until.append(last)
+        place[k] = slot
+    return sizes, place

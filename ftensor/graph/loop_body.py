@@ -1,0 +1,325 @@
+"""Loop nests of nodes, and the affine access of each operand in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..dtypes import dtype
+from ..iterator.plan import coalesce
+from ..iterator.shape import Ints, broadcast_strides, numel
+from ..kernels.element_function import ElementFunction, unit_of
+from ..kernels.key import BY_VALUE, INDEX, LOCATED, REAL, VALUE, KernelKey
+from ..kernels.skeletons.fft import GROUPS, SWAP_IN, FftGeometry, FftKey, FftStreamGeometry, FftStreamKey
+from ..kernels.skeletons.reduce import FoldGeometry
+from ..kernels.transform import transform
+from .ir import GraphTensor, Node
+
+if TYPE_CHECKING:
+    from ..execute.launch import Step
+
+
+class Loop(NamedTuple):
+    """One loop; `folded` where its elements go into one result, `whole` where it can't be two."""
+
+    size: int
+    folded: bool = False
+    whole: bool = False
+
+
+class AffineAccess(NamedTuple):
+    """Where an operand's elements lie in loops."""
+
+    memory: int
+    start: int  # the first element's, in bytes
+    dtype: dtype
+    strides: Ints
+
+    def region(self, loops: Sequence[Loop]) -> GraphTensor:
+        """The same as a tensor of the graph."""
+        shape, offset = tuple([loop.size for loop in loops]), self.start // self.dtype.itemsize
+        return GraphTensor(self.memory, self.dtype, shape, self.strides, offset)
+
+    def of_row(self, loops: Sequence[Loop]) -> bool:
+        """Whether all that is folded into one result reads the same element."""
+        return not any(loop.folded and s for loop, s in zip(loops, self.strides, strict=True))
+
+    def single(self, loops: Sequence[Loop]) -> bool:
+        """Whether it is of rows, and each of these has an element of its own."""
+        alone = all(loop.folded or loop.size == 1 or s for loop, s in zip(loops, self.strides))
+        return alone and self.of_row(loops)
+
+
+@dataclass(frozen=True)
+class LoopBody:
+    """A node: what it computes, in which loops, and where its operands lie in these."""
+
+    node: Node
+    unit: ElementFunction
+    loops: tuple[Loop, ...]
+    outs: tuple[AffineAccess, ...]
+    ins: tuple[AffineAccess, ...]
+    numbers: tuple[Any, ...]
+    rounded: tuple[dtype, ...]
+    geometry: FoldGeometry | None = None  # of a fold
+
+    @property
+    def folds(self) -> bool:
+        """Whether it is a fold."""
+        return self.geometry is not None
+
+    @property
+    def way(self) -> tuple[Any, ...]:
+        """How a fold goes over its rows: lanes, units, and how rows are cut."""
+        step, g = self.node.launch.steps[0], self.geometry
+        words = key_of(step).reduction
+        assert g is not None and words is not None
+        cut = (g.items, g.inner, g.chunk, g.chunks, g.work, g.kept_shape, g.shape)
+        return step.key.skeleton, step.key.lanes, words.vectors, step.units, *cut
+
+    @property
+    def stages(self) -> int:
+        """In how many steps."""
+        return len(self.node.launch.steps)
+
+
+def point_of(node: Node) -> LoopBody | None:
+    """A node as elements of one nest of loops; None where it is more than that."""
+    launch = node.launch
+    key = launch.steps[0].key
+    if not isinstance(key, KernelKey) or launch.own_numbers is not None:
+        return None
+    if any(p.sees == INDEX or p.kind == LOCATED for p in key.ins + key.outs):
+        return None
+    if len(launch.numbers) != len(node.numbers):
+        return None
+    if key.skeleton in ("map", "rows") and not launch.temporaries:
+        return _elements(node, key)
+    if key.skeleton in ("reduce_inner", "reduce_outer"):
+        return _fold(node, key)
+    return None
+
+
+def _elements(node: Node, key: KernelKey) -> LoopBody | None:
+    unit = unit_of(key)
+    ports = [*key.outs, *[p for p in key.ins if p.kind != BY_VALUE]]
+    if unit.positional or len(ports) != len(node.operands):  # random numbers go by position
+        return None
+    shape = node.operands[0].shape
+    strides = [broadcast_strides(r.shape, r.strides, shape) for r in node.operands]
+    sizes, steps = coalesce(shape, strides, range(len(shape)))
+    if sizes == (1,):
+        sizes, steps = (), ((),) * len(strides)
+    places = [_place(r, port.dtype, s) for port, r, s in zip(ports, node.operands, steps, strict=True)]
+    count = len(key.outs)
+    return LoopBody(
+        node,
+        unit,
+        tuple([Loop(n) for n in sizes]),
+        tuple(places[:count]),
+        tuple(places[count:]),
+        node.numbers,
+        node.launch.numbers,
+    )
+
+
+def _fold(node: Node, key: KernelKey) -> LoopBody | None:
+    step = node.launch.steps[0]
+    g = FoldGeometry.unpack(step.geometry)
+    inner = key.skeleton == "reduce_inner"
+    loops = [Loop(size) for size in g.kept_shape]
+    if inner:
+        loops += [Loop(size, True, True) for size in (*g.shape, g.inner)]
+    else:
+        loops += [Loop(g.inner, False, True), *[Loop(size, True, True) for size in g.shape]]
+    outs = len(node.launch.outputs)
+    fields = len(key.outs)  # the results, or the states of the first of two stages
+    if len(node.operands) != outs + len(key.ins) or 0 in [loop.size for loop in loops]:
+        return None
+    used = [k for k, loop in enumerate(loops) if loop.size != 1]
+    if not any(loops[k].folded for k in used):
+        return None
+    strides = [_walked(g, inner, fields + k) for k in range(len(key.ins))]
+    last = node.launch.steps[-1]
+    of = FoldGeometry.unpack(last.geometry) if last is not step else g
+    if last is not step and _kept(of, key_of(last)) != _kept(g, key):
+        return None
+    kept = sum(not loop.folded for loop in loops)
+    walked = [_walked(of, last.key.skeleton == "reduce_inner", k) for k in range(outs)]
+    written = [(*s[:kept], *(0,) * (len(loops) - kept)) for s in walked]
+    dtypes = [p.dtype for p in key_of(last).outs] + [p.dtype for p in key.ins]
+    places = [
+        _place(r, d, [s[k] for k in used]) for r, d, s in zip(node.operands, dtypes, [*written, *strides], strict=True)
+    ]
+    return LoopBody(
+        node,
+        unit_of(key),
+        tuple([loops[k] for k in used]),
+        tuple(places[:outs]),
+        tuple(places[outs:]),
+        node.numbers,
+        node.launch.numbers,
+        g,
+    )
+
+
+def _kept(g: FoldGeometry, key: KernelKey) -> Ints:
+    return g.kept_shape if key.skeleton == "reduce_inner" else (*g.kept_shape, g.inner)
+
+
+def _walked(g: FoldGeometry, inner: bool, k: int) -> Ints:
+    """Operand k's strides in the kept loops, then in those that are folded."""
+    if inner:
+        return (*g.kept_strides[k], *g.strides[k], g.steps[k])
+    return (*g.kept_strides[k], g.steps[k], *g.strides[k])
+
+
+def _place(r: GraphTensor, of: dtype, strides: Sequence[int]) -> AffineAccess:
+    return AffineAccess(r.memory, r.offset * r.dtype.itemsize, of, tuple(strides))
+
+
+def key_of(step: Step) -> KernelKey:
+    """The key of a step of a point."""
+    assert isinstance(step.key, KernelKey), step.key
+    return step.key
+
+
+def in_one(point: LoopBody, states: int) -> LoopBody:
+    """A fold in one go, of so many states side by side, whatever kernel it was traced with."""
+    last, unit = key_of(point.node.launch.steps[-1]), point.unit
+    reduction = unit.reduction
+    assert reduction is not None
+    if len(point.node.launch.steps) > 1:
+        unit = replace(unit, outs=tuple((p.dtype, p.sees) for p in last.outs), body=last.body, params=last.params)
+    name = unit.name.removesuffix("_first").removesuffix("_whole")
+    whole = replace(reduction, stage="whole", vectors=states)
+    return replace(point, unit=replace(unit, name=name, reduction=whole))
+
+
+def size(loops: Sequence[Loop]) -> int:
+    """How many elements loops visit."""
+    return numel(tuple([loop.size for loop in loops]))
+
+
+class ComplexPart(NamedTuple):
+    """Where the complex numbers lie of which a place has one part, and which that is: re or im."""
+
+    whole: AffineAccess
+    which: str
+
+
+# The ops that give the parts.
+PARTS = {"re": "real", "im": "imag"}
+
+
+def part_of(p: AffineAccess, places: Iterable[AffineAccess]) -> ComplexPart | None:
+    """What real numbers are a part of, where complex ones were made in their memory."""
+    for q in places:
+        if q.memory == p.memory and q.dtype.is_complex and q.dtype.to_real() is p.dtype:
+            size = q.dtype.itemsize
+            if any(step % 2 for step in p.strides):
+                return None
+            whole = AffineAccess(p.memory, p.start // size * size, q.dtype, tuple([s // 2 for s in p.strides]))
+            return ComplexPart(whole, "im" if p.start % size else "re")
+    return None
+
+
+def part_unit(of: dtype, which: str) -> ElementFunction:
+    """The function of a complex number that gives its part."""
+    return ElementFunction(PARTS[which], of, ((of.to_real(), REAL),), ((of, VALUE),), (f"a.{which}",))
+
+
+def in_order(point: LoopBody, which: Sequence[int]) -> list[Any]:
+    """Loops from the outermost, by their steps in what is folded."""
+    steps = point.ins[0].strides
+    order = sorted(which, key=lambda k: -abs(steps[k]))
+    return [(k, point.loops[k].size, 1) for k in order]
+
+
+def split(each: Sequence[Any], length: int) -> tuple[list[Any], list[Any]] | None:
+    """(loops over rows, loops along one): (which, size, how many of its steps is one)."""
+    row: list[Any] = []
+    left, rest = list(each), length
+    while rest > 1 and left:
+        k, size, by = left.pop()
+        if rest % size == 0:
+            row.insert(0, (k, size, by))
+            rest //= size
+        elif size % rest == 0:
+            row.insert(0, (k, rest, by))
+            left.append((k, size // rest, by * rest))
+            rest = 1
+        else:
+            return None
+    return left, row
+
+
+def walks(p: AffineAccess, loops: Sequence[Any], unit: int) -> bool:
+    """Whether a place goes through such loops in line, `unit` elements a step."""
+    for k, size, by in reversed(loops):
+        if size > 1 and p.strides[k] * by != unit:
+            return False
+        unit *= size
+    return True
+
+
+def stays(p: AffineAccess, loops: Sequence[Any]) -> bool:
+    """Whether a place is the same in such loops."""
+    return not any(p.strides[k] for k, size, _ in loops if size > 1)
+
+
+class Done(NamedTuple):
+    """What a launch of a transform does: of how many numbers, and whether the inverse one."""
+
+    length: int
+    inverse: bool
+
+
+def transformed(node: Node) -> LoopBody | None:
+    """A node as the transforms of whole rows, complex numbers to such, along the last dim; None
+    where it is something else."""
+    launch = node.launch
+    done = _done(node)
+    if done is None or launch.own_numbers is None:
+        return None
+    out, into = node.operands[:2]
+    if not out.shape or out.shape != into.shape:
+        return None
+    if done.length != out.shape[-1] or not numel(out.shape):
+        return None
+    others, steps = coalesce(out.shape[:-1], (out.strides[:-1], into.strides[:-1]), range(len(out.shape) - 1))
+    if numel(others) == 1:
+        others, steps = (), ((), ())
+    loops = (*[Loop(n) for n in others], Loop(done.length))
+    places = [
+        AffineAccess(r.memory, r.offset * r.dtype.itemsize, r.dtype, (*s, r.strides[-1]))
+        for r, s in zip((out, into), steps, strict=True)
+    ]
+    (scale,) = launch.own_numbers
+    unit = transform(out.dtype, done.inverse, scale != 1)
+    numbers = (scale,) if unit.scaled else ()
+    return LoopBody(node, unit, loops, (places[0],), (places[1],), numbers, (unit.passed,) * len(numbers))
+
+
+def _done(node: Node) -> Done | None:
+    """What its kernels' geometries say: of a kernel of stages, or of one for any length, in one
+    part or two."""
+    steps = node.launch.steps
+    if isinstance(steps[0].key, FftStreamKey):
+        of = FftStreamGeometry.unpack(steps[0].geometry)
+        along = of.read[0] == of.written[0] == 1
+        return Done(of.come, bool(of.ends & SWAP_IN)) if along else None
+    if not isinstance(steps[0].key, FftKey):
+        return None
+    geometries = [FftGeometry.unpack(step.geometry) for step in steps]
+    stages = [stage for g in geometries for stage in g.stages]
+    first, last = stages[0], stages[-1]
+    pairs = all(g.parts == (2, 2) for g in geometries) and not (first.mode or last.real)
+    if not pairs or any(stage.kind != GROUPS for stage in stages):
+        return None
+    # Of two parts the first has columns of a row that lies in line, else it has all of it.
+    along = len(stages) == 2 or first.read.step == last.written.step == 2
+    length = numel(tuple([stage.n for stage in stages]))
+    whole = first.read.size == first.n
+    return Done(length, bool(first.ends & SWAP_IN)) if along and whole else None

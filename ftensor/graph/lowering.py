@@ -1,0 +1,415 @@
+"""Lowering: a graph becomes one launch, bound to its device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from .._tensor import Tensor
+from ..dtypes import dtype, uint8
+from ..execute.indexed import within
+from ..execute.launch import Launch, Output, Step, enqueue
+from ..execute.look_up import bound_to
+from ..execute.scalars import values_of
+from ..iterator.shape import Ints, is_dense, numel
+from .guards import Guards, HeldMemory, held_by
+from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, put_together, slots
+from .launch_merging import InSeries
+from .signature import Free, number_at
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+    from ..runtime.storage import Storage
+
+
+# Bytes that a graph's own memories take side by side, beyond which they share them.
+IN_SERIES = 1 << 24
+
+
+def lowered(
+    graph: Graph,
+    backend: Backend,
+    tensors: Sequence[Tensor],
+    free: Free | None = None,
+    series: bool = False,
+    owners: Sequence[Any] = (),
+    seen: Set[Storage] = frozenset(),
+) -> Lowered:
+    """A graph of a call with such tensors, bound to its device; KernelNotBuilt where the images
+    there lack a kernel. `series`: kernels become one where units need not wait between. `owners`:
+    without whom no call finds the graph; `seen`: memory whose tensors were seen outside."""
+    lost = backend.launches.lost
+    return _Lowering(graph, backend, tensors, free, series).done([ref(owner, lost) for owner in owners], seen)
+
+
+class _Lowering:
+    """One graph on its way."""
+
+    def __init__(
+        self, graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None, series: bool
+    ) -> None:
+        self.graph, self.backend, self.tensors, self.free = graph, backend, tensors, free
+        self.series = series and backend.target.processor
+        memories = graph.memories
+        used = list(dict.fromkeys(r.memory for n in graph.nodes for r in n.operands))
+        returned = dict.fromkeys(f.region.memory for f in graph.result_tensors)
+        self.outputs = [m for m in returned if memories[m].own]
+        self.arguments = [m for m in used if memories[m].argument is not None]
+        self.held = [m for m in used if memories[m].held is not None]
+        self.own = [m for m in used if memories[m].own and m not in self.outputs]
+        self.seen: dict[tuple[int, dtype], None] = {}
+        for r in (r for n in graph.nodes for r in n.operands if r.memory in self.arguments):
+            if r.dtype is not self._argument(r.memory)._dtype:
+                self.seen[r.memory, r.dtype] = None
+        self.numbers: list[Any] = []
+        self.drawn: list[tuple[int, dtype, DrawnNumber]] = []
+        self.free_numbers: dict[tuple[int, dtype | None], list[int]] = {}
+
+    def _argument(self, memory: int) -> Tensor:
+        k = self.graph.memories[memory].argument
+        assert k is not None
+        return self.tensors[k]
+
+    def done(self, owners: Sequence[ref[Any]], seen: Set[Storage]) -> Lowered:
+        """The launch, and what a call passes it."""
+        graph, memories = self.graph, self.graph.memories
+        outputs = [self._output(m) for m in self.outputs]
+        lost = self.backend.launches.lost
+        found = held_by(graph, lost)
+        held = [found[m] for m in self.held]
+        launch = None
+        if graph.nodes or outputs:
+            if not (self.arguments or held):  # a launch is where an input is
+                storage = self.backend.allocate_lasting(1)
+                storage.device = next(m.device for m in memories if m.device is not None)
+                held.append(HeldMemory(storage, True, lost))
+            launch = self._launch(outputs, len(self.arguments) + len(self.seen) + len(held))
+            launch.bind(bound_to(self.backend, launch.steps))
+        parts = [self._part(f, outputs, found) for f in graph.result_tensors]
+        arguments = [self._index(m) for m in self.arguments]
+        written = [self._index(m) for m in self.arguments if graph.writes(m)]
+        held_written = [k for k, m in enumerate(found) if graph.writes(m)]
+        guards = None
+        if written or found or graph.starts or seen:
+            guards = Guards(arguments, written, tuple(found.values()), held_written, graph.starts, seen, lost)
+        memories = tuple([m._replace(held=None) for m in memories])
+        return Lowered(
+            replace(graph, memories=memories),
+            self.backend,
+            launch,
+            tuple(arguments),
+            tuple([(self._index(m), of) for m, of in self.seen]),
+            tuple(held),
+            tuple(self.numbers),
+            tuple(self.drawn),
+            tuple(written),
+            tuple([found[m] for m in self.held if graph.writes(m)]),
+            tuple(parts),
+            guards,
+            tuple(owners),
+            self.free,
+            tuple([(place, of, tuple(ats)) for (place, of), ats in self.free_numbers.items()]),
+        )
+
+    def _index(self, memory: int) -> int:
+        k = self.graph.memories[memory].argument
+        assert k is not None
+        return k
+
+    def _output(self, memory: int) -> Output:
+        """A memory of the result: as its first tensor, where that is all of it."""
+        nbytes = self.graph.memories[memory].nbytes
+        for r in (f.region for f in self.graph.result_tensors):
+            whole = r.memory == memory and nbytes == numel(r.shape) * r.dtype.itemsize
+            if whole and not r.offset and is_dense(r.shape, r.strides):
+                return Output(r.dtype, r.shape, r.strides)
+        return Output(uint8, (nbytes,), (1,))
+
+    def _part(self, f: ResultTensor, outputs: Sequence[Output], found: Mapping[int, HeldMemory]) -> int | ResultMaker:
+        """What gives a tensor of the result; an output's number for that as it is."""
+        r, m = f.region, self.graph.memories[f.region.memory]
+        which, held = f.argument, found.get(r.memory)
+        if which is not None:
+            return lambda results, tensors: tensors[which]
+        if held is not None:
+            return lambda results, tensors: f.over(held.storage, r.offset)
+        size = r.dtype.itemsize
+        if m.argument is not None:
+            moved = r.offset - m.offset // size
+
+            def view(results: Any, tensors: Any) -> Tensor:
+                t = tensors[m.argument]
+                return f.over(t._storage, t._offset * t._dtype.itemsize // size + moved)
+
+            return view
+        j = self.outputs.index(r.memory)
+        if outputs[j].key == f.key and not r.offset:
+            return j
+        return lambda results, tensors: f.over(results[j]._storage, r.offset)
+
+    def _launch(self, outputs: Sequence[Output], inputs: int) -> Launch:
+        """All nodes in one."""
+        whose = [*self.outputs, *self.arguments, *self.seen, *self.held]
+        self.place: dict[Any, int] = {m: k for k, m in enumerate(whose)}
+        count = len(outputs) + inputs
+        needs, firsts = [], []
+        nodes = self.graph.nodes
+        for m in self.own:
+            at = [k for k, n in enumerate(nodes) if any(r.memory == m for r in n.operands)]
+            needs.append((self.graph.memories[m].nbytes, at[0], at[-1]))
+        for k, n in enumerate(nodes):
+            firsts.append(len(needs))
+            needs += [(nbytes, k, k) for nbytes in n.launch.temporaries]
+        self.series &= sum(nbytes for nbytes, _, _ in needs) <= IN_SERIES
+        if self.series:  # who shares memory has to wait
+            needs = [(nbytes, 0, len(nodes)) for nbytes, _, _ in needs]
+        sizes, slot = slots(needs)
+        for k, m in enumerate(self.own):
+            self.place[m] = count + slot[k]
+        steps: list[Step] = []
+        for n, first in zip(nodes, firsts, strict=True):
+            operands = [self.place[self._whose(r)] for r in n.operands]
+            operands += [count + slot[first + k] for k in range(len(n.launch.temporaries))]
+            steps += self._steps(n, operands)
+        if self.series and not self.drawn:
+            memories = [m[0] if isinstance(m, tuple) else m for m in whose]
+            steps = InSeries(self.backend, count, sizes, memories, self.numbers, self.free_numbers.values()).merged(
+                steps
+            )
+        return Launch(
+            tuple(steps),
+            count,
+            tuple(outputs),
+            temporaries=tuple(sizes),
+            own_numbers=None if self.drawn else tuple(self.numbers),
+        )
+
+    def _steps(self, node: Node, places: Sequence[int]) -> list[Step]:
+        """A node's steps, on the whole launch's operands."""
+        begin = len(self.numbers)
+        self._round(node)
+        span = (begin, len(self.numbers))
+        steps = []
+        for s in node.launch.steps:
+            starts, moved = [], []
+            for k, more in zip(s.offsets, s.moved or (0,) * len(s.offsets), strict=True):
+                start, there = (None, 0) if k is None else self._start(node.operands[k])
+                starts.append(start)
+                moved.append(there + more)
+            steps.append(
+                replace(
+                    s,
+                    pointers=tuple([places[k] for k in s.pointers]),
+                    after=tuple([places[k] for k in s.after]),
+                    offsets=tuple(starts),
+                    moved=tuple(moved) if any(moved) else None,
+                    numbers=_part_of(span, s.numbers),
+                )
+            )
+        return steps
+
+    def _round(self, node: Node) -> None:
+        """Note the numbers that a node's kernels get."""
+        if not node.launch.numbers or node.launch.own_numbers is not None:
+            for number in node.numbers:
+                self.numbers.append(self._value(number, None))
+            return
+        for number, of in zip(node.numbers, node.launch.numbers, strict=True):
+            if isinstance(number, DrawnNumber):
+                self.drawn.append((len(self.numbers), of, number))
+            self.numbers += values_of(self._value(number, of), of)
+
+    def _value(self, number: Any, of: dtype | None) -> Any:
+        """A number as the traced call had it; where each call tells it is noted."""
+        if not isinstance(number, FreeNumber):
+            return number
+        self.free_numbers.setdefault((number.place, of), []).append(len(self.numbers))
+        return number.value
+
+    def _whose(self, r: GraphTensor) -> Any:
+        """What stands for a region among the operands."""
+        return (r.memory, r.dtype) if (r.memory, r.dtype) in self.seen else r.memory
+
+    def _start(self, r: GraphTensor) -> tuple[int | None, int]:
+        """(whose offset a kernel gets, if anybody's; elements beyond it)."""
+        m = self.graph.memories[r.memory]
+        if m.argument is None:
+            return None, r.offset
+        return self.place[self._whose(r)], r.offset - m.offset // r.dtype.itemsize
+
+
+def _part_of(span: tuple[int, int], numbers: bool | tuple[int, int]) -> bool | tuple[int, int]:
+    """Of a launch's numbers those of a step of one of its nodes, which lie at `span`."""
+    begin, end = span
+    if isinstance(numbers, tuple):
+        return begin + numbers[0], begin + numbers[1]
+    return span if numbers and begin < end else False
+
+
+_FLAT = {ResultTensor, type(None)}
+ResultMaker = Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A graph that can run: with a call's tensors it is one launch, and gives the function's
+    result."""
+
+    graph: Graph
+    backend: Backend
+    launch: Launch | None  # None where there is nothing to do
+    arguments: Ints  # which of the call's tensors kernels get
+    seen: tuple[tuple[int, dtype], ...]  # of these, as another dtype
+    held: tuple[HeldMemory, ...]  # and what the function found elsewhere
+    numbers: tuple[Any, ...]
+    drawn: tuple[tuple[int, dtype, DrawnNumber], ...]  # the places of those that are drawn
+    written: Ints  # which of the call's tensors are written
+    changed: tuple[HeldMemory, ...]  # and of what the function found elsewhere
+    # What gives each tensor of the result; a number: that output as it is.
+    parts: tuple[int | ResultMaker, ...]
+    guards: Guards | None  # None where the signature holds all that was taken for granted
+    owners: tuple[ref[Any], ...]  # without whom no call finds it
+    # Which of a call's numbers may be others: where each lies in a signature, what it is rounded
+    # to, and its places among the kernels' numbers.
+    free: Free | None = None
+    free_numbers: tuple[tuple[int, dtype | None, Ints], ...] = ()
+    anew: bool = False  # whether each call tells them; else they are those of the traced call
+    # Called with a call's tensors, of which those that are written may be, and its signature.
+    run: Callable[[Sequence[Tensor], Sequence[Any]], Any] = field(init=False)
+    _anew: Lowered | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "run", self._short() or self._run)
+
+    @property
+    def kept_bytes(self) -> int:
+        """About what it takes of memory while it is kept."""
+        return 1 << 12 if self.launch is None else (1 << 12) + self.launch.kept_bytes
+
+    @property
+    def dead(self) -> bool:
+        """Whether it is of no use any more."""
+        gone = any(owner() is None for owner in self.owners)
+        return gone or (self.guards is not None and self.guards.stale)
+
+    def holds(self, tensors: Sequence[Tensor]) -> bool:
+        """Whether it serves a call of its signature with these tensors."""
+        return self.guards is None or self.guards.hold(tensors)
+
+    def serves(self, signature: Sequence[Any]) -> bool:
+        """Whether a call that differs in free numbers may be such a launch."""
+        return self.free is not None and self.free.serve(signature, self.free_numbers)
+
+    def renumbered(self) -> Lowered:
+        """What is told the numbers of each call, made once."""
+        if self._anew is None:
+            launch = self.launch
+            if launch is not None and self.free_numbers and not self.drawn:
+                bound, launch = launch.bound, replace(launch, own_numbers=None)
+                assert bound is not None
+                launch.bind(bound)
+            copy = replace(self, launch=launch, anew=bool(self.free_numbers))
+            object.__setattr__(self, "_anew", copy)
+        assert self._anew is not None
+        return self._anew
+
+    def _short(self) -> Callable[[Sequence[Tensor], Sequence[Any]], Any] | None:
+        """`run` where the launch makes the result: a tensor, or a tuple of such and of None."""
+        launch, result = self.launch, self.graph.result
+        if launch is None or self.seen or self.held or self.graph.draws or self.written:
+            return None
+        if self.graph.checks or self.parts != tuple(range(len(launch.outputs))):
+            return None
+        call, enqueued = launch.call, self._enqueued
+        arguments, own, numbers_of = self.arguments, self.numbers, self._with_call_numbers if self.anew else None
+        single = isinstance(result, ResultTensor)
+        whole: list[int | None] | None = None
+        if not single:
+            if type(result) is not tuple or any(type(x) not in _FLAT for x in result):
+                return None
+            order = iter(range(len(self.parts)))
+            whole = [None if x is None else next(order) for x in result] if None in result else None
+
+        def run(tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
+            inputs = [tensors[k] for k in arguments]
+            numbers = own if numbers_of is None else numbers_of(signature)
+            outputs = call(inputs, numbers, None) or enqueued(inputs, numbers)
+            if single:
+                return outputs[0]
+            return outputs if whole is None else tuple([k if k is None else outputs[k] for k in whole])
+
+        return run
+
+    def _run(self, tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
+        outputs: tuple[Tensor, ...] = ()
+        numbers: Sequence[Any] = self._with_call_numbers(signature) if self.anew else self.numbers
+        numbers = self._drawn(numbers) if self.graph.draws else numbers
+        if self.launch is not None:
+            inputs = [tensors[k] for k in self.arguments]
+            for k, of in self.seen:
+                inputs.append(_seen_as(tensors[k], of))
+            inputs += [of.whole() for of in self.held]
+            changed = [*[of.storage for of in self.changed], *[tensors[k]._storage for k in self.written]]
+            for storage in changed:
+                storage.changed()
+            called = self.launch.call(inputs, numbers, None)
+            outputs = self._enqueued(inputs, numbers) if called is None else called
+            for storage in changed:
+                storage.changed()  # by then another thread may have read it
+            if self.graph.checks:
+                self._check(tensors)
+        parts = [outputs[p] if isinstance(p, int) else p(outputs, tensors) for p in self.parts]
+        result = self.graph.result
+        return parts[0] if isinstance(result, ResultTensor) else put_together(result, parts)
+
+    def _enqueued(self, inputs: Sequence[Tensor], numbers: Sequence[Any]) -> tuple[Tensor, ...]:
+        """As `launch.call`, by the door."""
+        assert self.launch is not None
+        where = inputs[0]._storage.device
+        outputs = tuple([out.make(self.backend, where) for out in self.launch.outputs])
+        enqueue(self.launch, (*outputs, *inputs), numbers)
+        return outputs
+
+    def _with_call_numbers(self, signature: Sequence[Any]) -> list[Any]:
+        """The kernels' numbers, with those of a call."""
+        numbers = list(self.numbers)
+        for place, of, places in self.free_numbers:
+            number = number_at(signature, place)
+            values = (number,) if of is None else values_of(number, of)
+            for at in places:
+                numbers[at : at + len(values)] = values
+        return numbers
+
+    def _drawn(self, own: Sequence[Any]) -> list[Any]:
+        """The kernels' numbers, with those of new calls of the generators."""
+        words = [draw.words(*draw.generator._call()) for draw in self.graph.draws]
+        numbers = list(own)
+        for place, of, number in self.drawn:
+            (numbers[place],) = values_of(words[number.draw][number.part], of)
+        return numbers
+
+    def _check(self, tensors: Sequence[Tensor]) -> None:
+        """Raise what kernels found about indices, the first call's first."""
+        checks = [c for c in self.graph.checks if not self._certain(c, tensors)]
+        if not checks:
+            return
+        self.backend.current_stream().finish()
+        for check, bad in [(check, check.flag.taken()) for check in checks]:
+            if bad is not None:
+                which, index, size = bad
+                raise check.refusal(index, check.dims[which], size)
+
+    def _certain(self, check: CheckedIndices, tensors: Sequence[Tensor]) -> bool:
+        """Whether a call's indices are known to be right."""
+        for r, size, strict in check.indices:
+            k = self.graph.memories[r.memory].argument
+            if k is None or not within(tensors[k]._storage.bounds, r.dtype, size, strict):
+                return False
+        return bool(check.indices)
+
+
+def _seen_as(t: Tensor, of: dtype) -> Tensor:
+    """The tensor's start as one of another dtype."""
+    return Tensor._make(t._storage, of, (), (), t._offset * t._dtype.itemsize // of.itemsize)

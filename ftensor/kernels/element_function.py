@@ -1,0 +1,250 @@
+"""Element functions: a row as a C function of elements, one section per compute type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from ..dtypes import dtype
+from . import holes, source
+from .holes import inputs, lane_type, output, parameter_values
+from .key import BY_VALUE, INDEX, LINEAR, KernelKey, Port, Reduction
+from .source import NAMES, numbers, positional
+
+_LANE = re.compile(r"FT_LANE\(w_(\w+)\)")
+# Compilers make one call of the sine and the cosine of an angle, which of doubles gives other last
+# bits than each alone; not where one of them is in a function that is called.
+_ANGLE = re.compile(r"\bft_(?:sin|cos)\(")
+
+
+@dataclass(frozen=True)
+class ElementFunction:
+    """What a key computes of each element: dtypes and how the expression sees them (`key.Port`).
+
+    An input without a dtype is a number that is passed by value. With a `reduction` the unit is a
+    fold: its inputs are lifted, and `body` says what becomes of the folded state.
+    """
+
+    name: str
+    compute: dtype
+    outs: tuple[tuple[dtype, str], ...]
+    ins: tuple[tuple[dtype | None, str], ...]
+    body: tuple[str, ...]
+    params: tuple[str, ...] = ()
+    lets: tuple[tuple[str, str], ...] = ()
+    reduction: Reduction | None = None
+
+    @property
+    def tensors(self) -> int:
+        """How many of the inputs are no numbers."""
+        return sum(of is not None for of, _ in self.ins)
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it takes: what is passed by value, then the op's own."""
+        return len(self.ins) - self.tensors + len(self.params)
+
+    @property
+    def passed(self) -> dtype:
+        """What its numbers are passed as."""
+        return self.compute.to_real() if self.reduction else self.compute
+
+    @property
+    def positional(self) -> bool:
+        """Whether it goes by where an element is."""
+        return positional(self.body, self.lets)
+
+    def key(self, lanes: int = 1) -> KernelKey:
+        """The key of this op with all operands in line."""
+        outs = tuple(Port(of, LINEAR, sees) for of, sees in self.outs)
+        ins = tuple(
+            Port(self.compute, BY_VALUE, sees) if of is None else Port(of, LINEAR, sees) for of, sees in self.ins
+        )
+        return KernelKey(
+            self.name, "map", self.compute, lanes, outs, ins, self.body, self.params, self.lets, self.reduction
+        )
+
+
+def unit_of(key: KernelKey) -> ElementFunction:
+    """What a key computes, without its layout. ValueError for one whose operands indices find."""
+    if any(p.sees == INDEX for p in key.ins):
+        raise ValueError(f"{key.name} finds elements by indices, which no unit does")
+    ins = tuple((None if p.kind == BY_VALUE else p.dtype, p.sees) for p in key.ins)
+    return ElementFunction(
+        key.name,
+        key.compute,
+        tuple((p.dtype, p.sees) for p in key.outs),
+        ins,
+        key.body,
+        key.params,
+        key.lets,
+        key.reduction,
+    )
+
+
+def in_line(key: KernelKey) -> KernelKey:
+    """The key as if all operands were lane vectors: how they were addressed is another matter."""
+    ports = tuple(p if p.kind == BY_VALUE else replace(p, kind=LINEAR) for p in key.ins)
+    return replace(key, ins=ports)
+
+
+def function(unit: ElementFunction, name: str) -> str:
+    """The unit as a function of one lane (or of all of them at once), in words of the dialects.
+
+    Its parameters are the tensors' elements, the numbers, the position of a unit that goes by it,
+    and where the results go.
+    """
+    key = unit.key()
+    lets = [f"const FT_V {of} = {text};" for of, text in key.lets]
+    results = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
+    takes = _takes(key)
+    if unit.positional:
+        takes.append("const FT_VEC(long) position")
+    lines = [*inputs(key), *lets, *results]
+    called = source.scalar(key.compute) == "double" and _ANGLE.search(" ".join(lines))
+    return _text(name, takes + _gives(key), lines, "FT_CALLED" if called else "FT_FN_ONCE")
+
+
+def unit_text(unit: ElementFunction, name: str) -> str:
+    """The functions of a unit, one of elements or of a fold."""
+    return "\n".join(fold_functions(unit, name)) if unit.reduction else function(unit, name)
+
+
+def fold_functions(unit: ElementFunction, name: str) -> tuple[str, ...]:
+    """A fold's words for its state, and the functions NAME_lift, from elements to a state of them,
+    and NAME_finish, from the folded state to the results."""
+    key = unit.key()
+    lets = [f"const FT_V {of} = {text};" for of, text in key.lets]
+    results = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
+    lifting = [*inputs(key), *lets, *holes.lift(key), "*state = lifted;"]
+    lift = [*_takes(key), "const FT_I position", "FT_S *state"]
+    words = [c + of for _, c, of in numbers(key)]
+    finishing = [*holes.state_outputs(key), *parameter_values(key), *results]
+    return (
+        holes.state_words(key),
+        _text(f"{name}_lift", lift, lifting),
+        _text(f"{name}_finish", ["const FT_S state", *words, *_gives(key)], finishing),
+    )
+
+
+def _takes(key: KernelKey) -> list[str]:
+    takes = [f"const {lane_type(p)} w_in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
+    return takes + [c + of for _, c, of in numbers(key)]
+
+
+def _gives(key: KernelKey) -> list[str]:
+    return [f"{lane_type(p)} *w_out{k}" for k, p in enumerate(key.outs)]
+
+
+def _text(name: str, takes: list[str], lines: list[str], kind: str = "FT_FN_ONCE") -> str:
+    """A function; the lanes of vectors become its parameters."""
+    body = "\n".join(f"    {line}" for line in lines)
+    body = body.replace("FT_POSITION", "position")
+    body = _LANE.sub(lambda m: f"*w_{m[1]}" if m[1].startswith("out") else f"w_{m[1]}", body)
+    return f"{kind} void {name}({', '.join(takes)})\n{{\n{body}\n}}"
+
+
+# Settings of a whole file, and those of a compute type.
+OF_THE_FILE = ("FT_LANES", "FT_N", "FT_FP64", "FT_MAX_DIMS")
+UNUSED = ("FT_GRID_STRIDE",)
+# Helpers whose types are the same whatever is computed in, so that a file has them once.
+OF_ALL_TYPES = ("unsigned.h", "float8.h")
+# Words of a reduction's state, which every member defines for itself.
+STATE = ("FT_S", "ft_identity", "ft_combine", "ft_choose", "ft_turn")
+OWN_NAME = re.compile(r"\b(?:ft[a-z]?_\w+|FT_C)\b")
+DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
+
+
+def space(key: KernelKey) -> str:
+    """What a key is computed in, and what it rounds to in between, where its helpers ask that."""
+    dropped = source.dropped_bits(key)
+    narrow = f"_for_{key.outs[0].dtype.name}" if dropped and dropped[0] else ""
+    return f"{key.compute.name}{narrow}"
+
+
+def by_space(keys: Sequence[KernelKey]) -> dict[str, list[int]]:
+    """The places of keys that can share helpers, by their space."""
+    spaces: dict[str, list[int]] = {}
+    for place, key in enumerate(keys):
+        spaces.setdefault(space(key), []).append(place)
+    return spaces
+
+
+def renamed(text: str, of: str, dialect: str) -> str:
+    """`text` with the helpers that it defines and calls made those of one space."""
+    kept = _kept(dialect)
+    return OWN_NAME.sub(lambda m: m[0] if m[0] in kept else f"{m[0]}_{of}", text)
+
+
+@cache
+def _kept(dialect: str) -> frozenset[str]:
+    files = (f"dialect/{dialect}.h", *OF_ALL_TYPES)
+    return frozenset(STATE).union(*(OWN_NAME.findall(source.kernel_file(n)) for n in files))
+
+
+def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str], dialect: str) -> Iterable[str]:
+    """OpenCL C: the keys' functions, those of one space together, behind their helpers.
+
+    `function` gives the text for a key and its place; words that it defines are dropped behind it.
+    """
+    for of, places in by_space(keys).items():
+        mine = [keys[k] for k in places]
+        heading = f"// What is computed in {of.replace('_', ' ')}."
+        opening = renamed("\n".join([heading, *_helpers(mine)]), of, dialect)
+        yield opening
+        for place in places:
+            yield renamed(function(place, keys[place]), of, dialect)
+        yield dropped_words(opening)
+
+
+def dropped_words(text: str) -> str:
+    """Lines that forget all words that a text defines."""
+    names = dict.fromkeys(DEFINED.findall(text))
+    return "\n".join(_BACK if name == "pow" else f"#undef {name}" for name in names)
+
+
+# The only word that has another meaning before (see hls/dialect/opencl_lanes.h).
+_BACK = '#ifdef FT_POW_BY_LANE\n#pragma pop_macro("pow")\n#endif'
+
+
+def _helpers(keys: Sequence[KernelKey]) -> list[str]:
+    skipped = (*OF_THE_FILE, *UNUSED)
+    settings = source.settings(keys[0].compute, keys[0].lanes, True, "slab")
+    lines = [line for line in settings if line.split()[1] not in skipped]
+    dropped = [bits for key in keys for bits in source.dropped_bits(key)][:1]
+    lines += [f"#define FT_DROPPED_BITS {bits}" for bits in dropped]
+    wanted = {name: None for key in keys for name in source.helper_files(key)}
+    order = ("math.h", "complex.h", "locate.h", *source.HELPERS.values())
+    return lines + [source.kernel_file(n) for n in order if n == "math.h" or n in wanted]
+
+
+def namespace(name: str, keys: Sequence[KernelKey]) -> list[str]:
+    """HLS C++: the beginning of a space's namespace, with the helpers that its keys call."""
+    skipped = ("FT_LANES", "FT_N", "FT_GRID_STRIDE", "FT_MAX_DIMS")
+    settings = source.settings(keys[0].compute, 1, True, "slab")
+    lines = [f"// What is computed in {keys[0].compute.name}."]
+    lines += [line for line in settings if line.split()[1] not in skipped]
+    dropped = [bits for key in keys for bits in source.dropped_bits(key)]
+    if dropped:
+        lines.append(f"#define FT_DROPPED_BITS {max(dropped)}")
+    wanted = {name: None for key in keys for name in source.helper_files(key)}
+    order = ("complex.h", *OF_ALL_TYPES, *source.HELPERS.values())
+    files = ["vitis/compute.h", "math.h", *(n for n in order if n in wanted)]
+    return [*lines, f"namespace {name} {{", *(f'#include "ftensor/{n}"' for n in files)]
+
+
+END_OF_SPACE = '#include "ftensor/vitis/end_compute.h"'
+
+
+def namespaces(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
+    """HLS C++: as `sections`, each space in its namespace, with the helpers in their place."""
+    for of, places in by_space(keys).items():
+        texts = [function(place, keys[place]) for place in places]
+        yield "\n".join([*namespace(f"compute_{of}", [keys[k] for k in places]), *texts, "}", END_OF_SPACE])
+
+
+def is_double(compute: dtype) -> bool:
+    """Whether what is computed in such a dtype is computed in doubles."""
+    return source.scalar(compute) == "double"

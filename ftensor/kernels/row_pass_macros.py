@@ -1,0 +1,206 @@
+"""The words of kernels that go over rows several times: each pass, and what it takes from those before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from . import fused, source
+from .element_function import STATE, ElementFunction
+from .element_function import unit_text as unit_functions
+from .fused import FusedKey, Pass, Passes, behind
+from .holes import in_memory, lane, lane_type, streamed, wide_of, wide_type
+from .key import SINGLE, Port
+
+_STATE = re.compile(rf"\b({'|'.join(STATE)})\b")
+
+
+def _state_functions(text: str, unit: str) -> str:
+    """The words of a fold's state as those of one unit, such as unit_0_sum_combine."""
+    lines = [line for line in text.splitlines() if not line.startswith("#define FT_VECTORS")]
+    return _STATE.sub(lambda m: f"{unit}_{m[1][3:].lower()}", "\n".join(lines))
+
+
+def unit_text(unit: ElementFunction, name: str) -> str:
+    """The functions of a unit; several folds have a state each."""
+    text = unit_functions(unit, name)
+    return _state_functions(text, name) if unit.reduction else text
+
+
+class PassWords:
+    """What the words of the texts stand for; `functions` are what the calls' units are called."""
+
+    def __init__(self, key: FusedKey, functions: Sequence[str]) -> None:
+        self.key, self.functions = key, functions
+        self.passes = Passes(key)
+        self.along = key.skeleton == "row_passes_inner"
+        # The calls whose results passes leave for a row.
+        self.rows = [k for one in self.passes.in_order for k in (*one.folds, *one.rows)]
+
+    def kernel(self) -> dict[str, list[str]]:
+        """Of the kernel around the passes."""
+        key, ins = self.key, fused.names(self.key)
+        params = fused.parameters(key)
+        values = [v for k in self.rows for v in self._gives(k)]
+        common, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
+        stored = {out: v for out, v in enumerate(key.gives) if out in key.per_row}
+        inputs, _ = behind(key, stored.values(), values)
+        return common | {
+            "FT_VECTORS": [str(vectors(key))],
+            "FT_RESULTS(count)": [streamed(len(key.outs), [name for name, _ in ins])],
+            "FT_ROW_VALUES": [self._declared(v) for v in values],
+            "FT_ROW_READ(i, m)": [*(results[out] for out in stored), *(reads[True][k] for k in inputs)],
+            "FT_ROW_RESULTS": [
+                *self._known(stored.values(), values, {}),
+                *fused.computed(key, stored.values(), self.functions, values),
+                *(f"{self._place(out)} = v{v};" for out, v in stored.items()),
+            ],
+            "FT_ROW_WRITE(i, m)": [writes[True][out] for out in stored],
+        }
+
+    def states(self, n: int) -> list[str]:
+        """The state of all that a pass folds, side by side."""
+        one, of = self.passes.in_order[n], f"pass_{n}"
+        if not one.folds:
+            return []
+
+        def joined(word: str, takes: str, passed: str) -> str:
+            calls = [f"{self._word(k, word)}({passed.format(k=k)})" for k in one.folds]
+            sets = " ".join(f"r.f{k} = {call};" for k, call in zip(one.folds, calls))
+            return f"FT_FN_ONCE {of} {of}_{word}({takes}) {{ {of} r; {sets} return r; }}"
+
+        fields = " ".join(f"{self._word(k, 's')} f{k};" for k in one.folds)
+        return [
+            f"typedef struct {{ {fields} }} {of};",
+            joined("identity", "void", ""),
+            joined("combine", f"{of} p, {of} q", "p.f{k}, q.f{k}"),
+            "#ifdef FT_ROTATES",
+            joined("turn", f"{of} p, int step", "p.f{k}, step"),
+            "#endif",
+        ]
+
+    def of_pass(self, n: int) -> dict[str, list[str]]:
+        """Of a pass."""
+        key, one = self.key, self.passes.in_order[n]
+        ins, params = fused.names(key), fused.parameters(key)
+        _, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
+        needs, stop = self.passes.needs(one), self.passes.stop(one)
+        inputs, _ = behind(key, needs, stop)
+        ready = dict(one.ready)
+        stored = dict(one.stores)
+        held = {out for p in self.passes.in_order for _, out in p.ready}
+        words: dict[str, list[str]] = {"FT_FOLDS": [str(int(bool(one.folds)))]}
+        for part, args in ((False, "(i)"), (True, "(i, m)")):
+            word = "_PART" if part else ""
+            kept = self._reads_back(ready, part)
+            words[f"FT_READ{word}{args}"] = [
+                *(results[out] for out in stored),
+                *(reads[part][k] for k in inputs),
+                *kept,
+            ]
+            words[f"FT_WRITE{word}{args}"] = [
+                _plain(writes[part][out]) if out in held else writes[part][out] for out in stored
+            ]
+        lines = self._known(needs, stop, ready)
+        lines += fused.computed(key, needs, self.functions, stop)
+        lines += [f"FT_LANE(w_out{out}) = v{v};" for out, v in stored.items()]
+        if one.folds:
+            lines.append("FT_S lifted;")
+        for k in one.folds:
+            passed = [*fused.taken(key, k), *fused.numbers(key, k), "position", f"&lifted.f{k}"]
+            lines.append(f"{self.functions[k]}_lift({', '.join(passed)});")
+        words["FT_ELEMENT(position)"] = lines
+        if not one.folds:
+            return words
+        return words | self._folding(n, one, reads[True])
+
+    def _folding(self, n: int, one: Pass, reads: list[str]) -> dict[str, list[str]]:
+        key = self.key
+        finished = [v for k in (*one.folds, *one.rows) for v in self._gives(k)]
+        needs = [v for k in one.rows for v in key.calls[k].takes]
+        stop = [*self.passes.stop(one), *finished]
+        lines = self._known([v for v in needs if v not in finished], stop, {})
+        for k in one.folds:
+            passed = [f"(folded).f{k}", *fused.numbers(key, k)]
+            lines += fused.call(key, k, f"{self.functions[k]}_finish", passed)
+        lines += fused.computed(key, needs, self.functions, stop)
+        for k in one.rows:
+            passed = [*fused.taken(key, k), *fused.numbers(key, k)]
+            lines += fused.call(key, k, self.functions[k], passed)
+        return {
+            "FT_S": [f"pass_{n}"],
+            **{f"ft_{word}": [f"pass_{n}_{word}"] for word in ("identity", "combine", "turn")},
+            "FT_BELOW(m)": [
+                f"lifted.f{k} = {self._word(k, 'choose')}(FT_MASK_AS({self._mask(k)}, "
+                f"FT_INDEX(0) < (FT_I)(m)), lifted.f{k}, {self._word(k, 'identity')}());"
+                for k in one.folds
+            ],
+            "FT_OF_ROW(i, m)": [reads[k] for k in behind(key, needs, stop)[0]],
+            "FT_ROW(folded)": lines + [self._put(v) for v in finished],
+        }
+
+    def _place(self, out: int) -> str:
+        return f"w_out{out} FT_LANE_0" if self.along else f"FT_LANE(w_out{out})"
+
+    def _gives(self, k: int) -> range:
+        first = self.key.first(k)
+        return range(first, first + len(self.key.calls[k].unit.outs))
+
+    def _word(self, k: int, word: str) -> str:
+        """A word of a fold's state."""
+        return f"{self.functions[k]}_{word}"
+
+    def _mask(self, k: int) -> str:
+        return source.MASK[source.scalar(self.key.calls[k].unit.compute)]
+
+    # A row's values: along rows numbers, across them a vector for each of those side by side.
+
+    def _port(self, v: int) -> Port:
+        return Port(self.key.dtypes[v], SINGLE)
+
+    def _declared(self, v: int) -> str:
+        p = self._port(v)
+        if not self.along:
+            return f"{wide_type(p)} r{v}[FT_VECTORS];"
+        of = wide_of(p)
+        return f"{of} w_r{v}_re, w_r{v}_im;" if p.dtype.is_complex else f"{of} w_r{v};"
+
+    def _put(self, v: int) -> str:
+        if not self.along:
+            return f"FT_LANE(r{v}[v]) = v{v};"
+        if self._port(v).dtype.is_complex:
+            return f"w_r{v}_re = FT_FIRST_OF(v{v}.re); w_r{v}_im = FT_FIRST_OF(v{v}.im);"
+        return f"w_r{v} = FT_FIRST_OF(v{v});"
+
+    def _known(self, needs: Iterable[int], stop: Iterable[int], ready: dict[int, int]) -> list[str]:
+        """Lines that name the values which are there already, of rows and in outputs."""
+        key, stopped = self.key, set(stop)
+        _, calls = behind(key, needs, stopped)
+        used = {v for k in calls for v in key.calls[k].takes} | set(needs)
+        lines = []
+        for v in sorted(used & stopped):
+            p = self._port(v)
+            if v in ready:
+                text = f"FT_LANE(w_kept{ready[v]})"
+            else:
+                text = lane(f"w_r{v}", p) if self.along else f"FT_LANE(r{v}[v])"
+            lines.append(f"const {lane_type(p)} v{v} = {text};")
+        return lines
+
+    def _reads_back(self, ready: dict[int, int], part: bool) -> list[str]:
+        """Lines that read outputs in which values are kept."""
+        key = self.key
+        outs = [(f"out{k}", p) for k, p in enumerate(key.outs)]
+        _, _, reads, _ = in_memory(key.entry, (), (), outs + fused.names(key), True)
+        return [reads[part][out].replace(f" w_out{out} ", f" w_kept{out} ") for out in ready.values()]
+
+
+def vectors(key: FusedKey) -> int:
+    """States side by side: as the first fold has them."""
+    folds = (call.unit.reduction for call in key.calls)
+    return next(r.vectors for r in folds if r is not None)
+
+
+def _plain(line: str) -> str:
+    """A store of what is read again."""
+    return re.sub(r"FT_VSTREAM\(\w+, ", "FT_VSTORE(", line)

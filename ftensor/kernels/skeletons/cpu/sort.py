@@ -1,0 +1,238 @@
+"""radix_sort, sort_rows: rows in order on CPUs (hls/skeleton/radix_sort.h, sort_rows.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Annotated
+
+from .... import dtypes
+from ....dtypes import dtype
+from ...geometry import Geometry, Long, Many
+from ...inventory_terms import KernelTarget
+from ...key import lanes_for
+from ...skeleton import Parameter, Skeleton, register
+from ...workload import Ints
+from ..sort import BITS, FLOATS, bits, compared, words_of_order
+
+NARROW, WIDE = 8, 11  # bits of a digit: of few elements, and of many
+RADIX_WHOLE, COUNT, PLACE, MOVE = range(4)  # what a launch does
+# Numbers as C writes them, of as many bits as an element: the first one of signed numbers, all.
+_SIGN = {1: "0x80", 2: "0x8000", 4: "(-0x7fffffff - 1)", 8: "(-0x7fffffffffffffffL - 1)"}
+_ALL = {1: "0xff", 2: "0xffff", 4: "-1", 8: "-1L"}
+
+
+@dataclass(frozen=True)
+class RadixKey:
+    """One kernel: a dtype, and whether the places of the elements come out, too."""
+
+    dtype: dtype
+    lanes: int
+    places: bool
+    skeleton = "radix_sort"
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_radix_sort_{self.dtype.name}" + "_places" * self.places
+
+    @property
+    def packed(self) -> bool:
+        """Whether an element goes as one word of 8 bytes with its place."""
+        return self.places and self.dtype.itemsize < 8
+
+    @property
+    def word(self) -> str:
+        """The C type of what an element goes as."""
+        return "ulong" if self.packed else BITS[self.dtype.itemsize]
+
+    @property
+    def compared(self) -> dtypes.dtype:
+        """The dtype of what is compared."""
+        return dtypes.int64 if self.dtype.itemsize == 8 else dtypes.int32
+
+
+def radix_key(of: dtype, target: KernelTarget, places: bool) -> RadixKey:
+    """The kernel of a dtype that has an order."""
+    compared = RadixKey(of, 1, places).compared
+    return RadixKey(of, lanes_for([], compared, target.lanes_bytes), places)
+
+
+@dataclass(frozen=True)
+class RadixGeometry(Geometry):
+    """What a launch is told: the `width` of a digit in bits, the number of the `turn` of all
+    `passes`, how many elements each memory keeps; steps are along a row, all in elements."""
+
+    derived = ("items",)
+    mode: int
+    parts: int
+    n: int
+    width: int
+    passes: int
+    turn: int
+    kept: int
+    lined: bool
+    descending: bool
+    read: Long
+    written: Long
+    shape: Annotated[Ints, Many("dims")]
+    read_strides: Annotated[Ints, Many("dims")]
+    written_strides: Annotated[Ints, Many("dims")]
+
+    @property
+    def items(self) -> int:
+        """What the units share: parts of rows, or rows."""
+        return prod(self.shape) * (1 if self.mode == PLACE else self.parts)
+
+
+class RadixSort(Skeleton[RadixKey]):
+    """A pass over the elements for each digit."""
+
+    name = "radix_sort"
+    geometry = RadixGeometry
+    exact_units = True  # each has memory of its own
+
+    def parameters(self, key: RadixKey) -> tuple[Parameter, ...]:
+        """Results, the input; elements twice, lines of them, their places; counts; offsets."""
+        of = BITS[key.dtype.itemsize]
+        outs = ("values", "indices") if key.places else ("values",)
+        return (
+            ("*", f"{of} *", "values"),
+            *([("*", "long *", "indices")] if key.places else []),
+            ("*", f"const {of} *", "in"),
+            *(("*", f"{key.word} *", name) for name in ("a", "b", "lines")),
+            *(("*", "int *", name) for name in ("orders", "told")),
+            *(("long", "long ", f"{name}_offset") for name in (*outs, "in")),
+            ("*", "const long *", "geometry"),
+        )
+
+    def compute(self, key: RadixKey) -> dtype:
+        """Whole numbers are compared."""
+        return key.compared
+
+    def defines(self, key: RadixKey) -> dict[str, object]:
+        """What lies in memory, and what of it is compared."""
+        size, compared = key.dtype.itemsize, BITS[key.compared.itemsize]
+        words: dict[str, object] = {
+            "FT_B": BITS[size],
+            "FT_KEY": compared,
+            "FT_UNSIGNED_B": f"u{BITS[size]}",
+            "FT_LOW": f"{(1 << 8 * size) - 1:#x}ul",
+            "FT_UNSIGNED_KEY": f"u{compared}",
+            "FT_PASSES": -(-8 * size // WIDE) if size > 2 else 1,
+            "FT_PLACES": int(key.places),
+            "FT_PACKED": int(key.packed),
+            "FT_BITS_OF_FLOAT": int(key.dtype.name in FLOATS),
+            "FT_SIGN": _SIGN[size] if key.dtype.kind in "if" else "0",
+            "FT_WHOLE": _ALL[size],
+        }
+        if key.dtype.name in FLOATS:
+            words["FT_MAGNITUDE"], words["FT_INFINITE"] = FLOATS[key.dtype.name]
+        return words
+
+    def title(self, key: RadixKey) -> str:
+        """As users call it."""
+        return "sort"
+
+
+register(RadixSort())
+
+
+RUN = 16  # elements that are inserted one by one
+# Elements of a row that a unit sorts by itself where a row is for all units.
+TILE = 1 << 15
+WHOLE, TILES, MERGE, RESULTS, FIRST, RANK = range(6)  # what a launch does
+MEDIAN, NANMEDIAN = -1, -2  # ranks that the kernel finds itself
+
+
+@dataclass(frozen=True)
+class SortRowsKey:
+    """One kernel: a dtype; with `selects`, for processors, elements of a rank without a sort."""
+
+    dtype: dtype
+    lanes: int = 1
+    selects: bool = False
+    skeleton = "sort_rows"
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_{'select' if self.selects else 'sort_rows'}_{self.dtype.name}"
+
+
+def first_run(n: int) -> int:
+    """The size of the runs that are made by insertion: with it, merges go there and back."""
+    for run in (RUN, RUN // 2):
+        size, passes = run, 0
+        while size < n:
+            size, passes = 2 * size, passes + 1
+        if passes % 2 == 0:
+            return run
+    return RUN
+
+
+@dataclass(frozen=True)
+class SortRowsGeometry(Geometry):
+    """What a launch is told, all in elements; steps are along a row."""
+
+    derived = ("items",)
+    mode: int
+    tiles: int
+    tile: int
+    n: int
+    run: int
+    descending: bool
+    read: Long
+    written: Long
+    shape: Annotated[Ints, Many("dims")]
+    read_strides: Annotated[Ints, Many("dims")]
+    written_strides: Annotated[Ints, Many("dims")]
+
+    @property
+    def items(self) -> int:
+        """What the units share."""
+        return prod(self.shape) * self.tiles
+
+
+class SortRows(Skeleton[SortRowsKey]):
+    """Runs of a row are merged until there is one."""
+
+    name = "sort_rows"
+    geometry = SortRowsGeometry
+    exact_units = True  # each has memory of its own
+
+    def parameters(self, key: SortRowsKey) -> tuple[Parameter, ...]:
+        """Results, the input, what is compared and the places, twice; offsets; the geometry."""
+        of, wide = bits(key.dtype), BITS[compared(key.dtype).itemsize]
+        return (
+            ("*", f"{of} *", "values"),
+            ("*", "long *", "indices"),
+            ("*", f"const {of} *", "in"),
+            ("*", f"{wide} *", "a_keys"),
+            ("*", "int *", "a_order"),
+            ("*", f"{wide} *", "b_keys"),
+            ("*", "int *", "b_order"),
+            *(("long", "long ", f"{name}_offset") for name in ("values", "indices", "in")),
+            ("*", "const long *", "geometry"),
+        )
+
+    def compute(self, key: SortRowsKey) -> dtype:
+        """Whole numbers are compared."""
+        return compared(key.dtype)
+
+    def defines(self, key: SortRowsKey) -> dict[str, object]:
+        """What lies in memory, and what of it is compared."""
+        wide = compared(key.dtype).itemsize == 8
+        return {
+            **words_of_order(key.dtype),
+            "FT_RUN": RUN,
+            "FT_LARGEST": "0x7fffffffffffffffL" if wide else "0x7fffffff",
+            "FT_SELECTS": int(key.selects),
+        }
+
+    def helpers(self, key: SortRowsKey) -> list[str]:
+        """What is compared."""
+        return ["order.h"]
+
+
+register(SortRows())

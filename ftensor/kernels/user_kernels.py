@@ -1,0 +1,211 @@
+"""Kernels of users' own: what they take, and their keys. Nobody here knows what they compute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import dtypes
+from ..dtypes import dtype
+from .inventory_terms import Record
+from .key import Key
+from .skeleton import BoardSkeleton, Parameter, register
+from .workload import Access, KernelLaunch, PipelinedLoop
+
+Ints = tuple[int, ...]
+BEAT = 64  # bytes of the widest port
+# Words of C for numbers, by the words that kernels are declared with here.
+_SCALARS = {
+    "bool": "bool", "_Bool": "bool", "half": "half", "_Float16": "half", "float": "float",
+    "double": "double", "uchar": "uchar", "ushort": "ushort", "uint": "uint", "ulong": "ulong",
+    "int8_t": "char", "uint8_t": "uchar", "int16_t": "short", "uint16_t": "ushort",
+    "int32_t": "int", "uint32_t": "uint", "int64_t": "long", "uint64_t": "ulong",
+    "size_t": "ulong", "ssize_t": "long", "ptrdiff_t": "long", "intptr_t": "long",
+    "uintptr_t": "ulong",
+}  # fmt: skip
+DTYPES = {
+    "bool": dtypes.bool,
+    "half": dtypes.float16,
+    "float": dtypes.float32,
+    "double": dtypes.float64,
+    "char": dtypes.int8,
+    "uchar": dtypes.uint8,
+    "short": dtypes.int16,
+    "ushort": dtypes.uint16,
+    "int": dtypes.int32,
+    "uint": dtypes.uint32,
+    "long": dtypes.int64,
+    "ulong": dtypes.uint64,
+}
+_INTEGERS = {"signed", "unsigned", "char", "short", "int", "long"}
+_QUALIFIERS = {"const", "volatile", "restrict", "__restrict", "__restrict__", "struct", "class"}
+_VECTOR = re.compile(r"(?:hls::)?vector<(.+), ?(\d+)u?l?>|([a-z]+?)(2|3|4|8|16)")
+_COMPLEX = re.compile(r"complex<(float|double)>")
+_BITS = re.compile(r"ap_u?(?:int|fixed)<(\d+)\b.*>")
+
+
+def scalar(c: str) -> str | None:
+    """The word of `DTYPES` for a number's C type; None for any other type."""
+    words = [w for w in c.replace("std::", "").split() if w not in _QUALIFIERS]
+    if len(words) == 1 and words[0] in _SCALARS:
+        return _SCALARS[words[0]]
+    if not words or not _INTEGERS.issuperset(words):
+        return None
+    kind = next((w for w in ("char", "short", "long") if w in words), "int")
+    return "u" * ("unsigned" in words) + kind
+
+
+def element(c: str) -> tuple[dtype | None, int]:
+    """(the dtype of a tensor that a pointer to this C type takes, bytes of one such element).
+
+    None: of any dtype, as the bytes mean what the kernel makes of them; 0: nobody knows how many.
+    """
+    words = " ".join(w for w in c.replace("std::", "").split() if w not in _QUALIFIERS)
+    if (word := scalar(words)) is not None:
+        return DTYPES[word], DTYPES[word].itemsize
+    if match := _COMPLEX.fullmatch(words):
+        return (dtypes.complex64, 8) if match[1] == "float" else (dtypes.complex128, 16)
+    if match := _BITS.fullmatch(words):
+        return None, max(1, 1 << (max(int(match[1]), 8) - 1).bit_length() >> 3)
+    if match := _VECTOR.fullmatch(words):
+        word = scalar(match[1] or match[3])
+        count = int(match[2] or match[4])
+        if word is not None:
+            return DTYPES[word], DTYPES[word].itemsize * (4 if match[4] == "3" else count)
+    return None, 0
+
+
+@dataclass(frozen=True)
+class OwnArgument:
+    """A parameter of a kernel.
+
+    `kind` is "*" for a pointer to global memory, "local" for one to a work-group's, a word of
+    `DTYPES` for a number, "stream" for what hardware connects and no call passes. `number` counts
+    the kernel's parameters, streams included. A pointer takes tensors of `dtype`, of any where that
+    is None, and whole elements of `nbytes`. `size` is what a number takes among the registers.
+    """
+
+    name: str
+    c: str
+    kind: str
+    number: int
+    dtype: dtype | None = None
+    nbytes: int = 0
+    const: bool = False
+    size: int = 0
+
+    @property
+    def is_number(self) -> bool:
+        """Whether a call passes a number."""
+        return self.kind not in ("*", "stream")
+
+    def __str__(self) -> str:
+        return f"{self.c}{'' if self.c.endswith('*') else ' '}{self.name}"
+
+
+def argument(name: str, c: str, number: int, size: int = 0) -> OwnArgument | None:
+    """A parameter by its C type; None for one that no call can pass."""
+    c = " ".join(c.replace("*", " * ").split()).replace("* ", "*")
+    if "stream" in c:
+        return OwnArgument(name, c, "stream", number)
+    if c.count("*") > 1 or "&" in c:
+        return None
+    head, star, _ = c.partition("*")
+    if star:
+        of, nbytes = element(head)
+        return OwnArgument(name, c, "*", number, of, nbytes, "const" in head.split())
+    word = scalar(c)
+    if word is None or word == "half":
+        return None
+    return OwnArgument(name, c, word, number, size=max(size, DTYPES[word].itemsize))
+
+
+def shown(name: str, arguments: Sequence[OwnArgument]) -> str:
+    """A kernel's declaration as messages show it."""
+    return f"{name}({', '.join(map(str, arguments))})"
+
+
+@dataclass(frozen=True)
+class OwnKey:
+    """A kernel: its name, what tells it from others of that name, and what a call passes. `shared`:
+    two parameters more say which compute unit it is, of how many. `grid` and `group`
+    are the work-items of a launch and of a group where it is OpenCL C's."""
+
+    name: str
+    origin: str
+    arguments: tuple[OwnArgument, ...]
+    shared: bool = False
+    grid: Ints = ()
+    group: Ints | None = None
+    skeleton: str = "own"
+    lanes: int = 1
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name, and where it is from."""
+        return f"{self.name}@{self.origin}"
+
+    @property
+    def pointers(self) -> tuple[OwnArgument, ...]:
+        """The parameters that take tensors."""
+        return tuple([a for a in self.arguments if a.kind == "*"])
+
+    @property
+    def numbers(self) -> tuple[OwnArgument, ...]:
+        """The parameters that take numbers."""
+        return tuple([a for a in self.arguments if a.is_number])
+
+
+class OwnSkeleton(BoardSkeleton[OwnKey]):
+    """What the model and others ask of all skeletons: of these kernels the operands are known."""
+
+    name = "own"
+
+    def parameters(self, key: OwnKey) -> tuple[Parameter, ...]:
+        """As launches pass them: the pointers, where the tensors begin, the numbers."""
+        parameters = [("*", f"{'const ' * a.const}void *", a.name) for a in key.pointers]
+        parameters += [("long", "long ", f"{a.name}_offset") for a in key.pointers]
+        return (*parameters, *[(a.kind, f"{a.kind} ", a.name) for a in key.numbers])
+
+    def program(self, key: OwnKey, dialect: str, *, float64: bool, grid: str) -> str:
+        """AssertionError: it was built from a user's file or image."""
+        raise AssertionError(f"{key.name} is a kernel of the user's, which nobody holds any more")
+
+    def record(self, key: OwnKey) -> Record:
+        """Its name; the dtypes that it takes stand in the declaration."""
+        return Record(key.name, (), (), "", "own")
+
+    def lines(self, key: OwnKey) -> tuple[str, ...]:
+        """Nothing: no inventory asks for it."""
+        return ()
+
+    def operands(self, key: OwnKey) -> str:
+        """The types of the parameters."""
+        return ", ".join(a.c for a in key.arguments)
+
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
+        """None that anybody knows."""
+        return []
+
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
+        """Each operand once, in beats: the least that the kernel can move."""
+        return list(_accesses(launch.key, launch.geometry))
+
+    def extent(self, launch: KernelLaunch) -> str:
+        """The operands' bytes."""
+        return " + ".join(map(str, launch.geometry)) + " bytes"
+
+
+def _accesses(key: OwnKey, sizes: Ints) -> Iterator[Access]:
+    for of, nbytes in zip(key.pointers, sizes):
+        yield Access(of.name, not of.const, nbytes, -(-nbytes // BEAT), 0, nbytes)
+
+
+def is_own(key: Key | Any) -> bool:
+    """Whether a key is that of a user's kernel."""
+    return isinstance(key, OwnKey)
+
+
+register(OwnSkeleton())

@@ -1,0 +1,214 @@
+"""Losses of classes, CTC and distances, and their derivatives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._tensor import Tensor
+from ...dtypes import int64
+from ...execute.constants import constant
+from ...execute.device_traits import specializes
+from ...execute.indexed import known_bounds
+from ...execute.nll import nll, nll_input
+from ...execute.output import new
+from ...execute.pointwise import pointwise
+from ...iterator.shape import broadcast_shapes, numel
+from ...rows.catalogue import aten_op
+from ..create.data import tensor
+from ..create.ranges import arange, triu_indices
+from ..create.sizes import full, zeros, zeros_like
+from ..index.gather import of_classes
+from ..nn.losses.class_loss import BEFORE, KNOWN_CLASS, NLL_INPUT, NLL_LOSS, prefixes, states_of
+from ..nn.losses.margin_loss import listed_classes
+from ..pointwise.ternary import where
+
+
+def _weights(target: Tensor, weight: Tensor | None, ignore_index: int, like: Tensor) -> tuple[Tensor, Tensor]:
+    """(the class of each target, 0 for ignored ones; its weight, 0 for those)."""
+    used = target != ignore_index
+    index = target.where(used, 0).to(int64)
+    if weight is None:
+        return index, used.to(like._dtype)
+    return index, weight.take(index) * used
+
+
+@aten_op("nll_loss_forward", "nll_loss2d_forward")
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    """nll_loss, and the sum of the weights, which its derivative needs."""
+    target = target if target._dtype is int64 else target.to(int64)
+    result = nll(input, target, weight, reduction, ignore_index)
+    if result is not None:
+        return result
+    dim = 0 if input.ndim == 1 else 1
+    if weight is None and specializes(input):
+        return _unweighted(input, target, reduction, ignore_index, dim)
+    index, weights = _weights(target, weight, ignore_index, input)
+    unweighted = -of_classes(input, dim, index)
+    loss = (unweighted * weights).where(weights != 0, 0)  # what is ignored may be infinite
+    if reduction == "none":
+        return loss, zeros((), dtype=input._dtype, device=input.device)
+    total = weights.sum()
+    return (loss.sum() / total if reduction == "mean" else loss.sum()), total
+
+
+def _unweighted(input: Tensor, target: Tensor, reduction: str, ignore_index: int, dim: int) -> tuple[Tensor, Tensor]:
+    """nll_loss without weights, in few launches."""
+    of, device = input._dtype, input.device
+    known = known_bounds(target._storage)
+    if known is not None and known[0] is int64 and not known[1] <= ignore_index <= known[2]:
+        # Nothing is ignored, and how much counts is known beforehand.
+        log_probs = of_classes(input, dim, target)
+        if reduction == "none":
+            return -log_probs, zeros((), dtype=of, device=device)
+        total = full((), float(target.numel()), dtype=of, device=device)
+        return -(log_probs.mean() if reduction == "mean" else log_probs.sum()), total
+    index = pointwise(KNOWN_CLASS, (target,), (ignore_index,))
+    log_probs = of_classes(input, dim, index)
+    loss = pointwise(NLL_LOSS, (log_probs, target), (float(ignore_index),))
+    if reduction == "none":
+        return loss, zeros((), dtype=of, device=device)
+    total = (target != ignore_index).sum(dtype=of)
+    return (loss.sum() / total if reduction == "mean" else loss.sum()), total
+
+
+@aten_op("nll_loss_backward", "nll_loss2d_backward")
+def nll_loss_backward(
+    grad: Tensor, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int, total: Tensor
+) -> Tensor:
+    """The gradient of nll_loss's input."""
+    target = target if target._dtype is int64 else target.to(int64)
+    grad_input = nll_input(grad, input, target, weight, reduction, ignore_index, total)
+    if grad_input is not None:
+        return grad_input
+    dim = 0 if input.ndim == 1 else 1
+    if specializes(input):
+        across, count = (-1, *[1] * (input.ndim - dim - 1)), input._shape[dim]
+        classes = constant(("classes", count), input, lambda: np.arange(count)).reshape(across)
+        factor: Any = 1.0 if weight is None else weight.reshape(across)
+        share = grad.unsqueeze(dim) if grad.ndim else grad
+        divisor: Any = total if reduction == "mean" else 1.0
+        inputs = share, classes, target.unsqueeze(dim), factor, divisor
+        grad_input = new(input._shape, input._dtype, input._storage.device)
+        return pointwise(NLL_INPUT, inputs, (float(ignore_index),), grad_input)
+    index, weights = _weights(target, weight, ignore_index, input)
+    share = -weights * (grad / total if reduction == "mean" else grad)
+    if reduction == "mean":  # where all are ignored, a share is 0 / 0
+        share = share.where(target != ignore_index, 0)
+    grad_input = zeros(input._shape, dtype=input._dtype, device=input.device)
+    return grad_input.scatter_(dim, index.unsqueeze(dim), share.unsqueeze(dim))
+
+
+@aten_op()
+def multilabel_margin_loss_backward(
+    grad: Tensor, input: Tensor, target: Tensor, reduction: str, is_target: Tensor
+) -> Tensor:
+    """Each pair whose cost is above 0 raises the wrong class and lowers the right one."""
+    x = input if input._shape else input.reshape(1)
+    valid, index, is_right = listed_classes(x, target)
+    classes = x._shape[-1]
+    right = x.gather(-1, index).unsqueeze(-1)
+    counts = valid.unsqueeze(-1) & ~is_right.unsqueeze(-2) & (1 - right + x.unsqueeze(-2) > 0)
+    pairs = counts.to(x._dtype)
+    wrong = pairs.sum(-2)
+    slopes = wrong.scatter_add(-1, index, -pairs.sum(-1))
+    frames = x.numel() // classes if reduction == "mean" else 1
+    share = grad.unsqueeze(-1) if grad._shape else grad
+    return (slopes * share / (classes * frames)).reshape(input._shape)
+
+
+@aten_op()
+def _ctc_loss_backward(
+    grad: Tensor,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[int] | Tensor,
+    target_lengths: Sequence[int] | Tensor,
+    loss: Tensor,
+    log_alpha: Tensor,
+    blank: int,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """The gradient of log_probs, (steps, batch, classes), for that of each sample's loss, (batch,);
+    `loss` and `log_alpha` are what `_ctc_loss` returned. It raises what `states_of` does.
+
+    Graves et al. (2006), equation (16): the probability of a class, without that of all paths that
+    are in one of its states then. torch's, too, is that of log_probs which `log_softmax` made.
+    """
+    name = "_ctc_loss_backward"
+    lengths = input_lengths, target_lengths
+    states, ends, counts = states_of(name, log_probs, targets, *lengths, blank)
+    steps, batch, _ = log_probs._shape
+    device, width = log_probs.device, states._shape[1]
+    # Who comes from a state to the end goes the way of the reversed sample to that state.
+    end = tensor(ends, device=device)
+    last = tensor([2 * n for n in counts], device=device).unsqueeze(1)
+    t, s = arange(steps, device=device).unsqueeze(1), arange(width, device=device)
+    sample = arange(batch, device=device)
+    other_t, other_s = (end - 1 - t).clamp(min=0), (last - s).clamp(min=0)
+    turned = prefixes(log_probs[other_t, sample], states.gather(1, other_s), max(ends))
+    sample = sample.unsqueeze(1)
+    beta = turned[other_t.unsqueeze(2), sample, other_s + BEFORE]
+    index = states.expand(steps, batch, width)
+    # Both alpha and beta have the state's own probability.
+    path = log_alpha.transpose(0, 1) + beta - log_probs.gather(2, index) + loss.unsqueeze(1)
+    there = (t < end).unsqueeze(2)
+    share = where(there & (s <= last), path.exp(), 0)
+    paths = zeros_like(log_probs).scatter_add_(2, index, share)
+    # NaN where no path leads to the end, and for classes of no probability: as in torch.
+    unknown = (loss.unsqueeze(1) - log_probs) * 0
+    grad_input = where(there, (log_probs.exp() - paths + unknown) * grad.unsqueeze(1), 0)
+    if zero_infinity:
+        grad_input = grad_input.masked_fill((loss == math.inf).unsqueeze(1), 0)
+    return grad_input
+
+
+# Beyond so many differences the host goes pair by pair.
+MOST_DIFFERENCES = 1 << 26
+
+
+@aten_op()
+def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor) -> Tensor:
+    """The gradient of cdist's first argument (*, n, m), for distances (*, n, k): where a difference
+    is 0, or its distance, there is none, as in torch.
+
+    NotImplementedError for more differences than memory should hold.
+    """
+    batch = broadcast_shapes(x1._shape[:-2], x2._shape[:-2])
+    shape = (*batch, *x1._shape[-2:])
+    if not p or not numel(dist._shape) or not numel(shape):
+        return zeros(shape, dtype=x1._dtype, device=x1.device)
+    if numel(dist._shape) * x1._shape[-1] > MOST_DIFFERENCES:
+        raise NotImplementedError("cdist: a difference for each pair and dim is too much memory")
+    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    g, far = grad.unsqueeze(-1), dist.unsqueeze(-1)
+    if p == 1:
+        terms = g * apart.sign()
+    elif p == float("inf"):
+        terms = g * apart.sign() * (apart.abs() == far)
+    elif p == 2:
+        terms = (g * apart / far).where(far != 0, 0)
+    else:
+        terms = g * apart.sign() * apart.abs().pow(p - 1) / far.pow(p - 1)
+        terms = terms.where((far != 0) & (apart != 0), 0)
+    return terms.sum(-2)
+
+
+@aten_op()
+def _pdist_backward(grad: Tensor, input: Tensor, p: float, dist: Tensor) -> Tensor:
+    """The gradient of pdist: that of all pairs, each in both orders."""
+    n = input._shape[0]
+    if n < 2:
+        return zeros(input._shape, dtype=input._dtype, device=input.device)
+    i, j = triu_indices(n, n, 1, device=input.device)
+    whole = []
+    for one in (grad, dist):
+        matrix = zeros((n, n), dtype=one._dtype, device=one.device)
+        matrix[i, j] = matrix[j, i] = one
+        whole.append(matrix)
+    return _cdist_backward(whole[0], input, input, p, whole[1])

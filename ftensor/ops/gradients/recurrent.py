@@ -1,0 +1,193 @@
+"""Recurrent cells and LSTMs with their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..._tensor import Tensor
+from ...execute.output import new
+from ...execute.pointwise import pointwise
+from ...graph.fused import fused
+from ...rows.catalogue import aten_op
+from ..create.sizes import zeros_like
+from ..linalg.matmul import addmm, linear
+from ..nn.sequences.recurrent import LSTM_CELL, LSTM_HIDDEN, Weights
+from ..rearrange.cat import cat, stack
+
+
+def _biased(gates: Tensor, bias: Tensor | None) -> Tensor:
+    return gates if bias is None else gates + bias
+
+
+def slope(y: Tensor) -> Tensor:
+    """A sigmoid's derivative, from its value."""
+    return y * (1 - y)
+
+
+@aten_op()
+@fused
+def _thnn_fused_lstm_cell(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    cx: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(h, c, workspace)."""
+    gates = _biased(input_gates, input_bias) + _biased(hidden_gates, hidden_bias)
+    taken, kept, cell, shown = gates.chunk(4, 1)
+    taken, kept, cell, shown = taken.sigmoid(), kept.sigmoid(), cell.tanh(), shown.sigmoid()
+    cy = kept * cx + taken * cell
+    return shown * cy.tanh(), cy, cat([taken, kept, cell, shown], 1)
+
+
+@aten_op()
+@fused
+def _thnn_fused_lstm_cell_backward_impl(
+    dh: Tensor | None, dc: Tensor | None, cx: Tensor, cy: Tensor, workspace: Tensor, has_bias: bool
+) -> tuple[Tensor | None, ...]:
+    """The gradients of the gates, of c, and of a bias."""
+    taken, kept, cell, shown = workspace.chunk(4, 1)
+    after = cy.tanh()
+    dc = zeros_like(cx) if dc is None else dc
+    dshown = zeros_like(cx)
+    if dh is not None:
+        dshown = dh * after * slope(shown)
+        dc = dc + dh * shown * (1 - after * after)
+    parts = [dc * cell * slope(taken), dc * cx * slope(kept)]
+    gates = cat([*parts, dc * taken * (1 - cell * cell), dshown], 1)
+    return gates, dc * kept, gates.sum(0) if has_bias else None
+
+
+@aten_op()
+@fused
+def _thnn_fused_gru_cell(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    hx: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """(h, workspace)."""
+    a, b = _biased(input_gates, input_bias), _biased(hidden_gates, hidden_bias)
+    reset_in, update_in, new_in = a.chunk(3, 1)
+    reset_on, update_on, new_on = b.chunk(3, 1)
+    reset, update = (reset_in + reset_on).sigmoid(), (update_in + update_on).sigmoid()
+    new = (new_in + reset * new_on).tanh()
+    kept = cat([reset, update, new, hx, new_on], 1)
+    return new + update * (hx - new), kept
+
+
+@aten_op()
+@fused
+def _thnn_fused_gru_cell_backward(dh: Tensor, workspace: Tensor, has_bias: bool) -> tuple[Tensor | None, ...]:
+    """The gradients of the gates from the input and from the state, of h, and of both biases."""
+    reset, update, new, before, new_on = workspace.chunk(5, 1)
+    dupdate = dh * (before - new) * slope(update)
+    dnew = dh * (1 - update) * (1 - new * new)
+    dreset = dnew * new_on * slope(reset)
+    a, b = cat([dreset, dupdate, dnew], 1), cat([dreset, dupdate, dnew * reset], 1)
+    sums = (a.sum(0), b.sum(0)) if has_bias else (None, None)
+    return a, b, dh * update, *sums
+
+
+class Layer(NamedTuple):
+    """What a layer's derivative needs: its input, (steps, batch, features), the gates before their
+    functions, (steps, batch, 4 * hidden), and the states before the first step and behind each,
+    (1 + steps, batch, hidden)."""
+
+    x: Tensor
+    gates: Tensor
+    hidden: Tensor
+    cells: Tensor
+
+
+@fused
+def _step(share: Tensor, h: Tensor, cx: Tensor, turned: Tensor, gates: Tensor, hy: Tensor, cy: Tensor) -> None:
+    """A step from the input's share of the gates: these go to `gates`, the states behind it to `hy`
+    and `cy`."""
+    addmm(share, h, turned, out=gates)
+    taken, kept, cell, shown = gates.chunk(4, -1)
+    pointwise(LSTM_CELL, (taken, kept, cell, cx), (), cy)
+    pointwise(LSTM_HIDDEN, (shown, cy), (), hy)
+
+
+def lstm_layer(x: Tensor, h: Tensor, c: Tensor, w: Weights) -> Layer:
+    """One layer, in one direction, from the states (batch, hidden) before the first step."""
+    steps, batch, features = x._shape
+    size, where = h._shape[-1], x._storage.device
+    bias = w.b_ih if w.b_ih is None or w.b_hh is None else w.b_ih + w.b_hh
+    input_gates = linear(x.reshape(steps * batch, features), w.ih, bias)
+    gates = new((steps, batch, 4 * size), x._dtype, where)
+    hidden, cells = [new((steps + 1, batch, size), x._dtype, where) for _ in range(2)]
+    hidden[0].copy_(h)
+    cells[0].copy_(c)
+    shares = input_gates.reshape(gates._shape).unbind(0)
+    hs, cs = hidden.unbind(0), cells.unbind(0)
+    turned = w.hh.t().contiguous()  # once, not at each step
+    for t, of in enumerate(gates.unbind(0)):
+        _step(shares[t], hs[t], cs[t], turned, of, hs[t + 1], cs[t + 1])
+    return Layer(x, gates, hidden, cells)
+
+
+@fused
+def _step_backward(
+    dy: Tensor, dh: Tensor, dc: Tensor, gates: Tensor, cx: Tensor, cy: Tensor, hh: Tensor, out: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The gradients of h and c before a step, from those of its result, and of h and c behind it;
+    that of its gates goes to `out`."""
+    taken, kept, cell, shown = gates.chunk(4, -1)
+    taken, kept, cell, shown = taken.sigmoid(), kept.sigmoid(), cell.tanh(), shown.sigmoid()
+    dh, after, to = dy + dh, cy.tanh(), out.chunk(4, -1)
+    dc = dc + dh * shown * (1 - after * after)
+    (dc * cell).mul(slope(taken), out=to[0])
+    (dc * cx).mul(slope(kept), out=to[1])
+    (dc * taken).mul(1 - cell * cell, out=to[2])
+    (dh * after).mul(slope(shown), out=to[3])
+    return out.mm(hh), dc * kept
+
+
+def lstm_layer_backward(
+    dy: Tensor, dh: Tensor, dc: Tensor, layer: Layer, w: Weights, of_input: bool = True
+) -> tuple[Tensor | None, Tensor, Tensor, list[Tensor]]:
+    """The gradients of the input, of h and c before the first step, and of the weights, in their
+    order; from those of the result, (steps, batch, hidden), and of h and c behind the last step."""
+    steps, batch, features = layer.x._shape
+    dgates = new(layer.gates._shape, dy._dtype, dy._storage.device)
+    each, dys, cs = dgates.unbind(0), dy.unbind(0), layer.cells.unbind(0)
+    gates = layer.gates.unbind(0)
+    for t in range(steps - 1, -1, -1):
+        dh, dc = _step_backward(dys[t], dh, dc, gates[t], cs[t], cs[t + 1], w.hh, each[t])
+    flat = dgates.reshape(steps * batch, -1)
+    turned = flat.t()
+    before = layer.hidden.narrow(0, 0, steps).reshape(steps * batch, -1)
+    dweights = [turned.mm(layer.x.reshape(steps * batch, features)), turned.mm(before)]
+    if w.b_ih is not None:
+        of_bias = flat.sum(0)
+        dweights += [of_bias, of_bias.clone()]
+    dx = flat.mm(w.ih).reshape(layer.x._shape) if of_input else None
+    return dx, dh, dc, dweights
+
+
+def lstm_layers(
+    x: Tensor, h: Tensor, c: Tensor, weights: Sequence[Weights]
+) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
+    """(the last layer's hidden states, all layers' last h, and c, what the derivative needs)."""
+    parameters = [(w.ih, w.hh, w.b_ih, w.b_hh) for w in weights]
+    return (_one_step if x._shape[0] == 1 else _layers)(x, h, c, parameters)
+
+
+def _layers(
+    x: Tensor, h: Tensor, c: Tensor, weights: Sequence[tuple[Any, ...]]
+) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
+    layers = []
+    for k, w in enumerate(weights):
+        layers.append(lstm_layer(x, h[k], c[k], Weights(*w)))
+        x = layers[-1].hidden.narrow(0, 1, len(x))
+    hy, cy = [stack([of[-1] for of in each]) for each in zip(*[l[2:] for l in layers])]
+    return x, hy, cy, layers
+
+
+# What a step costs who takes one at a time: a graph has no views and copies between its kernels.
+_one_step = fused(_layers)

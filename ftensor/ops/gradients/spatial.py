@@ -1,0 +1,443 @@
+"""Derivatives of convolutions, pooling, resizing and grid sampling."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import lru_cache, partial, reduce
+from operator import mul
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import dtypes
+from ..._tensor import Tensor
+from ...execute.conv_plan import ConvWindows
+from ...execute.conv_weight import weight_gradients
+from ...execute.device_traits import specializes
+from ...execute.pool import max_pool_back
+from ...iterator.shape import Ints, numel
+from ...rows.catalogue import aten_op
+from ..create.data import tensor
+from ..create.ranges import eye
+from ..create.sizes import ones_like, zeros, zeros_like
+from ..index.gather import gather, put_once
+from ..linalg.matmul import matmul
+from ..nn.spatial.conv import CONV, CONV_TRANSPOSE
+from ..nn.spatial.grid import CUBIC, MODES, PADDINGS, GridSampler, cubic_weights, folded, mirrors, places, within
+from ..nn.spatial.interpolate import interpolate
+from ..nn.spatial.pool import pool_of
+from ..nn.spatial.windows import each
+from ..pointwise.ternary import where
+from ..rearrange.cat import stack
+from ..rearrange.pad import pad
+
+
+def _conv(n: int, *args: Any) -> Tensor:
+    return CONV[n](*args)
+
+
+@aten_op()
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
+    """A convolution, or a transposed one, over as many dims as `input` has beside two."""
+    n = input.ndim - 2
+    if not transposed:
+        return _conv(n, input, weight, bias, stride, padding, dilation, groups)
+    more = output_padding, groups, dilation
+    return CONV_TRANSPOSE[n](input, weight, bias, stride, padding, *more)
+
+
+@aten_op()
+def convolution_backward(
+    grad: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    bias_sizes: Sequence[int] | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor | None, ...]:
+    """The gradients of a convolution's input, weight and bias, each where `output_mask` asks for
+    it."""
+    where = tuple(stride), tuple(padding), tuple(dilation)
+    grads: list[Tensor | None] = [None, None, None]
+    if output_mask[0]:
+        grads[0] = input_gradient(grad, input._shape, weight, *where, transposed, groups)
+    if output_mask[1]:
+        pair = (input, grad) if transposed else (grad, input)
+        wanted = output_mask[2] and not transposed
+        grads[1:] = weight_gradient(*pair, weight._shape, *where, groups, wanted)
+    if output_mask[2] and grads[2] is None:
+        grads[2] = grad.sum((0, *range(2, grad.ndim)))
+    return tuple(grads)
+
+
+def input_gradient(
+    grad: Tensor,
+    input_shape: Ints,
+    weight: Tensor,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    groups: int,
+) -> Tensor:
+    """The gradient of a convolution's input."""
+    if not numel(grad._shape) or not numel(input_shape):
+        return zeros(input_shape, dtype=grad.dtype, device=grad.device)
+    n = grad.ndim - 2
+    if transposed:
+        grad_input = _conv(n, grad, weight, None, stride, padding, dilation, groups)
+        for dim, size in enumerate(input_shape[2:], 2):
+            grad_input = grad_input.narrow(dim, 0, size)  # where output_padding made room for more
+        return grad_input.contiguous()
+    sizes = zip(input_shape[2:], grad._shape[2:], weight._shape[2:], stride, padding, dilation)
+    left = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1) for size, out, k, s, p, d in sizes]
+    return CONV_TRANSPOSE[n](grad, weight, None, stride, padding, tuple(left), groups, dilation)
+
+
+def weight_gradient(
+    grad: Tensor,
+    input: Tensor,
+    weight_shape: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    groups: int,
+    bias: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """The gradient of a convolution's weight, and of its `bias` where that is asked for and comes
+    with it. For a transposed one, `grad` and `input` change places.
+    """
+    if not numel(grad._shape) or not numel(input._shape):
+        return zeros(weight_shape, dtype=grad.dtype, device=grad.device), None
+    grads = weight_gradients(grad, input, weight_shape, ConvWindows(groups, stride, padding, dilation), bias)
+    if grads is None:
+        of = grad, input, weight_shape, stride, padding, dilation, groups
+        return _weight_by_convolution(*of), None
+    if grads[0].ndim == len(weight_shape):
+        return grads
+    return grads[0].sum(0), None if grads[1] is None else grads[1].sum(0)
+
+
+def _weight_by_convolution(
+    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Tensor:
+    """The input, with samples and channels in each other's place, convolved with the gradient;
+    stride and dilation change places, too."""
+    n = grad.ndim - 2
+    batch, channels = input._shape[:2]
+    if groups == 1 and channels > 1 and dilation[-1] == 1 and specializes(input):
+        return _weight_by_channels(grad, input, weight_shape, stride, padding, dilation)
+    here = channels // groups
+    spatial = input._shape[2:]
+    order = tuple(range(3, n + 3))
+    seen = input.reshape(batch, groups, here, *spatial).permute(2, 1, 0, *order)
+    seen = seen.reshape(here, groups * batch, *spatial)
+    grad_weight = _conv(n, seen, grad.transpose(0, 1), None, dilation, padding, stride, groups)
+    for dim, size in enumerate(weight_shape[2:], 2):
+        grad_weight = grad_weight.narrow(dim, 0, size)  # where the stride left some of the input out
+    return grad_weight.transpose(0, 1).contiguous()
+
+
+def _weight_by_channels(
+    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints
+) -> Tensor:
+    """The same, with the channels side by side in the last dim, as a kernel's few columns would
+    leave most of a vector empty: to the right of an element by one is that by as many numbers as
+    there are channels.
+    """
+    n = grad.ndim - 2
+    batch, channels, *spatial = input._shape
+    inner = input.permute(0, *range(2, n + 2), 1).contiguous()
+    seen = inner.reshape(1, batch, *spatial[:-1], spatial[-1] * channels)
+    apart, around = (*stride[:-1], stride[-1] * channels), (*padding[:-1], padding[-1] * channels)
+    grad_weight = _conv(n, seen, grad.transpose(0, 1), None, dilation, around, apart, 1)
+    rows, width = weight_shape[2:-1], weight_shape[-1]
+    for dim, size in enumerate((*rows, width * channels), 2):
+        grad_weight = grad_weight.narrow(dim, 0, size)  # where the stride left some of the input out
+    grad_weight = grad_weight.reshape(weight_shape[0], *rows, width, channels)
+    return grad_weight.permute(0, n + 1, *range(1, n + 1)).contiguous()
+
+
+# Means and sums over windows are products with a matrix for each dim, and so are their derivatives.
+
+
+@lru_cache(256)
+def _shares(size: int, kernel: int, stride: int, padding: int, out: int, padded: bool) -> np.ndarray:
+    """(out, size): what each element has of each window's mean."""
+    matrix = np.zeros((out, size))
+    for row in range(out):
+        start = row * stride - padding
+        end = min(start + kernel, size + padding)
+        low, high = max(start, 0), min(end, size)
+        matrix[row, low:high] = 1 / ((end - start) if padded else max(high - low, 1))
+    return matrix
+
+
+@lru_cache(256)
+def _sums(size: int, kernel: int, stride: int, padding: int, out: int) -> np.ndarray:
+    return (_shares(size, kernel, stride, padding, out, False) > 0).astype(float)
+
+
+@lru_cache(256)
+def _adaptive(size: int, out: int) -> np.ndarray:
+    matrix = np.zeros((out, size))
+    for row in range(out):
+        low, high = row * size // out, -(-(row + 1) * size // out)
+        matrix[row, low:high] = 1 / (high - low)
+    return matrix
+
+
+def _spread(grad: Tensor, matrices: Sequence[np.ndarray]) -> Tensor:
+    """A gradient brought to its windows' elements, by a matrix (out, size) for each last dim."""
+    of = grad._dtype
+    grad_input = grad.to(of.compute)
+    for dim, matrix in zip(range(grad.ndim - len(matrices), grad.ndim), matrices):
+        factor = tensor(matrix.tolist(), dtype=grad_input._dtype, device=grad.device)
+        grad_input = grad_input.movedim(dim, -1).matmul(factor).movedim(-1, dim)
+    return grad_input.contiguous().to(of)
+
+
+def _avg_pool(
+    n: int,
+    grad: Tensor,
+    input: Tensor,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    padded_too: bool,
+    divisor: int | None,
+) -> Tensor:
+    kernel = each("avg_pool", "kernel_size", kernel, n)
+    stride = each("avg_pool", "stride", stride or kernel, n)
+    padding = each("avg_pool", "padding", padding, n)
+    outs, sizes = grad._shape[-n:], input._shape[-n:]
+    where = list(zip(sizes, kernel, stride, padding, outs))
+    if divisor is not None:
+        return _spread(grad / divisor, [_sums(*w) for w in where])
+    return _spread(grad, [_shares(*w, padded_too) for w in where])
+
+
+def _adaptive_avg_pool(n: int, grad: Tensor, input: Tensor) -> Tensor:
+    pairs = zip(input._shape[-n:], grad._shape[-n:])
+    return _spread(grad, [_adaptive(size, out) for size, out in pairs])
+
+
+def _max_pool(
+    n: int,
+    grad: Tensor,
+    input: Tensor,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+    indices: Tensor,
+) -> Tensor:
+    """It goes to the elements at `indices`."""
+    name = f"max_pool{n}d_backward"
+    pool = pool_of(name, n, input, kernel, stride or kernel, padding, dilation, ceil_mode)
+    if pool.tiles and pool.small(input) and grad._shape == indices._shape == pool.shape:
+        assert pool.beside is not None
+        return max_pool_back(grad.contiguous(), indices.contiguous(), pool.beside, input._shape)
+    apart = all(s > d * (k - 1) for s, k, d in zip(pool.stride, pool.kernel, pool.dilation))
+    return _placed(grad, input, indices, n, apart)
+
+
+def _adaptive_max_pool(n: int, grad: Tensor, input: Tensor, indices: Tensor) -> Tensor:
+    return _placed(grad, input, indices, n, False)
+
+
+def _placed(grad: Tensor, input: Tensor, indices: Tensor, n: int, apart: bool) -> Tensor:
+    """A gradient at `indices` of the last `n` dims, flattened; summed, unless `apart`, when no
+    two go to one element."""
+    outer, plane = input._shape[:-n], numel(input._shape[-n:])
+    grad_input = zeros((*outer, plane), dtype=grad._dtype, device=grad.device)
+    where, values = indices.reshape(*outer, -1), grad.reshape(*outer, -1)
+    if apart:
+        put_once(grad_input, where, values)
+    else:
+        grad_input.scatter_add_(-1, where, values)
+    return grad_input.reshape(input._shape)
+
+
+for _n in (2, 3):
+    aten_op(f"avg_pool{_n}d_backward")(partial(_avg_pool, _n))
+    aten_op(f"_adaptive_avg_pool{_n}d_backward")(partial(_adaptive_avg_pool, _n))
+    aten_op(f"max_pool{_n}d_with_indices_backward")(partial(_max_pool, _n))
+    aten_op(f"adaptive_max_pool{_n}d_backward")(partial(_adaptive_max_pool, _n))
+
+
+Scales = Sequence[float | None]
+
+
+def _unit(n: int, of: dtypes.dtype, device: Any, dims: int) -> Tensor:
+    """The unit matrix as an image of n channels, with as many dims as are asked for."""
+    identity = eye(n, dtype=of, device=device)
+    return identity.reshape((1, n, *(1,) * (dims - 1), n))
+
+
+def _along(grad: Tensor, dim: int, matrix: Tensor) -> Tensor:
+    """The gradient before a map of one dim, whose matrix is (elements, results)."""
+    return matmul(grad.transpose(dim, -1), matrix.t()).transpose(dim, -1)
+
+
+@aten_op()
+def upsample(x: Tensor, sizes: Sequence[int], scales: Scales, mode: str, **more: Any) -> Tensor:
+    """`interpolate` to sizes, or by scales where these are given; NotImplementedError where the
+    sizes don't follow from the scales."""
+    size = x._shape[2:]
+    factors = [s for s in scales if s is not None]
+    if factors and [int(n * s) for n, s in zip(size, factors)] != list(sizes):
+        raise NotImplementedError
+    how = {"scale_factor": factors} if factors else {"size": list(sizes)}
+    return interpolate(x, mode=mode, **how, **more)
+
+
+@aten_op()
+def upsample_backward(
+    grad: Tensor, output_size: Sequence[int], input_size: Sequence[int], scales: Scales, mode: str, **more: Any
+) -> Tensor:
+    # A dim by itself: what has 2 dims only keeps one of size 1.
+    smooth = "antialias" in more
+    flat = 2 if mode == "bicubic" or smooth else 1
+    of_one = "linear" if mode in ("bilinear", "trilinear") and not smooth else mode
+    of, grad_input = grad._dtype, grad.to(grad._dtype.compute)
+    for d, (size, count, scale) in enumerate(zip(input_size[2:], output_size, scales)):
+        if size == count and scale in (None, 1.0):
+            continue
+        unit = _unit(size, grad_input._dtype, grad_input.device, flat)
+        one = (1,) * (flat - 1)
+        own = None if scale is None else 1.0
+        matrix = upsample(unit, (*one, count), (*(own for _ in one), scale), of_one, **more)
+        grad_input = _along(grad_input, d + 2, matrix.reshape(size, count))
+    return grad.clone() if grad_input is grad else grad_input.to(of).contiguous()
+
+
+@aten_op()
+def pad_backward(grad: Tensor, input: Tensor, padding: Sequence[int], mode: str) -> Tensor:
+    of, grad_input = grad._dtype, grad.to(grad._dtype.compute)
+    for k in range(0, len(padding), 2):
+        dim = input.ndim - 1 - k // 2
+        unit = _unit(input._shape[dim], grad_input._dtype, grad_input.device, 1)
+        padded = pad(unit, list(padding[k : k + 2]), mode)
+        grad_input = _along(grad_input, dim, padded[0])
+    return grad_input.to(of).contiguous()
+
+
+class Neighbour(NamedTuple):
+    """Along one dim an element that a point is made of: where it is, its weight, and how that
+    changes with the point. Each is of shape (N, points), a slope perhaps a number."""
+
+    at: Tensor
+    weight: Tensor
+    slope: Tensor | float
+
+
+def _turned(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
+    """Where `folded` coordinates run against the given ones."""
+    low, span = mirrors(size, corners)
+    away = (at - low).abs()
+    if flat:  # on a mirror the sides differ, as in torch
+        second = away - (away / (2 * span)).trunc() * (2 * span) > span
+    else:
+        second = (away / span).floor().remainder(2) != 0
+    return (at < low).logical_xor(second)
+
+
+def _scale(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Any:
+    """How a place within the image changes with the grid's coordinate: 0 where padding holds it."""
+    step = (size - 1) / 2 if corners else size / 2
+    if padding == "zeros":
+        return step
+    slope: Any = step
+    if padding == "reflection":
+        if not mirrors(size, corners)[1]:
+            return 0.0
+        slope = where(_turned(at, size, corners, flat), -step, step).to(at._dtype)
+        at = folded(at, size, corners, flat)
+    return where((at > 0).logical_and(at < size - 1), slope, 0.0).to(at._dtype)
+
+
+def _cubic_slopes(part: Tensor) -> list[Tensor]:
+    """The derivatives of `cubic_weights`."""
+    a = CUBIC
+
+    def near(x: Any) -> Any:
+        return (3 * (a + 2) * x - 2 * (a + 3)) * x
+
+    def far(x: Any) -> Any:
+        return (3 * a * x - 10 * a) * x + 8 * a
+
+    return [far(part + 1), near(part), -near(1 - part), -far(2 - part)]
+
+
+def _around(at: Tensor, size: int, mode: str, padding: str, corners: bool) -> list[Neighbour]:
+    """The neighbours of points along a dim."""
+    if mode == "nearest":
+        return [Neighbour(at.round(), ones_like(at), 0.0)]
+    low = at.floor()
+    part = at - low
+    if mode == "bilinear":
+        return [Neighbour(low, 1 - part, -1.0), Neighbour(low + 1, part, 1.0)]
+    four = zip(range(-1, 3), cubic_weights(part), _cubic_slopes(part))
+    return [Neighbour(within(low + k, size, padding, corners, True), w, s) for k, w, s in four]
+
+
+@aten_op("grid_sampler_2d_backward", "grid_sampler_3d_backward")
+def grid_sampler(
+    grad: Tensor,
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    corners: bool,
+    mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None]:
+    """The gradients of image and grid, those that `mask` wants, for that of the result; the modes
+    by their number, as in `grid_sampler` itself."""
+    mode, padding = MODES[interpolation_mode], PADDINGS[padding_mode]
+    n, of, compute = input.ndim - 2, input._dtype, input._dtype.compute
+    sizes, flat = input._shape[2:], n == 2
+    image = zeros_like(input, dtype=compute).reshape(*input._shape[:2], numel(sizes))
+    if not numel(grad._shape):
+        empty = zeros(grid._shape, dtype=of, device=grid.device)
+        return (zeros_like(input) if mask[0] else None), (empty if mask[1] else None)
+    reader, a = GridSampler(input.to(compute)), grad.to(compute).reshape(*grad._shape[:2], -1)
+    points = places(grid.to(compute), sizes, corners)
+    held = "zeros" if mode == "bicubic" else padding  # there each neighbour is padded by itself
+    scales = [_scale(at, k, held, corners, flat) for at, k in zip(points, sizes)]
+    points = [within(at, k, held, corners, flat) for at, k in zip(points, sizes)]
+    along: list[Any] = [zeros_like(at) for at in points]
+    each = [_around(at, k, mode, padding, corners) for at, k in zip(points, sizes)]
+    for element in itertools.product(*each):
+        there, index = reader.places([one.at for one in element])
+        weights = [one.weight for one in element]
+        if mask[0]:
+            share = a * reduce(mul, weights).unsqueeze(1)
+            image.scatter_add_(2, index, where(there, share, 0))
+        if mask[1] and mode != "nearest":
+            value = where(there, gather(reader.flat, 2, index), 0)
+            whole = (value * a).sum(1)
+            for d, one in enumerate(element):
+                others = reduce(mul, (w for k, w in enumerate(weights) if k != d))
+                along[d] = along[d] + whole * (one.slope * others)
+    scaled = [one * scale for one, scale in zip(along, scales)]
+    to_grid = stack(scaled[::-1], -1).reshape(grid._shape).to(of) if mask[1] else None
+    return (image.reshape(input._shape).to(of) if mask[0] else None), to_grid

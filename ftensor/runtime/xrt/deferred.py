@@ -1,0 +1,239 @@
+"""Launches that wait for kernels on request, so that kernels are built many at a time."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...errors import image as errors
+from .. import lifetime
+from ..call_site import Caller, caller
+from ..images import ATTEMPTS
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..storage import Storage
+    from ..stream import DeviceStream
+    from .backend import XrtBackend
+
+# What is put off is enqueued at the latest when it is so much: commands, bytes of arrays that were
+# copied for them, kernels. Memory that these commands use is not free for others meanwhile.
+MOST_COMMANDS = 1024
+MOST_BYTES = 1 << 26
+MOST_KERNELS = 64
+
+
+@dataclass(frozen=True)
+class DeferredOperand:
+    """Where a tensor lay when its launch was put off: the tensor may get other memory since."""
+
+    _storage: Storage
+    _offset: int
+
+
+class Command(NamedTuple):
+    """A launch or an upload that was put off; `made_by` is the program's line that launched, and
+    `lacking` whether its kernel was not there."""
+
+    run: Callable[[], None]
+    stream: DeviceStream
+    made_by: Caller | None = None
+    lacking: bool = False
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A command that could not be enqueued, as a doubt of its stream."""
+
+    error: Exception
+
+    def resolve(self) -> Exception:
+        """The error."""
+        return self.error
+
+
+class PutOff:
+    """Stands at a board's door (`Backend.executor`) where kernels are built on request.
+
+    A launch of a kernel that is only wanted is put off, and with it whatever comes after it and
+    could meet it: every launch, and uploads into memory that these use. `settle` has all kernels
+    built in one go, and does what was put off in its order. Whoever waits for a stream, or reads,
+    calls it first.
+    """
+
+    def __init__(self, backend: XrtBackend) -> None:
+        self.backend, self.images = backend, backend.images
+        self._commands: deque[Command] = deque()
+        self._used: set[int] = set()  # the storages of the commands, by their ids
+        self._bytes = 0
+        # From the first command until all are enqueued; read without the lock.
+        self._active = False
+        self._busy = False  # loading or enqueueing
+        self._abandoned = False  # who waited for kernels was interrupted
+        self._closed = backend.closed  # the interpreter exits: nothing is put off any more
+
+    def launch(self, launch: Any, stream: DeviceStream, tensors: Sequence[Any], numbers: Sequence[Any]) -> None:
+        """Enqueue a launch, or put it off where its kernels are not there or others wait."""
+        if (self._active or self.images.wanted) and self._waits(launch, stream, tensors, numbers):
+            return
+        launch.enqueue(stream, numbers, *tensors)
+
+    def _waits(self, launch: Any, stream: DeviceStream, tensors: Sequence[Any], numbers: Sequence[Any]) -> bool:
+        _ = stream.queue  # before the lock: in a forked child this raises
+        with self.backend.lock:
+            lacking = any(step.key.entry in self.images.wanted for step in launch.steps)
+            if self._closed:
+                self._build()
+            if self._closed or not (lacking or self._active):
+                return False
+            operands = [DeferredOperand(t._storage, t._offset) for t in tensors]
+            run = partial(_enqueued, launch, stream, tuple(numbers), operands)
+            self._add(Command(run, stream, caller(), lacking), [o._storage for o in operands])
+            return True
+
+    def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Copy an array into a storage, behind what uses it and is put off."""
+        if self._active:
+            stream = self.backend.current_stream()
+            _ = stream.queue
+            with self.backend.lock:
+                if id(storage) in self._used:
+                    copied = array.copy()
+                    run = partial(self.backend.upload_on, stream, storage, byte_offset, copied)
+                    self._bytes += copied.nbytes
+                    self._add(Command(run, stream), [storage])
+                    return
+        self.backend._upload(storage, byte_offset, array)
+
+    def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Copy a storage to an array, behind all that is put off."""
+        if self._active:
+            with self.backend.lock:
+                if self._busy:  # in this thread: a finalizer reads amid its work
+                    raise errors.read_amid_launches()
+                self.settle()
+        self.backend._download(storage, byte_offset, array)
+
+    def called(self) -> None:
+        """Nothing: what is put off is a launch."""
+
+    def allocate(self, backend: XrtBackend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
+        """Fresh memory is used by nothing that is put off."""
+        return backend.pool.take(nbytes, stream)
+
+    def read(self, storage: Storage) -> None:
+        """A board's memory is read by `download`."""
+
+    def reshaped(self, tensor: Any) -> None:
+        """Nothing: commands have kept where tensors lay."""
+
+    def start_read(self, tensor: Any, multiple: int) -> None:
+        """Nothing: commands have kept where tensors lay."""
+
+    def _add(self, command: Command, storages: Sequence[Storage]) -> None:
+        self._active = True
+        self._commands.append(command)
+        for storage in storages:
+            command.stream.use(storage)
+            self._used.add(id(storage))
+        if len(self._commands) >= MOST_COMMANDS or self._bytes >= MOST_BYTES or len(self.images.wanted) >= MOST_KERNELS:
+            self.settle()
+
+    def settle(self) -> None:
+        """Have built what kernels are wanted, and enqueue what was put off.
+
+        Nothing is raised for a command that fails: the next wait for its stream does that. While
+        kernels are built, what interrupts this thread may come here, too, and does it all.
+        """
+        if not self._active:
+            return
+        with self.backend.lock:
+            if self._busy:
+                return
+            self._abandoned = True
+            while self._commands:
+                before = len(self._commands)
+                self._build()
+                with self._undisturbed():
+                    self._enqueue(before)
+            self._abandoned = False
+
+    def _build(self) -> None:
+        for _ in range(ATTEMPTS):
+            result = self.images.ask()
+            if result is None:
+                break
+            with self._undisturbed():
+                self.images.take(result)
+
+    @contextmanager
+    def _undisturbed(self) -> Iterator[None]:
+        """A handler of a signal that reads would find half of what is put off done."""
+        with lifetime.deferred():
+            self._busy = True
+            try:
+                yield
+            finally:
+                self._busy = False
+
+    def _enqueue(self, most: int) -> None:
+        calls = self.images.calls
+        # Not those that came since the kernels were asked for, or come from finalizers now.
+        for _ in range(min(most, len(self._commands))):
+            command = self._commands.popleft()
+            if calls is not None:
+                calls.made_by = command.made_by
+            try:
+                command.run()
+            except Exception as error:  # noqa: BLE001
+                # A doubt of the stream, told where a device's errors are.
+                failure = _placed(error.with_traceback(None), command)  # which would hold kernels, memory
+                command.stream.doubts.setdefault((Failed, str(failure)), Failed(failure))
+            finally:
+                if calls is not None:
+                    calls.made_by = None
+        if not self._commands:
+            self.forget()
+
+    def forget(self) -> None:
+        """Nothing is put off any more."""
+        self._commands.clear()
+        self._used.clear()
+        self._bytes, self._active = 0, False
+
+    def close(self) -> None:
+        """The interpreter exits: what is put off is done, and what fails is told, as nobody waits.
+
+        But a program that was ended by an exception waits for no kernels.
+        """
+        with self.backend.lock:
+            if self._abandoned or getattr(sys, "last_value", None) is not None:
+                self.forget()
+            self.settle()
+            self._closed = True
+            for stream in self.backend.all_streams():
+                for doubt in stream.doubts.values():
+                    if isinstance(doubt, Failed):
+                        print(f"ftensor: {doubt.error}", file=sys.stderr)
+
+
+def _placed(error: Exception, command: Command) -> Exception:
+    """An error with the line that launched."""
+    if command.made_by is None:
+        return error
+    if command.lacking and isinstance(error, errors.ImageError):
+        return errors.asked_for_at(error, command.made_by)
+    if error.args and isinstance(error.args[0], str):
+        error.args = (f"{error.args[0]}\nIt was launched at {command.made_by}", *error.args[1:])
+    return error
+
+
+def _enqueued(launch: Any, stream: DeviceStream, numbers: Sequence[Any], operands: Sequence[DeferredOperand]) -> None:
+    """Enqueue a launch. Put off is the launch itself: it holds the memory of its geometry."""
+    launch.enqueue(stream, numbers, *operands)

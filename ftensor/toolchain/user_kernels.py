@@ -1,0 +1,116 @@
+"""Users' own HLS C++ and C by g++: an image for the software device and for C simulation."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import image as errors
+from ..errors.build import no_cxx
+from ..image import file as image_file
+from ..image.contents import ArgumentDescription, Description, KernelDescription
+from ..image.dwarf import functions
+from ..image.file import ImageFile
+from ..image.pack import pack
+from ..kernels.user_kernels import argument
+from ..runtime import cache
+from ..runtime.command_words import file_word
+from ..runtime.csim.backend import FLAGS, cpu_name
+from ..runtime.program import notice
+from ..runtime.targets import csim_compiler
+from .vitis.headers import include_folders
+
+# As g++ says it, and as clang does.
+_NO_HEADER = re.compile(r"fatal error: (?:'(.+)' file not found|(.+): No such file or directory)")
+CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++")
+
+
+def language(source: Path) -> str | None:
+    """The compiler's word for the language of a file by its name; None where that is none of them.
+
+    As compilers have it, .c is C and .C is C++.
+    """
+    if source.suffix == ".c":
+        return "c"
+    return "c++" if source.suffix == ".C" or source.suffix.lower() in CXX_SUFFIXES else None
+
+
+def command(source: Path, flags: Sequence[str]) -> list[str]:
+    """The compiler's words for a file of kernels; BuildError where there is no compiler."""
+    compiler = csim_compiler()
+    if compiler is None:
+        raise no_cxx(os.environ.get("CXX") or "g++")
+    headers = [word for folder in include_folders() for word in ("-isystem", file_word(folder))]
+    spoken = language(source) or "c++"
+    standard = {"-std=gnu++14": "-std=gnu11"} if spoken == "c" else {}
+    # -g: what kernels take is read from the debug information.
+    words = [*compiler, *(standard.get(flag, flag) for flag in FLAGS), "-g", *headers]
+    return [*words, *flags, "-x", spoken, file_word(source)]
+
+
+def library(source: Path, flags: Sequence[str]) -> bytes:
+    """The shared object of a file of kernels; RuntimeError for what the compiler refuses."""
+    with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
+        output = Path(folder) / "kernels.so"
+        _run(source, [*command(source, flags), "-o", file_word(output)])
+        return output.read_bytes()
+
+
+def _run(source: Path, words: list[str]) -> bytes:
+    with notice.compiling("C simulation"):
+        done = subprocess.run(words, capture_output=True)
+    if done.returncode:
+        log = done.stderr.decode(errors="replace").strip()
+        if lacking := _NO_HEADER.search(log):
+            raise errors.no_header(words[0], source, lacking[1] or lacking[2], log)
+        raise errors.not_compiled(words[0], source, log)
+    return done.stdout
+
+
+def described(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
+    """The kernels of a shared object; ImageError where it has no debug information."""
+    kernels = functions(binary)
+    if kernels is None:
+        raise errors.no_debug_information(origin)
+    if not kernels:
+        raise errors.no_kernels(origin)
+    return kernels
+
+
+def servable(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
+    """The kernels of a shared object that a host can launch; ValueError where there is none."""
+    exported = described(binary, origin)
+    lacking = {k.name: [a for a in k.arguments if not _passed(a)] for k in exported}
+    kernels = tuple(k for k in exported if not lacking[k.name])
+    if not kernels:
+        name, (first, *_) = next(iter(lacking.items()))
+        raise errors.bad_parameter(name, first.name, first.c)
+    return kernels
+
+
+def _passed(of: ArgumentDescription) -> bool:
+    parameter = argument(of.name, of.c, 0)
+    return parameter is not None and parameter.kind != "stream"
+
+
+def image(source: Path, flags: Sequence[str]) -> ImageFile:
+    """The image of a file of kernels, from the disk cache where the text that the compiler sees is
+    the same as before."""
+    words = command(source, flags)
+    seen = _run(source, [*(w for w in words if w != "-shared"), "-E", "-P"])
+    version = subprocess.run([words[0], "--version"], capture_output=True, text=True).stdout
+    key = cache.key("own cpp", seen.decode(errors="replace"), " ".join(flags), version, cpu_name())
+    data = cache.get(key)
+    if data is None:
+        binary = library(source, flags)
+        data = pack(Description(servable(binary, source), name=source.stem), binary)
+        cache.put(key, data)
+    with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
+        file = Path(folder) / f"{source.stem}.xclbin"
+        file.write_bytes(data)
+        return replace(image_file.read(file, bare=True), path=source)

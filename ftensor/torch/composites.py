@@ -1,0 +1,293 @@
+"""Composite ops that ftensor computes as one: linear layers, attention, norms, embeddings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch.library import get_kernel
+
+from .._tensor import Tensor
+from ..dtypes import bfloat16, float16, float32, float64
+from ..errors import torch_device as errors
+from ..execute.copy import fill
+from ..execute.output import new
+from ..ops.gradients.attention import attention, attention_backward
+from ..ops.gradients.attention import linear_backward as ft_linear_backward
+from ..ops.index.index import put
+from ..ops.linalg.matmul import linear as ft_linear
+from ..ops.nn.layers.norm import layer_norm
+from ..ops.nn.sequences.attention import scaled_dot_product_attention
+from . import calls
+from .fallback import kernel
+from .internals import RECORDED_KEYS, by_parts, is_batched, is_plain, overload
+from .kernels import wrap_all
+from .memory import DEVICE, TO_FT, device_of_calls, fresh, is_here, lift, unwrap, wrap
+from .registration import impl, recorded
+from .structure import check
+
+
+@impl("_fused_sdp_choice")
+def attention_choice(*args: Any, **kwargs: Any) -> int:
+    """0, the mathematical form: products and a softmax."""
+    return 0
+
+
+@kernel("index.Tensor")
+def index(self: Any, indices: Any) -> torch.Tensor:
+    """self[indices], where a None takes a whole dim."""
+    x, positions = lift(self), _positions(indices)
+    return wrap(fresh(x[positions[0] if len(positions) == 1 else positions], x))
+
+
+def _positions(indices: Any) -> tuple[Any, ...]:
+    """Indices as ftensor's `[]` takes them, those on the host brought here."""
+    return tuple([slice(None) if t is None else lift(_brought(t)) for t in indices])
+
+
+def _brought(t: torch.Tensor) -> torch.Tensor:
+    return t if is_here(t) else t.to(DEVICE)
+
+
+@kernel("_index_put_impl_")
+def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False, unsafe: bool = False) -> torch.Tensor:
+    """self[indices] = values, or += where `accumulate`."""
+    put(unwrap(self), _positions(indices), lift(values), accumulate)
+    return self
+
+
+@kernel("_transformer_encoder_layer_fwd")
+def transformer_layer(
+    src: Any, embed_dim: int, num_heads: int, qkv_weight: Any, qkv_bias: Any, proj_weight: Any,
+    proj_bias: Any, use_gelu: bool, norm_first: bool, eps: float, norm_weight_1: Any,
+    norm_bias_1: Any, norm_weight_2: Any, norm_bias_2: Any, ffn_weight_1: Any, ffn_bias_1: Any,
+    ffn_weight_2: Any, ffn_bias_2: Any, mask: Any = None, mask_type: int | None = None,
+) -> torch.Tensor:  # fmt: skip
+    """What torch.nn.TransformerEncoderLayer calls whole when nothing is recorded, of its parts."""
+    if mask is not None:
+        raise NotImplementedError
+    batch, length, _ = src.shape
+    first = partial(F.layer_norm, weight=norm_weight_1, bias=norm_bias_1, eps=eps)
+    second = partial(F.layer_norm, weight=norm_weight_2, bias=norm_bias_2, eps=eps)
+    size = (embed_dim,)
+
+    def attend(x: torch.Tensor) -> torch.Tensor:
+        parts = F.linear(x, qkv_weight, qkv_bias).view(batch, length, 3, num_heads, -1)
+        q, k, v = parts.permute(2, 0, 3, 1, 4)
+        context = F.scaled_dot_product_attention(q, k, v).transpose(1, 2)
+        return F.linear(context.reshape(batch, length, embed_dim), proj_weight, proj_bias)
+
+    def feed(x: torch.Tensor) -> torch.Tensor:
+        inner = F.linear(x, ffn_weight_1, ffn_bias_1)
+        return F.linear(F.gelu(inner) if use_gelu else F.relu(inner), ffn_weight_2, ffn_bias_2)
+
+    if norm_first:
+        x = src + attend(first(src, size))
+        return x + feed(second(x, size))
+    x = first(src + attend(src), size)
+    return second(x + feed(x), size)
+
+
+WIDE = {float64, float32}
+FLOATS = {*WIDE, float16, bfloat16}
+_ATTENTION = overload("scaled_dot_product_attention")
+# torch's way to record a linear layer as one op, which only nested tensors have by default.
+_record_linear = get_kernel("aten::linear", "AutogradNestedTensor").call_boxed
+
+
+def whole(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let a function serve an op; where it gives None, torch's parts do."""
+    op = overload(name)
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                result = function(*args, **kwargs)
+            except NotImplementedError:  # of a dtype
+                result = None
+            return by_parts(op, *args, **kwargs) if result is None else result
+
+        recorded.impl(name, call)
+        return function
+
+    return register
+
+
+def needs_gradient(tensors: Sequence[torch.Tensor]) -> bool:
+    """Whether what is done with these is recorded."""
+    return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+
+
+def alike(tensors: Sequence[Tensor]) -> bool:
+    """Whether these have elements, of one floating dtype."""
+    of = tensors[0]._dtype
+    for x in tensors:  # a generator of answers takes three times as long
+        if x._dtype is not of or 0 in x._shape:
+            return False
+    return of in FLOATS
+
+
+def parts_backward(
+    parts: Callable[..., Sequence[torch.Tensor]],
+    args: Sequence[torch.Tensor],
+    needed: Sequence[bool],
+    grads: Sequence[torch.Tensor | None],
+) -> list[torch.Tensor | None]:
+    """The gradients of the arguments that need one, by an op's parts, which have derivatives
+    themselves; from those of its results."""
+    with torch.enable_grad():
+        args = [t.view_as(t) for t in args]  # one may be given twice
+        results = parts(*args)
+    asked = [t for t, wanted in zip(args, needed) if wanted]
+    pairs = [(y, g) for y, g in zip(results, grads) if g is not None]
+    gradients = iter(
+        torch.autograd.grad(
+            [y for y, _ in pairs], asked, [g for _, g in pairs], create_graph=torch.is_grad_enabled(), allow_unused=True
+        )
+    )
+    return [next(gradients) if wanted else None for wanted in needed]
+
+
+@whole("linear")
+def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor | None:
+    tensors = (input, weight) if bias is None else (input, weight, bias)
+    if not is_plain(tensors):
+        return None
+    x, w, *b = own = list(map(lift, tensors))
+    if not (alike(own) and len(w._shape) == 2 and x._shape[-1:] == w._shape[1:]):
+        return None
+    if b and b[0]._shape != w._shape[:1]:
+        return None
+    if not needs_gradient(tensors):
+        return wrap(ft_linear(*own))
+    result: torch.Tensor = _record_linear(RECORDED_KEYS, input, weight, bias)
+    return result
+
+
+@impl("linear")
+def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """aten::linear, unrecorded."""
+    return wrap(ft_linear(lift(input), lift(weight), None if bias is None else lift(bias)))
+
+
+@impl("linear_backward")
+def linear_backward(
+    self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, output_mask: Sequence[bool]
+) -> Any:
+    """aten::linear_backward, unrecorded."""
+    tensors = lift(self), lift(grad_output), lift(weight)
+    return wrap_all(ft_linear_backward(*tensors, tuple(output_mask)), *tensors)
+
+
+@kernel("embedding")
+def embedding(weight: torch.Tensor, indices: torch.Tensor, *args: Any) -> torch.Tensor:
+    """aten::embedding; torch selects from a table of rows, and refuses another."""
+    if weight.dim() != 2 or indices.dtype not in (torch.int64, torch.int32):
+        raise NotImplementedError
+    return wrap(calls.embedding(lift(weight), lift(indices)))
+
+
+@kernel("arange", "arange.start", "arange.start_step")
+def arange(
+    *bounds: Any, dtype: torch.dtype | None = None, layout: Any = None, device: Any = None, pin_memory: Any = None
+) -> torch.Tensor:
+    """aten::arange; torch makes room, which is filled by another op."""
+    check(device, pin_memory)
+    return wrap(calls.numbers(*bounds, dtype=dtype))
+
+
+def _filled(
+    number: float,
+    size: Sequence[int],
+    *,
+    dtype: torch.dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+) -> torch.Tensor:
+    """aten::zeros and aten::ones, of which torch makes two ops."""
+    check(device, pin_memory)
+    if min(size, default=0) < 0:
+        raise errors.negative_dimension(size)
+    of = TO_FT[torch.get_default_dtype() if dtype is None else dtype]
+    return wrap(fill(new(tuple(size), of, device_of_calls()), number))
+
+
+kernel("zeros")(partial(_filled, 0))
+kernel("ones")(partial(_filled, 1))
+
+
+@whole("layer_norm")
+def _layer_norm(
+    input: torch.Tensor,
+    normalized_shape: Sequence[int],
+    weight: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> torch.Tensor | None:
+    tensors = [t for t in (input, weight, bias) if t is not None]
+    if not is_plain(tensors) or needs_gradient(tensors):
+        return None
+    w, b = (None if t is None else lift(t) for t in (weight, bias))
+    return wrap(layer_norm(lift(input), tuple(normalized_shape), w, b, eps))
+
+
+@whole("scaled_dot_product_attention")
+def _attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> torch.Tensor | None:
+    tensors = query, key, value
+    if attn_mask is not None or dropout_p or enable_gqa:
+        return None
+    if not is_plain(tensors):
+        return None
+    q, k, v = own = list(map(lift, tensors))
+    heads, depth = q._shape[:-2], q._shape[-1:]
+    if not alike(own) or (heads, depth) != (k._shape[:-2], k._shape[-1:]):
+        return None
+    if k._shape[:-1] != v._shape[:-1]:
+        return None
+    if not needs_gradient(tensors):
+        return wrap(scaled_dot_product_attention(q, k, v, is_causal=is_causal, scale=scale))
+    if q._dtype not in WIDE:
+        return None
+    result: torch.Tensor = _Attention.apply(*tensors, is_causal, scale)
+    return result
+
+
+class _Attention(torch.autograd.Function):
+    """Attention as one step of the backward pass."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, causal: bool, scale: float | None
+    ) -> torch.Tensor:
+        ctx.causal, ctx.scale = causal, scale
+        ctx.factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+        result, weights = attention(lift(query), lift(key), lift(value), ctx.factor, causal)
+        ctx.save_for_backward(query, key, value, wrap(weights))
+        return wrap(result)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        *inputs, weights = ctx.saved_tensors
+        needed = ctx.needs_input_grad[:3]
+        if torch.is_grad_enabled() or is_batched(grad):
+            parts = partial(by_parts, _ATTENTION, is_causal=ctx.causal, scale=ctx.scale)
+            return (*parts_backward(lambda *a: (parts(*a),), inputs, needed, (grad,)), None, None)
+        q, k, v = map(lift, inputs)
+        own = attention_backward(lift(grad), q, k, v, lift(weights), ctx.factor)
+        return (*[wrap(g) if n else None for g, n in zip(own, needed)], None, None)

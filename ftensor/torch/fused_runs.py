@@ -1,0 +1,158 @@
+"""Runs of calls in a captured graph: one launch for each signature, where they can be traced.
+
+The first signature that comes is traced at once, others when they come again: sizes that grow from
+call to call are computed call by call. Where a call can't be traced, as it reads a value, the run
+is cut before and behind it, for that signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from types import TracebackType
+from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakSet
+
+from .._device import default_backend
+from .._tensor import Tensor
+from ..errors import KernelNotBuilt
+from ..errors.graph import GraphError
+from ..execute.observe import recorder
+from ..graph.jit import Jitted
+from ..graph.lowering import Lowered
+from ..graph.signature import known
+from ..graph.switch import VARIABLE, fusion_enabled
+from ..terminal import table
+
+Function: TypeAlias = Callable[..., Any]
+# Signatures of a run whose graphs are known, and that came once.
+MOST_SIGNATURES = 64
+
+_numbers = count()
+_runs: WeakSet[Run] = WeakSet()
+
+
+class GraphRow(NamedTuple):
+    """A run of calls with one signature: what it became."""
+
+    run: int
+    calls: int
+    kernels: int  # 0 where nothing was traced
+    apart: str  # the call that can't be traced, and why
+
+
+class GraphReport(tuple[GraphRow, ...]):
+    """The rows of `graph_report`, which print as a table."""
+
+    __slots__ = ()
+
+    @property
+    def kernels(self) -> int:
+        """Of all graphs together."""
+        return sum(row.kernels for row in self)
+
+    def __str__(self) -> str:
+        if not self:
+            return "no compiled function has run"
+        return table([("run", "calls", "kernels", "apart"), *[tuple(row) for row in self]])
+
+    __repr__ = __str__
+
+
+def graph_report() -> GraphReport:
+    """What the functions became that `torch.compile` made and that are still there."""
+    runs = sorted(_runs, key=lambda run: run.number)
+    return GraphReport(row for run in runs for row in run.rows)
+
+
+class Run:
+    """Calls that follow each other: `function` does them, the lines of its text name `calls`.
+
+    `cut` gives what does the same with one of them by itself.
+    """
+
+    def __init__(self, function: Function, calls: dict[int, str], cut: Callable[[int], Function]):
+        self.function, self.calls, self.cut = function, calls, cut
+        self.jitted = Jitted(function)
+        self.number = next(_numbers)
+        self.rows: list[GraphRow] = []
+        self._plain: dict[tuple[Any, ...], Function] = {}  # by signature, what can't be traced
+        self._once: dict[tuple[Any, ...], None] = {}
+        _runs.add(self)
+
+    def __call__(self, *args: Any) -> Any:
+        """The calls' results, a tuple."""
+        tensors: list[Tensor] = []
+        key = self.jitted.signature(tensors, args, {})
+        backend = tensors[0]._storage.backend if tensors else default_backend()
+        if backend.executor is not None and recorder(backend) is not None:
+            return self.function(*args)
+        signature = self.jitted.whole(backend, key, tensors)
+        lowered: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
+        if lowered is not None and not lowered.holds(tensors):
+            if not lowered.dead:
+                return self.function(*args)
+            lowered = None
+        if lowered is None:
+            lowered = known(backend.launches, signature)
+            if lowered is not None and not lowered.holds(tensors):
+                return self.function(*args)
+        if lowered is None:
+            plain = self._plain.get(signature)
+            if plain is None and self._new(signature):
+                plain = self.function
+            if plain is not None:
+                return plain(*args)
+            prepared = self._prepared(signature, backend, tensors, args)
+            if not isinstance(prepared, Lowered):
+                return prepared(*args)
+            if not prepared.holds(tensors):
+                return self.function(*args)
+            lowered = prepared
+        return lowered.run(tensors, signature)
+
+    def _new(self, signature: tuple[Any, ...]) -> bool:
+        """Whether a signature is not worth a trace yet."""
+        if not self.rows or signature in self._once:
+            return False
+        if len(self._once) >= MOST_SIGNATURES:
+            del self._once[next(iter(self._once))]
+        self._once[signature] = None
+        return True
+
+    def _prepared(
+        self, signature: tuple[Any, ...], backend: Any, tensors: Sequence[Tensor], args: Any
+    ) -> Function | Lowered:
+        """The lowered graph of a signature, or a function that computes its calls without one."""
+        if not fusion_enabled():
+            self._note(0, f"{VARIABLE}=0")
+            return self._keep(signature, self.function)
+        try:
+            lowered = self.jitted.lower(backend, signature, tensors, args, {})
+            self._note(0 if lowered.launch is None else len(lowered.launch.steps), "")
+            return lowered
+        except GraphError as error:
+            at = self._line(error.__traceback__)
+            name = "" if at is None else self.calls[at]
+            self._note(0, f"{name}: {error}".removeprefix(": "))
+        except KernelNotBuilt as error:
+            at = None
+            self._note(0, str(error))
+        return self._keep(signature, self.function if at is None else self.cut(at))
+
+    def _keep(self, signature: tuple[Any, ...], plain: Function) -> Function:
+        if len(self._plain) >= MOST_SIGNATURES:
+            del self._plain[next(iter(self._plain))]
+        self._plain[signature] = plain
+        return plain
+
+    def _line(self, trace: TracebackType | None) -> int | None:
+        """The line of the text that an error came from, if that is a call."""
+        code = self.function.__code__
+        while trace is not None and trace.tb_frame.f_code is not code:
+            trace = trace.tb_next
+        return trace.tb_lineno if trace is not None and trace.tb_lineno in self.calls else None
+
+    def _note(self, kernels: int, apart: str) -> None:
+        if len(self.rows) < MOST_SIGNATURES:
+            self.rows.append(GraphRow(self.number, len(self.calls), kernels, apart))
