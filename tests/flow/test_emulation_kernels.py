@@ -132,10 +132,10 @@ def test_addresses_may_be_scarce() -> None:
     """Under `ulimit -v` a buffer is still there, with guards of a page."""
     code = """
 import resource, sys
-from ftensor.emulation.memory import PAGE, Memory
+from ftensor.emulation.memory import PAGE, BoardMemory
 used = int(open("/proc/self/statm").read().split()[0]) * PAGE  # more where there are more cores
 resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29), used + (1 << 29)))
-memory = Memory()
+memory = BoardMemory()
 assert memory.allocate(0, 4096)
 memory.write(0, memoryview(b"abc"))
 assert bytes(memory.read(0, 3)) == b"abc"

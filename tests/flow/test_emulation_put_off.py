@@ -124,8 +124,8 @@ def test_what_is_put_off_keeps_its_order_and_its_memory(tmp_path: Path) -> None:
     """Uploads, memory that is freed or exchanged, streams; at once, and in small pieces."""
     assert output(run(ORDER, tmp_path)) == ["in order"]
     pieces = """
-from ftensor.runtime.xrt import put_off
-put_off.MOST_COMMANDS, put_off.MOST_BYTES, put_off.MOST_KERNELS = 3, 8, 2
+from ftensor.runtime.xrt import deferred
+deferred.MOST_COMMANDS, deferred.MOST_BYTES, deferred.MOST_KERNELS = 3, 8, 2
 """
     assert output(run(pieces + ORDER, tmp_path / "other", FTENSOR_POISON="1")) == ["in order"]
 

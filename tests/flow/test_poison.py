@@ -54,7 +54,7 @@ def test_memory_of_a_device_is_filled_too(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_it_costs_nothing_where_it_is_off() -> None:
-    look = "import ftensor._device as d; from ftensor.runtime.pool import Pool as p; "
+    look = "import ftensor._device as d; from ftensor.runtime.pool import MemoryPool as p; "
     look += "print(type(d.default_backend().pool).take is p.take)"
     assert run(look, FTENSOR_POISON="0").stdout == "True\n"
     assert run(look, FTENSOR_POISON="1").stdout == "False\n"

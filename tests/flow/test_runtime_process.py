@@ -60,8 +60,8 @@ def ran(code: str, device: str, cache: Path | None = None) -> str:
 @pytest.mark.parametrize("device", CASES)
 def test_an_exit_with_work_in_flight_is_clean(device: str) -> None:
     code = """
-from ftensor.runtime.stream import Stream
-slow, add, side = slow_kernel(backend), add_kernel(backend), Stream(backend)
+from ftensor.runtime.stream import DeviceStream
+slow, add, side = slow_kernel(backend), add_kernel(backend), DeviceStream(backend)
 keep = [backend.allocate(1 << 16) for _ in range(10)]
 for storage in keep:
     slow(backend.default_stream, 1, storage.handle, 1.0, 3_000_000, 16384)

@@ -29,14 +29,14 @@ from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 import ftensor.torch
 from ftensor._device import default_backend, found_of
-from ftensor.torch.memory import where
+from ftensor.torch.memory import device_of_calls
 from tests.torch_device.test_distributed import batch, model
 
 rank, file = int(sys.argv[1]), sys.argv[2]
 backend = default_backend()
 if rank and hasattr(backend, "cl_device"):
     platform = backend.cl_device.platform
-    found_of(where())._backend = type(backend)(
+    found_of(device_of_calls())._backend = type(backend)(
         backend.target, platform, backend.cl_device, host_shared=False
     )
 dist.init_process_group(
