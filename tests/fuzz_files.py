@@ -29,6 +29,7 @@ from ftensor.interop.state import NAMES
 
 NUMBERS = (0, 1, 2, 3, 4, 8, 16, 24, 2**31, 2**32, 2**61, 2**62, 2**63 - 1, 2**63, 2**64, 10**400)
 ODD = (*NUMBERS, -1, -8, 1.5, True, None, "2", [], {})
+TORCH = (b"PK", b"\x80\x02")  # how files of torch.save begin, and those from before torch 1.6
 TREES = ("tensor", "complex", "dict", "list", "tuple", "other")
 
 
@@ -56,7 +57,7 @@ def wrong(data: bytes) -> str:
     except ValueError:
         return ""
     except ft.OutOfMemoryError:
-        return "" if data[:2] == b"PK" else "a safetensors file asks for memory beyond it"
+        return "" if data[:2] in TORCH else "a safetensors file asks for memory beyond it"
     except BaseException as error:  # noqa: BLE001 - that it is another one is what is looked for
         return f"load raises {type(error).__name__}: {error}"
     for t in tensors(loaded):
@@ -66,7 +67,7 @@ def wrong(data: bytes) -> str:
             return f"{t.dtype} of shape {tuple(t.shape)} ends beyond its storage of {storage} bytes"
         if storage > len(data):
             return f"a storage of {storage} bytes from a file of {len(data)}"
-        if data[:2] != b"PK" and t.flatten().view(ft.uint8).numpy().tobytes() not in data:
+        if data[:2] not in TORCH and t.flatten().view(ft.uint8).numpy().tobytes() not in data:
             return f"{t.dtype} of shape {tuple(t.shape)} holds what the file does not"
     return ""
 

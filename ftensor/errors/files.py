@@ -35,6 +35,17 @@ def unreadable(path: object, head: Sequence[int]) -> ValueError:
     return ValueError(f"{path}: neither a safetensors file nor one of torch.save; it begins with {bytes(head)!r}")
 
 
+_NUMPY_WAY = {
+    "array": "ft.from_numpy(numpy.load(path))",
+    "archive of arrays": "{name: ft.from_numpy(array) for name, array in numpy.load(path).items()}",
+}
+
+
+def of_numpy(path: object, kind: str) -> ValueError:
+    """A .npy or .npz file."""
+    return ValueError(f"{path} is an {kind} that NumPy saved; load it with {_NUMPY_WAY[kind]}")
+
+
 no_dask = Message(
     ImportError,
     "ftensor.dask makes tensors chunks of Dask's arrays, but Dask is not installed here, or not as "

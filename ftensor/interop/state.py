@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -136,6 +138,9 @@ NOTE = "ftensor"
 _DTYPES = {d.name: d for d in vars(dtypes).values() if isinstance(d, dtypes.dtype)}
 _SIZES = {name: d.itemsize for name, d in _DTYPES.items() if name in WORDS}
 ZIP = b"PK\x03\x04"
+# How torch.save began a file before torch 1.6: a pickle of protocol 2 that holds this number.
+LEGACY = b"\x80\x02\x8a\x0a" + 0x1950A86A20F9469CFC6C.to_bytes(10, "little") + b"."
+NPY = b"\x93NUMPY"
 
 
 def save(obj: Any, f: str | os.PathLike[str] | BinaryIO) -> None:
@@ -218,8 +223,8 @@ def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | Non
     """What `save` wrote, or the dict of tensors of any safetensors file, on `map_location` (the
     device of new tensors unless it is given). No code of the file is run.
 
-    A file of `torch.save` is read by torch's weights-only loader, where torch is installed.
-    ValueError for a file that is not whole or of another kind.
+    A file of `torch.save`, also of the form before torch 1.6, is read by torch's weights-only
+    loader, where torch is installed. ValueError for a file that is not whole or of another kind.
     """
     if isinstance(f, (str, os.PathLike)):
         data = Path(f).read_bytes()
@@ -228,7 +233,9 @@ def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | Non
     path = f if isinstance(f, (str, os.PathLike)) else getattr(f, "name", "the file")
     where = resolve(map_location)
     if data[8:9] != b"{":
-        if data[:4] == ZIP:
+        if data.startswith(NPY) or _is_npz(data):
+            raise errors_state.of_numpy(path, "array" if data.startswith(NPY) else "archive of arrays")
+        if data.startswith((ZIP, LEGACY)):
             return _of_torch(data, path, where)
         raise errors_state.unreadable(path, data[:8])
     view = memoryview(data)
@@ -275,10 +282,20 @@ def _value(tree: Any, left: dict[str, Tensor]) -> Any:
     return tuple(parts) if kind == "tuple" else parts
 
 
+def _is_npz(data: bytes) -> bool:
+    """True if each member of a zip file is an array of NumPy's."""
+    if not data.startswith(ZIP):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            names = file.namelist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):  # torch's loader says what it is
+        return False
+    return bool(names) and all(name.endswith(".npy") for name in names)
+
+
 def _of_torch(data: bytes, path: object, where: Any) -> Any:
     """The tensors in a file of `torch.save`, nested as they are there."""
-    import io
-
     try:
         import torch
     except ImportError:

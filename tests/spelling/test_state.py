@@ -72,14 +72,44 @@ def test_torchs_files_are_read(tmp_path: Path) -> None:
     assert state["step"] == 3 and torch.equal(state["weight"].to_torch(), weight.detach())
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: {"w": torch.arange(6.0).view(2, 3), "b": torch.ones(2, dtype=torch.bfloat16)},
+        lambda: {"t": torch.arange(4), "view": torch.arange(6.0).view(2, 3).t()},
+    ],
+    ids=["dict", "views"],
+)
+def test_torchs_files_from_before_1_6_are_read(make: Any) -> None:
+    file, want = io.BytesIO(), make()
+    torch.save(want, file, _use_new_zipfile_serialization=False)
+    got = read(file.getvalue())
+    assert list(got) == list(want)
+    for name, t in want.items():
+        assert torch.equal(got[name].to_torch(), t) and got[name].stride() == t.stride()
+    with pytest.raises(ValueError, match="weights-only"):
+        read(file.getvalue()[:-9])
+
+
+def test_numpys_files_are_named(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(3))
+    np.savez(tmp_path / "b.npz", a=np.arange(3))
+    with pytest.raises(ValueError, match=r"a\.npy is an array that NumPy saved.*ft\.from_numpy\(numpy\.load\(path\)\)"):
+        ft.load(tmp_path / "a.npy")
+    with pytest.raises(ValueError, match=r"b\.npz is an archive of arrays that NumPy saved.*numpy\.load\(path\)"):
+        ft.load(tmp_path / "b.npz")
+
+
 def test_no_code_of_a_file_is_run(tmp_path: Path) -> None:
     class Trap:
         def __reduce__(self) -> Any:
             return Path.touch, (tmp_path / "trap",)
 
     torch.save(Trap(), tmp_path / "bad.pt")
-    with pytest.raises(ValueError, match="weights-only"):
-        ft.load(tmp_path / "bad.pt")
+    torch.save(Trap(), tmp_path / "legacy.pt", _use_new_zipfile_serialization=False)
+    for name in ("bad.pt", "legacy.pt"):
+        with pytest.raises(ValueError, match="weights-only"):
+            ft.load(tmp_path / name)
     (tmp_path / "bad.pickle").write_bytes(pickle.dumps(Trap()))
     with pytest.raises(ValueError, match="neither"):
         ft.load(tmp_path / "bad.pickle")
