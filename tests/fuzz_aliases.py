@@ -126,7 +126,7 @@ def difference(program: Program) -> str:
         if eager != again:
             return ""  # of memory that nobody wrote
         # The kernels of single ops are there, those of graphs the source `graphs` has.
-        with mock.patch.object(jit, "clustered", lambda graph, backend: graph):
+        with mock.patch.object(jit, "fuse_graph", lambda graph, backend: graph):
             got = World(program, jitted=True).run()
     for k, (one, other) in enumerate(zip(eager, got)):
         if isinstance(other, ft.GraphError):

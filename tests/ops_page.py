@@ -51,7 +51,7 @@ DTYPES = sorted(set(ALL), key=lambda d: ("buifc".index(d.kind), d.itemsize, d.na
 def on_host(call: Any, seen: set[Any]) -> bool:
     """Whether a function, or one that it calls by name, can leave its work to NumPy."""
     call = inspect.unwrap(call) if callable(call) else call
-    if call is fallback.by_numpy:
+    if call is fallback.run_numpy:
         return True
     if not inspect.isfunction(call) or call in seen or "ftensor" not in str(call.__module__):
         return False

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from .._tensor import Tensor
-from .indexed import host_tensor, know_bounds_of
+from .indexed import host_tensor, record_array_bounds
 from .look_up import geometry_storage
 
 # Bytes of an array from which on equal ones are not looked for, and what one takes beside its own.
@@ -39,7 +39,7 @@ def constant(key: Hashable, like: Tensor, make: Callable[[], np.ndarray[Any, Any
         memory.device = storage.device
         strides = tuple([s // array.itemsize for s in array.strides])
         tensor = Tensor._make(memory, dtypes.from_numpy_dtype(array.dtype), array.shape, strides)
-        entry = launches.keep(whole, _Constant(know_bounds_of(tensor, array)))
+        entry = launches.keep(whole, _Constant(record_array_bounds(tensor, array)))
     return entry.tensor
 
 

@@ -14,8 +14,8 @@ from ..runtime.program import built, held
 from . import packed_weights
 from .conv_launch import prepare
 from .conv_plan import ConvWindows
-from .dispatch import also_as, never_on_host, run
-from .launch import Launch, Output, Step, asked
+from .dispatch import alias_launch, never_on_host, run
+from .launch import Launch, Output, Step, check_memory
 from .look_up import look_up
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def prepare_fir(key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, cou
     backend, (groups, filters, _, taps) = x._storage.backend, weight._shape
     batch, _, samples = x._shape
     shape = (batch, groups * filters, *counts)
-    outputs = asked(backend, Output(x._dtype, shape, contiguous_strides(shape)))
+    outputs = check_memory(backend, Output(x._dtype, shape, contiguous_strides(shape)))
     rows, (count,) = batch * groups * filters, counts
     beat = key.lanes // key.parts
     # No two units write one beat: rows begin on beats, and so do blocks.
@@ -96,7 +96,7 @@ def prepare_fir(key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, cou
     return Launch((step,), 4, outputs)
 
 
-def served_bytes(x: Tensor, weight: Tensor, taps: int) -> bool:
+def has_byte_kernel(x: Tensor, weight: Tensor, taps: int) -> bool:
     """Whether a board has kernels that sum products of such bytes, for so many elements of a
     kernel."""
     backend = x._storage.backend
@@ -113,7 +113,7 @@ def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero
     backend = out._storage.backend
     key = ("bytes", out._key, x._key, weight._key, of, zero, not out._place())
     args = (out, x, weight, of, zero)
-    if packed_weights.keeps(weight._storage):
+    if packed_weights.can_cache(weight._storage):
         launch = look_up(backend, key, prepare_bytes, args)
         panels = None
         if isinstance(launch, Launch):
@@ -128,7 +128,7 @@ def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero
 
 def _bytes_with_panels(*args: Any) -> Launch:
     """The launch of `prepare_bytes`, which gets its panels."""
-    return packed_weights.without(prepare_bytes(*args))
+    return packed_weights.without_packing(prepare_bytes(*args))
 
 
 def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Launch:
@@ -151,7 +151,7 @@ def convolve(
         key += (not out._place(),)
     args = (out, x, weight, bias, of)
     addend = weight if bias is None else bias
-    if packed_weights.keeps(weight._storage):
+    if packed_weights.can_cache(weight._storage):
         launch = look_up(backend, key, prepare, args)
         panels = None
         if isinstance(launch, Launch):
@@ -162,26 +162,26 @@ def convolve(
             inputs = (x, weight, addend, *panels)
             run(backend, with_panels, _with_panels, convolve, args, inputs, (), out)
             if call is not None and backend.target.unaligned:
-                also_as(backend, with_panels, ("with panels", call))
+                alias_launch(backend, with_panels, ("with panels", call))
             return out
     run(backend, key, prepare, convolve, args, (x, weight, addend), (), out)
     if call is not None and backend.target.unaligned:
-        also_as(backend, key, call)
+        alias_launch(backend, key, call)
     return out
 
 
-def again(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor | None:
+def cached_convolution(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor | None:
     """The result of a call of `convolve` that was named so, in a fresh tensor; None for a new one,
     and where there is something to look at first."""
     addend = weight if bias is None else bias
     launches, storage = x._storage.backend.launches, weight._storage
     launch = launches[call]
-    if not (type(launch) is Launch and packed_weights.packs(launch) and packed_weights.keeps(storage)):
+    if not (type(launch) is Launch and packed_weights.has_packing(launch) and packed_weights.can_cache(storage)):
         results = launch.call((x, weight, addend), (), None)
         return None if results is None else results[0]
-    kept = packed_weights.kept_of(storage)
+    kept = packed_weights.derived_tensors(storage)
     at = packed_weights.call_of(call, weight, addend)
-    panels = packed_weights.ready(kept.entries.get(at), addend._storage)
+    panels = packed_weights.valid_tensors(kept.entries.get(at), addend._storage)
     if panels is not None:
         results = launches["with panels", call].call((x, weight, addend, *panels), (), None)
         return None if results is None else results[0]
@@ -196,10 +196,10 @@ def again(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor | None) -> Ten
 
 def _with_panels(*args: Any) -> Launch:
     """The launch of `prepare`, which gets its panels."""
-    return packed_weights.without(prepare(*args))
+    return packed_weights.without_packing(prepare(*args))
 
 
-def served(x: Tensor, taps: int) -> bool:
+def has_kernel(x: Tensor, taps: int) -> bool:
     """Whether there are kernels for it and for so many elements of a kernel, in an image, too."""
     backend, of = x._storage.backend, x._dtype
     if not serves(of):

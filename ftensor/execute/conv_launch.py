@@ -29,10 +29,10 @@ from .conv_plan import (
     Planes,
     Tap,
     Tiling,
-    across_gains,
+    batch_vectors_are_cheaper,
     classes,
     direct,
-    lies_ready,
+    reads_in_place,
     padded_planes,
     three,
     tiling,
@@ -66,7 +66,7 @@ def prepare(
     target, unaligned = backend.target, backend.target.unaligned
     key = bytes_keys()[0] if byte else conv_key(dtype, target, unaligned, filters)
     result_classes = classes(weight, out._shape[2:], of)
-    lies = lies_ready(x, of, result_classes, key.columns)
+    lies = reads_in_place(x, of, result_classes, key.columns)
     result_classes = [
         Class(
             three(c.first, 0),
@@ -80,7 +80,7 @@ def prepare(
     small = None if byte else direct(out, x, weight, bias, result_classes, stride, lies)
     if small is not None:
         return _small(out, x, weight, *small)
-    if n < 3 and target.specializes and across_gains(key, x._shape, filters, result_classes, stride):
+    if n < 3 and target.specializes and batch_vectors_are_cheaper(key, x._shape, filters, result_classes, stride):
         launch = prepare(*_samples_across(out, x, weight), bias, of.beside())
         return replace(launch, outputs=_outputs(out))
     own = (*x._strides[:2], *three(x._strides[2:], 0))

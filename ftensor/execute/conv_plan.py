@@ -129,7 +129,7 @@ def padded_planes(x: Ints, result_classes: Sequence[Class], stride: Ints, beat: 
     return Planes(strides, tuple(low), tuple(parts), plane)
 
 
-def lies_ready(x: Tensor, of: ConvWindows, result_classes: Sequence[Class], tile: int) -> bool:
+def reads_in_place(x: Tensor, of: ConvWindows, result_classes: Sequence[Class], tile: int) -> bool:
     """Whether the kernel may read the input itself: no zeros around it, neighbours side by side,
     and no plane so small that a tile reaches beyond it."""
     if not x._storage.backend.target.unaligned or x._dtype.compute is not x._dtype:
@@ -141,7 +141,7 @@ def lies_ready(x: Tensor, of: ConvWindows, result_classes: Sequence[Class], tile
     return all(r <= m for r, m in zip(reach, x._shape[2:])) and one.counts[-1] >= 1 and tile > 0
 
 
-def across_gains(key: ConvKey, x: Ints, filters: int, result_classes: Sequence[Class], stride: Ints) -> bool:
+def batch_vectors_are_cheaper(key: ConvKey, x: Ints, filters: int, result_classes: Sequence[Class], stride: Ints) -> bool:
     """Whether an input of shape `x` takes less where its samples lie side by side, as tiles fill
     better, although elements that lie apart are packed then. The first of three dims is 1."""
     batch, channels = x[:2]
@@ -269,7 +269,7 @@ def direct(
         )  # fmt: skip
     key = direct_conv_key(dtype, backend.target, filters)
     parts, along = copies(key.columns, one.counts, rows), in_line(results, one.counts)
-    if along is None or not gains(key, filters, one, planes, parts, lies):
+    if along is None or not direct_is_cheaper(key, filters, one, planes, parts, lies):
         return None
     panels = -(-filters // key.rows)
     most = min(key.block, panels)
@@ -280,7 +280,7 @@ def direct(
     )  # fmt: skip
 
 
-def gains(key: ConvKey, filters: int, one: Class, planes: Planes, parts: Copies, lies: bool) -> bool:
+def direct_is_cheaper(key: ConvKey, filters: int, one: Class, planes: Planes, parts: Copies, lies: bool) -> bool:
     """Whether tiles' products, and what is copied for each step of them, take less than those of
     packed planes, or as much with the packing."""
     costs = PROCESSOR.convolutions

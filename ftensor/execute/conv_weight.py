@@ -13,7 +13,7 @@ from ..kernels.skeletons.conv import ConvKey
 from ..kernels.skeletons.cpu.conv import PLANES, ROWS, STEPS, ConvWeightGeometry, conv_weight_key
 from . import output
 from .conv_plan import Class, ConvWindows, Tap, in_line, padded_planes, phases, three
-from .dispatch import served
+from .dispatch import try_run
 from .launch import Launch, Output, Step
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def weight_gradients(
     samples are shared among compute units, one more dim before the others is still to be summed.
     """
     key, args = ("conv_weight", grad._key, x._key, weight, of, bias), (grad, x, weight, of, bias)
-    gradients = served(x._storage.backend, key, prepare, weight_gradients, args, (grad, x))
+    gradients = try_run(x._storage.backend, key, prepare, weight_gradients, args, (grad, x))
     return None if gradients is None else (gradients[0], gradients[1] if bias else None)
 
 

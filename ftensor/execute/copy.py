@@ -13,7 +13,7 @@ from ..errors import creation as errors_creation
 from ..formats import memory_format, preserve_format
 from ..iterator.shape import has_internal_overlap
 from ..rows.copies import COPY, FILL
-from .output import check_dtype, check_place, layout_strides, new, sized, suggested_format
+from .output import check_dtype, check_place, layout_strides, new, resize_out, suggested_format
 from .pointwise import pointwise
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ def copy(src: Tensor, to: Tensor) -> Tensor:
 
 def fill(t: Tensor, value: Any) -> Tensor:
     """Write a Python number that the dtype can hold into every element."""
-    pointwise(FILL, (), (value,), each_once(t), True)
+    pointwise(FILL, (), (value,), without_expanded_dims(t), True)
     return t
 
 
-def each_once(t: Tensor) -> Tensor:
+def without_expanded_dims(t: Tensor) -> Tensor:
     """An expanded tensor without its repetitions, which all get the same value."""
     if 0 not in t._strides or not has_internal_overlap(t._shape, t._strides):
         return t
@@ -81,11 +81,11 @@ def clone(t: Tensor, wanted: memory_format = preserve_format) -> Tensor:
     return pointwise(COPY, (t,), (), copied, True)
 
 
-def into(op: str, out: Tensor | None, result: Tensor, cast: bool = False, fixed: bool = False) -> Tensor:
+def write_result(op: str, out: Tensor | None, result: Tensor, cast: bool = False, fixed: bool = False) -> Tensor:
     """A result, or `out` with the result in it; with `cast`, of any dtype that can hold it, and
     where it is `fixed`, only of the result's shape."""
     if out is None:
         return result
     check_dtype(op, out, result._dtype, cast)
     check_place(op, out, result._storage.device)
-    return pointwise(COPY, (result,), (), sized(out, result._shape, fixed), True)
+    return pointwise(COPY, (result,), (), resize_out(out, result._shape, fixed), True)

@@ -36,14 +36,14 @@ def spares_double(x: Tensor) -> bool:
     return backend.properties.has_float64 and backend.target.spares_double
 
 
-def built_ahead(op: Op, x: Tensor, inputs: int) -> bool:
+def has_built_kernel(op: Op, x: Tensor, inputs: int) -> bool:
     """Whether the images where `x` lies have an op of so many inputs like it, of any strides."""
     of = x._dtype
     kinds = (STRIDED,) * (inputs + 1)
     return held(x._storage.backend, op_key(op, "rows", of.compute, 1, of, (of,) * inputs, kinds))
 
 
-def locates(op: Op, x: Tensor) -> bool:
+def has_gather_kernel(op: Op, x: Tensor) -> bool:
     """Whether a launch where `x` lies may ask for a row whose inputs an index finds, all of its
     dtype: images may lack it."""
     return built(x._storage.backend, gathering_key(op, x._dtype, int64, 1))

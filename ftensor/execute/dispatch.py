@@ -10,7 +10,7 @@ from .. import errors
 from .._tensor import Tensor
 from ..rows.catalogue import op_called
 from ..rows.copies import COPY
-from .fallback import on_host
+from .fallback import run_on_host
 from .launch import Bound, Launch, Output, Step, enqueue
 from .look_up import MissingKernel, look_up
 from .observe import recorder
@@ -43,11 +43,11 @@ def run(
     """
     results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, out)
     if results is None:
-        results = launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
+        results = run_uncached(backend, key, prepare, entry, args, inputs, numbers, out, partly)
     return results
 
 
-def served(
+def try_run(
     backend: Backend,
     key: Hashable,
     prepare: Callable[..., Launch | None],
@@ -64,10 +64,10 @@ def served(
     where = inputs[0]._storage.device
     if any(x._storage.device is not where for x in inputs):
         return None
-    return _launched(backend, key, prepare, entry, args, inputs, numbers)
+    return _run_uncached(backend, key, prepare, entry, args, inputs, numbers)
 
 
-def launched(
+def run_uncached(
     backend: Backend,
     key: Hashable,
     prepare: Callable[..., Launch],
@@ -79,12 +79,12 @@ def launched(
     partly: bool = False,
 ) -> tuple[Tensor, ...]:
     """What `run` does with a call that is new, or at which there is something to look at."""
-    results = _launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
+    results = _run_uncached(backend, key, prepare, entry, args, inputs, numbers, out, partly)
     assert results is not None, key
     return results
 
 
-def _launched(
+def _run_uncached(
     backend: Backend,
     key: Hashable,
     prepare: Callable[..., Launch | None],
@@ -107,7 +107,7 @@ def _launched(
         return None
     if isinstance(launch, MissingKernel):
         whole = out if type(out) is Tensor else None
-        result = on_host(launch.error, entry, args, whole, partly)
+        result = run_on_host(launch.error, entry, args, whole, partly)
         return result if isinstance(result, tuple) else (result,)
     destinations = written or (None,) * len(launch.outputs)
     outputs = tuple([of.make(backend, where) if x is None else x for of, x in zip(launch.outputs, destinations)])
@@ -133,7 +133,7 @@ def never_on_host(*args: object) -> Any:
     raise AssertionError("the kernel is held")
 
 
-def also_as(backend: Backend, key: Hashable, other: Hashable, **changes: Any) -> None:
+def alias_launch(backend: Backend, key: Hashable, other: Hashable, **changes: Any) -> None:
     """Let what was just run under `key` be found under an `other` one, too: of what an op is called
     with, before that is worked out. `changes` are the fields in which its launch differs."""
     launch = backend.launches.get(key)
@@ -151,7 +151,7 @@ def also_as(backend: Backend, key: Hashable, other: Hashable, **changes: Any) ->
 MOST_COPIES = 8  # of one launch
 
 
-def known(call: Hashable, *inputs: Any) -> Tensor | None:
+def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:
     """The result of a call that `know` has seen the like of; else None, and nothing is done."""
     for x in inputs:
         if type(x) is not Tensor:
@@ -161,7 +161,7 @@ def known(call: Hashable, *inputs: Any) -> Tensor | None:
     return None if results is None else results[0]
 
 
-def know(call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, numbers: Sequence[Any]) -> None:
+def cache_result(call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, numbers: Sequence[Any]) -> None:
     """Let `known` serve the like of a call whose `result`, a fresh tensor, is what the launch
     kept under a key of its own has written. `inputs` begin where the tensors do that it reads, in
     their order; `numbers` are what its kernels get."""
@@ -169,10 +169,10 @@ def know(call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hasha
     key = (call, *[x._key for x in inputs])
     if backend.target.unaligned and key not in backend.launches:
         output = Output(result._dtype, result._shape, result._strides)
-        also_as(backend, launch, key, outputs=(output,), fresh=True, own_numbers=tuple(numbers))
+        alias_launch(backend, launch, key, outputs=(output,), fresh=True, own_numbers=tuple(numbers))
 
 
-def know_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor]) -> None:
+def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor]) -> None:
     """Let `known` serve the like of a call that has copied each of its `inputs` to one of the
     `pieces` of a fresh result, in one launch."""
     launches = result._storage.backend.launches

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..runtime.storage import Storage
 
 
-def by_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *args: Any) -> tuple[Tensor, ...]:
+def run_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *args: Any) -> tuple[Tensor, ...]:
     """The arrays that `function(*arrays, *args)` gives, as tensors on the inputs' device.
 
     Where that is a device without a compiler the call is one that falls back: it obeys
@@ -71,7 +71,7 @@ def uploaded(array: np.ndarray[Any, Any], where: Any) -> Tensor:
 MANY_PIECES = 16
 
 
-def on_host(
+def run_on_host(
     missing: KernelNotBuilt,
     entry: Callable[..., Any],
     args: tuple[Any, ...],

@@ -29,9 +29,9 @@ from ..kernels.skeletons.fft import (
 )
 from ..kernels.workload import PORT_BYTES
 from ..runtime.program import held
-from .dispatch import also_as, run
+from .dispatch import alias_launch, run
 from .fft_plan import MOST_CHIRP, FftProblem, PlannedStep, chirp, chirp_spectrum, kept_table, plan, smooth, unit_roots
-from .launch import Launch, Output, Step, asked
+from .launch import Launch, Output, Step, check_memory
 from .scalars import values_of
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def too_long(n: int) -> bool:
     return radices(n) is None and smooth(2 * n - 1) > MOST_CHIRP
 
 
-def streams(x: Tensor, n: int) -> bool:
+def has_stream_kernel(x: Tensor, n: int) -> bool:
     """Whether an image of the device has a kernel through which complex rows of n numbers flow."""
     return stream_key(x._storage.backend, x._dtype.to_complex(), n) is not None
 
@@ -168,11 +168,11 @@ def transform(
     key = ("fft", x._key, *args[1:])
     (result,) = run(backend, key, prepare, transform, args, (x,))
     if also is not None:
-        also_as(backend, key, also)
+        alias_launch(backend, key, also)
     return result
 
 
-def known(key: Hashable, x: Tensor) -> Tensor | None:
+def cached_transform(key: Hashable, x: Tensor) -> Tensor | None:
     """The result of a call on such a tensor that one transform served before."""
     results = x._storage.backend.launches[key].call((x,), (), None)
     return None if results is None else results[0]
@@ -188,7 +188,7 @@ def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, 
     size = n // 2 + 1 if how == "forth" else n
     shape = x._shape[:dim] + (size,) + x._shape[dim + 1 :]
     strides = _strides(shape, order)
-    outputs = asked(backend, Output(to, shape, strides))
+    outputs = check_memory(backend, Output(to, shape, strides))
     if not numel(shape):
         return Launch((), 2, outputs)
     streamed = stream_key(backend, of, n) if how == "complex" and n == x._shape[dim] else None

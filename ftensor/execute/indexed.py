@@ -29,7 +29,7 @@ from ..runtime.launch_cache import NEW
 from ..runtime.program import built
 from . import output
 from .copy import fill
-from .dispatch import also_as, run
+from .dispatch import alias_launch, run
 from .keys import located_key
 from .launch import Launch, Output, Step
 from .observe import recorder
@@ -77,7 +77,7 @@ def get_index_check() -> str:
     return _mode
 
 
-def know_bounds(index: Tensor, least: int, greatest: int) -> Tensor:
+def record_bounds(index: Tensor, least: int, greatest: int) -> Tensor:
     """Note what all elements of a fresh tensor of integers lie within; gives the tensor back."""
     of = integer_limits(index._dtype)
     if of.min <= least and greatest <= of.max:  # else the numbers have wrapped
@@ -85,10 +85,10 @@ def know_bounds(index: Tensor, least: int, greatest: int) -> Tensor:
     return index
 
 
-def know_bounds_of(index: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
+def record_array_bounds(index: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
     """The same for what was uploaded from an array, if that is quickly found out."""
     if array.dtype.kind == "i" and 0 < array.size <= MOST_LOOKED_AT:
-        know_bounds(index, int(array.min()), int(array.max()))
+        record_bounds(index, int(array.min()), int(array.max()))
     return index
 
 
@@ -101,10 +101,10 @@ def known_bounds(storage: Storage) -> tuple[Any, int, int] | None:
 
 def in_range(index: Tensor, size: int, strict: bool) -> bool:
     """Whether all elements are known to be indices of a dim; `strict`: negative ones are none."""
-    return within(known_bounds(index._storage), index._dtype, size, strict)
+    return bounds_in_range(known_bounds(index._storage), index._dtype, size, strict)
 
 
-def within(bounds: tuple[Any, int, int] | None, of: Any, size: int, strict: bool) -> bool:
+def bounds_in_range(bounds: tuple[Any, int, int] | None, of: Any, size: int, strict: bool) -> bool:
     """Whether known bounds are those of indices of a dim, as elements of a dtype."""
     if bounds is None or bounds[0] is not of:
         return False
@@ -307,7 +307,7 @@ def _numbers(indices: Sequence[Index]) -> list[int]:
     return [n for i in indices for n in (-i.size if i.strict else i.size, i.stride)]
 
 
-def fetch(
+def cached_gather(
     call: str,
     source: Tensor,
     index: Tensor,
@@ -334,7 +334,7 @@ def fetch(
     return result
 
 
-def remember(
+def cache_gather(
     call: str,
     source: Tensor,
     index: Tensor,
@@ -346,7 +346,7 @@ def remember(
     """Let `fetch` serve the like of what `locate` has just copied, by one index along a dim."""
     key = _key(COPY, result._shape, [IndexedOperand(result, result._strides), located], indices, False)
     outputs = (Output(result._dtype, result._shape, result._strides),)
-    also_as(
+    alias_launch(
         source._storage.backend,
         key,
         (call, dim, source._key, index._key),
@@ -478,4 +478,4 @@ def host_tensor(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
     strides = tuple([s // of.itemsize for s in array.strides])
     tensor = output.new(array.shape, of, like._storage.device, strides)
     tensor._storage.backend.upload(tensor._storage, 0, array.ravel(order="K"))
-    return know_bounds_of(tensor, array)
+    return record_array_bounds(tensor, array)

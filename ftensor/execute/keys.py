@@ -89,7 +89,7 @@ def partials(red: Reduce, compute: dtype, state: dtype) -> Fields:
     return fields + (((int32, POSITION),) if red.arg else ())
 
 
-def second(words: Reduction, outs: Fields) -> tuple[Reduction, Fields]:
+def second_stage(words: Reduction, outs: Fields) -> tuple[Reduction, Fields]:
     """The stage that folds partial results: they are its elements as they are."""
     seen = tuple((d, VALUE if s == REAL else s) for d, s in outs)
     return replace(words, lift="a", stage="second"), seen

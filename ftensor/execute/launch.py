@@ -191,7 +191,7 @@ class Output:
         return tensor
 
 
-def asked(backend: Backend, *outputs: Output) -> tuple[Output, ...]:
+def check_memory(backend: Backend, *outputs: Output) -> tuple[Output, ...]:
     """The outputs of a launch; OutOfMemoryError before anything else is made for them."""
     backend.pool.ask(sum([out.nbytes for out in outputs]))
     return outputs

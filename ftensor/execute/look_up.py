@@ -93,12 +93,12 @@ def _fitting(run: CompiledKernel, step: Step, target: Target) -> CompiledKernel:
 
 
 def _table(backend: Backend, step: Step) -> Storage | None:
-    of = _told_as(step.key) if step.geometry else None
+    of = _geometry_dtype(step.key) if step.geometry else None
     return None if of is None else geometry_storage(backend, step.geometry, of)
 
 
 @lru_cache(MOST_KEYS)
-def _told_as(key: Key) -> type | None:
+def _geometry_dtype(key: Key) -> type | None:
     """The integers of the geometry that a kernel is told; None where its numbers say all."""
     for _, word, name in skeleton_of(key).parameters(key):
         if name == "geometry":

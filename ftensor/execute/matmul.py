@@ -25,7 +25,7 @@ from ..kernels.skeletons.gemm import (
 )
 from ..runtime.program import built, held
 from .copy import clone, copy
-from .dispatch import know, launched, run
+from .dispatch import cache_result, run_uncached, run
 from .launch import Launch, Output, Step
 from .scalars import values_of
 
@@ -121,7 +121,7 @@ def direct(
     return (*first, last), panels
 
 
-def lies_along(t: Tensor, dim: int) -> bool:
+def depth_is_contiguous(t: Tensor, dim: int) -> bool:
     """Whether whole vectors of a tensor lie in line along `dim`, its depth, wherever they begin."""
     return t._strides[dim] == 1 and _aligned(t, t.ndim + dim)
 
@@ -262,19 +262,19 @@ def gemm(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None, alpha: 
     inputs, factors = (a, b, added), (alpha, beta)
     if backend.launches[key].call(inputs, factors, out) is None:
         addend = added if mode == 2 else None
-        if key in backend.launches or not _in_pieces(out, a, b, addend, alpha, beta):
+        if key in backend.launches or not _gemm_by_halves(out, a, b, addend, alpha, beta):
             args = (out, a, b, addend, alpha, beta)
-            launched(backend, key, prepare, gemm, args, inputs, factors, out)
+            run_uncached(backend, key, prepare, gemm, args, inputs, factors, out)
     return out
 
 
-def let_know(
+def cache_matmul(
     call: str, inputs: Sequence[Tensor], result: Tensor, out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None
 ) -> None:
     """Let a call be known by its `inputs` that has just made `out` of these, by a launch of its
     own, and has given it as `result`. What is not added is not read: the first stands for it."""
     of = out._dtype.compute
-    know(call, inputs, result, _key(out, a, b, added, 1), (*values_of(1, of), *values_of(1, of)))
+    cache_result(call, inputs, result, _key(out, a, b, added, 1), (*values_of(1, of), *values_of(1, of)))
 
 
 def _key(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any) -> tuple[Any, ...]:
@@ -287,7 +287,7 @@ def _mode(added: Tensor | None, alpha: Any) -> int:
     return 2 if added is not None else int(not (alpha.__class__ is int and alpha == 1))
 
 
-def _in_pieces(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any) -> bool:
+def _gemm_by_halves(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any) -> bool:
     """Whether the panels were too large to be made at once; then the halves have been computed."""
     size = a._dtype.compute.itemsize
     if max(numel(a._shape), numel(b._shape)) * size <= PANEL_BYTES:
@@ -344,30 +344,30 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
     swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= panelled.columns)
     if target.processor and of.compute is of:
         for turned in (swap, not swap):
-            x, y = (_turned(b), _turned(a)) if turned else (a, b)
-            if not of.is_complex and _near(x, y):
+            x, y = (_transposed(b), _transposed(a)) if turned else (a, b)
+            if not of.is_complex and _fits_cache(x, y):
                 key = direct_key(of, target, target.unaligned, _fused(out, a, b))
                 key = near_key(key, y._shape[-1], panelled.rows)
                 rest = (turned, terms, x, y, *_results(turned, out, added), mode)
                 return direct(backend, key, *rest, near=True)
     if along_serves(of) and held(backend, key := along_key(of)):
         few = lie or min(m, n) <= key.rows
-        if few and depth >= key.lanes and lies_along(a, -1) and lies_along(b, -2):
+        if few and depth >= key.lanes and depth_is_contiguous(a, -1) and depth_is_contiguous(b, -2):
             return along(backend, key, terms, a, b, out, added, mode)
     if each <= target.direct_terms or lie:
         # The lanes run along b's rows, or, turned around, along a's columns.
-        x, y = (_turned(b), _turned(a)) if swap else (a, b)
+        x, y = (_transposed(b), _transposed(a)) if swap else (a, b)
         if lie or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
             key = direct_key(of, target, target.unaligned, _fused(out, a, b))
             return direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
     # Results leave a board's kernel in rows: a few full tiles more cost less than single elements.
     in_rows = not target.unaligned and out._strides[-1] == 1
     swap = not in_rows and _waste(panelled, n, m) < _waste(panelled, m, n)
-    x, y = (_turned(b), _turned(a)) if swap else (a, b)
+    x, y = (_transposed(b), _transposed(a)) if swap else (a, b)
     return packed(backend, panelled, swap, terms, x, y, *_results(swap, out, added), mode)
 
 
-def _near(a: Tensor, b: Tensor) -> bool:
+def _fits_cache(a: Tensor, b: Tensor) -> bool:
     """Whether a CPU reads a where it lies, and b again and again from its caches."""
     depth, columns = b._shape[-2:]
     most = a._storage.backend.target.near_elements * (4 if a._shape[-2] <= FEW_ROWS else 1)
@@ -378,14 +378,14 @@ def _waste(key: GemmKey, m: int, n: int) -> int:
     return -(-m // key.rows) * key.rows * (-(-n // key.columns) * key.columns)
 
 
-def _turned(t: Tensor) -> Tensor:
+def _transposed(t: Tensor) -> Tensor:
     *shape, m, n = t._shape
     *strides, p, q = t._strides
     return t._view((*shape, n, m), (*strides, q, p), t._offset)
 
 
 def _results(swap: bool, out: Tensor, added: Tensor) -> tuple[Tensor, Tensor]:
-    return (_turned(out), _turned(added)) if swap else (out, added)
+    return (_transposed(out), _transposed(added)) if swap else (out, added)
 
 
 def _fused(out: Tensor, a: Tensor, b: Tensor) -> bool:

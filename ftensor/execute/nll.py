@@ -12,7 +12,7 @@ from ..kernels.key import lanes_for
 from ..kernels.select import units_for
 from ..kernels.skeletons.nll import NllGeometry, NllKey
 from .device_traits import spares_double
-from .dispatch import served
+from .dispatch import try_run
 from .indexed import Check, in_range
 from .launch import Launch, Output, Step
 
@@ -42,7 +42,7 @@ def nll(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore
     certain = in_range(target, x._shape[dim], True)
     check = Check(x._storage, (dim,), errors_index.class_bounds, certain)
     args, inputs = (x, target, weight, reduction, ignored), (*operands, check.flag.tensor)
-    results = served(backend, key, _loss, nll, args, inputs, (ignored,))
+    results = try_run(backend, key, _loss, nll, args, inputs, (ignored,))
     if results is None:
         return None
     check.done()
@@ -57,7 +57,7 @@ def nll_input(
     operands = (grad, target, total) if weight is None else (grad, target, total, weight)
     key = ("nll_input", reduction, x._key, *[y._key for y in operands])
     args = (grad, x, target, weight, reduction, ignored, total)
-    results = served(backend, key, _derivative, nll_input, args, operands, (ignored,))
+    results = try_run(backend, key, _derivative, nll_input, args, operands, (ignored,))
     return None if results is None else results[0]
 
 

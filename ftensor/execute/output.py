@@ -53,7 +53,7 @@ def _layout(shape: Ints, of: dtypes.dtype, strides: Ints | None) -> tuple[int, I
     return count * of.itemsize, strides, geometry_key(shape, strides, of), double
 
 
-def ask(like: Tensor, elements: int, of: dtypes.dtype) -> None:
+def check_capacity(like: Tensor, elements: int, of: dtypes.dtype) -> None:
     """OutOfMemoryError where so many elements are more than `like`'s device can have: before work
     is done that leads to them."""
     like._storage.backend.pool.ask(elements * of.itemsize)
@@ -166,7 +166,7 @@ def check_written(op: str, out: Tensor, read: Iterable[Any]) -> None:
     check_overlap(op, out, read)
 
 
-def sized(out: Tensor, shape: Ints, fixed: bool = False, strides: Ints | None = None) -> Tensor:
+def resize_out(out: Tensor, shape: Ints, fixed: bool = False, strides: Ints | None = None) -> Tensor:
     """`out` in the result's shape, with torch's warning where it had elements to lose.
 
     Another shape comes with `strides`, or row-major.
@@ -199,4 +199,4 @@ def out_or_new(
     check_dtype(op, out, of)
     check_place(op, out, like._storage.device)
     check_overlap(op, out, read)
-    return sized(out, shape)
+    return resize_out(out, shape)

@@ -51,14 +51,14 @@ class DerivedTensors:
         return held
 
 
-def keeps(storage: Storage) -> bool:
+def can_cache(storage: Storage) -> bool:
     """Whether something may be kept of a storage: all who write there say so."""
     if storage.nbytes < LEAST or storage.owner is not None or storage.exposed:
         return False
     return not storage.visible
 
 
-def kept_of(storage: Storage) -> DerivedTensors:
+def derived_tensors(storage: Storage) -> DerivedTensors:
     """What is kept of a storage that `keeps`."""
     kept: DerivedTensors | None = storage.derived
     if kept is None:
@@ -66,7 +66,7 @@ def kept_of(storage: Storage) -> DerivedTensors:
     return kept
 
 
-def ready(derived: Derived | None, other: Storage) -> tuple[Tensor, ...] | None:
+def valid_tensors(derived: Derived | None, other: Storage) -> tuple[Tensor, ...] | None:
     """The tensors, where `other` still has the bytes that they were made of; they may be used on
     the current stream."""
     if derived is None or other.derived is None or other.derived.mark is not derived.mark:
@@ -83,7 +83,7 @@ OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
 PACKING = ("conv_pack", "conv_bytes_pack")
 
 
-def packs(launch: Launch) -> bool:
+def has_packing(launch: Launch) -> bool:
     """Whether a launch of `conv_launch.prepare` makes panels."""
     return len(launch.temporaries) > 1
 
@@ -98,16 +98,16 @@ def panels(launch: Launch, call: Hashable, x: Tensor, weight: Tensor, addend: Te
     bias, or the weight in its place. None while the weight is new, or may be written unseen, and
     while launches are noted for other calls than this one."""
     storage, other = weight._storage, addend._storage
-    if not packs(launch) or not keeps(storage) or recorder(storage.backend) is not None:
+    if not has_packing(launch) or not can_cache(storage) or recorder(storage.backend) is not None:
         return None
     if other is not storage and (other.owner is not None or other.exposed or other.visible):
         return None
     steps = _panel_steps(launch)
     key = (tuple([(s.key, s.geometry) for s in steps]), weight._offset, addend._offset)
     at = None if call is None else call_of(call, weight, addend)
-    kept, mark = kept_of(storage), kept_of(other).mark
+    kept, mark = derived_tensors(storage), derived_tensors(other).mark
     entry = kept.entries.get(key)
-    if entry is None or (tensors := ready(entry, other)) is None:
+    if entry is None or (tensors := valid_tensors(entry, other)) is None:
         if key not in kept.entries and at not in kept.entries:
             kept.note(key, None)
             return None
@@ -172,7 +172,7 @@ def _panel_launch(launch: Launch, steps: list[Step]) -> Launch:
     return Launch(tuple([_placed(s, places) for s in steps]), count + 3, tuple(outputs), temporaries=(64,))
 
 
-def without(launch: Launch) -> Launch:
+def without_packing(launch: Launch) -> Launch:
     """A launch that gets its panels behind the other inputs."""
     count = len(launch.temporaries) - 1
     unused = PLANES + count + 1

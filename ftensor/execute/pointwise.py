@@ -14,8 +14,8 @@ from ..dtypes import scalar_dtype
 from ..iterator.shape import broadcast_shapes
 from ..rows.copies import COPY
 from ..rows.op import Op
-from .dispatch import launched
-from .output import check_overlap, check_place, new, sized
+from .dispatch import run_uncached
+from .output import check_overlap, check_place, new, resize_out
 from .prepare import in_order, planned, prepare, through
 
 # What serves ops in the place of our kernels, where it doesn't give NotImplemented: kernels of
@@ -69,7 +69,7 @@ def pointwise(
             shape = broadcast_shapes(*[x._shape for x in tensors])
             if out._shape != shape:  # what is read can't be resized
                 fresh = planned(op, inputs).out_strides
-                sized(out, shape, fixed=any(x is out for x in tensors), strides=fresh)
+                resize_out(out, shape, fixed=any(x is out for x in tensors), strides=fresh)
                 return pointwise(op, inputs, params, out)
     if op in replaced and device.type == "fpga":
         replacement = replaced[op](inputs, params, out)
@@ -79,7 +79,7 @@ def pointwise(
     numbers = [x for x in inputs if type(x) is not Tensor]
     numbers += params
     args = (op, inputs, params, out, inplace)
-    return launched(backend, key, prepare, pointwise, args, tensors, numbers, out)[0]
+    return run_uncached(backend, key, prepare, pointwise, args, tensors, numbers, out)[0]
 
 
 def _first(op: Op, inputs: tuple[Any, ...], out: Tensor | None) -> Tensor:

@@ -13,8 +13,8 @@ from ..kernels.skeletons.compact import CompactKey
 from ..rows.copies import COPY
 from ..rows.op import Op
 from . import output
-from .fallback import on_host
-from .indexed import know_bounds
+from .fallback import run_on_host
+from .indexed import record_bounds
 from .launch import Launch, Step, enqueue
 from .look_up import MissingKernel, look_up
 from .pointwise import pointwise
@@ -38,7 +38,7 @@ def positions(mask: Tensor) -> Tensor:
     backend = mask._storage.backend
     launch = look_up(backend, ("compact", n), _compact, (backend, n))
     if isinstance(launch, MissingKernel):
-        from_host: Tensor = on_host(launch.error, positions, (mask,))
+        from_host: Tensor = run_on_host(launch.error, positions, (mask,))
         return from_host
     units = launch.steps[0].units
     counts = output.new_like(mask, (units,), dtypes.int64)
@@ -48,7 +48,7 @@ def positions(mask: Tensor) -> Tensor:
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(totals)[:-1]])
     backend.upload(counts._storage, 0, starts)
     result = output.new_like(mask, (int(totals.sum()),), dtypes.int64)
-    know_bounds(result, 0, n - 1)
+    record_bounds(result, 0, n - 1)
     if result.numel():
         enqueue(launch, (result, mask, counts), (n, 0))
     return result
@@ -68,7 +68,7 @@ def _of_halves(mask: Tensor) -> Tensor:
     result = output.new_like(mask, (first + second,), dtypes.int64)
     pointwise(COPY, (halves[0],), (), result._view((first,), (1,), 0), True)
     pointwise(COPY, (halves[1],), (), result._view((second,), (1,), first), True)
-    return know_bounds(result, 0, mask.numel() - 1)
+    return record_bounds(result, 0, mask.numel() - 1)
 
 
 def _compact(backend: Backend, n: int) -> Launch:

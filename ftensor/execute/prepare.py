@@ -15,7 +15,7 @@ from ..kernels.key import lanes_for
 from ..rows.op import Op, Promote, dtypes_through, refuses_bare
 from ..runtime.program import built
 from .keys import op_key
-from .launch import Launch, Output, Step, asked
+from .launch import Launch, Output, Step, check_memory
 from .output import as_bits
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def prepare(op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | 
     numbers = common if op.round_numbers and common.compute is compute else compute
     rounded = (numbers,) * (len(inputs) - len(tensors)) + (compute,) * len(params)
     result_of = Output(written, plan.out_shape, plan.out_strides)
-    outputs = asked(backend, result_of) if out is None else (result_of,)
+    outputs = check_memory(backend, result_of) if out is None else (result_of,)
     return Launch(
         steps(op, backend, inputs, out, plan, compute, dtypes),
         1 + len(tensors),

@@ -21,12 +21,12 @@ from ..iterator.shape import (
 )
 from ..rows.op import Reduce
 from . import reduce_stage
-from .copy import into as copied
-from .dispatch import launched
-from .indexed import know_bounds
-from .keys import monoid, partials, results, second
-from .launch import Launch, Output, asked
-from .output import check_dtype, check_place, sized
+from .copy import write_result as copied
+from .dispatch import run_uncached
+from .indexed import record_bounds
+from .keys import monoid, partials, results, second_stage
+from .launch import Launch, Output, check_memory
+from .output import check_dtype, check_place, resize_out
 from .reduce_pieces import in_pieces
 from .reduce_stage import ReduceStage, names_of
 
@@ -72,12 +72,12 @@ def fold(
                 None if out is None else _straight(red, out, of, inputs, dims, keepdim)
                 for out, of in zip(destinations, outs, strict=True)
             ]
-            results = launched(backend, key, prepare, fold, args, inputs, params, targets)
+            results = run_uncached(backend, key, prepare, fold, args, inputs, params, targets)
     if red.arg and results[0].numel():  # where it is, in the elements folded into one
         folded = max(x.numel() for x in inputs) // results[0].numel()
         for t, out, text in zip(results, destinations, red.finish):
             if text.strip() == "i" and t is not out:
-                know_bounds(t, 0, folded - 1)
+                record_bounds(t, 0, folded - 1)
     if into is None:
         return results
     return tuple([x if x is out else copied(red.name, out, x, True) for x, out in zip(results, destinations)])
@@ -91,7 +91,7 @@ def _straight(red: Reduce, out: Tensor, of: dtype, inputs: Sequence[Tensor], dim
         return None
     shape = broadcast_shapes(*[x._shape for x in inputs])
     shape = reduced_shape(shape, normalize_dims(dims, len(shape)), keepdim)
-    sized(out, shape)
+    resize_out(out, shape)
     return out if out._strides == contiguous_strides(shape) else None
 
 
@@ -114,7 +114,7 @@ def prepare(
     plan = plan_reduce(shape, strides, dims, keepdim, reorder=not red.arg)
     operands = len(outs) + len(inputs)
     numbers = (compute.to_real(),) * len(params)
-    outputs = asked(backend, *[Output(of, plan.out_shape, plan.out_strides) for of in outs])
+    outputs = check_memory(backend, *[Output(of, plan.out_shape, plan.out_strides) for of in outs])
     if not numel(plan.out_shape):
         return Launch((), operands, outputs, numbers)
     for d in (compute, *outs):
@@ -152,7 +152,7 @@ def prepare(
         plan.out_shape,
         plan.out_strides,
     )
-    words, final = second(words, final)
+    words, final = second_stage(words, final)
     stage = ReduceStage(red, backend, state, words, [0] * len(fields))
     last = stage.build(from_states, states, final, red.finish, "second", written, between)
     temporaries = tuple([d.itemsize * splits * count for d in states])

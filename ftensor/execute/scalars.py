@@ -17,7 +17,7 @@ from ..dtypes.limits import floating_limits, integer_limits, narrowed, widened
 from ..errors import pointwise as errors_arith
 
 
-class Passed:
+class TracedNumber:
     """Stands for an int, a float or a complex number among the arguments of a function.
 
     It is an instance of that type, and does what the number does; whatever has its value is noted
@@ -38,40 +38,40 @@ class Passed:
         return type(self._value)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(looked_at(self), name)
+        return getattr(read_number(self), name)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(looked_at(self), dtype)
+        return np.array(read_number(self), dtype)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return looked_at(self).__reduce_ex__(protocol)
+        return read_number(self).__reduce_ex__(protocol)
 
     def __copy__(self) -> Any:
-        return looked_at(self)
+        return read_number(self)
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return looked_at(self)
+        return read_number(self)
 
 
-def looked_at(number: Passed) -> Any:
+def read_number(number: TracedNumber) -> Any:
     """The number itself, which decides from now on what is traced."""
     number._read = True
     return number._value
 
 
-def passed(x: Any) -> bool:
+def is_traced_number(x: Any) -> bool:
     """Whether it stands for a number."""
-    return type(x) is Passed
+    return type(x) is TracedNumber
 
 
 def plain(x: Any) -> Any:
     """`x`, or the number that it stands for, which was looked at then."""
-    return looked_at(x) if type(x) is Passed else x
+    return read_number(x) if type(x) is TracedNumber else x
 
 
 def _of_one(of: Callable[..., Any]) -> Any:
-    def method(self: Passed, *args: Any) -> Any:
-        return of(looked_at(self), *[plain(x) for x in args])
+    def method(self: TracedNumber, *args: Any) -> Any:
+        return of(read_number(self), *[plain(x) for x in args])
 
     return method
 
@@ -79,10 +79,10 @@ def _of_one(of: Callable[..., Any]) -> Any:
 def _of_two(of: Callable[..., Any], turned: bool) -> Any:
     """An operator: a tensor beside the number computes it, and is asked itself."""
 
-    def method(self: Passed, other: Any, *more: Any) -> Any:
+    def method(self: TracedNumber, other: Any, *more: Any) -> Any:
         if type(other) is Tensor:
             return NotImplemented
-        mine, other = looked_at(self), plain(other)
+        mine, other = read_number(self), plain(other)
         return of(other, mine) if turned else of(mine, other, *map(plain, more))
 
     return method
@@ -110,12 +110,12 @@ _TWO: dict[str, Callable[..., Any]] = {
     "xor": operator.xor,
 }
 for _name, _of in _ONE.items():
-    setattr(Passed, f"__{_name}__", _of_one(_of))
+    setattr(TracedNumber, f"__{_name}__", _of_one(_of))
 for _name, _of in _TWO.items():
-    setattr(Passed, f"__{_name}__", _of_two(_of, False))
-    setattr(Passed, f"__r{_name}__", _of_two(_of, True))
+    setattr(TracedNumber, f"__{_name}__", _of_two(_of, False))
+    setattr(TracedNumber, f"__r{_name}__", _of_two(_of, True))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(Passed, f"__{_name}__", _of_two(getattr(operator, _name), False))
+    setattr(TracedNumber, f"__{_name}__", _of_two(getattr(operator, _name), False))
 
 
 def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
@@ -145,7 +145,7 @@ def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
 
 def check_values(number: Any, d: dtype) -> None:
     """What `values_of` raises for a number, also for one whose kernel never runs."""
-    if type(number) is Passed:
+    if type(number) is TracedNumber:
         number._fits.append(("", d))
         number = number._value
     values_of(number, d)
@@ -183,7 +183,7 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
     An unsigned type takes negative integers of its width, and no other negative number; a fraction
     is dropped. OverflowError for an integer beyond 64 bits.
     """
-    if type(number) is Passed:
+    if type(number) is TracedNumber:
         number._fits.append((op, d))
         number = number._value
     if type(number) is int:

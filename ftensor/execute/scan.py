@@ -13,7 +13,7 @@ from ..kernels.select import units_for
 from ..kernels.skeletons.scan import COLUMNS, SCANS, SIDE, TILE, ScanGeometry, ScanKey, alone
 from .device_traits import spares_double
 from .dispatch import run
-from .launch import Launch, Output, Step, asked
+from .launch import Launch, Output, Step, check_memory
 
 if TYPE_CHECKING:
     pass
@@ -35,7 +35,7 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     outputs: tuple[Output, ...] = (Output(x._dtype, x._shape, strides),)
     if SCANS[op].place:
         outputs += (Output(dtypes.int64, x._shape, strides),)
-    asked(backend, *outputs)
+    check_memory(backend, *outputs)
     if not numel(x._shape):
         return Launch((), len(outputs) + 1, outputs)
     rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]

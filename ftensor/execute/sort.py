@@ -45,7 +45,7 @@ from ..kernels.skeletons.sort import (
 )
 from ..runtime.program import held
 from .dispatch import never_on_host, run
-from .launch import Launch, Output, Step, asked
+from .launch import Launch, Output, Step, check_memory
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -61,7 +61,7 @@ def is_board(x: Tensor) -> bool:
     return not backend.target.unaligned or backend.images is not None
 
 
-def first_key(x: Tensor, many: int) -> TopkKey | None:
+def topk_key(x: Tensor, many: int) -> TopkKey | None:
     """The kernel of the device's images for so many first elements of rows; None where there is
     none, and on devices that compile what they need."""
     key = TopkKey(x._dtype)
@@ -72,19 +72,19 @@ def first_key(x: Tensor, many: int) -> TopkKey | None:
 def first(x: Tensor, dim: int, many: int, descending: bool) -> tuple[Tensor, ...] | None:
     """The first `many` elements along `dim` of the order that `sort` gives, and their int64 places;
     None where there is no kernel for them."""
-    key = first_key(x, many)
+    key = topk_key(x, many)
     if key is None or not numel(x._shape):
         return None
     call_key, args = ("topk", x._key, dim, many, descending), (key, x, dim, many, descending)
-    return run(x._storage.backend, call_key, prepare_first, never_on_host, args, (x,))
+    return run(x._storage.backend, call_key, prepare_topk, never_on_host, args, (x,))
 
 
-def prepare_first(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool) -> Launch:
+def prepare_topk(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool) -> Launch:
     """The launch: a row is one unit's."""
     backend, sizes = x._storage.backend, list(x._shape)
     sizes[dim] = many
     strides = contiguous_strides(tuple(sizes))
-    outputs = asked(backend, Output(x._dtype, tuple(sizes), strides), Output(dtypes.int64, tuple(sizes), strides))
+    outputs = check_memory(backend, Output(x._dtype, tuple(sizes), strides), Output(dtypes.int64, tuple(sizes), strides))
     shape, read, written = rows_along(x, dim, strides)
     g = TopkGeometry(x._shape[dim], many, descending, x._strides[dim], strides[dim], shape, read, written)
     units = units_for(numel(x._shape), backend.units, backend.target, 1)
@@ -107,7 +107,7 @@ def prepare_on_board(x: Tensor, dim: int, descending: bool) -> Launch:
     """The launch: tiles of rows, and merges of them until a row is one."""
     backend, key = x._storage.backend, SortKey(x._dtype)
     strides = like_strides(x._shape, x._strides)
-    outputs = asked(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
+    outputs = check_memory(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
     if not numel(x._shape):
         return Launch((), 3, outputs)
     shape, read, written = rows_along(x, dim, strides)
@@ -159,7 +159,7 @@ def prepare_radix_sort(x: Tensor, dim: int, descending: bool, places: bool) -> L
     key = radix_key(x._dtype, backend.target, places)
     strides = like_strides(x._shape, x._strides)
     of = (x._dtype, dtypes.int64) if places else (x._dtype,)
-    outputs = asked(backend, *[Output(d, x._shape, strides) for d in of])
+    outputs = check_memory(backend, *[Output(d, x._shape, strides) for d in of])
     if not numel(x._shape):
         return Launch((), len(of) + 1, outputs)
     shape, read, written = rows_along(x, dim, strides)
@@ -246,7 +246,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
         return prepare_radix_sort(x, dim, descending, places=True)
     backend, key = x._storage.backend, SortRowsKey(x._dtype)
     strides = like_strides(x._shape, x._strides)
-    outputs = asked(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
+    outputs = check_memory(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
     if not numel(x._shape):
         return Launch((), 3, outputs)
     shape, read, written = rows_along(x, dim, strides)
@@ -293,7 +293,7 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
     backend, key = x._storage.backend, SortRowsKey(x._dtype, selects=True)
     sizes = tuple([(rank if mode == FIRST else 1) if d == dim else n for d, n in enumerate(x._shape)])
     strides = contiguous_strides(sizes)
-    outputs = asked(backend, Output(x._dtype, sizes, strides), Output(dtypes.int64, sizes, strides))
+    outputs = check_memory(backend, Output(x._dtype, sizes, strides), Output(dtypes.int64, sizes, strides))
     if not numel(sizes):
         return Launch((), 3, outputs)
     shape, read, written = rows_along(x, dim, strides)
@@ -340,7 +340,7 @@ def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bo
     """The launch of one step."""
     backend, key = values._storage.backend, SearchKey(values._dtype)
     inputs = 2 + (sorter is not None)
-    outputs = asked(backend, Output(dtypes.int64, values._shape, contiguous_strides(values._shape)))
+    outputs = check_memory(backend, Output(dtypes.int64, values._shape, contiguous_strides(values._shape)))
     n = numel(values._shape)
     if not n:
         return Launch((), 1 + inputs, outputs)

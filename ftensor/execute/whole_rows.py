@@ -8,7 +8,7 @@ from ..iterator.shape import COUNTED, Ints, contiguous_strides, is_contiguous, n
 from ..kernels.select import units_for
 from ..kernels.skeletons.whole_rows import BEATS, LANES, WholeGeometry, WholeKey
 from ..runtime.program import built
-from .dispatch import served
+from .dispatch import try_run
 from .launch import Launch, Output, Step
 from .scalars import values_of
 from .sort import is_board as on_board
@@ -37,7 +37,7 @@ def _served(
         return None
     args = (op, inputs, ndim, weighted, shifted, eps)
     key = ("whole_rows", op, ndim, weighted, shifted, eps, *[y._key for y in inputs])
-    return served(inputs[0]._storage.backend, key, _prepare, _served, args, inputs)
+    return try_run(inputs[0]._storage.backend, key, _prepare, _served, args, inputs)
 
 
 def _prepare(

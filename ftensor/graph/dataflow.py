@@ -25,14 +25,14 @@ from .ir import DrawnNumber, Graph, GraphTensor, Node, ResultTensor
 from .loop_body import (
     AffineAccess,
     LoopBody,
-    in_one,
+    single_stage_fold,
     in_order,
-    part_of,
+    complex_part,
     part_unit,
-    point_of,
+    loop_body_of,
     size,
     split,
-    stays,
+    is_invariant,
     transformed,
     walks,
 )
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _NO_STAGE = ("complex32", "complex128")
 
 
-class Staging:
+class DataflowBuilder:
     """One graph on its way to a node of stages: which values there are, by where they lie and how.
 
     GraphError, which names the op and its line, for what no stage does: ops that need all their
@@ -54,7 +54,7 @@ class Staging:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.points = [point_in_stages(graph, node) for node in graph.nodes]
+        self.points = [stage_body(graph, node) for node in graph.nodes]
         self.length, self.rows = self._sizes()
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
         self.period = 1  # rows of a block, where operands lie so
@@ -105,11 +105,11 @@ class Staging:
             if isinstance(point.unit, RowTransform) and (why := refusal(self.length, lanes)):
                 raise self._no(point.node, why)
         for p in places:
-            if _kind(p) in WIDE and p.start % (lanes * p.dtype.itemsize):
+            if _layout_kind(p) in WIDE and p.start % (lanes * p.dtype.itemsize):
                 raise self._no(last, f"an operand begins at byte {p.start}, not on a beat")
-            if _kind(p) in (EACH, AGAIN) and self.length % lanes:
+            if _layout_kind(p) in (EACH, AGAIN) and self.length % lanes:
                 raise self._no(last, f"rows of {self.length} in blocks are no whole beats")
-        ports = [Port(p.dtype, _kind(p)) for p in places]
+        ports = [Port(p.dtype, _layout_kind(p)) for p in places]
         count = len(stored)
         key = StagedKey(
             whole.name,
@@ -133,7 +133,7 @@ class Staging:
 
     def _take(self, point: LoopBody) -> None:
         """Add a node's call."""
-        parts = [part_of(p, self.values) for p in point.ins]
+        parts = [complex_part(p, self.values) for p in point.ins]
         if any(parts):
             wholes = zip(point.ins, parts, strict=True)
             point = replace(point, ins=tuple([p if part is None else part.whole for p, part in wholes]))
@@ -168,7 +168,7 @@ class Staging:
                 lies = "it folds across rows, which needs all of them first"
             raise self._no(point.node, lies)
         kinds = candidates[0]
-        places = [_at(p, str(kind)) for p, kind in zip(operands, kinds, strict=True)]
+        places = [_with_layout(p, str(kind)) for p, kind in zip(operands, kinds, strict=True)]
         outs, ins = places[: len(point.outs)], places[len(point.outs) :]
         takes: list[AffineAccess | int] = []
         for p, part in zip(ins, parts, strict=True):
@@ -222,14 +222,14 @@ class Staging:
 
     def _lies(self, p: AffineAccess, over: Sequence[Any], along: Sequence[Any]) -> str | None:
         """How an operand lies in loops over rows and along one; None for another way."""
-        in_line, still = walks(p, along, 1), stays(p, over)
+        in_line, still = walks(p, along, 1), is_invariant(p, over)
         if along and in_line and walks(p, over, self.length) and (over or self.rows == 1):
             return ROWS
         if along and in_line and still:
             return EVERY_ROW
-        if over and stays(p, along) and walks(p, over, 1):
+        if over and is_invariant(p, along) and walks(p, over, 1):
             return OF_ROW
-        if still and stays(p, along):
+        if still and is_invariant(p, along):
             return ONE
         return self._in_blocks(p, over) if along and in_line else None
 
@@ -237,8 +237,8 @@ class Staging:
         """How rows lie that are the same for a block of rows, or for each of its places."""
         for cut in range(1, len(over)):
             outer, inner = over[:cut], over[cut:]
-            each = stays(p, inner) and walks(p, outer, self.length)
-            again = stays(p, outer) and walks(p, inner, self.length)
+            each = is_invariant(p, inner) and walks(p, outer, self.length)
+            again = is_invariant(p, outer) and walks(p, inner, self.length)
             period = numel(tuple([size for _, size, _ in inner]))
             if (each or again) and self.period in (1, period):
                 self.period = period
@@ -261,20 +261,20 @@ class Staging:
     def _known(self, operands: Sequence[AffineAccess], kinds: Sequence[str | None]) -> bool:
         """Whether what was made before lies as a way would have it."""
         pairs = zip(operands, kinds, strict=True)
-        return any(_at(p, str(kind)) in self.values for p, kind in pairs)
+        return any(_with_layout(p, str(kind)) in self.values for p, kind in pairs)
 
     def _stored(self, r: GraphTensor) -> AffineAccess | None:
         """Where a result's value is; None for an argument's memory."""
         if not self.graph.memories[r.memory].own:
             return None
         places = [p for p in self.values if p.memory == r.memory]
-        if not places or _kind(places[0]) not in (ROWS, OF_ROW) or places[0].start:
+        if not places or _layout_kind(places[0]) not in (ROWS, OF_ROW) or places[0].start:
             raise self._no(self.graph.nodes[-1], "a result is neither of rows nor of each")
         return places[0]
 
     def _region(self, p: AffineAccess) -> GraphTensor:
         """An operand as a tensor of the graph."""
-        kind, n, length = _kind(p), self.rows, self.length
+        kind, n, length = _layout_kind(p), self.rows, self.length
         shapes: dict[str, Ints] = {
             ROWS: (n, length),
             OF_ROW: (n,),
@@ -288,11 +288,11 @@ class Staging:
         return GraphTensor(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
 
 
-def point_in_stages(graph: Graph, node: Node) -> LoopBody:
+def stage_body(graph: Graph, node: Node) -> LoopBody:
     """A node as a stage has it. GraphError for one that is none in any graph."""
     if any(isinstance(x, DrawnNumber) for x in node.numbers):
         raise _refusal(graph, node, "it draws random numbers")
-    point = point_of(node) or transformed(node)
+    point = loop_body_of(node) or transformed(node)
     if point is None:
         raise _refusal(graph, node, "it is neither elementwise nor a fold, and needs all first")
     of = {p.dtype for p in (*point.outs, *point.ins)}
@@ -303,7 +303,7 @@ def point_in_stages(graph: Graph, node: Node) -> LoopBody:
         if not graph.memories[p.memory].own:
             why = "it writes to an argument, or to what is held outside"
             raise _refusal(graph, node, why)
-    return in_one(point, STATES) if point.folds else point
+    return single_stage_fold(point, STATES) if point.folds else point
 
 
 def _refusal(graph: Graph, node: Node, why: str) -> errors.GraphError:
@@ -312,12 +312,12 @@ def _refusal(graph: Graph, node: Node, why: str) -> errors.GraphError:
     return error
 
 
-def _kind(p: AffineAccess) -> str:
+def _layout_kind(p: AffineAccess) -> str:
     """How a place that `_at` has made lies."""
     return "".join(map(chr, p.strides))
 
 
-def _at(p: AffineAccess, kind: str) -> AffineAccess:
+def _with_layout(p: AffineAccess, kind: str) -> AffineAccess:
     """A place by how it lies in the rows of all."""
     return p._replace(strides=tuple(map(ord, kind)))
 
@@ -348,7 +348,7 @@ class Segment(NamedTuple):
         return [replace(node, apart=why) for node in self.nodes]
 
 
-class Streams(NamedTuple):
+class DataflowKernels(NamedTuple):
     """The kernels of stages that a graph becomes, and its other ops: each with why it is none."""
 
     keys: tuple[StagedKey, ...]
@@ -371,7 +371,7 @@ class Exported(NamedTuple):
     apart: tuple[str, ...] = ()
 
 
-def in_stages(graph: Graph, backend: Backend) -> Graph:
+def as_dataflow(graph: Graph, backend: Backend) -> Graph:
     """The graph in kernels of stages, where the device's images hold these, or build them when they
     are asked for; else as it is.
 
@@ -383,7 +383,7 @@ def in_stages(graph: Graph, backend: Backend) -> Graph:
     if backend.images is None and (program.offered is None or backend.dialect == "intel"):
         return graph
     nodes: list[Node] = []
-    for piece in pieces(graph):
+    for piece in dataflow_segments(graph):
         held = piece.node is not None and _held(backend, piece.key)
         nodes += [piece.node] if held and piece.node is not None else piece.apart
     return replace(graph, nodes=tuple(nodes))
@@ -394,18 +394,18 @@ def _held(backend: Backend, key: StagedKey) -> bool:
     return asked or program.held(backend, key)
 
 
-def exported(graph: Graph) -> Streams:
+def exported(graph: Graph) -> DataflowKernels:
     """The kernels of stages of a graph, for images.
 
     GraphError for a graph of which no two ops are stages of one, which names the first op that is
     none; for too few rows to tell a row's values from a row, and for FIFOs that no board holds.
     """
-    parts = pieces(graph)
+    parts = dataflow_segments(graph)
     keys, apart = [], []
-    problem = _tried(graph).refused
+    problem = _try_dataflow(graph).refused
     for piece in parts:
         if piece.node is None:
-            apart += [_said(node) for node in piece.apart]
+            apart += [_refusal_text(node) for node in piece.apart]
         elif piece.rows < 2 or piece.rows == piece.key.length:
             few = errors.few_rows(graph.name, piece.rows, piece.key.length)
             problem = problem or few
@@ -419,19 +419,19 @@ def exported(graph: Graph) -> Streams:
         needed, most = Stages(key).fifo_bytes, int(max(b.chip.bram for b in BOARDS) * _BLOCK)
         if needed > most:
             raise errors.too_deep(graph.name, needed, key.length, most)
-    return Streams(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(apart)))
+    return DataflowKernels(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(apart)))
 
 
-def _said(node: Node) -> str:
+def _refusal_text(node: Node) -> str:
     """An op that is a kernel of its own, and why."""
     return f"{node.origin.op} ({node.origin.line}): {node.apart or 'no other op goes with it'}"
 
 
-def pieces(graph: Graph) -> list[Segment]:
+def dataflow_segments(graph: Graph) -> list[Segment]:
     """A graph cut where an op is no stage, in an order that keeps what depends on each other."""
     if not graph.nodes:
         raise errors.no_stages(graph.name)
-    whole = _tried(graph)
+    whole = _try_dataflow(graph)
     if whole.node is not None:
         return [whole]
     nodes, alone = _by_level(graph)
@@ -461,7 +461,7 @@ def _by_level(graph: Graph) -> tuple[list[Node], list[bool]]:
 
 def _is_none(graph: Graph, node: Node) -> bool:
     try:
-        point_in_stages(graph, node)
+        stage_body(graph, node)
     except errors.GraphError:
         return True
     return False
@@ -479,7 +479,7 @@ class _Order:
     def piece(self, begin: int, end: int) -> Segment:
         """As many of these nodes as are stages of one kernel, or the first, which is none."""
         while True:
-            piece = _tried(self._part(begin, end))
+            piece = _try_dataflow(self._part(begin, end))
             if end - begin == 1:
                 return piece._replace(node=None)
             if piece.refused is None:
@@ -501,11 +501,11 @@ class _Order:
         return Graph(self.graph.name, tuple(mine), tuple(memories), results)
 
 
-def _tried(part: Graph) -> Segment:
+def _try_dataflow(part: Graph) -> Segment:
     """A graph as one node of stages, or why it is none."""
     nodes = part.nodes
     try:
-        staging = Staging(part)
+        staging = DataflowBuilder(part)
         node = staging.node()
     except errors.GraphError as error:
         return Segment(nodes, None, 0, error)

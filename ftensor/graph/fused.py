@@ -12,7 +12,7 @@ from ..execute.observe import recorder
 from .jit import Jitted
 from .launch_merging import MOST_ALIKE
 from .lowering import Lowered
-from .signature import add_arguments, add_settings, kinds_of, known, tellers
+from .signature import add_arguments, add_settings, kinds_of, find_specialization, tellers
 from .switch import fusion_enabled
 
 P = ParamSpec("P")
@@ -28,7 +28,7 @@ MANY_GRAPHS = 32
 MOST_REFUSALS = 2
 
 
-class _Parts:
+class _NotTraced:
     """Stands where a call's graph would: it has none yet, or was refused so many times."""
 
     kept_bytes = 1 << 10
@@ -98,11 +98,11 @@ class _Fused(Jitted[..., Any]):
                 return before
             before = None  # it goes when the next is kept
         if before is None:
-            graph = known(backend.launches, signature)
+            graph = find_specialization(backend.launches, signature)
             if graph is not None:
                 return graph
             if self.graphs >= MANY_GRAPHS:
-                backend.launches.keep(signature, _Parts(0))
+                backend.launches.keep(signature, _NotTraced(0))
                 return None
         refusals = 0 if before is None else before.refusals
         if refusals == MOST_REFUSALS:
@@ -112,7 +112,7 @@ class _Fused(Jitted[..., Any]):
         try:
             runnable = self.lower(backend, signature, tensors, args, kwargs)
         except GraphError:
-            backend.launches.keep(signature, _Parts(refusals + 1))
+            backend.launches.keep(signature, _NotTraced(refusals + 1))
             return None
         self.graphs += 1
         return runnable if type(runnable) is Lowered else None
@@ -121,7 +121,7 @@ class _Fused(Jitted[..., Any]):
 ListOrNone = TypeVar("ListOrNone", None, list[Tensor] | None)
 
 
-def listed(function: Callable[P, ListOrNone]) -> Callable[P, ListOrNone]:
+def fused_foreach(function: Callable[P, ListOrNone]) -> Callable[P, ListOrNone]:
     """An op on lists of tensors, as long as the first or empty, that writes to them or gives a
     list: graphs of as many places as one kernel sees to, where kernels are compiled when they are
     needed.

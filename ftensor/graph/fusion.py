@@ -13,20 +13,20 @@ from ..kernels import fused, select
 from ..kernels.element_function import unit_of
 from ..kernels.key import LINEAR, lanes_for
 from ..kernels.skeletons.reduce import FoldGeometry
-from .dataflow import in_stages
+from .dataflow import as_dataflow
 from .fusion_group import (
     MOST_OPERANDS,
     MOST_VALUES,
     ElementCall,
     FusedLoops,
     Program,
-    cluster_of,
-    near,
+    fuse_bodies,
+    row_fits_cache,
     needed,
     program,
 )
 from .ir import Graph, Node
-from .loop_body import AffineAccess, Loop, LoopBody, key_of, point_of, size
+from .loop_body import AffineAccess, Loop, LoopBody, step_key, loop_body_of, size
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -128,8 +128,8 @@ def fold_steps(
         step = _fold_step(rows, fold.node.launch.steps[0], all_, places, [], len(stored), 0)
         return all_, places, [step], ()
     first, last = fold.node.launch.steps
-    cut, whole = (replace(fold, unit=unit_of(key_of(s))) for s in (first, last))
-    states = [AffineAccess(-1 - k, 0, p.dtype, ()) for k, p in enumerate(key_of(first).outs)]
+    cut, whole = (replace(fold, unit=unit_of(step_key(s))) for s in (first, last))
+    states = [AffineAccess(-1 - k, 0, p.dtype, ()) for k, p in enumerate(step_key(first).outs)]
     partial = tuple([p.memory for p in states])
     one = program([*cluster.calls[:at], ElementCall(cut, call.takes, partial)], partial)
     then = ElementCall(whole, tuple(states), call.gives)
@@ -158,7 +158,7 @@ def _fold_step(
     writes = [*states] if states and not outputs else [*places[:outputs]]
     operands = [*writes, *of.inputs]
     own = {p: k for k, p in enumerate(states)}
-    count = len(key_of(step).outs) if outputs else 0
+    count = len(step_key(step).outs) if outputs else 0
     walks = [rows.own(step, count + own[p]) if p in own else _of_stage(rows.place(p), step) for p in operands]
     geometry = rows.geometry(step, walks)
     inner = step.key.skeleton == "reduce_inner"
@@ -174,7 +174,7 @@ def _fold_step(
 
 def _of_stage(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
     """Strides in the loops of a step: what the second of two stages folds is one loop."""
-    words = key_of(step).reduction
+    words = step_key(step).reduction
     if words is None or words.stage != "second":
         return strides
     g = FoldGeometry.unpack(step.geometry)
@@ -182,15 +182,15 @@ def _of_stage(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
     return strides[0], (0,) * count
 
 
-def emitted(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
+def emit_node(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
     """The cluster as one node that stores what was written at these places; None where no kernel
     computes all of that."""
-    node = _emitted(cluster, stored, backend)
+    node = _emit_node(cluster, stored, backend)
     most = MOST_OPERANDS if cluster.folds else fused.MOST_OPERANDS
     return None if node is None or len(node.operands) > most else node
 
 
-def _emitted(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
+def _emit_node(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
     rows = all(p.of_row(cluster.loops) for p in stored)
     folds, wanted = cluster.folds, [cluster.outputs[p] for p in stored]
     if len(folds) > sum(c.point.folds for c in needed(cluster.calls, wanted)):
@@ -202,7 +202,7 @@ def _emitted(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Backe
         return _node(cluster, whole, places, steps)
     if len(folds) == 1 and rows:
         return _node(cluster, *fold_steps(cluster, stored))
-    if not (cluster.passes and all(near(fold) for fold in folds)):
+    if not (cluster.passes and all(row_fits_cache(fold) for fold in folds)):
         return None
     whole = program(cluster.calls, wanted)
     places = [*stored, *whole.inputs]
@@ -267,11 +267,11 @@ class FusionGroup:
         return any(a.meets(b) for a in self.nodes for b in other.nodes)
 
 
-def clustered(graph: Graph, backend: Backend, passes: bool | None = None) -> Graph:
+def fuse_graph(graph: Graph, backend: Backend, passes: bool | None = None) -> Graph:
     """The graph with what can be computed together in one kernel each. `passes`: whether several
     folds of the same rows are, by default where a unit is no single work-item."""
     if not backend.target.unaligned or backend.images is not None:
-        return in_stages(graph, backend)  # a board's kernels are built ahead
+        return as_dataflow(graph, backend)  # a board's kernels are built ahead
     if passes is None:
         passes = backend.target.grid != "stride"
     groups: list[FusionGroup] = []
@@ -299,21 +299,21 @@ def _nodes_of(group: FusionGroup, touched: set[int], backend: Backend) -> list[N
     stored = [p for p in cluster.outputs if p.memory in touched]
     if not stored:
         return []
-    node = emitted(cluster, stored, backend)
+    node = emit_node(cluster, stored, backend)
     if node is not None:
         return [node]
     # With fewer operands, and if that was tried, without folds.
-    apart = _joined(group.nodes, cluster.passes, cluster.most > MOST_OPERANDS)
+    apart = _fuse_nodes(group.nodes, cluster.passes, cluster.most > MOST_OPERANDS)
     if len(apart) == 1:
-        apart = _joined(group.nodes, cluster.passes, False)
+        apart = _fuse_nodes(group.nodes, cluster.passes, False)
     if len(apart) == 1:  # what a kernel is handed more than once counts each time, there alone
         half = len(group.nodes) // 2
         halves = group.nodes[:half], group.nodes[half:]
-        apart = [one for nodes in halves for one in _joined(nodes, cluster.passes, False)]
+        apart = [one for nodes in halves for one in _fuse_nodes(nodes, cluster.passes, False)]
     return _nodes_of_all(apart, touched, backend)
 
 
-def _joined(nodes: Sequence[Node], passes: bool, folds: bool) -> list[FusionGroup]:
+def _fuse_nodes(nodes: Sequence[Node], passes: bool, folds: bool) -> list[FusionGroup]:
     groups: list[FusionGroup] = []
     for node in nodes:
         _join(groups, node, passes, folds, MOST_OPERANDS)
@@ -322,7 +322,7 @@ def _joined(nodes: Sequence[Node], passes: bool, folds: bool) -> list[FusionGrou
 
 def _join(groups: list[FusionGroup], node: Node, passes: bool, folds: bool = True, most: int = MOST_VALUES) -> None:
     """Put a node where it can be computed with others, else behind all."""
-    point = point_of(node)
+    point = loop_body_of(node)
     single = FusionGroup([node], None)
     alone = point is None or (point.folds and not folds)
     if alone or point is None or select.pieces_needed(_plan(point)):
@@ -332,21 +332,21 @@ def _join(groups: list[FusionGroup], node: Node, passes: bool, folds: bool = Tru
     last = before[-1] if before else 0
     # Where all that it needs is there.
     for k in range(len(groups) - 1, last - 1, -1):
-        if _with(groups[k], point, node):
-            _absorb(groups, k, before)
+        if _with_node(groups[k], point, node):
+            _merge_groups(groups, k, before)
             return
     # Or behind all, with what can wait that long.
     for k in before[::-1]:
         group = groups[k]
-        if not any(group.meets(g) for g in groups[k + 1 :]) and _with(group, point, node):
+        if not any(group.meets(g) for g in groups[k + 1 :]) and _with_node(group, point, node):
             groups.append(groups.pop(k))
-            _absorb(groups, len(groups) - 1, [b - (b > k) for b in before if b != k])
+            _merge_groups(groups, len(groups) - 1, [b - (b > k) for b in before if b != k])
             return
     single.cluster = FusedLoops(point if point.folds else None, passes, most).with_point(point)
     groups.append(single)
 
 
-def _with(group: FusionGroup, point: LoopBody, node: Node) -> bool:
+def _with_node(group: FusionGroup, point: LoopBody, node: Node) -> bool:
     """Put a node into a group, if it fits."""
     cluster = group.cluster and group.cluster.with_point(point)
     if not cluster:
@@ -356,7 +356,7 @@ def _with(group: FusionGroup, point: LoopBody, node: Node) -> bool:
     return True
 
 
-def _absorb(groups: list[FusionGroup], at: int, before: Sequence[int]) -> None:
+def _merge_groups(groups: list[FusionGroup], at: int, before: Sequence[int]) -> None:
     """Let a cluster take in those that it follows, where these can wait for it."""
     for k in sorted([b for b in before if b < at], reverse=True):
         group, mine = groups[k], groups[at]
@@ -364,7 +364,7 @@ def _absorb(groups: list[FusionGroup], at: int, before: Sequence[int]) -> None:
             continue
         assert mine.cluster is not None
         points = [*group.cluster.points, *mine.cluster.points]
-        whole = cluster_of(points, mine.cluster.passes, mine.cluster.most)
+        whole = fuse_bodies(points, mine.cluster.passes, mine.cluster.most)
         if whole is not None:
             mine.cluster, mine.nodes = whole, [*group.nodes, *mine.nodes]
             del groups[k]

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from ..dtypes import dtype, int8
-from ..iterator.plan import Same, Split, in_loops, same_elements
+from ..iterator.plan import SharedLoops, Split, split_strides, same_elements
 from ..iterator.shape import Ints, contiguous_strides, numel
 from ..kernels import costs
 from ..kernels.fused import Call, FusedKey, name_of
@@ -89,7 +89,7 @@ class FusedLoops:
         """Take over another cluster's calls, or its own, with their places in other loops."""
 
         def there(p: AffineAccess) -> AffineAccess:
-            return p._replace(strides=in_loops((*p.strides, 0), split))
+            return p._replace(strides=split_strides((*p.strides, 0), split))
 
         self.inputs = [there(p) for p in of.inputs]
         self.outputs = {there(p): k for p, k in of.outputs.items()}
@@ -98,12 +98,12 @@ class FusedLoops:
             for c in of.calls
         ]
 
-    def _go_on(self, same: Same) -> None:
+    def _go_on(self, same: SharedLoops) -> None:
         """Have these loops from now on."""
         self.loops = self._split(same)
         self.splits = tuple([(self.splits[d][0], self.splits[d][1] * step) for d, step in same.first])
 
-    def _split(self, same: Same) -> tuple[Loop, ...]:
+    def _split(self, same: SharedLoops) -> tuple[Loop, ...]:
         sizes = zip(same.shape, same.first, strict=True)
         return tuple([self.loops[d]._replace(size=n) for n, (d, _) in sizes])
 
@@ -116,7 +116,7 @@ class FusedLoops:
             return True
         if point is self.frame:  # its own loops, as far as they have been split
             each = tuple([(k, 1) for k in range(len(self.loops))])
-            return self._fits(point, Same(_shape(self.loops), each, self.splits))
+            return self._fits(point, SharedLoops(_shape(self.loops), each, self.splits))
         if point.folds and not self._alike(point):
             return False
         mine = (*self.outputs, *self.inputs)
@@ -134,7 +134,7 @@ class FusedLoops:
         same = self._as_many(point.loops)
         return same is not None and self._fits(point, same)
 
-    def _as_many(self, loops: Sequence[Loop]) -> Same | None:
+    def _as_many(self, loops: Sequence[Loop]) -> SharedLoops | None:
         """The loops of this cluster and of others with as many elements, or as it has rows, in
         their order."""
         whole = size(loops) == size(self.loops)
@@ -150,10 +150,10 @@ class FusedLoops:
         """Whether a further fold goes over the same rows in the same way."""
         frame = self.frame
         assert frame is not None
-        passes = self.passes and near(frame) and near(point)
+        passes = self.passes and row_fits_cache(frame) and row_fits_cache(point)
         return passes and frame.loops == point.loops and frame.way == point.way
 
-    def _common(self, one: AffineAccess, loops: Sequence[Loop], other: AffineAccess) -> Same | None:
+    def _common(self, one: AffineAccess, loops: Sequence[Loop], other: AffineAccess) -> SharedLoops | None:
         """The loops of this cluster and of others, by an operand that both have."""
         shape, theirs = _shape(self.loops), _shape(loops)
         if self.frame is None or size(loops) == size(self.loops):
@@ -170,7 +170,7 @@ class FusedLoops:
                 sizes = tuple([shape[k] for k, _ in folded])
                 first = tuple([(kept[k], step) for k, step in same.first])
                 nowhere = ((-1, 0),) * len(folded)
-                same = Same(same.shape + sizes, first + tuple(folded), same.second + nowhere)
+                same = SharedLoops(same.shape + sizes, first + tuple(folded), same.second + nowhere)
         if same is None:
             return None
         # The order of the frame's loops stays, and folded ones are not split.
@@ -179,25 +179,25 @@ class FusedLoops:
         first, second = (tuple([split[k] for k in order]) for split in same[1:])
         if any(self.loops[d].whole and n != self.loops[d].size for n, (d, _) in zip(shape, first)):
             return None
-        return Same(shape, first, second)
+        return SharedLoops(shape, first, second)
 
-    def _fits(self, point: LoopBody, same: Same) -> bool:
+    def _fits(self, point: LoopBody, same: SharedLoops) -> bool:
         """Take a point in by these loops, if the order of reads and writes allows it."""
         loops = self._split(same)
 
         def ours(p: AffineAccess) -> AffineAccess:
-            return p._replace(strides=in_loops(p.strides, same.first))
+            return p._replace(strides=split_strides(p.strides, same.first))
 
         def theirs(p: AffineAccess) -> AffineAccess:
-            return p._replace(strides=in_loops((*p.strides, 0), same.second))
+            return p._replace(strides=split_strides((*p.strides, 0), same.second))
 
         outs, ins = [theirs(p) for p in point.outs], [theirs(p) for p in point.ins]
         written = {ours(p): k for p, k in self.outputs.items()}
         read = [ours(p) for p in self.inputs]
         # What the one writes the other must read or write at the same element, or not at all.
-        if any(w != p and _meet(w, p, loops) for w in written for p in (*ins, *outs)):
+        if any(w != p and _may_alias(w, p, loops) for w in written for p in (*ins, *outs)):
             return False
-        if any(w != p and _meet(w, p, loops) for w in outs for p in read):
+        if any(w != p and _may_alias(w, p, loops) for w in outs for p in read):
             return False
         if len({*read, *ins} - written.keys()) + len({*written, *outs}) > self.most:
             return False
@@ -220,7 +220,7 @@ class FusedLoops:
         whose rows are long, what comes before the fold and, of each result, behind it."""
         frame = self.frame
         assert frame is not None
-        if not all(_serves(frame, p) for p in (point, *self.points)):
+        if not all(_lanes_fit(frame, p) for p in (point, *self.points)):
             return False
         # Passes read again what they have read: nothing new is written there, but what a row has
         # one of, which it writes at its end.
@@ -228,7 +228,7 @@ class FusedLoops:
         writes = (*written, *outs)
         if any(p.memory == w.memory and not (p == w and p.single(loops)) for p in read for w in writes):
             return False
-        if self.passes and near(frame):
+        if self.passes and row_fits_cache(frame):
             return True
         if not any(p.folds for p in self.points):
             return True
@@ -247,7 +247,7 @@ class FusedLoops:
         self.outputs.update(zip(outs, gives, strict=True))
 
 
-def cluster_of(points: Sequence[LoopBody], passes: bool, most: int) -> FusedLoops | None:
+def fuse_bodies(points: Sequence[LoopBody], passes: bool, most: int) -> FusedLoops | None:
     """Points as one cluster, of which later ones need earlier ones; None where they can't be."""
     cluster: FusedLoops | None = None
     for point in points:
@@ -266,14 +266,14 @@ def _in_order(split: Sequence[Split]) -> bool:
     return dims == sorted(dims)
 
 
-def _serves(fold: LoopBody, point: LoopBody) -> bool:
+def _lanes_fit(fold: LoopBody, point: LoopBody) -> bool:
     """Whether the lanes of a fold hold what a point computes: pairs come in at most eight."""
     places = (*point.outs, *point.ins)
     pairs = point.unit.compute.is_complex or any(p.dtype.is_complex for p in places)
     return not pairs or fold.node.launch.steps[0].key.lanes <= 8
 
 
-def near(fold: LoopBody) -> bool:
+def row_fits_cache(fold: LoopBody) -> bool:
     """Whether a fold is one of passes: in one stage, of rows that stay near."""
     folded = [loop for loop in fold.loops if loop.folded]
     return fold.stages == 1 and size(folded) * fold.ins[0].dtype.itemsize <= NEAR_BYTES
@@ -283,7 +283,7 @@ def _shape(loops: Sequence[Loop]) -> Ints:
     return tuple([loop.size for loop in loops])
 
 
-def _meet(a: AffineAccess, b: AffineAccess, loops: Sequence[Loop]) -> bool:
+def _may_alias(a: AffineAccess, b: AffineAccess, loops: Sequence[Loop]) -> bool:
     """Whether elements of both may share a byte."""
     return a.memory == b.memory and a.region(loops).meets(b.region(loops))
 

@@ -16,7 +16,7 @@ from .._tensor import Tensor
 from ..runtime.storage import Storage
 
 
-class GivenMemory(Storage):
+class ArgumentStorage(Storage):
     """The memory of an argument, as a trace is given it: the same bytes, told from that memory."""
 
     __slots__ = ("of",)
@@ -43,7 +43,7 @@ class GivenMemory(Storage):
         return self.of.skew
 
 
-class Given:
+class TraceArguments:
     """What a trace gets for a call's arguments; `back` once it is over.
 
     Tuples, lists and dicts with tensors in them are others then. Where one can't be made anew, all
@@ -51,7 +51,7 @@ class Given:
     """
 
     def __init__(self, tensors: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        self._memory: dict[Storage, GivenMemory] = {}
+        self._memory: dict[Storage, ArgumentStorage] = {}
         self._pairs: dict[int, tuple[Tensor, Tensor]] = {}  # (the call's, the trace's), by either's id
         self._containers: list[tuple[Any, Any, list[Any]]] = []  # the call's, the trace's, its parts
         for t in tensors:
@@ -67,7 +67,7 @@ class Given:
         if id(t) not in self._pairs:
             memory = self._memory.get(t._storage)
             if memory is None:
-                memory = self._memory[t._storage] = GivenMemory(t._storage)
+                memory = self._memory[t._storage] = ArgumentStorage(t._storage)
             other = Tensor._make(memory, t._dtype, t._shape, t._strides, t._offset)
             self._pairs[id(t)] = self._pairs[id(other)] = t, other
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..runtime.storage import Storage
 
 
-class Start(NamedTuple):
+class OffsetGuard(NamedTuple):
     """Where an argument began at the trace, as far as that was read: modulo `multiple` bytes, or
     (0) exactly, with the size of its memory."""
 
@@ -31,7 +31,7 @@ class Start(NamedTuple):
     found: tuple[int, ...]
 
     @classmethod
-    def of(cls, argument: int, t: Tensor, multiple: int) -> Start:
+    def of(cls, argument: int, t: Tensor, multiple: int) -> OffsetGuard:
         """That of a tensor."""
         return cls(argument, multiple, _start(t, multiple))
 
@@ -43,7 +43,7 @@ def _start(t: Tensor, multiple: int) -> tuple[int, ...]:
     return start % multiple, storage.skew % multiple
 
 
-class HeldMemory:
+class CapturedStorage:
     """Memory that a function found outside its arguments. The graph keeps it where nobody else does
     (`own`); else it is there as long as it is for others, and then `gone` is called."""
 
@@ -73,12 +73,12 @@ class HeldMemory:
 _new = object.__new__
 
 
-def held_by(graph: Graph, gone: Callable[[Any], object]) -> dict[int, HeldMemory]:
+def captured_storage(graph: Graph, gone: Callable[[Any], object]) -> dict[int, CapturedStorage]:
     """What a graph's function found outside, by the number of the memory."""
     probe: Any = GraphBuffer(0, None, held=cast("Storage", object()))
     alone = sys.getrefcount(probe.held)
     return {
-        k: HeldMemory(m.held, sys.getrefcount(m.held) <= alone, gone)
+        k: CapturedStorage(m.held, sys.getrefcount(m.held) <= alone, gone)
         for k, m in enumerate(graph.memories)
         if m.held is not None
     }
@@ -96,9 +96,9 @@ class Guards:
         self,
         arguments: Sequence[int],
         written: Sequence[int],
-        held: Sequence[HeldMemory],
+        held: Sequence[CapturedStorage],
         held_written: Sequence[int],
-        starts: Sequence[Start],
+        starts: Sequence[OffsetGuard],
         seen: Iterable[Storage],
         gone: Callable[[], object],
     ) -> None:
@@ -159,7 +159,7 @@ class Guards:
         return not any(_overlap(a, b) for a in written for b in (*arguments, *held))
 
 
-def found_by(function: Any) -> Iterator[Storage]:
+def closure_storage(function: Any) -> Iterator[Storage]:
     """The memory of tensors that a function has names for, or the parts of what it has names for."""
     function = getattr(function, "__func__", function)
     codes = [getattr(function, "__code__", None)]

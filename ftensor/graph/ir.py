@@ -14,7 +14,7 @@ from ..runtime.pool import size_class
 if TYPE_CHECKING:
     from ..execute.launch import Launch
     from ..runtime.storage import Storage
-    from .guards import Start
+    from .guards import OffsetGuard
 
 
 class GraphTensor(NamedTuple):
@@ -176,7 +176,7 @@ class Graph:
     result: Any  # the function's, with a ResultTensor for each tensor
     draws: tuple[Draw, ...] = ()
     checks: tuple[CheckedIndices, ...] = ()
-    starts: tuple[Start, ...] = ()  # of arguments, as far as they were read
+    starts: tuple[OffsetGuard, ...] = ()  # of arguments, as far as they were read
 
     @property
     def result_tensors(self) -> list[ResultTensor]:
@@ -199,7 +199,7 @@ def leaves(result: Any) -> list[ResultTensor]:
     return []
 
 
-def put_together(result: Any, tensors: Sequence[Tensor]) -> Any:
+def unflatten(result: Any, tensors: Sequence[Tensor]) -> Any:
     """A result with tensors in the places of its ResultTensors, in the order of `leaves`."""
     left = iter(tensors)
 
@@ -218,7 +218,7 @@ def put_together(result: Any, tensors: Sequence[Tensor]) -> Any:
     return built(result)
 
 
-def slots(needs: Sequence[tuple[int, int, int]]) -> tuple[list[int], list[int]]:
+def assign_slots(needs: Sequence[tuple[int, int, int]]) -> tuple[list[int], list[int]]:
     """(bytes of each slot, the slot of each need): a need is (bytes, first step, last step).
 
     A slot serves one need after another, as long as no request is less than half of it: the best

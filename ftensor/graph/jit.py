@@ -15,19 +15,19 @@ from ..errors import KernelNotBuilt
 from ..errors import graph as errors
 from ..execute.look_up import MissingKernel
 from ..execute.observe import recorder
-from ..execute.scalars import Passed
+from ..execute.scalars import TracedNumber
 from ..kernels.skeleton import skeleton_of
 from ..runtime.call_site import levels_to_user
-from .dataflow import Exported, Streams, exported
-from .fusion import clustered
-from .given import Given
-from .guards import found_by
+from .dataflow import Exported, DataflowKernels, exported
+from .fusion import fuse_graph
+from .given import TraceArguments
+from .guards import closure_storage
 from .ir import Graph
-from .lowering import Lowered, lowered
+from .lowering import Lowered, lower_graph
 from .report import report, svg
-from .signature import Passing, add_arguments, add_place, keep, known, owners_of
+from .signature import NumberTracing, add_arguments, add_environment, cache_graph, find_specialization, owners_of
 from .switch import fusion_enabled
-from .trace import pruned, traced
+from .trace import eliminate_dead_nodes, trace_graph
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -70,8 +70,8 @@ def _parts(name: str, x: Any) -> Iterator[tuple[str, tuple[type, Any]]]:
     elif isinstance(x, dict):
         for key, part in x.items():
             yield from _parts(f"{name}[{key!r}]", part)
-    elif type(x) is Passed and not x._read:
-        yield name, (Passed, "")  # an argument of the graph
+    elif type(x) is TracedNumber and not x._read:
+        yield name, (TracedNumber, "")  # an argument of the graph
     else:
         yield name, (x.__class__, repr(x))
 
@@ -80,7 +80,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # Writes the files of an exported graph under a name: set by the layer that writes kernels' sources.
-writers: list[Callable[[Streams, str], Exported]] = []
+writers: list[Callable[[DataflowKernels, str], Exported]] = []
 
 
 def jit(function: Callable[P, R]) -> Jitted[P, R]:
@@ -147,7 +147,7 @@ class Jitted(Generic[P, R]):
 
     def whole(self, backend: Backend, key: list[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
         """The signature of a call: what `signature` gave, and what else a trace follows."""
-        add_place(backend, tensors, key)
+        add_environment(backend, tensors, key)
         return tuple(key)
 
     def guarded(
@@ -173,7 +173,7 @@ class Jitted(Generic[P, R]):
         its kernels: the calls themselves find out which the host is asked for."""
         if not fusion_enabled():
             return None
-        graph = known(backend.launches, signature)
+        graph = find_specialization(backend.launches, signature)
         if graph is not None:
             return graph
         missed, images = (MissingKernel, signature), backend.images
@@ -192,9 +192,9 @@ class Jitted(Generic[P, R]):
     ) -> Lowered:
         """The graph of a call whose signature is new; KernelNotBuilt where the images lack one of
         its kernels."""
-        given = Given(tensors, args, kwargs)
+        given = TraceArguments(tensors, args, kwargs)
         try:
-            passing = Passing(given.args, given.kwargs, signature)
+            passing = NumberTracing(given.args, given.kwargs, signature)
             graph = self._passed(backend, given.tensors, passing) if passing.numbers else None
             free = None if graph is None else passing.free
             graph = graph or self._traced(backend, given.tensors, given.args, given.kwargs)
@@ -205,12 +205,12 @@ class Jitted(Generic[P, R]):
             many = self._traces.many(_named(self._function, *passed))
             if many is not None:
                 errors.warn_many_traces(self.name, MANY_TRACES, many, levels_to_user())
-        graph = clustered(pruned(graph), backend)
-        owners, seen = [self, *owners_of(signature)], set(found_by(self._function))
-        runnable = lowered(graph, backend, tensors, free, self.series, owners, seen)
-        return keep(backend.launches, signature, runnable)
+        graph = fuse_graph(eliminate_dead_nodes(graph), backend)
+        owners, seen = [self, *owners_of(signature)], set(closure_storage(self._function))
+        runnable = lower_graph(graph, backend, tensors, free, self.series, owners, seen)
+        return cache_graph(backend.launches, signature, runnable)
 
-    def _passed(self, backend: Backend, tensors: Sequence[Tensor], passing: Passing) -> Graph | None:
+    def _passed(self, backend: Backend, tensors: Sequence[Tensor], passing: NumberTracing) -> Graph | None:
         """The graph of a call to which numbers are passed as such; None where it takes the numbers
         themselves, as something was raised for them, or they are kept."""
         try:
@@ -230,7 +230,7 @@ class Jitted(Generic[P, R]):
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
         graph = self._once(backend, tensors, args, kwargs)
-        return Planned(clustered(pruned(graph), backend))
+        return Planned(fuse_graph(eliminate_dead_nodes(graph), backend))
 
     def export(self, name: str, /, *args: P.args, **kwargs: P.kwargs) -> Exported:
         """Write what such a call computes as one kernel of stages, for an image: NAME.json, the
@@ -252,18 +252,18 @@ class Jitted(Generic[P, R]):
         backend = tensors[0]._storage.backend if tensors else default_backend()
         with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared):
             graph = self._once(backend, tensors, args, kwargs)
-        return writers[0](exported(pruned(graph)), name)
+        return writers[0](exported(eliminate_dead_nodes(graph)), name)
 
     def _once(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
         """A graph that nobody runs."""
-        given = Given(tensors, args, kwargs)
+        given = TraceArguments(tensors, args, kwargs)
         try:
             return self._traced(backend, given.tensors, given.args, given.kwargs)
         finally:
             given.back()
 
     def _traced(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
-        return traced(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
+        return trace_graph(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class _Group:
         return max(s.units for s in self.steps)
 
 
-class InSeries:
+class LaunchMerger:
     """The steps of a launch of so many operands: `temporaries` are the bytes of what it has
     besides, which grow where units have copies; `whose` tells operands that share memory; `numbers`
     are what kernels get, to which those of steps that were not neighbours are added once more, and
@@ -97,7 +97,7 @@ class InSeries:
         """Which of a group's steps and this one all units would run; None where it is none of
         them."""
         steps = [*group.steps, step]
-        if len(steps) > (MOST_ALIKE if _alike(steps) else MOST_MEMBERS):
+        if len(steps) > (MOST_ALIKE if _same_kernel(steps) else MOST_MEMBERS):
             return None
         if any(s.key.skeleton not in SERVED or s.work is None for s in steps):
             return None
@@ -169,7 +169,7 @@ class InSeries:
         table = series_geometry([s.units for s in steps], sizes, parts, wide)
         offsets_of = list(starts)
         ranges = [_range(s.numbers) for s in steps if s.numbers is not False]
-        shared = _alike(steps) and len({self._numbers_key(*part) for part in ranges}) == 1
+        shared = _same_kernel(steps) and len({self._numbers_key(*part) for part in ranges}) == 1
         works = [s.work or 0 for s in steps]  # the calling thread waits as long as for each
         return Step(
             SeriesKey(tuple(members), tuple(copied), shared),
@@ -179,7 +179,7 @@ class InSeries:
             tuple([more for _, more in offsets_of]),
             numbers=self._numbers_of(ranges[:1] if shared else ranges),
             geometry=table,
-            work=sum(works) if _alike(steps) else max(works),
+            work=sum(works) if _same_kernel(steps) else max(works),
         )
 
     def _numbers_key(self, begin: int, end: int) -> tuple[Any, ...]:
@@ -201,7 +201,7 @@ class InSeries:
         return each[0][0], each[-1][1]
 
 
-def _alike(steps: Sequence[Step]) -> bool:
+def _same_kernel(steps: Sequence[Step]) -> bool:
     """Whether they are one kernel, on other operands."""
     return all(s.key == steps[0].key for s in steps)
 

@@ -73,7 +73,7 @@ class LoopBody:
     def way(self) -> tuple[Any, ...]:
         """How a fold goes over its rows: lanes, units, and how rows are cut."""
         step, g = self.node.launch.steps[0], self.geometry
-        words = key_of(step).reduction
+        words = step_key(step).reduction
         assert g is not None and words is not None
         cut = (g.items, g.inner, g.chunk, g.chunks, g.work, g.kept_shape, g.shape)
         return step.key.skeleton, step.key.lanes, words.vectors, step.units, *cut
@@ -84,7 +84,7 @@ class LoopBody:
         return len(self.node.launch.steps)
 
 
-def point_of(node: Node) -> LoopBody | None:
+def loop_body_of(node: Node) -> LoopBody | None:
     """A node as elements of one nest of loops; None where it is more than that."""
     launch = node.launch
     key = launch.steps[0].key
@@ -111,7 +111,7 @@ def _elements(node: Node, key: KernelKey) -> LoopBody | None:
     sizes, steps = coalesce(shape, strides, range(len(shape)))
     if sizes == (1,):
         sizes, steps = (), ((),) * len(strides)
-    places = [_place(r, port.dtype, s) for port, r, s in zip(ports, node.operands, steps, strict=True)]
+    places = [_access(r, port.dtype, s) for port, r, s in zip(ports, node.operands, steps, strict=True)]
     count = len(key.outs)
     return LoopBody(
         node,
@@ -140,17 +140,17 @@ def _fold(node: Node, key: KernelKey) -> LoopBody | None:
     used = [k for k, loop in enumerate(loops) if loop.size != 1]
     if not any(loops[k].folded for k in used):
         return None
-    strides = [_walked(g, inner, fields + k) for k in range(len(key.ins))]
+    strides = [_access_strides(g, inner, fields + k) for k in range(len(key.ins))]
     last = node.launch.steps[-1]
     of = FoldGeometry.unpack(last.geometry) if last is not step else g
-    if last is not step and _kept(of, key_of(last)) != _kept(g, key):
+    if last is not step and _kept(of, step_key(last)) != _kept(g, key):
         return None
     kept = sum(not loop.folded for loop in loops)
-    walked = [_walked(of, last.key.skeleton == "reduce_inner", k) for k in range(outs)]
+    walked = [_access_strides(of, last.key.skeleton == "reduce_inner", k) for k in range(outs)]
     written = [(*s[:kept], *(0,) * (len(loops) - kept)) for s in walked]
-    dtypes = [p.dtype for p in key_of(last).outs] + [p.dtype for p in key.ins]
+    dtypes = [p.dtype for p in step_key(last).outs] + [p.dtype for p in key.ins]
     places = [
-        _place(r, d, [s[k] for k in used]) for r, d, s in zip(node.operands, dtypes, [*written, *strides], strict=True)
+        _access(r, d, [s[k] for k in used]) for r, d, s in zip(node.operands, dtypes, [*written, *strides], strict=True)
     ]
     return LoopBody(
         node,
@@ -168,26 +168,26 @@ def _kept(g: FoldGeometry, key: KernelKey) -> Ints:
     return g.kept_shape if key.skeleton == "reduce_inner" else (*g.kept_shape, g.inner)
 
 
-def _walked(g: FoldGeometry, inner: bool, k: int) -> Ints:
+def _access_strides(g: FoldGeometry, inner: bool, k: int) -> Ints:
     """Operand k's strides in the kept loops, then in those that are folded."""
     if inner:
         return (*g.kept_strides[k], *g.strides[k], g.steps[k])
     return (*g.kept_strides[k], g.steps[k], *g.strides[k])
 
 
-def _place(r: GraphTensor, of: dtype, strides: Sequence[int]) -> AffineAccess:
+def _access(r: GraphTensor, of: dtype, strides: Sequence[int]) -> AffineAccess:
     return AffineAccess(r.memory, r.offset * r.dtype.itemsize, of, tuple(strides))
 
 
-def key_of(step: Step) -> KernelKey:
+def step_key(step: Step) -> KernelKey:
     """The key of a step of a point."""
     assert isinstance(step.key, KernelKey), step.key
     return step.key
 
 
-def in_one(point: LoopBody, states: int) -> LoopBody:
+def single_stage_fold(point: LoopBody, states: int) -> LoopBody:
     """A fold in one go, of so many states side by side, whatever kernel it was traced with."""
-    last, unit = key_of(point.node.launch.steps[-1]), point.unit
+    last, unit = step_key(point.node.launch.steps[-1]), point.unit
     reduction = unit.reduction
     assert reduction is not None
     if len(point.node.launch.steps) > 1:
@@ -213,7 +213,7 @@ class ComplexPart(NamedTuple):
 PARTS = {"re": "real", "im": "imag"}
 
 
-def part_of(p: AffineAccess, places: Iterable[AffineAccess]) -> ComplexPart | None:
+def complex_part(p: AffineAccess, places: Iterable[AffineAccess]) -> ComplexPart | None:
     """What real numbers are a part of, where complex ones were made in their memory."""
     for q in places:
         if q.memory == p.memory and q.dtype.is_complex and q.dtype.to_real() is p.dtype:
@@ -264,12 +264,12 @@ def walks(p: AffineAccess, loops: Sequence[Any], unit: int) -> bool:
     return True
 
 
-def stays(p: AffineAccess, loops: Sequence[Any]) -> bool:
+def is_invariant(p: AffineAccess, loops: Sequence[Any]) -> bool:
     """Whether a place is the same in such loops."""
     return not any(p.strides[k] for k, size, _ in loops if size > 1)
 
 
-class Done(NamedTuple):
+class RowTransformCall(NamedTuple):
     """What a launch of a transform does: of how many numbers, and whether the inverse one."""
 
     length: int
@@ -302,14 +302,14 @@ def transformed(node: Node) -> LoopBody | None:
     return LoopBody(node, unit, loops, (places[0],), (places[1],), numbers, (unit.passed,) * len(numbers))
 
 
-def _done(node: Node) -> Done | None:
+def _done(node: Node) -> RowTransformCall | None:
     """What its kernels' geometries say: of a kernel of stages, or of one for any length, in one
     part or two."""
     steps = node.launch.steps
     if isinstance(steps[0].key, FftStreamKey):
         of = FftStreamGeometry.unpack(steps[0].geometry)
         along = of.read[0] == of.written[0] == 1
-        return Done(of.come, bool(of.ends & SWAP_IN)) if along else None
+        return RowTransformCall(of.come, bool(of.ends & SWAP_IN)) if along else None
     if not isinstance(steps[0].key, FftKey):
         return None
     geometries = [FftGeometry.unpack(step.geometry) for step in steps]
@@ -322,4 +322,4 @@ def _done(node: Node) -> Done | None:
     along = len(stages) == 2 or first.read.step == last.written.step == 2
     length = numel(tuple([stage.n for stage in stages]))
     whole = first.read.size == first.n
-    return Done(length, bool(first.ends & SWAP_IN)) if along and whole else None
+    return RowTransformCall(length, bool(first.ends & SWAP_IN)) if along and whole else None

@@ -9,15 +9,15 @@ from weakref import ref
 
 from .._tensor import Tensor
 from ..dtypes import dtype, uint8
-from ..execute.indexed import within
+from ..execute.indexed import bounds_in_range
 from ..execute.launch import Launch, Output, Step, enqueue
 from ..execute.look_up import bound_to
 from ..execute.scalars import values_of
 from ..iterator.shape import Ints, is_dense, numel
-from .guards import Guards, HeldMemory, held_by
-from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, put_together, slots
-from .launch_merging import InSeries
-from .signature import Free, number_at
+from .guards import Guards, CapturedStorage, captured_storage
+from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, unflatten, assign_slots
+from .launch_merging import LaunchMerger
+from .signature import FreeNumbers, number_at
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 IN_SERIES = 1 << 24
 
 
-def lowered(
+def lower_graph(
     graph: Graph,
     backend: Backend,
     tensors: Sequence[Tensor],
-    free: Free | None = None,
+    free: FreeNumbers | None = None,
     series: bool = False,
     owners: Sequence[Any] = (),
     seen: Set[Storage] = frozenset(),
@@ -48,7 +48,7 @@ class _Lowering:
     """One graph on its way."""
 
     def __init__(
-        self, graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None, series: bool
+        self, graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: FreeNumbers | None, series: bool
     ) -> None:
         self.graph, self.backend, self.tensors, self.free = graph, backend, tensors, free
         self.series = series and backend.target.processor
@@ -77,14 +77,14 @@ class _Lowering:
         graph, memories = self.graph, self.graph.memories
         outputs = [self._output(m) for m in self.outputs]
         lost = self.backend.launches.lost
-        found = held_by(graph, lost)
+        found = captured_storage(graph, lost)
         held = [found[m] for m in self.held]
         launch = None
         if graph.nodes or outputs:
             if not (self.arguments or held):  # a launch is where an input is
                 storage = self.backend.allocate_lasting(1)
                 storage.device = next(m.device for m in memories if m.device is not None)
-                held.append(HeldMemory(storage, True, lost))
+                held.append(CapturedStorage(storage, True, lost))
             launch = self._launch(outputs, len(self.arguments) + len(self.seen) + len(held))
             launch.bind(bound_to(self.backend, launch.steps))
         parts = [self._part(f, outputs, found) for f in graph.result_tensors]
@@ -127,7 +127,7 @@ class _Lowering:
                 return Output(r.dtype, r.shape, r.strides)
         return Output(uint8, (nbytes,), (1,))
 
-    def _part(self, f: ResultTensor, outputs: Sequence[Output], found: Mapping[int, HeldMemory]) -> int | ResultMaker:
+    def _part(self, f: ResultTensor, outputs: Sequence[Output], found: Mapping[int, CapturedStorage]) -> int | ResultMaker:
         """What gives a tensor of the result; an output's number for that as it is."""
         r, m = f.region, self.graph.memories[f.region.memory]
         which, held = f.argument, found.get(r.memory)
@@ -165,7 +165,7 @@ class _Lowering:
         self.series &= sum(nbytes for nbytes, _, _ in needs) <= IN_SERIES
         if self.series:  # who shares memory has to wait
             needs = [(nbytes, 0, len(nodes)) for nbytes, _, _ in needs]
-        sizes, slot = slots(needs)
+        sizes, slot = assign_slots(needs)
         for k, m in enumerate(self.own):
             self.place[m] = count + slot[k]
         steps: list[Step] = []
@@ -175,7 +175,7 @@ class _Lowering:
             steps += self._steps(n, operands)
         if self.series and not self.drawn:
             memories = [m[0] if isinstance(m, tuple) else m for m in whose]
-            steps = InSeries(self.backend, count, sizes, memories, self.numbers, self.free_numbers.values()).merged(
+            steps = LaunchMerger(self.backend, count, sizes, memories, self.numbers, self.free_numbers.values()).merged(
                 steps
             )
         return Launch(
@@ -262,18 +262,18 @@ class Lowered:
     launch: Launch | None  # None where there is nothing to do
     arguments: Ints  # which of the call's tensors kernels get
     seen: tuple[tuple[int, dtype], ...]  # of these, as another dtype
-    held: tuple[HeldMemory, ...]  # and what the function found elsewhere
+    held: tuple[CapturedStorage, ...]  # and what the function found elsewhere
     numbers: tuple[Any, ...]
     drawn: tuple[tuple[int, dtype, DrawnNumber], ...]  # the places of those that are drawn
     written: Ints  # which of the call's tensors are written
-    changed: tuple[HeldMemory, ...]  # and of what the function found elsewhere
+    changed: tuple[CapturedStorage, ...]  # and of what the function found elsewhere
     # What gives each tensor of the result; a number: that output as it is.
     parts: tuple[int | ResultMaker, ...]
     guards: Guards | None  # None where the signature holds all that was taken for granted
     owners: tuple[ref[Any], ...]  # without whom no call finds it
     # Which of a call's numbers may be others: where each lies in a signature, what it is rounded
     # to, and its places among the kernels' numbers.
-    free: Free | None = None
+    free: FreeNumbers | None = None
     free_numbers: tuple[tuple[int, dtype | None, Ints], ...] = ()
     anew: bool = False  # whether each call tells them; else they are those of the traced call
     # Called with a call's tensors, of which those that are written may be, and its signature.
@@ -362,7 +362,7 @@ class Lowered:
                 self._check(tensors)
         parts = [outputs[p] if isinstance(p, int) else p(outputs, tensors) for p in self.parts]
         result = self.graph.result
-        return parts[0] if isinstance(result, ResultTensor) else put_together(result, parts)
+        return parts[0] if isinstance(result, ResultTensor) else unflatten(result, parts)
 
     def _enqueued(self, inputs: Sequence[Tensor], numbers: Sequence[Any]) -> tuple[Tensor, ...]:
         """As `launch.call`, by the door."""
@@ -405,7 +405,7 @@ class Lowered:
         """Whether a call's indices are known to be right."""
         for r, size, strict in check.indices:
             k = self.graph.memories[r.memory].argument
-            if k is None or not within(tensors[k]._storage.bounds, r.dtype, size, strict):
+            if k is None or not bounds_in_range(tensors[k]._storage.bounds, r.dtype, size, strict):
                 return False
         return bool(check.indices)
 

@@ -11,7 +11,7 @@ from .. import picture
 from ..kernels.skeleton import skeleton_of
 from ..terminal import counted, size, table
 from .ir import Graph, GraphTensor, Node
-from .loop_body import point_of
+from .loop_body import loop_body_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def _apart(node: Node) -> str:
     """Why a node is a kernel of its own."""
     if node.parts or node.apart:
         return node.apart
-    point = point_of(node)
+    point = loop_body_of(node)
     if point is None:
         return "neither elementwise nor a fold"
     if point.stages > 1:

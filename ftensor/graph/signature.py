@@ -15,7 +15,7 @@ from .._tensor import Tensor
 from ..dtypes import dtype, get_default_dtype
 from ..errors import graph as errors
 from ..execute.indexed import get_index_check
-from ..execute.scalars import Passed, check_fits, values_of
+from ..execute.scalars import TracedNumber, check_fits, values_of
 from ..iterator.shape import Ints
 from .ir import FreeNumber, Graph
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Values that equal none of another type; 1, True and 1.0 are equal.
 ALONE = {str, type(None), type(Ellipsis), dtype}
-NUMBERS = {bool, bytes, Passed}
+NUMBERS = {bool, bytes, TracedNumber}
 KEYWORDS = object()  # a name is no argument
 FLOAT, INT, COMPLEX = object(), object(), object()  # before a number of that type
 MARKS: dict[type, object] = {float: FLOAT, int: INT, complex: COMPLEX}
@@ -74,14 +74,14 @@ def _add(who: str, name: str, values: Iterable[Any], key: list[Any], tensors: li
         elif kind is complex:
             key += (COMPLEX, repr(x))  # -0.0 and nan of either part
         else:
-            key += (kind, *_told(who, name, x))
+            key += (kind, *_value_key(who, name, x))
 
 
-def _told(who: str, name: str, x: Any) -> tuple[Any, ...]:
+def _value_key(who: str, name: str, x: Any) -> tuple[Any, ...]:
     """What tells a value from others. Nothing that is found here keeps an object alive that is
     equal to itself alone."""
     if type(x) is MethodType:
-        return *_told(who, name, x.__self__), *_told(who, name, x.__func__)
+        return *_value_key(who, name, x.__self__), *_value_key(who, name, x.__func__)
     try:
         hash(x)
     except TypeError:
@@ -112,7 +112,7 @@ def number_at(key: Sequence[Any], place: int) -> Any:
     return x if type(x) is not str else complex(x) if key[place - 1] is COMPLEX else float(x)
 
 
-def add_place(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> None:
+def add_environment(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> None:
     """Add what else a graph depends on: devices, memory that is shared, what a program has set."""
     key += (get_default_dtype(), get_index_check(), device_token())
     if not tensors:
@@ -162,19 +162,19 @@ def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kinds:
     return tuple(map(type, args))
 
 
-class Tellers(dict[Kinds, Teller]):
+class SignatureFunctions(dict[Kinds, Teller]):
     """By the types of all arguments, the function for them."""
 
     def __missing__(self, kinds: Kinds) -> Teller:
         names = [k for k in kinds if type(k) is str]
         placed = len(kinds) - 2 * len(names)
-        teller = _written([*kinds[:placed], *kinds[placed + len(names) :]], placed, names)
+        teller = _compile_signature([*kinds[:placed], *kinds[placed + len(names) :]], placed, names)
         if len(self) < _MOST_KINDS:
             self[kinds] = teller
         return teller
 
 
-tellers = Tellers()
+tellers = SignatureFunctions()
 
 
 def _unknown(mark: Any, args: Sequence[Any]) -> None:
@@ -191,7 +191,7 @@ def _ints(sizes: tuple[Any, ...]) -> list[Any] | None:
     return said
 
 
-def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
+def _compile_signature(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
     """The function for arguments of these types, the first `placed` by their place."""
     tensors = [k for k, kind in enumerate(kinds) if kind is Tensor]
     sizes = [k for k, kind in enumerate(kinds) if kind is tuple]
@@ -235,7 +235,7 @@ _FAMILY, _FREE = object(), object()
 _NUMBERS = {int, float, complex}
 
 
-class Free(NamedTuple):
+class FreeNumbers(NamedTuple):
     """The free numbers of a graph: their places in a signature, and what they must fit: (place, op,
     dtype); without an op they are rounded to that."""
 
@@ -256,12 +256,12 @@ class Free(NamedTuple):
         return True
 
 
-class Passing:
+class NumberTracing:
     """The arguments of a call with a Passed for each number in them: in tuples, lists and dicts,
     which are others then. A slice's numbers, and those in containers of other types, are not."""
 
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Sequence[Any]) -> None:
-        self.numbers: list[Passed] = []
+        self.numbers: list[TracedNumber] = []
         self._places = iter(number_places(key))
         self._containers: list[tuple[Any, list[Any]]] = []  # that can change, with their parts
         self.args = tuple([self._with(x) for x in args])
@@ -274,7 +274,7 @@ class Passing:
             place = next(self._places)
             if plain:
                 return x
-            self.numbers.append(Passed(x, place))
+            self.numbers.append(TracedNumber(x, place))
             return self.numbers[-1]
         if isinstance(x, (tuple, list)):
             named = kind.__base__ is tuple and hasattr(kind, "_make")
@@ -311,17 +311,17 @@ class Passing:
         """The graph with the numbers that were looked at, and a FreeNumber for each other."""
         nodes = []
         for node in graph.nodes:
-            if any(type(x) is Passed for x in node.numbers):
+            if any(type(x) is TracedNumber for x in node.numbers):
                 node = replace(node, numbers=tuple([_settled(x) for x in node.numbers]))
             nodes.append(node)
         return replace(graph, nodes=tuple(nodes))
 
     @property
-    def free(self) -> Free | None:
+    def free(self) -> FreeNumbers | None:
         """The numbers that nobody looked at, if there are any."""
         left = [number for number in self.numbers if not number._read]
         fits = [(n._place, op, of) for n in left for op, of in n._fits]
-        return Free(tuple([n._place for n in left]), tuple(dict.fromkeys(fits))) if left else None
+        return FreeNumbers(tuple([n._place for n in left]), tuple(dict.fromkeys(fits))) if left else None
 
 
 def _parts(container: Any) -> list[Any]:
@@ -333,12 +333,12 @@ def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
 
 
 def _settled(x: Any) -> Any:
-    if type(x) is not Passed:
+    if type(x) is not TracedNumber:
         return x
     return x._value if x._read else FreeNumber(x._place, x._value)
 
 
-def keep(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowered) -> Lowered:
+def cache_graph(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowered) -> Lowered:
     """Keep a graph under the signature of the call that made it, and where others find it."""
     kept = launches.keep(signature, graph)
     if kept is graph and graph.free is not None:
@@ -348,7 +348,7 @@ def keep(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowered) -> L
     return kept
 
 
-def known(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
+def find_specialization(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
     """The graph of a call that differs from an earlier one in free numbers, ready to be told
     them."""
     places = number_places(signature)

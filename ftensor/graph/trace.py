@@ -23,7 +23,7 @@ from ..rows.catalogue import op_called
 from ..rows.copies import COPY
 from ..runtime.call_site import line_of
 from ..runtime.storage import Storage
-from .guards import Start
+from .guards import OffsetGuard
 from .ir import CheckedIndices, Draw, DrawnNumber, Graph, GraphBuffer, GraphTensor, Node, Origin, ResultTensor
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..runtime.stream import DeviceStream
 
 
-class Promised(Storage):
+class TracedStorage(Storage):
     """Memory that a graph will have at each call: it has no bytes."""
 
     __slots__ = ("number",)
@@ -67,9 +67,9 @@ class Tracer(LaunchRecorder):
         self.draws: list[Draw] = []
         self.checks: list[CheckedIndices] = []
         self._states: dict[int, tuple[Any, tuple[int, int]]] = {}  # of generators, before
-        self.starts: list[Start] = []
+        self.starts: list[OffsetGuard] = []
         self._reshaped: dict[int, tuple[ref[Tensor], Tensor]] = {}  # and what they were
-        self._promised: list[tuple[ref[Promised], Origin]] = []
+        self._promised: list[tuple[ref[TracedStorage], Origin]] = []
         self._numbers: dict[int, int] = {}  # of the memories that are there, by their ids
         for k, t in enumerate(tensors):
             storage = t._storage
@@ -97,7 +97,7 @@ class Tracer(LaunchRecorder):
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Keep an array that is sent to memory of the graph; what serves all calls is sent."""
-        if not (self.here and isinstance(storage, Promised)):
+        if not (self.here and isinstance(storage, TracedStorage)):
             super().upload(storage, byte_offset, array)
             return
         kept = self.backend.pool.take(array.nbytes, self.backend.default_stream)
@@ -123,7 +123,7 @@ class Tracer(LaunchRecorder):
 
     def reshaped(self, tensor: Tensor) -> None:
         """Note a tensor that was there before, or is a view of such."""
-        if self.here and not isinstance(tensor._storage, Promised) and id(tensor) not in self._reshaped:
+        if self.here and not isinstance(tensor._storage, TracedStorage) and id(tensor) not in self._reshaped:
             before = tensor._view(tensor._shape, tensor._strides, tensor._offset)
             self._reshaped[id(tensor)] = ref(tensor), before
 
@@ -134,21 +134,21 @@ class Tracer(LaunchRecorder):
             return
         argument = self.memories[self.region(tensor).memory].argument
         if argument is not None:
-            self.starts.append(Start.of(argument, self._tensors[argument], multiple))
+            self.starts.append(OffsetGuard.of(argument, self._tensors[argument], multiple))
 
     def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
         """Promise memory; what serves all calls is had at once."""
         if lasting or not self.here:
             return super().allocate(backend, nbytes, stream, lasting)
         backend.pool.ask(nbytes)
-        storage = Promised(backend, stream, nbytes, len(self.memories))
+        storage = TracedStorage(backend, stream, nbytes, len(self.memories))
         self.memories.append(GraphBuffer(nbytes, None))
         self._promised.append((ref(storage), self._origin()))
         return storage
 
     def handed_out(self, storage: Storage) -> bool:
         """Whether it is promised memory."""
-        return isinstance(storage, Promised)
+        return isinstance(storage, TracedStorage)
 
     def checked(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
         """Note a check, which each run makes."""
@@ -191,7 +191,7 @@ class Tracer(LaunchRecorder):
     def region(self, t: Tensor) -> GraphTensor:
         """A tensor as a part of a memory."""
         storage = t._storage
-        if isinstance(storage, Promised):
+        if isinstance(storage, TracedStorage):
             number = storage.number
             if self.memories[number].device is None:
                 self.memories[number] = self.memories[number]._replace(device=storage.device)
@@ -212,7 +212,7 @@ class Tracer(LaunchRecorder):
         return Origin(op, line_of(user))
 
 
-def traced(name: str, backend: Backend, call: Callable[[], Any], tensors: Sequence[Tensor]) -> Graph:
+def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: Sequence[Tensor]) -> Graph:
     """The graph of `call()`, which works on `tensors`; these and the generators are left as they
     were.
 
@@ -264,9 +264,9 @@ def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
     return plain(result)
 
 
-def pruned(graph: Graph) -> Graph:
+def eliminate_dead_nodes(graph: Graph) -> Graph:
     """The graph without nodes whose results are neither returned nor used, or are there already."""
-    graph = _without_equals(graph)
+    graph = eliminate_common_nodes(graph)
     needed = {k for k, m in enumerate(graph.memories) if not m.own}
     needed |= {f.region.memory for f in graph.result_tensors}
     kept: list[Node] = []
@@ -278,7 +278,7 @@ def pruned(graph: Graph) -> Graph:
     return replace(graph, nodes=tuple(kept[::-1]))
 
 
-def _without_equals(graph: Graph) -> Graph:
+def eliminate_common_nodes(graph: Graph) -> Graph:
     """The graph without nodes that do what an earlier one has done, on memory that nobody has
     written between; their readers read that one's results. What is returned keeps its own memory,
     as does what is written more than once."""

@@ -299,7 +299,7 @@ Split = tuple[int, int]
 """A loop as a part of a dim: (the dim, how many of its elements one step is)."""
 
 
-class Same(NamedTuple):
+class SharedLoops(NamedTuple):
     """Loops that two nests of loops have in common: their sizes, and what each is of both."""
 
     shape: Ints
@@ -307,7 +307,7 @@ class Same(NamedTuple):
     second: tuple[Split, ...]
 
 
-def same_elements(shape: Ints, strides: Ints, other_shape: Ints, other_strides: Ints) -> Same | None:
+def same_elements(shape: Ints, strides: Ints, other_shape: Ints, other_strides: Ints) -> SharedLoops | None:
     """The loops in which both nests visit the elements of one tensor, which they see with these
     strides and from the same first element, at the same time; None where there are none.
 
@@ -316,7 +316,7 @@ def same_elements(shape: Ints, strides: Ints, other_shape: Ints, other_strides: 
     """
     if shape == other_shape and strides == other_strides:
         each = tuple([(d, 1) for d in range(len(shape))])
-        return Same(shape, each, each)
+        return SharedLoops(shape, each, each)
     left, right = _by_stride(shape, strides), _by_stride(other_shape, other_strides)
     if any(dim[0] <= 0 for dim in left + right):
         return None
@@ -342,7 +342,7 @@ def same_elements(shape: Ints, strides: Ints, other_shape: Ints, other_strides: 
         second.append((b[1], b[3]))
         a = (a[0] * size, a[1], a[2] // size, a[3] * size)
         b = (b[0] * size, b[1], b[2] // size, b[3] * size)
-    return Same(tuple(sizes[::-1]), tuple(first[::-1]), tuple(second[::-1]))
+    return SharedLoops(tuple(sizes[::-1]), tuple(first[::-1]), tuple(second[::-1]))
 
 
 def _by_stride(shape: Ints, strides: Ints) -> list[tuple[int, int, int, int]]:
@@ -351,6 +351,6 @@ def _by_stride(shape: Ints, strides: Ints) -> list[tuple[int, int, int, int]]:
     return sorted(dims, key=lambda dim: -dim[0])
 
 
-def in_loops(strides: Ints, split: Sequence[Split]) -> Ints:
+def split_strides(strides: Ints, split: Sequence[Split]) -> Ints:
     """An operand's strides in the loops that its dims are split into."""
     return tuple([strides[dim] * step for dim, step in split])

@@ -17,7 +17,7 @@ from .._tensor import Tensor, method
 from ..errors import pointwise as errors_arith
 from ..errors.absent import no_attribute
 from ..errors.view import imag_of_real
-from ..execute.copy import into
+from ..execute.copy import write_result
 from ..execute.pointwise import pointwise
 from ..interop.numpy import beside
 from ..rows.catalogue import ENTRIES, Entry, Row, enter, op, register
@@ -132,8 +132,8 @@ def deliver(name: str, result: Any, out: Any, exact: bool = False, fixed: bool =
     `fixed`, is another.
     """
     if not isinstance(result, tuple):
-        return into(name, out, result, not exact, fixed)
-    outputs = [into(name, to, one, not exact, fixed) for one, to in zip(result, out)]
+        return write_result(name, out, result, not exact, fixed)
+    outputs = [write_result(name, to, one, not exact, fixed) for one, to in zip(result, out)]
     return type(result)(outputs) if hasattr(result, "_fields") else tuple(outputs)
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _PAIRS = {dtypes.complex32: dtypes.float16, dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}
 
 
-def checked(
+def check_arguments(
     key: OwnKey, args: Sequence[Any], where: device, begins: int, called: str
 ) -> tuple[list[Tensor], list[Any]]:
     """The tensors and the numbers of a call, as the kernel takes them.
@@ -180,7 +180,7 @@ class Kernel:
         """
         launch, begins = self._launch(units, group)
         called = self._backend.properties.name
-        tensors, numbers = checked(self._key, args, self._where, begins, called)
+        tensors, numbers = check_arguments(self._key, args, self._where, begins, called)
         enqueue(launch, tensors or [self._nothing], numbers)
 
     def __repr__(self) -> str:

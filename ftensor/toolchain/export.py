@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors.graph import bad_name
 from ..graph import jit
-from ..graph.dataflow import Exported, Streams
+from ..graph.dataflow import Exported, DataflowKernels
 from ..kernels.portable import digest, text
 from ..kernels.skeletons import staged
 from ..kernels.staged import StagedKey
@@ -31,7 +31,7 @@ def program(key: StagedKey) -> str:
     return text.replace('extern "C" void graph(', f'extern "C" void {key.entry}(')
 
 
-def write(of: Streams, name: str) -> Exported:
+def write(of: DataflowKernels, name: str) -> Exported:
     """NAME.json, NAME.toml, NAME.cpp and NAME.cl; of several kernels NAME_1.json and so on, and one
     NAME.toml. ValueError for a name that no kernel can have."""
     from .group import LONGEST_NAME
@@ -73,7 +73,7 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _inventory(of: Streams, kernel: str, names: Sequence[str]) -> str:
+def _inventory(of: DataflowKernels, kernel: str, names: Sequence[str]) -> str:
     lengths = " and ".join(dict.fromkeys(str(key.length) for key in of.keys))
     several = "one kernel" if len(names) == 1 else f"{len(names)} kernels"
     lines = [f"# The graph {kernel}: any number of rows of {lengths} elements."]

@@ -15,7 +15,7 @@ from ..errors import torch_device as errors
 from ..execute.copy import clone as ft_clone
 from ..execute.copy import converted as ft_converted
 from ..execute.copy import copy as ft_copy
-from ..execute.indexed import MOST_LOOKED_AT, know_bounds
+from ..execute.indexed import MOST_LOOKED_AT, record_bounds
 from ..interop.torch import to_torch
 from . import memory as m
 from .internals import CPU_KEYS, untyped_storage
@@ -68,7 +68,7 @@ def _know_bounds(source: torch.Tensor, dst: torch.Tensor) -> None:
     f = m.unwrap(dst)
     if f.numel() * f._dtype.itemsize == f._storage.nbytes and f.is_contiguous():
         least, greatest = torch.aminmax(source)
-        know_bounds(f, int(least), int(greatest))
+        record_bounds(f, int(least), int(greatest))
 
 
 def _read(t: torch.Tensor) -> torch.Tensor:

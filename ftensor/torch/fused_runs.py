@@ -20,7 +20,7 @@ from ..errors.graph import GraphError
 from ..execute.observe import recorder
 from ..graph.jit import Jitted
 from ..graph.lowering import Lowered
-from ..graph.signature import known
+from ..graph.signature import find_specialization
 from ..graph.switch import VARIABLE, fusion_enabled
 from ..terminal import table
 
@@ -94,7 +94,7 @@ class Run:
                 return self.function(*args)
             lowered = None
         if lowered is None:
-            lowered = known(backend.launches, signature)
+            lowered = find_specialization(backend.launches, signature)
             if lowered is not None and not lowered.holds(tensors):
                 return self.function(*args)
         if lowered is None:

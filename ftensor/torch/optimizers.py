@@ -10,7 +10,7 @@ import torch
 from .._tensor import Tensor
 from ..errors import torch_device as errors
 from ..execute.copy import copy
-from ..graph.fused import listed
+from ..graph.fused import fused_foreach
 from ..ops.nn.layers.updates import Adam, adagrad, adam, descend
 from ..ops.pointwise.ternary import where
 from ..ops.rearrange.cat import stack
@@ -53,7 +53,7 @@ def _served(name: str) -> Callable[..., Any]:
         return None if inplace else results
 
     each.__qualname__ = f"_foreach_{name}"
-    together = listed(each)
+    together = fused_foreach(each)
 
     def call(self: Sequence[torch.Tensor], *args: Any, **kwargs: Any) -> Any:
         if name.startswith("addc") and len(args) == 3:

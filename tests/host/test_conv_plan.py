@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ftensor as ft
-from ftensor.execute.conv_plan import Class, Tap, across_gains
+from ftensor.execute.conv_plan import Class, Tap, batch_vectors_are_cheaper
 from ftensor.kernels.skeletons.conv import ConvKey
 
 KEY = ConvKey("conv", ft.float32, 16, 8, 2, 8)  # tiles of 32 positions
@@ -28,4 +28,4 @@ def test_side_by_side(shape: tuple[int, int, int, int], filters: int, stride: in
     taps = tuple(Tap(3 * k + j, (0, k - 1, j - 1)) for k in range(3) for j in range(3))
     counts = tuple((n - 1) // stride + 1 for n in (1, *shape[2:]))
     one = Class((0, 0, 0), counts, (1, 1, 1), taps)
-    assert across_gains(KEY, shape, filters, [one], (1, stride, stride)) is gains
+    assert batch_vectors_are_cheaper(KEY, shape, filters, [one], (1, stride, stride)) is gains

@@ -44,7 +44,7 @@ DTYPES, SIZES = (torch.float16, torch.float32, torch.int64), ((1, 40), (2, 12), 
 )
 def test_all_ways_agree(monkeypatch: pytest.MonkeyPatch, n: int, size: int, dtype: torch.dtype) -> None:
     check(n, size, 6, 2, dtype, 2)
-    monkeypatch.setattr(conv, "served", lambda x, taps: False)
+    monkeypatch.setattr(conv, "has_kernel", lambda x, taps: False)
     check(n, size, 6, 2, dtype, 2)
     monkeypatch.setattr(conv, "TERMS", 0)
     # Blocks of some rows, of one sample, of two.
@@ -55,7 +55,7 @@ def test_all_ways_agree(monkeypatch: pytest.MonkeyPatch, n: int, size: int, dtyp
 
 
 def test_many_products_go_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conv, "served", lambda x, taps: False)
+    monkeypatch.setattr(conv, "has_kernel", lambda x, taps: False)
     check(2, 33, 16, 1, torch.float32, 1)
 
 
@@ -137,7 +137,7 @@ def test_samples_lie_side_by_side(case: str, monkeypatch: pytest.MonkeyPatch) ->
     """Where devices compile for what is asked; with results that lie otherwise, too."""
     asked = []
     monkeypatch.setattr(execute, "direct", lambda *args: None)
-    monkeypatch.setattr(execute, "across_gains", lambda *args: asked.append(args) or True)
+    monkeypatch.setattr(execute, "batch_vectors_are_cheaper", lambda *args: asked.append(args) or True)
     shape, kernel, more = BESIDE[case]
     torch.manual_seed(0)
     x, weight = torch.randn(shape), torch.randn(kernel)
@@ -150,7 +150,7 @@ def test_samples_lie_side_by_side(case: str, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in SMALL])
 def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conv_plan, "gains", lambda *args: True)
+    monkeypatch.setattr(conv_plan, "direct_is_cheaper", lambda *args: True)
     shape, kernel, more = SMALL[case]
     torch.manual_seed(0)
     x, weight, bias = torch.randn(shape), torch.randn(kernel), torch.randn(kernel[0])
@@ -178,7 +178,7 @@ def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.Mon
     ],
 )
 def test_operands_that_begin_anywhere(width: int, direct: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conv_plan, "gains", lambda *args: direct)
+    monkeypatch.setattr(conv_plan, "direct_is_cheaper", lambda *args: direct)
     torch.manual_seed(0)
     x, bias = torch.randn(2, 4, 9, width), torch.randn(8)
     for channels, more in ((4, {"padding": 1}), (2, {"stride": 2, "groups": 2}), (1, {"groups": 4})):

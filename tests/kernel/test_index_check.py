@@ -10,7 +10,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.indexed import know_bounds
+from ftensor.execute.indexed import record_bounds
 
 ROWS = 5
 
@@ -168,9 +168,9 @@ def test_what_is_written_is_asked_for(unknown: Callable[[ft.Tensor], Any]) -> No
 
 def test_wrapped_numbers_are_not_known() -> None:
     index = ft.zeros(3, dtype=ft.int8)
-    assert know_bounds(index, 0, 127)._storage.bounds == (ft.int8, 0, 127)
+    assert record_bounds(index, 0, 127)._storage.bounds == (ft.int8, 0, 127)
     index = ft.zeros(3, dtype=ft.int8)
-    assert know_bounds(index, 0, 128)._storage.bounds is None
+    assert record_bounds(index, 0, 128)._storage.bounds is None
 
 
 def test_the_bounds_of_another_dtype_say_nothing() -> None:

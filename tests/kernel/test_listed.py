@@ -7,7 +7,7 @@ import pytest
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute.observe import observed
-from ftensor.graph.fused import listed
+from ftensor.graph.fused import fused_foreach
 from ftensor.graph.launch_merging import MOST_ALIKE
 
 from .test_fused_ops import Kernels
@@ -16,7 +16,7 @@ from .test_graph_kernels import pytestmark  # noqa: F401
 SIZES = ((3,), (70001,), (2, 5), (), (33, 65), (1000,), (16, 16), (1,))
 
 
-@listed
+@fused_foreach
 def moved(xs: list[ft.Tensor], ys: list[ft.Tensor], rate: float, by: float) -> None:
     """Two ops in each place, the second of which needs the first."""
     for x, y in zip(xs, ys):
@@ -70,7 +70,7 @@ def test_tensors_that_share_memory_go_in_order() -> None:
 
 @pytest.mark.usefixtures("graphs_at_once")
 def test_numbers_that_differ_from_place_to_place() -> None:
-    @listed
+    @fused_foreach
     def scaled(xs: list[ft.Tensor], by: list[float]) -> None:
         for x, number in zip(xs, by):
             x.mul_(number)

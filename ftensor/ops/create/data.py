@@ -15,7 +15,7 @@ from ...dtypes import dtype, from_numpy_dtype, promote_types, scalar_dtype
 from ...dtypes.limits import iinfo, narrowed
 from ...errors import creation as errors_creation
 from ...execute.copy import converted
-from ...execute.indexed import know_bounds_of
+from ...execute.indexed import record_array_bounds
 from ...execute.output import new
 from ...iterator.shape import contiguous_strides, numel
 from ...rows.catalogue import op
@@ -259,7 +259,7 @@ def uploaded(array: np.ndarray[Any, Any], of: dtype, where: device) -> Tensor:
         return host.empty(backend, where, of, array.shape, strides)
     address = array.__array_interface__["data"][0]
     result = host.copied(backend, where, address, of, array.shape, strides, array)
-    return know_bounds_of(result, array)
+    return record_array_bounds(result, array)
 
 
 def tensor_of(data: Any, of: dtype | None, where: device) -> Tensor:

@@ -13,8 +13,8 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.indexed import know_bounds
-from ...execute.output import new, sized
+from ...execute.indexed import record_bounds
+from ...execute.output import new, resize_out
 from ...execute.pointwise import pointwise
 from ...execute.scalars import rounded, values_of
 from ...rows.catalogue import enter
@@ -124,12 +124,12 @@ def arange(
     if out is None:
         out = options.new((count,), fallback=of)
     elif out.numel() != count:
-        sized(out, (count,))
+        resize_out(out, (count,))
     if of.kind == "f":
         return filled(ARANGE, (low, by), out)
     first, step = int(low), int(by)
     filled(ARANGE_INT, (first, step), out)
-    return know_bounds(out, *sorted((first, first + (count - 1) * step))) if fresh else out
+    return record_bounds(out, *sorted((first, first + (count - 1) * step))) if fresh else out
 
 
 @factory(method=False)

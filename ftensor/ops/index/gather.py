@@ -9,7 +9,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import view as errors_index
 from ...execute import output
-from ...execute.indexed import ADD_AT, Index, IndexedOperand, Refusal, fetch, locate, remember
+from ...execute.indexed import ADD_AT, Index, IndexedOperand, Refusal, cached_gather, locate, cache_gather
 from ...execute.output import check_written, out_or_new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, broadcast_strides, contiguous_strides, normalize_dim
@@ -64,7 +64,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     range; negative ones are.
     """
     if out is None:
-        result = fetch("gather", input, index, dim, True, errors_index.gather_bounds)
+        result = cached_gather("gather", input, index, dim, True, errors_index.gather_bounds)
         if result is not None:
             return result
     check_tensors("gather", input=input, index=index)
@@ -78,7 +78,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     if index.numel():
         located, where = _gather(result, lifted(input), dim, index, strict=True)
         if out is None and input._shape and shape:
-            remember("gather", input, index, result, located, [where], original_dim)
+            cache_gather("gather", input, index, result, located, [where], original_dim)
     return result
 
 
@@ -123,7 +123,7 @@ def selected(
     refusal: Refusal = errors_index.out_of_bounds,
 ) -> Tensor:
     """`index_select` for an op `name`, which may refuse an index out of range in its own words."""
-    if out is None and (result := fetch(name, input, index, dim, True, refusal)) is not None:
+    if out is None and (result := cached_gather(name, input, index, dim, True, refusal)) is not None:
         return result
     check_tensors(name, input=input, index=index)
     if input._dtype.bare == "u" and input.ndim < 2:  # torch copies whole rows of any dtype
@@ -146,7 +146,7 @@ def selected(
     from_source = IndexedOperand(source, put_at(source._strides, dim, 0), True)
     locate(COPY, shape, IndexedOperand(whole, whole._strides), [from_source], [where], refusal=refusal)
     if out is None and result is whole and index is listed:
-        remember(name, input, index, result, from_source, [where], original_dim)
+        cache_gather(name, input, index, result, from_source, [where], original_dim)
     return result
 
 

@@ -20,13 +20,13 @@ from ...execute.indexed import (
     ADD_AT,
     Index,
     IndexedOperand,
-    fetch,
+    cached_gather,
     get_index_check,
     host_tensor,
-    know_bounds,
+    record_bounds,
     known_bounds,
     locate,
-    remember,
+    cache_gather,
 )
 from ...execute.output import check_overlap
 from ...execute.pointwise import pointwise
@@ -215,7 +215,7 @@ def nonzero_tuple(mask: Tensor) -> tuple[Tensor, ...]:
     steps = contiguous_strides(mask._shape)
     return tuple(
         [
-            know_bounds(pointwise(COORDINATE, (linear,), (step, max(size, 1))), 0, size - 1)
+            record_bounds(pointwise(COORDINATE, (linear,), (step, max(size, 1))), 0, size - 1)
             for step, size in zip(steps, mask._shape)
         ]
     )
@@ -270,7 +270,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     """
     if type(index) is int and input._shape:  # the common case, without sorting
         return input._view(*basic_index(input._shape, input._strides, input._offset, (index,)))
-    if type(index) is Tensor and (result := fetch("getitem", input, index)) is not None:
+    if type(index) is Tensor and (result := cached_gather("getitem", input, index)) is not None:
         return _within(input, result)
     try:
         selection = select(input, index)
@@ -290,7 +290,7 @@ def read(selection: Selection, input: Tensor, index: Any) -> Tensor:
     located = IndexedOperand(view, strides, True)
     locate(COPY, sizes, IndexedOperand(result, kept), [located], indices)
     if len(indices) == 1 and indices[0].tensor is index:
-        remember("getitem", input, index, result, located, indices)
+        cache_gather("getitem", input, index, result, located, indices)
     return _within(view, result)
 
 

@@ -8,8 +8,8 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import view as errors_index
 from ...execute import output
-from ...execute.copy import into
-from ...execute.indexed import Index, IndexedOperand, know_bounds, locate
+from ...execute.copy import write_result
+from ...execute.indexed import Index, IndexedOperand, record_bounds, locate
 from ...execute.output import check_dtype, check_written
 from ...execute.pointwise import pointwise
 from ...execute.positions import SHIFTED, positions
@@ -40,7 +40,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     """
     if as_tuple:
         return nonzero_tuple(_truth(input if input._shape else input.reshape(1)))
-    return into("nonzero", out, _rows(input))
+    return write_result("nonzero", out, _rows(input))
 
 
 def _truth(input: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ def _rows(input: Tensor) -> Tensor:
     rows = output.new(shape, dtypes.int64, input._storage.device, strides)
     for d, column in enumerate(columns):
         conversion.copy_(rows._view((count,), (strides[0],), d * strides[1]), column)
-    return know_bounds(rows, 0, max(input._shape) - 1)
+    return record_bounds(rows, 0, max(input._shape) - 1)
 
 
 @op(bare="h")
@@ -79,7 +79,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tenso
     conversion.copy_(
         result._view((n, input.ndim), result._strides, 0), rows._view((n, input.ndim), rows._strides, rows._offset)
     )
-    return into("nonzero_static", out, result)
+    return write_result("nonzero_static", out, result)
 
 
 def _mask(input: Any, mask: Any, name: str) -> Tensor:
@@ -141,7 +141,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     selected = getitem(source, mask)
     if out is not None:
         check_written("masked_select", out, (input, mask))
-    return into("masked_select", out, selected)
+    return write_result("masked_select", out, selected)
 
 
 @op(function=False, bare="")

@@ -8,7 +8,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import view as errors_index
 from ...execute import output
-from ...execute.copy import into
+from ...execute.copy import write_result
 from ...execute.indexed import ADD_AT, Index, IndexedOperand, locate
 from ...execute.output import check_written
 from ...iterator.shape import has_internal_overlap, normalize_dim
@@ -243,7 +243,7 @@ def slice_scatter(
     dim = normalize_dim(dim, input.ndim)
     view = getitem(result, (slice(None),) * dim + (slice(start, end, step),))
     _written_view(result, view, src, "slice_scatter")
-    return into("slice_scatter", out, result)
+    return write_result("slice_scatter", out, result)
 
 
 @op()

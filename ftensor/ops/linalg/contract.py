@@ -11,7 +11,7 @@ from ..._tensor import Tensor
 from ...dtypes import promote_types
 from ...errors import linalg as errors_matmul
 from ...execute import output
-from ...execute.copy import into
+from ...execute.copy import write_result
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, contiguous_strides, normalize_dim, numel
 from ...rows.catalogue import op
@@ -306,7 +306,7 @@ def contracted(name: str, a: Tensor, b: Tensor, first: Ints, second: Ints, out: 
     y = flat(_permuted(b, [*second, *right]), (depth, numel(columns)))
     result = product(name, x, y)
     result = result._view(rows + columns, contiguous_strides(rows + columns), result._offset)
-    return into(name, out, result)
+    return write_result(name, out, result)
 
 
 def _summed(t: Tensor, dims: list[int]) -> Tensor:
@@ -339,7 +339,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     wide = _spread(input, first, 0)
     narrow = _spread(other, second, 1)
     shape = tuple(m * n for m, n in zip(first, second))
-    return into("kron", out, flat(wide * narrow, shape), cast=True)
+    return write_result("kron", out, flat(wide * narrow, shape), cast=True)
 
 
 def _spread(t: Tensor, shape: Ints, place: int) -> Tensor:
@@ -409,7 +409,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         chain[-1] = x._view((*x._shape, 1), (*x._strides, 1), x._offset)
     result = _chain(name, chain)
     shape = result._shape[1 if row else 0 : 1 if column else 2]
-    return into(name, out, result._view(shape, contiguous_strides(shape), result._offset))
+    return write_result(name, out, result._view(shape, contiguous_strides(shape), result._offset))
 
 
 @op(method=False)
@@ -429,7 +429,7 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     else:
         check(name, "", **{f"matrices[{k}]": x for k, x in enumerate(matrices)})
         result = _chain(name, matrices)
-    return into(name, out, result)
+    return write_result(name, out, result)
 
 
 def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
@@ -457,7 +457,7 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
                 square = matmul(square, square)
         assert power is not None
         result = power
-    return into(name, out, result)
+    return write_result(name, out, result)
 
 
 @op(name="matrix_power", method=False, namespace="linalg")

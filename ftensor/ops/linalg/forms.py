@@ -13,7 +13,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...errors import linalg as errors_factor
 from ...execute import output
-from ...execute.fallback import by_numpy
+from ...execute.fallback import run_numpy
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, broadcast_shapes
 from ...rows.copies import COPY
@@ -81,7 +81,7 @@ def on_host(op: str, function: Callable[..., Any], *inputs: Tensor, columns: Int
 
     try:
         with np.errstate(all="ignore"):
-            results = by_numpy(op, run, inputs)
+            results = run_numpy(op, run, inputs)
     except np.linalg.LinAlgError:
         raise errors_factor.no_convergence(op) from None
     return tuple([t.transpose(-1, -2) if k in columns else t for k, t in enumerate(results)])

@@ -9,8 +9,8 @@ from ..._tensor import Tensor
 from ...dtypes import int8, int32, uint8
 from ...errors import linalg as errors_matmul
 from ...execute import output as execute_output
-from ...execute.copy import into
-from ...execute.dispatch import known
+from ...execute.copy import write_result
+from ...execute.dispatch import cached_result
 from ...execute.output import check_place
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
@@ -45,7 +45,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     integers wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different
     dtypes.
     """
-    if out is None and (result := known("mm", input, mat2, input)) is not None:
+    if out is None and (result := cached_result("mm", input, mat2, input)) is not None:
         return result
     if type(input) is Tensor and type(mat2) is Tensor:
         need_ndim("mm", 2, input=input, mat2=mat2)
@@ -58,7 +58,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 @op()
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The products of two batches of matrices, pair by pair. Errors as for `mm`."""
-    if out is None and (result := known("bmm", input, mat2, input)) is not None:
+    if out is None and (result := cached_result("bmm", input, mat2, input)) is not None:
         return result
     if type(input) is Tensor and type(mat2) is Tensor:
         batches_fit("bmm", input, mat2)
@@ -185,7 +185,7 @@ def turned(t: Tensor) -> Tensor:
 
 def _batched(a: Tensor, b: Tensor, out: Tensor | None) -> Tensor:
     """`matmul` where an operand has more than two dims."""
-    if out is None and (result := known("matmul", a, b, a)) is not None:
+    if out is None and (result := cached_result("matmul", a, b, a)) is not None:
         return result
     row, single = len(a._shape) == 1, len(b._shape) == 1
     contracted = b._shape[0] if single else b._shape[-2]
@@ -233,7 +233,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
             raise errors.floating_only("linalg.vecdot", t._dtype)
     of = check("linalg.vecdot", x=x, y=y)
     if of.itemsize == 2:  # torch rounds the products to the 16-bit type
-        return into("linalg.vecdot", out, (x * y).sum(dim))
+        return write_result("linalg.vecdot", out, (x * y).sum(dim))
     sums = folded(VDOT, (x, y), dim)
     target, copy = output("linalg.vecdot", out, sums._shape, x, (x, y), False)
     combine(sums, target, None, 1, 1)
@@ -249,7 +249,7 @@ def addmm(
     product, or different dtypes.
     """
     if out is None and is_plain(alpha, beta):
-        if (result := known("addmm", mat1, mat2, input)) is not None:
+        if (result := cached_result("addmm", mat1, mat2, input)) is not None:
             return result
     if type(mat1) is Tensor and type(mat2) is Tensor:
         need_ndim("addmm", 2, mat1=mat1, mat2=mat2)
@@ -292,7 +292,7 @@ def baddbmm(
 ) -> Tensor:
     """`addmm` for each pair of two batches of matrices."""
     if out is None and is_plain(alpha, beta):
-        if (result := known("baddbmm", batch1, batch2, input)) is not None:
+        if (result := cached_result("baddbmm", batch1, batch2, input)) is not None:
             return result
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("baddbmm", batch1, batch2)
@@ -415,7 +415,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | No
     weights = turned(weight) if len(weight._shape) < 3 else weight
     if bias is None:
         return matmul(input, weights, out=out)
-    if out is None and (result := known("addmm", input, weights, bias)) is not None:
+    if out is None and (result := cached_result("addmm", input, weights, bias)) is not None:
         return result
     check("linear", "addmm", input=input, weight=weight, bias=bias)
     if len(input._shape) == 2 and len(weight._shape) == 2:
@@ -426,7 +426,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | No
         result = flat(addmm(bias, rows, weights), shape)
     else:
         result = matmul(input, weights) + bias
-    return into("linear", out, result)
+    return write_result("linear", out, result)
 
 
 # What a word costs a network that writes text: one row, and no checks and views once it is a graph.

@@ -11,8 +11,8 @@ from ...dtypes import dtype
 from ...errors import linalg as errors_matmul
 from ...execute import output as memory
 from ...execute.device_traits import specializes
-from ...execute.matmul import gemm, let_know
-from ...execute.output import check_dtype, check_overlap, check_place, region, sized
+from ...execute.matmul import gemm, cache_matmul
+from ...execute.output import check_dtype, check_overlap, check_place, region, resize_out
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...execute.scalars import fitted
@@ -125,7 +125,7 @@ def output(
         return memory.new(shape, like._dtype, like._storage.device), False
     check_dtype(op, out, like._dtype)
     check_place(op, out, like._storage.device)
-    check_overlap(op, sized(out, shape, fixed=inplace), ())
+    check_overlap(op, resize_out(out, shape, fixed=inplace), ())
     if any(x._storage is out._storage for x in read):
         return memory.new(shape, like._dtype, like._storage.device), True
     return out, False
@@ -178,7 +178,7 @@ def product(
     else:
         gemm(target, a, b, added, alpha, beta)
         if out is None and plain:
-            let_know(op, operands, target, target, a, b, added)
+            cache_matmul(op, operands, target, target, a, b, added)
     return finish(target, out, copy)
 
 

@@ -404,5 +404,5 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
     if niter < 0:
         raise errors_factor.number(name, "niter", niter, "at least 0")
     if center:
-        output.ask(A, A.numel(), A._dtype)
+        output.check_capacity(A, A.numel(), A._dtype)
     return _lowrank(A - A.mean(-2, True) if center else A, q, niter)

@@ -125,7 +125,7 @@ def cov(
         raise errors_linalg.no_bool("cov")
     x = input if input.ndim == 2 else input.reshape(1, -1)
     rows, observed = x._shape
-    output.ask(x, max(numel(x._shape), rows * rows), x._dtype)
+    output.check_capacity(x, max(numel(x._shape), rows * rows), x._dtype)
     for name, w, whole in (("fweights", fweights, True), ("aweights", aweights, False)):
         if w is None:
             continue

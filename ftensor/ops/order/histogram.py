@@ -46,7 +46,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         raise errors_order.counted(input._shape, input._dtype)
     if weights is not None and weights._shape != input._shape:
         raise errors_order.weight_shape("bincount", weights._shape, input._shape)
-    output.ask(input, input.numel(), dtypes.int64)  # what is added for each of them
+    output.check_capacity(input, input.numel(), dtypes.int64)  # what is added for each of them
     low, high = (int(x) for x in input.aminmax())
     if low < 0:
         raise errors_order.negative_counted(low)
@@ -59,7 +59,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 def _limits(name: str, x: Tensor, low: float, high: float, explicit: bool, more: float = 0.5) -> tuple[float, float]:
     """The range that is given, or that of the elements; `more` on each side of a single number."""
-    output.ask(x, x.numel(), x._dtype)  # of the places that are worked out
+    output.check_capacity(x, x.numel(), x._dtype)  # of the places that are worked out
     if not explicit:
         low, high = (float(v) for v in x.aminmax()) if x.numel() else (0.0, 1.0)
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
@@ -188,7 +188,7 @@ def histogramdd(
     if input._dtype not in (dtypes.float32, dtypes.float64):
         raise errors.not_implemented_for(name, input._dtype)
     dims = input._shape[-1]
-    output.ask(input, dims, dtypes.int64)  # of the list of bins
+    output.check_capacity(input, dims, dtypes.int64)  # of the list of bins
     each = [bins] * dims if isinstance(bins, int) else list(bins)
     if len(each) != dims:
         raise errors_order.bins_for_dims(len(each), dims)

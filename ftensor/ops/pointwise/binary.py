@@ -10,7 +10,7 @@ from ..._tensor import Tensor
 from ...errors import pointwise as errors_arith
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
-from ...execute.scalars import check_fits, passed
+from ...execute.scalars import check_fits, is_traced_number
 from ...rows.catalogue import also_in, op
 from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows
@@ -94,7 +94,7 @@ SUB_SCALED = Op(
 
 def _alpha(row: Op, input: Any, other: Any, alpha: Any) -> Any:
     """The factor; RuntimeError where the dtype that both promote to can't hold it."""
-    if isinstance(alpha, (int, float)) and (passed(alpha) or not -100 <= alpha <= 100):
+    if isinstance(alpha, (int, float)) and (is_traced_number(alpha) or not -100 <= alpha <= 100):
         if type(input) is Tensor or type(other) is Tensor:
             check_fits(row.name, alpha, common_dtype(row, (input, other)))
     return alpha

@@ -7,8 +7,8 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import pointwise as errors_arith
-from ...execute.copy import into
-from ...execute.output import ask, new_like
+from ...execute.copy import write_result
+from ...execute.output import check_capacity, new_like
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
 from ...execute.scalars import check_fits
@@ -64,7 +64,7 @@ def _of_number(base: Any, exponent: Tensor, out: Tensor | None) -> Tensor:
     if exponent.is_contiguous() or (out is not None and out._shape == shape):
         return pointwise(POW, both, (), out)
     result = pointwise(POW, both, (), new_like(exponent, shape, common_dtype(POW, both)))
-    return into("pow", out, result, cast=True)
+    return write_result("pow", out, result, cast=True)
 
 
 @op(inplace=True)
@@ -79,7 +79,7 @@ def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tens
         raise errors.out_dtype("float_power", needed, out._dtype)
     tensors = [x for x in both if type(x) is Tensor]
     if tensors:
-        ask(tensors[0], numel(broadcast_shapes(*[x._shape for x in tensors])), needed)
+        check_capacity(tensors[0], numel(broadcast_shapes(*[x._shape for x in tensors])), needed)
     base, power = (_widened(x, needed) for x in both)
     return pow(base, power, out=out)
 

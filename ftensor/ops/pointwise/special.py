@@ -12,7 +12,7 @@ from ..._tensor import Tensor
 from ...dtypes import int32
 from ...dtypes.limits import finfo
 from ...errors import pointwise as errors_unary
-from ...execute.copy import into
+from ...execute.copy import write_result
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import Entry, also_in, enter, op, register
 from ...rows.op import Op, Promote
@@ -283,7 +283,7 @@ def frexp(input: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
         raise errors.floating_only("frexp", input._dtype)
     results = pointwise(MANTISSA, (input,)), pointwise(EXPONENT, (input,)).to(int32)
     if out is not None:
-        results = into("frexp", out[0], results[0]), into("frexp", out[1], results[1])
+        results = write_result("frexp", out[0], results[0]), write_result("frexp", out[1], results[1])
     return return_types.frexp(results)
 
 

@@ -9,8 +9,8 @@ from ..._tensor import Tensor
 from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
-from ...execute.copy import into
-from ...execute.output import ask, new, sized
+from ...execute.copy import write_result
+from ...execute.output import check_capacity, new, resize_out
 from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
 from ..bind import composed
@@ -60,7 +60,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, o
         return chance(empty_like(input), probability("bernoulli", p), generator)
     if input._dtype.kind != "f":
         raise errors.not_implemented_for("bernoulli", input._dtype)
-    target = empty_like(input) if out is None else sized(out, input._shape)
+    target = empty_like(input) if out is None else resize_out(out, input._shape)
     return drawn("bernoulli", CHANCES, (), target, generator, (input,))
 
 
@@ -84,7 +84,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     count = as_int(num_samples, "multinomial", "num_samples")
     if count <= 0 or (not replacement and count > input._shape[-1]):
         raise errors_random.sample_count(count, input._shape[-1])
-    ask(input, max(input.numel(), numel(input._shape[:-1]) * count), dtypes.int64)
+    check_capacity(input, max(input.numel(), numel(input._shape[:-1]) * count), dtypes.int64)
     weights = input.float() if input._dtype.itemsize == 2 else input
     most = weights.amax(-1, keepdim=True)
     if bool((weights < 0).any() | ~((most > 0) & (most < float("inf"))).all()):
@@ -116,7 +116,7 @@ def poisson(input: Tensor, generator: Any = None, *, out: Tensor | None = None) 
         raise errors.not_implemented_for("poisson", input._dtype)
     if not bool(((input >= 0) & (input < 9.2e18)).all()):
         raise errors_random.poisson_rate()
-    return into("poisson", out, drawn("poisson", POISSON, (), empty_like(input), generator, (input,)))
+    return write_result("poisson", out, drawn("poisson", POISSON, (), empty_like(input), generator, (input,)))
 
 
 @op(method=False)
@@ -136,4 +136,4 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None, *, out: Tensor 
     shape = broadcast_shapes(count._shape, prob._shape)
     target = empty_like(count) if shape == count._shape else new(shape, count._dtype, count._storage.device)
     both = (count.expand(shape), prob.expand(shape))
-    return into("binomial", out, drawn("binomial", BINOMIAL, (), target, generator, both))
+    return write_result("binomial", out, drawn("binomial", BINOMIAL, (), target, generator, both))

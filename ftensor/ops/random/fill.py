@@ -12,7 +12,7 @@ from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
 from ...execute.observe import recorder
-from ...execute.output import layout_strides, new, sized
+from ...execute.output import layout_strides, new, resize_out
 from ...execute.pointwise import pointwise
 from ...formats import preserve_format
 from ...iterator.shape import broadcast_shapes
@@ -445,7 +445,7 @@ def _normal_of(mean: Any, std: Any, out: Tensor | None, generator: Any) -> Tenso
             shape = broadcast_shapes(mean._shape, shape if mean is std else std._shape)
         if std.numel() and bool((std < 0).any()):
             raise errors_random.negative_std()
-    target = new(shape, like._dtype, like._storage.device) if out is None else sized(out, shape)
+    target = new(shape, like._dtype, like._storage.device) if out is None else resize_out(out, shape)
     if not isinstance(std, Tensor):
         return normal_(target, 0.0, std, generator=generator).add_(mean)
     return normal_(target, generator=generator).mul_(std).add_(mean)

@@ -13,9 +13,9 @@ from ..._tensor import Tensor
 from ...dtypes import can_cast, get_default_dtype, result_dtype
 from ...errors import view as errors_shape
 from ...execute import output
-from ...execute.dispatch import know_copies, known
+from ...execute.dispatch import cache_copies, cached_result
 from ...execute.indexed import host_tensor
-from ...execute.output import check_written, sized
+from ...execute.output import check_written, resize_out
 from ...iterator.shape import Ints, channels_last_strides, contiguous_strides, is_channels_last, normalize_dim
 from ...rows.catalogue import op
 from ..index.gather import check_tensors, index_select
@@ -52,7 +52,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
     if not parts:
         raise errors_shape.no_tensors_to_cat()
     dim = as_int(dim if axis is None else axis, "cat", "dim")
-    if out is None and (kept := known(("cat", dim), *parts)) is not None:
+    if out is None and (kept := cached_result(("cat", dim), *parts)) is not None:
         return kept
     of = result_dtype([(t._dtype, 0) for t in parts])
     first = next((t for t in parts if t._shape != (0,)), parts[0])
@@ -76,7 +76,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
             raise errors_shape.cat_out(of, out._dtype)
         check_written("cat", out, parts)
         if out._shape != shape:
-            sized(out, shape)
+            resize_out(out, shape)
         result = out
     at, pieces = 0, []
     for t in full:
@@ -84,7 +84,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
         pieces.append(conversion.copy_(piece, t))
         at += t._shape[dim]
     if out is None and len(full) == len(parts):
-        know_copies(("cat", original_dim), parts, result, pieces)
+        cache_copies(("cat", original_dim), parts, result, pieces)
     return result
 
 

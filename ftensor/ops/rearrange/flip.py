@@ -10,7 +10,7 @@ from ..._tensor import Tensor
 from ...errors import view as errors_shape
 from ...errors import view as errors_view
 from ...execute import output
-from ...execute.copy import into
+from ...execute.copy import write_result
 from ...execute.output import check_written, out_or_new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import channels_last_strides, contiguous_strides, is_channels_last, normalize_dim, normalize_dims
@@ -207,7 +207,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     check_tensors("diag", input=input)
     diagonal = as_int(diagonal, "diag", "diagonal")
     if input.ndim == 1:
-        return into("diag", out, diag_embed(input, diagonal))
+        return write_result("diag", out, diag_embed(input, diagonal))
     if input.ndim != 2:
         raise errors_shape.diag_ndim(input.ndim)
     view = input.diagonal(diagonal)

@@ -14,7 +14,7 @@ from ...errors import nn as errors_spatial
 from ...errors import view as errors_shape
 from ...execute import output
 from ...execute.constants import constant_of
-from ...execute.output import ask, suggested_format
+from ...execute.output import check_capacity, suggested_format
 from ...rows.catalogue import op
 from ..index.gather import check_tensors
 from ..types import conversion
@@ -118,7 +118,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             before = max(before, 0)
         if size <= 0 and (total or before):  # there is nothing to go around
             raise errors_spatial.pad_wraps(mode, counts, input._shape)
-        ask(result, total, int64)
+        check_capacity(result, total, int64)
         listed = [first + MODES[mode](at - before, size) for at in range(total)]
         result = positions(result, dim, listed)
     if result is input:

@@ -8,7 +8,7 @@ from ... import errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import reduce as errors_reduce
-from ...execute.copy import into
+from ...execute.copy import write_result
 from ...execute.output import check_dtype
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import enter, op
@@ -239,7 +239,7 @@ def _extreme(along: Reduce, of_all: Reduce, input: Tensor, dim: Any, keepdim: An
         check_not_empty(name, input, dims, None)
         if input._dtype.is_complex:
             raise errors.not_implemented_for(name, input._dtype)
-        return into(name, out, reduced(of_all, input, dims), cast=True)
+        return write_result(name, out, reduced(of_all, input, dims), cast=True)
     if not is_int(dim):
         raise errors.argument_type(name, "dim", "an int", dim)
     return called(along, input, dim, keepdim is not MISSING and keepdim, None, out)

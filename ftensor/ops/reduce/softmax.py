@@ -10,7 +10,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import reduce as errors_reduce
-from ...execute.copy import into
+from ...execute.copy import write_result
 from ...execute.device_traits import revisits_rows
 from ...execute.output import new_like
 from ...execute.pointwise import pointwise
@@ -91,7 +91,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | N
     result = pointwise(UNCENTER, (total, largest), (), total, True)
     if of is not compute and out is None:
         result = result.to(of)
-    return into("logsumexp", out, result, cast=True)
+    return write_result("logsumexp", out, result, cast=True)
 
 
 SHIFTED_EXP = Reduce(
@@ -122,7 +122,7 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
         raise errors.not_implemented_for(row.name, of)
     if out is not None and out._dtype is not of:
         raise errors.out_dtype(row.name, of, out._dtype)
-    return into(row.name, out, softmaxed(row, input, dim, of))
+    return write_result(row.name, out, softmaxed(row, input, dim, of))
 
 
 def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:

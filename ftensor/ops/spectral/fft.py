@@ -14,7 +14,7 @@ from ..._tensor import Tensor
 from ...dtypes import get_default_dtype
 from ...errors import creation as errors_creation
 from ...errors import spectral as errors_spectral
-from ...execute.fft import kept_table, known, streams, too_long, transform
+from ...execute.fft import kept_table, cached_transform, has_stream_kernel, too_long, transform
 from ...execute.fft_plan import chirp, chirp_spectrum, smooth
 from ...formats import contiguous_format
 from ...iterator.shape import Ints, normalize_dim, numel
@@ -149,7 +149,7 @@ def real_to_complex(x: Tensor, dims: Ints, scale: float, conj: bool = False, als
     first = (last,) if conj else dims  # torch's inverse transforms lay their results out twice
     order: Any = (*_batch(x, first), *_descending(x, [d for d in first if d != last]), last)
     n, factor = x._shape[last], 1.0 if others else scale
-    if too_long(n if n % 2 else n // 2) or streams(x, n):
+    if too_long(n if n % 2 else n // 2) or has_stream_kernel(x, n):
         x = one_dim(x.to(x._dtype.to_complex()), last, n, conj, factor, order)
         x = x.narrow(last, 0, n // 2 + 1)
         if not others:
@@ -168,7 +168,7 @@ def complex_to_real(x: Tensor, dims: Ints, n: int, scale: float, inverse: bool =
     if others:
         x = complex_to_complex(x, tuple(others), inverse, 1.0)
     order = (*_batch(x, (last,)), last)
-    if not (too_long(n if n % 2 else n // 2) or streams(x, n)):
+    if not (too_long(n if n % 2 else n // 2) or has_stream_kernel(x, n)):
         return transform(x, last, n, "back", not inverse, scale, order, also)
     parts = [x]
     if n > 2:
@@ -313,7 +313,7 @@ def _seen(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any, Tensor
         return None, None
     key = (op, input._key, n, dim, norm)
     try:
-        return key, known(key, input)
+        return key, cached_transform(key, input)
     except TypeError:  # something that is no number, which is refused elsewhere
         return None, None
 

@@ -349,8 +349,8 @@ def _power(
         raise refuse(name, f"scaling={scaling!r} is neither density nor spectrum")
     if detrend not in ("constant", "linear", False):
         raise refuse(name, f"detrend={detrend!r} is none of constant, linear, False")
-    output.ask(x, x.numel(), x._dtype)  # of the segments, and of the window on the host
-    output.ask(x, each, float64)
+    output.check_capacity(x, x.numel(), x._dtype)  # of the segments, and of the window on the host
+    output.check_capacity(x, each, float64)
     shape = windows.window(name, window, each, True)
     if len(shape) != each:
         raise refuse(name, f"the window has {len(shape)} elements, a segment {each}")

@@ -48,7 +48,7 @@ def window(op: str, name_or_values: Any, n: int, periodic: bool) -> Array:
 def values(coefficients: Any) -> Array:
     """Coefficients given as numbers, an array or a tensor."""
     if isinstance(coefficients, Tensor):
-        output.ask(coefficients, coefficients.numel(), float64)
+        output.check_capacity(coefficients, coefficients.numel(), float64)
     array = coefficients.numpy() if isinstance(coefficients, Tensor) else np.asarray(coefficients)
     return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64).reshape(-1)
 

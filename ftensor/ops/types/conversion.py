@@ -13,7 +13,7 @@ from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.copy import clone as copied
-from ...execute.copy import converted, copy, each_once
+from ...execute.copy import converted, copy, without_expanded_dims
 from ...execute.copy import fill as fill_with
 from ...execute.output import format_strides, layout_strides, new
 from ...formats import contiguous_format, memory_format, preserve_format
@@ -160,7 +160,7 @@ def fill_(input: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         if value._shape:
             raise errors.fill_value_dims(value._shape)
-        copy(value, each_once(input))
+        copy(value, without_expanded_dims(input))
         return input
     return fill_with(input, _stored("fill_", value, input._dtype, input.numel() == 1))
 

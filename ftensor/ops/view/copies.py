@@ -9,7 +9,7 @@ from typing import Any
 from ..._tensor import Tensor
 from ...errors import view as errors_view
 from ...execute import output
-from ...execute.copy import clone, into
+from ...execute.copy import clone, write_result
 from ...formats import contiguous_format
 from ...rows.catalogue import Entry, register
 from ...rows.spelling import describe
@@ -40,13 +40,13 @@ def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     def copied(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         seen = view(*args, **kwargs)
         if isinstance(seen, Tensor):
-            return clone(seen, contiguous_format) if out is None else into(name, out, seen)
+            return clone(seen, contiguous_format) if out is None else write_result(name, out, seen)
         if out is None:
             if seen:
-                output.ask(seen[0], sum(one.numel() for one in seen), seen[0]._dtype)
+                output.check_capacity(seen[0], sum(one.numel() for one in seen), seen[0]._dtype)
             return tuple(clone(one, contiguous_format) for one in seen)
         for to, one in zip(out, seen):
-            into(name, to, one)
+            write_result(name, to, one)
         return None
 
     copied.__name__ = copied.__qualname__ = name

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._tensor import Tensor, method
 from ...errors import view as errors_view
-from ...execute.copy import clone, into
+from ...execute.copy import clone, write_result
 from ...execute.output import new
 from ...formats import channels_last, channels_last_3d, contiguous_format, memory_format
 from ...iterator.shape import contiguous_strides, loop_order, normalize_dim
@@ -106,7 +106,7 @@ def slice_copy(
     first = 0 if start is None else as_int(start, "slice_copy", "start")
     last = geometry[0][dim] if end is None else as_int(end, "slice_copy", "end")
     seen = input._view(*view_math.slice_dim(*geometry, dim, first, last, step))
-    return clone(seen, contiguous_format) if out is None else into("slice_copy", out, seen)
+    return clone(seen, contiguous_format) if out is None else write_result("slice_copy", out, seen)
 
 
 @method("__reversed__")

@@ -12,7 +12,7 @@ from typing import Any, cast
 from ... import dtypes
 from ..._tensor import Tensor
 from ...dtypes import dtype
-from ...execute.keys import fold_key, gathering_key, located_key, monoid, op_key, partials, results, second
+from ...execute.keys import fold_key, gathering_key, located_key, monoid, op_key, partials, results, second_stage
 from ...kernels.inventory_terms import GATHER, SCATTER
 from ...kernels.key import BY_VALUE, LINEAR, LOCATED, STRIDED, KernelKey, lanes_for
 from ...kernels.op_skeleton import OpSkeleton
@@ -305,7 +305,7 @@ def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: 
     for layout in layouts:
         for stage in shape.stages:
             if stage == "second":
-                again, last = second(words, outs)
+                again, last = second_stage(words, outs)
                 parts = [d for d, _ in fields]
                 variants = _folds(layout, parts, last, state, shape)
                 body, stores, folded, in_ = red.finish, last, again, parts

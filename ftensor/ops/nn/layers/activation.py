@@ -9,7 +9,7 @@ from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import bool as bool_
 from ....errors import pointwise as errors_unary
-from ....execute.copy import each_once
+from ....execute.copy import without_expanded_dims
 from ....execute.output import new_like
 from ....execute.pointwise import pointwise
 from ....execute.scalars import fitted
@@ -163,7 +163,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     limits = _limit("threshold", input, threshold, value)
     if not inplace:
         return pointwise(THRESHOLD, (input,), limits)
-    x = each_once(input)  # as torch, which takes expanded tensors here
+    x = without_expanded_dims(input)  # as torch, which takes expanded tensors here
     pointwise(THRESHOLD, (x,), limits, x, True)
     return input
 

@@ -9,7 +9,7 @@ from typing import Any
 from .... import dtypes, errors
 from ...._tensor import Tensor
 from ....errors import random as errors_random
-from ....execute.copy import into
+from ....execute.copy import write_result
 from ....execute.output import new_like
 from ....rows.catalogue import op
 from ....rows.spelling import written
@@ -78,7 +78,7 @@ def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Ten
         result = input * (stays * gain) + (stays * (up - down) + down)
     else:
         result = input * (stays * _numbers(p)[1])
-    return into("dropout", out, result)
+    return write_result("dropout", out, result)
 
 
 def _feature(input: Tensor, p: float, out: Tensor | None) -> Tensor:
@@ -235,7 +235,7 @@ def _random_slopes(input: Tensor, lower: Any, upper: Any, training: Any, generat
     if input._dtype.kind != "f":
         raise errors.not_implemented_for("rrelu", input._dtype)
     if not training:
-        return into("rrelu", out, leaky_relu(input, (lower + upper) / 2))
+        return write_result("rrelu", out, leaky_relu(input, (lower + upper) / 2))
     target = new_like(input, input._shape) if out is None else out
     numbers = (float(lower), float(upper - lower))
     return drawn("rrelu", RRELU, numbers, target, generator, (input,))

@@ -84,7 +84,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         if num_classes <= 0:
             raise errors_nn.no_classes()
         return zeros((*input._shape, num_classes), dtype=int64, device=input.device)
-    output.ask(input, input.numel() * max(num_classes, 1), int64)
+    output.check_capacity(input, input.numel() * max(num_classes, 1), int64)
     low, high = (int(x.item()) for x in input.aminmax())
     if low < 0:
         raise errors_nn.negative_class(low)

@@ -69,7 +69,7 @@ def check_floating(name: str, input: Tensor) -> None:
 def statistics_of(input: Tensor, dims: Sequence[int], eps: float, of_rows: bool = False) -> tuple[Tensor, Tensor]:
     """(mean, 1 / deviation) over dims, which are kept, in the dtype that is computed in. Torch
     sums squares in that for norms of rows, for others in float64."""
-    output.ask(input, input.numel(), input._dtype)  # of what is made with them
+    output.check_capacity(input, input.numel(), input._dtype)  # of what is made with them
     x = input.to(input._dtype.compute)
     if not numel(input._shape):  # means of nothing are 0, as torch has them
         mean = x.sum(dims, keepdim=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...._tensor import Tensor
 from ....execute.pointwise import pointwise
-from ....graph.fused import listed
+from ....graph.fused import fused_foreach
 from ....rows.catalogue import enter
 from ....rows.op import Op
 from ...pointwise.ternary import LERP
@@ -83,7 +83,7 @@ def adam(
     )  # fmt: skip
 
 
-@listed
+@fused_foreach
 def _adam(
     params: Sequence[Tensor], grads: Sequence[Tensor], means: Sequence[Tensor],
     squares: Sequence[Tensor], largest: Sequence[Tensor], steps: Sequence[Tensor],
@@ -117,7 +117,7 @@ def descend(
     _descend(params, grads, buffers, nesterov, maximize, first, decay, rate, momentum, kept)
 
 
-@listed
+@fused_foreach
 def _descend(
     params: Sequence[Tensor],
     grads: Sequence[Tensor],
@@ -142,7 +142,7 @@ def _descend(
         pointwise(DESCENT, (param, grad), (rate,), param, True)
 
 
-@listed
+@fused_foreach
 def adagrad(
     params: Sequence[Tensor],
     grads: Sequence[Tensor],

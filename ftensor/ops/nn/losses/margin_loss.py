@@ -50,7 +50,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 @fused
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """The input over its p-norm along `dim`, which counts as `eps` at least."""
-    output.ask(input, input.numel(), input._dtype)
+    output.check_capacity(input, input.numel(), input._dtype)
     return input.div(input.norm(p, dim, True).clamp(min=eps), out=out)
 
 

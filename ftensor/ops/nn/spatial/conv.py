@@ -11,7 +11,7 @@ from ....dtypes import complex64, complex128, dtype, int32, int64
 from ....errors import nn as errors
 from ....errors import not_implemented_for
 from ....execute import output
-from ....execute.conv import again, convolve, convolve_bytes, filtered, served, served_bytes
+from ....execute.conv import cached_convolution, convolve, convolve_bytes, filtered, has_kernel, has_byte_kernel
 from ....execute.conv_plan import ConvWindows
 from ....execute.device_traits import spares_double
 from ....execute.matmul import gemm
@@ -109,7 +109,7 @@ def by_kernel(
     row = filtered(x, weight, bias, counts, of)
     if row is not None:
         return row
-    if not numel(shape) or not numel(weight._shape) or not served(x, numel(weight._shape[3:])):
+    if not numel(shape) or not numel(weight._shape) or not has_kernel(x, numel(weight._shape[3:])):
         return None
     formats = [output.suggested_format(t) for t in (x, _joined(weight))]
     wanted = next((one for one in formats if one is not contiguous_format), contiguous_format)
@@ -220,7 +220,7 @@ def _convolution(
     padding: Any, dilation: Any, groups: int,
 ) -> Tensor:  # fmt: skip
     call = _call(name, n, input, weight, bias, stride, padding, dilation, groups)
-    result = again(call, input, weight, bias)
+    result = cached_convolution(call, input, weight, bias)
     if result is not None:
         return result
     batched, grouped, counts, of, before, after = checked(
@@ -238,7 +238,7 @@ def _transposed(
     padding: Any, output_padding: Any, groups: int, dilation: Any,
 ) -> Tensor:  # fmt: skip
     call = _call(name, n, input, weight, bias, stride, padding, dilation, groups, output_padding)
-    result = again(call, input, weight, bias)
+    result = cached_convolution(call, input, weight, bias)
     if result is not None:
         return result
     stride, dilation = each(name, "stride", stride, n), each(name, "dilation", dilation, n)
@@ -345,7 +345,7 @@ def byte_sums(
     """The convolution, in int32, of bytes less `zero`, which also lies around them, with int8
     filters, by a board's kernels of bytes; None where there are none, or nothing is computed.
     Errors are those of all convolutions."""
-    if not served_bytes(input, weight, numel(weight._shape[2:])):
+    if not has_byte_kernel(input, weight, numel(weight._shape[2:])):
         return None
     alike = input.view(weight._dtype)  # as bytes, their sign aside
     batched, grouped, counts, of, _, _ = checked(name, n, alike, weight, None, stride, padding, dilation, groups)
@@ -362,7 +362,7 @@ def byte_products(input: Tensor, weight: Tensor, zero: int) -> Tensor | None:
     """`(input - zero) @ weight.T` in int32, of bytes (m, k) and int8 (n, k), as a convolution: an
     element of a row is a channel, a row is a position. None where a board has no such kernels."""
     (m, k), n = input._shape, weight._shape[0]
-    if not m * n * k or not served_bytes(input, weight, 1):
+    if not m * n * k or not has_byte_kernel(input, weight, 1):
         return None
     x = input._view((1, k, m), (0, *input._strides[::-1]), input._offset)
     own = weight._strides

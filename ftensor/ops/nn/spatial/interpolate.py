@@ -14,7 +14,7 @@ from ....dtypes import dtype, int32, uint8
 from ....dtypes.limits import narrowed, widened
 from ....errors import nn as errors_spatial
 from ....execute.constants import constant_of
-from ....execute.device_traits import locates
+from ....execute.device_traits import has_gather_kernel
 from ....execute.indexed import Index, IndexedOperand, contiguous_like, locate
 from ....execute.reduce import fold
 from ....iterator.shape import numel
@@ -156,7 +156,7 @@ enter(__name__, LERP_AT)
 def serves(x: Tensor, dim: int, where: Any) -> bool:
     """Whether the positions (results, taps) along a dim are each an element and the one behind it,
     the last one being its own, and the kernel may be had where `x` lies."""
-    if where.shape[1] != 2 or not locates(LERP_AT, x):
+    if where.shape[1] != 2 or not has_gather_kernel(LERP_AT, x):
         return False
     return bool((where[:, 1] == np.minimum(where[:, 0] + 1, x._shape[dim] - 1)).all())
 

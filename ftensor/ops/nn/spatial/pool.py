@@ -16,8 +16,8 @@ from ....dtypes import dtype, int64
 from ....dtypes.limits import iinfo
 from ....errors import nn as errors_spatial
 from ....execute.constants import constant
-from ....execute.device_traits import built_ahead, specializes
-from ....execute.indexed import know_bounds
+from ....execute.device_traits import has_built_kernel, specializes
+from ....execute.indexed import record_bounds
 from ....execute.output import new
 from ....execute.pointwise import pointwise
 from ....execute.pool import max_pool as max_of_windows
@@ -268,24 +268,24 @@ def _max_pool(
     if pool.small(input):
         if pool.beside is not None and is_contiguous(input._shape, input._strides):
             values, indices = max_of_windows(input, pool.beside, pool.shape)
-            know_bounds(indices, 0, numel(pool.sizes) - 1)
+            record_bounds(indices, 0, numel(pool.sizes) - 1)
             return (values, indices) if return_indices else values
         views, places = pool.elements(input)
         if not return_indices:
             values = new(views[0]._shape, input._dtype, input._storage.device)
             return laid_out(pointwise(LARGEST[len(views)], views, (), values), input)
         values, indices = _placed(views, pool.firsts(input), places)
-        know_bounds(indices, 0, numel(pool.sizes) - 1)
+        record_bounds(indices, 0, numel(pool.sizes) - 1)
         return laid_out(values, input, n), laid_out(indices, input, n)
     if pool.banded is not None:
         results = pooled(input, pool.banded, pool.shape, return_indices)
         if results is not None:
             if return_indices:
-                know_bounds(results[1], 0, numel(pool.sizes) - 1)
+                record_bounds(results[1], 0, numel(pool.sizes) - 1)
             return (results[0], results[1]) if return_indices else results[0]
     if pool.few(input) and not return_indices:  # an image may have a kernel for it
         views, _ = pool.elements(input)
-        if built_ahead(LARGEST[len(views)], input, len(views)):
+        if has_built_kernel(LARGEST[len(views)], input, len(views)):
             values = new(views[0]._shape, input._dtype, input._storage.device)
             return laid_out(pointwise(LARGEST[len(views)], views, (), values), input)
     seen = pool.windows(input, lowest(input._dtype))
