@@ -109,7 +109,7 @@ def has_byte_kernel(x: Tensor, weight: Tensor, taps: int) -> bool:
 def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Tensor:
     """Write to `out`, of int32, the convolution of the bytes `x` (N, groups * C, *sizes), less
     `zero`, which also lies around them, with the int8 `weight` (groups, O, C, *kernel): operands
-    that are `served_bytes`, and elements."""
+    that are `has_byte_kernel`, and elements."""
     backend = out._storage.backend
     key = ("bytes", out._key, x._key, weight._key, of, zero, not out._place())
     args = (out, x, weight, of, zero)
@@ -143,7 +143,7 @@ def convolve(
     """Write the convolution of `x` (N, groups * C, *sizes) to `out` (N, groups * O, *counts).
 
     `weight` is (groups, O, C, *kernel). All have one dtype that `serves` and elements. The next
-    `call`, if it names one, is done by `again`; the key of all operands and of `out` is part of it.
+    `call`, if it names one, is done by `cached_convolution`; the key of all operands and of `out` is part of it.
     """
     backend = out._storage.backend
     key: tuple[Any, ...] = ("conv", out._key, x._key, weight._key, None if bias is None else bias._key, of)

@@ -32,8 +32,8 @@ from .conv_plan import (
     batch_vectors_are_cheaper,
     classes,
     direct,
-    reads_in_place,
     padded_planes,
+    reads_in_place,
     three,
     tiling,
 )

@@ -141,7 +141,9 @@ def reads_in_place(x: Tensor, of: ConvWindows, result_classes: Sequence[Class], 
     return all(r <= m for r, m in zip(reach, x._shape[2:])) and one.counts[-1] >= 1 and tile > 0
 
 
-def batch_vectors_are_cheaper(key: ConvKey, x: Ints, filters: int, result_classes: Sequence[Class], stride: Ints) -> bool:
+def batch_vectors_are_cheaper(
+    key: ConvKey, x: Ints, filters: int, result_classes: Sequence[Class], stride: Ints
+) -> bool:
     """Whether an input of shape `x` takes less where its samples lie side by side, as tiles fill
     better, although elements that lie apart are packed then. The first of three dims is 1."""
     batch, channels = x[:2]

@@ -161,7 +161,9 @@ def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:
     return None if results is None else results[0]
 
 
-def cache_result(call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, numbers: Sequence[Any]) -> None:
+def cache_result(
+    call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, numbers: Sequence[Any]
+) -> None:
     """Let `known` serve the like of a call whose `result`, a fresh tensor, is what the launch
     kept under a key of its own has written. `inputs` begin where the tensors do that it reads, in
     their order; `numbers` are what its kernels get."""

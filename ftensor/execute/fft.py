@@ -161,7 +161,7 @@ def transform(
     `how`: "complex" numbers to such; "forth", from real ones to half a spectrum, n // 2 + 1 numbers
     (with `inverse` their conjugates); "back", from these to n real ones (the sign is an inverse
     transform's unless `inverse`). Zeros follow a complex input that is too short. `also`: a key
-    under which `known` is to find the launch.
+    under which `cached_transform` is to find the launch.
     """
     backend = x._storage.backend
     args = (x, dim, n, how, inverse, scale, order)

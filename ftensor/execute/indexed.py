@@ -128,7 +128,7 @@ class Flag:
         storage = self.tensor._storage
         storage.backend.upload(storage, 0, np.zeros(4, np.int64))
 
-    def taken(self) -> tuple[int, int, int] | None:
+    def read_and_clear(self) -> tuple[int, int, int] | None:
         """(which, index, size) of a bad index, which is forgotten; the kernel is done."""
         noted = np.empty(4, np.int64)
         storage = self.tensor._storage
@@ -152,7 +152,7 @@ class IndexDoubt:
 
     def resolve(self) -> Exception | None:
         """The error, if an index was out of range."""
-        bad = self.flag.taken()
+        bad = self.flag.read_and_clear()
         if bad is None:
             return None
         which, index, size = bad
@@ -191,7 +191,7 @@ class Check:
             self.stream.doubts[id(self.doubt)] = self.doubt
             return
         self.stream.finish()
-        if bad := self.flag.taken():
+        if bad := self.flag.read_and_clear():
             which, index, size = bad
             raise self.refusal(index, self.dims[which], size)
 
@@ -315,7 +315,7 @@ def cached_gather(
     strict: bool = False,
     refusal: Refusal = errors_index.out_of_bounds,
 ) -> Tensor | None:
-    """What a call takes of a tensor by one index along a dim, where `remember` has seen such; else
+    """What a call takes of a tensor by one index along a dim, where `cache_gather` has seen such; else
     None."""
     if type(source) is not Tensor or type(index) is not Tensor or dim.__class__ is not int:
         return None
@@ -343,7 +343,7 @@ def cache_gather(
     indices: Sequence[Index],
     dim: int = 0,
 ) -> None:
-    """Let `fetch` serve the like of what `locate` has just copied, by one index along a dim."""
+    """Let `cached_gather` serve the like of what `locate` has just copied, by one index along a dim."""
     key = _key(COPY, result._shape, [IndexedOperand(result, result._strides), located], indices, False)
     outputs = (Output(result._dtype, result._shape, result._strides),)
     alias_launch(

@@ -25,7 +25,7 @@ from ..kernels.skeletons.gemm import (
 )
 from ..runtime.program import built, held
 from .copy import clone, copy
-from .dispatch import cache_result, run_uncached, run
+from .dispatch import cache_result, run, run_uncached
 from .launch import Launch, Output, Step
 from .scalars import values_of
 
@@ -129,7 +129,7 @@ def depth_is_contiguous(t: Tensor, dim: int) -> bool:
 def along(
     backend: Backend, key: GemmKey, terms: int, a: Tensor, b: Tensor, out: Tensor, added: Tensor, mode: int
 ) -> tuple[tuple[Step, ...], Ints]:
-    """The step of a product of matrices that `lies_along`."""
+    """The step of a product of matrices that `depth_is_contiguous`."""
     *batch, m, n = out._shape
     kept, steps = _merged(tuple(batch), [_batch(t, tuple(batch)) for t in (a, b, out, added)])
     row_blocks, column_blocks = -(-m // key.rows), -(-n // key.rows)

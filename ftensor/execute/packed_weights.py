@@ -59,7 +59,7 @@ def can_cache(storage: Storage) -> bool:
 
 
 def derived_tensors(storage: Storage) -> DerivedTensors:
-    """What is kept of a storage that `keeps`."""
+    """What is kept of a storage that `can_cache`."""
     kept: DerivedTensors | None = storage.derived
     if kept is None:
         kept = storage.derived = DerivedTensors()

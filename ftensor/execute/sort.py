@@ -84,7 +84,9 @@ def prepare_topk(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool)
     backend, sizes = x._storage.backend, list(x._shape)
     sizes[dim] = many
     strides = contiguous_strides(tuple(sizes))
-    outputs = check_memory(backend, Output(x._dtype, tuple(sizes), strides), Output(dtypes.int64, tuple(sizes), strides))
+    outputs = check_memory(
+        backend, Output(x._dtype, tuple(sizes), strides), Output(dtypes.int64, tuple(sizes), strides)
+    )
     shape, read, written = rows_along(x, dim, strides)
     g = TopkGeometry(x._shape[dim], many, descending, x._strides[dim], strides[dim], shape, read, written)
     units = units_for(numel(x._shape), backend.units, backend.target, 1)

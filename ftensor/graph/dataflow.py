@@ -25,14 +25,14 @@ from .ir import DrawnNumber, Graph, GraphTensor, Node, ResultTensor
 from .loop_body import (
     AffineAccess,
     LoopBody,
-    single_stage_fold,
-    in_order,
     complex_part,
-    part_unit,
+    in_order,
+    is_invariant,
     loop_body_of,
+    part_unit,
+    single_stage_fold,
     size,
     split,
-    is_invariant,
     transformed,
     walks,
 )
@@ -62,7 +62,7 @@ class DataflowBuilder:
         self.parts: dict[tuple[AffineAccess | int, str], int] = {}  # of complex values
         self.calls: list[ElementCall] = []
 
-    def _no(self, node: Node, why: str) -> errors.GraphError:
+    def _refuse(self, node: Node, why: str) -> errors.GraphError:
         return _refusal(self.graph, node, why)
 
     def _sizes(self) -> tuple[int, int]:
@@ -84,7 +84,7 @@ class DataflowBuilder:
     def node(self) -> Node:
         """The node: outputs, inputs, numbers and how many rows."""
         if self.rows * self.length == 0:
-            raise self._no(self.graph.nodes[0], "there are no elements")
+            raise self._refuse(self.graph.nodes[0], "there are no elements")
         for point in self.points:
             self._take(point)
         results = [self._stored(f.region) for f in self.graph.result_tensors]
@@ -93,7 +93,7 @@ class DataflowBuilder:
         places = [*stored, *whole.inputs]
         last = self.graph.nodes[-1]
         if len(places) > MOST_OPERANDS or len(whole.calls) > MOST_CALLS:
-            raise self._no(
+            raise self._refuse(
                 last,
                 f"{len(places)} operands and {len(whole.calls)} ops are more than a kernel's "
                 f"{MOST_OPERANDS} and {MOST_CALLS}",
@@ -103,12 +103,12 @@ class DataflowBuilder:
         lanes = lanes_for(dtypes, widest, PORT_BYTES)
         for point in self.points:
             if isinstance(point.unit, RowTransform) and (why := refusal(self.length, lanes)):
-                raise self._no(point.node, why)
+                raise self._refuse(point.node, why)
         for p in places:
             if _layout_kind(p) in WIDE and p.start % (lanes * p.dtype.itemsize):
-                raise self._no(last, f"an operand begins at byte {p.start}, not on a beat")
+                raise self._refuse(last, f"an operand begins at byte {p.start}, not on a beat")
             if _layout_kind(p) in (EACH, AGAIN) and self.length % lanes:
-                raise self._no(last, f"rows of {self.length} in blocks are no whole beats")
+                raise self._refuse(last, f"rows of {self.length} in blocks are no whole beats")
         ports = [Port(p.dtype, _layout_kind(p)) for p in places]
         count = len(stored)
         key = StagedKey(
@@ -141,47 +141,47 @@ class DataflowBuilder:
         folded = [k for k, loop in enumerate(point.loops) if loop.folded]
         if folded:
             if self._count(point, folded) != self.length or self._count(point, kept) != self.rows:
-                raise self._no(point.node, "its rows are others than those before")
+                raise self._refuse(point.node, "its rows are others than those before")
             ways = [(in_order(point, kept), in_order(point, folded))]
         elif isinstance(point.unit, RowTransform):
             *over, along = [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
             if along[1] != self.length:
-                raise self._no(point.node, "its rows are others than those before")
+                raise self._refuse(point.node, "its rows are others than those before")
             ways = [(over, [along])]
         else:
-            ways = self._ways(point)
+            ways = self._loop_splits(point)
         operands = (*point.outs, *point.ins)
         candidates: list[list[str | None]] = []
         for way in ways:
-            kinds = [self._lies(p, *way) for p in operands]
+            kinds = [self._operand_layout(p, *way) for p in operands]
             if self.rows == 1:
                 kinds = self._as_shaped(kinds, point)
             if point.folds:
                 each = [OF_ROW if walks(p, way[0], 1) else None for p in point.outs]
                 kinds[: len(each)] = each
             if None not in kinds:
-                known = self._known(operands, kinds)
+                known = self._layouts_match(operands, kinds)
                 candidates.insert(0 if known else len(candidates), kinds)
         if not candidates:
             lies = "an operand does not lie in rows, dense and one after another"
             if folded and any(p.strides[k] == 1 for p in point.ins for k in kept):
                 lies = "it folds across rows, which needs all of them first"
-            raise self._no(point.node, lies)
+            raise self._refuse(point.node, lies)
         kinds = candidates[0]
         places = [_with_layout(p, str(kind)) for p, kind in zip(operands, kinds, strict=True)]
         outs, ins = places[: len(point.outs)], places[len(point.outs) :]
         takes: list[AffineAccess | int] = []
         for p, part in zip(ins, parts, strict=True):
             if p not in self.values and self.graph.memories[p.memory].own:
-                raise self._no(point.node, "it reads a part, or otherwise than in rows")
+                raise self._refuse(point.node, "it reads a part, or otherwise than in rows")
             value = self.values.get(p, p)
             takes.append(value if part is None else self._part(point, value, part.which))
-        for p, value in zip(outs, self._called(point, takes, len(outs)), strict=True):
+        for p, value in zip(outs, self._add_call(point, takes, len(outs)), strict=True):
             for other in [q for q in self.values if q.memory == p.memory]:
                 del self.values[other]  # what lay there
             self.values[p] = value
 
-    def _called(self, point: LoopBody, takes: Sequence[AffineAccess | int], gives: int) -> Ints:
+    def _add_call(self, point: LoopBody, takes: Sequence[AffineAccess | int], gives: int) -> Ints:
         """Add a call; the numbers of what it gives."""
         first = sum(len(c.gives) for c in self.calls)
         numbers = tuple(range(first, first + gives))
@@ -193,13 +193,13 @@ class DataflowBuilder:
         if (value, which) not in self.parts:
             unit = part_unit(point.ins[0].dtype.to_complex(), which)
             taken = replace(point, unit=unit, outs=(), ins=(), numbers=(), rounded=())
-            (self.parts[value, which],) = self._called(taken, (value,), 1)
+            (self.parts[value, which],) = self._add_call(taken, (value,), 1)
         return self.parts[value, which]
 
     def _count(self, point: LoopBody, which: Sequence[int]) -> int:
         return numel(tuple([point.loops[k].size for k in which]))
 
-    def _ways(self, point: LoopBody) -> list[tuple[list[Any], list[Any]]]:
+    def _loop_splits(self, point: LoopBody) -> list[tuple[list[Any], list[Any]]]:
         """The splits of an elementwise node's loops into those over rows and those along one."""
         sizes = tuple([loop.size for loop in point.loops])
         total, each = numel(sizes), [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
@@ -217,10 +217,12 @@ class DataflowBuilder:
         if total == 1:
             splits.append(([], []))
         if not splits:
-            raise self._no(point.node, f"it has {total} elements, where there are {self.rows} rows of {self.length}")
+            raise self._refuse(
+                point.node, f"it has {total} elements, where there are {self.rows} rows of {self.length}"
+            )
         return splits
 
-    def _lies(self, p: AffineAccess, over: Sequence[Any], along: Sequence[Any]) -> str | None:
+    def _operand_layout(self, p: AffineAccess, over: Sequence[Any], along: Sequence[Any]) -> str | None:
         """How an operand lies in loops over rows and along one; None for another way."""
         in_line, still = walks(p, along, 1), is_invariant(p, over)
         if along and in_line and walks(p, over, self.length) and (over or self.rows == 1):
@@ -258,7 +260,7 @@ class DataflowBuilder:
             shaped.append(kind)
         return shaped
 
-    def _known(self, operands: Sequence[AffineAccess], kinds: Sequence[str | None]) -> bool:
+    def _layouts_match(self, operands: Sequence[AffineAccess], kinds: Sequence[str | None]) -> bool:
         """Whether what was made before lies as a way would have it."""
         pairs = zip(operands, kinds, strict=True)
         return any(_with_layout(p, str(kind)) in self.values for p, kind in pairs)
@@ -269,7 +271,7 @@ class DataflowBuilder:
             return None
         places = [p for p in self.values if p.memory == r.memory]
         if not places or _layout_kind(places[0]) not in (ROWS, OF_ROW) or places[0].start:
-            raise self._no(self.graph.nodes[-1], "a result is neither of rows nor of each")
+            raise self._refuse(self.graph.nodes[-1], "a result is neither of rows nor of each")
         return places[0]
 
     def _region(self, p: AffineAccess) -> GraphTensor:
@@ -453,7 +455,7 @@ def _by_level(graph: Graph) -> tuple[list[Node], list[bool]]:
     level: list[int] = []
     alone = [_is_none(graph, node) for node in graph.nodes]
     for k, node in enumerate(graph.nodes):
-        before = [j for j in range(k) if graph.nodes[j].meets(node)]
+        before = [j for j in range(k) if graph.nodes[j].conflicts_with(node)]
         level.append(max([level[j] + (alone[j] and not alone[k]) for j in before], default=0))
     order = sorted(range(len(level)), key=lambda k: (level[k], alone[k], k))
     return [graph.nodes[k] for k in order], [alone[k] for k in order]

@@ -12,7 +12,7 @@ from ..execute.observe import recorder
 from .jit import Jitted
 from .launch_merging import MOST_ALIKE
 from .lowering import Lowered
-from .signature import add_arguments, add_settings, kinds_of, find_specialization, tellers
+from .signature import add_arguments, add_settings, find_specialization, kinds_of, tellers
 from .switch import fusion_enabled
 
 P = ParamSpec("P")
@@ -70,8 +70,8 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         graph: Any = backend.launches.get(signature)
         found = type(graph) is Lowered
-        if not found or (graph.guards is not None and not graph.guards.hold(tensors)):
-            graph = op.guarded(graph if found else None, backend, signature, tensors, args, kwargs)
+        if not found or (graph.guards is not None and not graph.guards.check(tensors)):
+            graph = op.graph_for(graph if found else None, backend, signature, tensors, args, kwargs)
             if graph is None:
                 return function(*args, **kwargs)
         result: R = graph.run(tensors, signature)
@@ -86,7 +86,7 @@ class _Fused(Jitted[..., Any]):
     graphs = 0  # that were made
     series = True
 
-    def _built(
+    def _build_graph(
         self, backend: Any, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered | None:
         """The graph of a call that has none among the newer ones; None where its parts serve."""

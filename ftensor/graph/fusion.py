@@ -21,12 +21,12 @@ from .fusion_group import (
     FusedLoops,
     Program,
     fuse_bodies,
-    row_fits_cache,
     needed,
     program,
+    row_fits_cache,
 )
 from .ir import Graph, Node
-from .loop_body import AffineAccess, Loop, LoopBody, step_key, loop_body_of, size
+from .loop_body import AffineAccess, Loop, LoopBody, loop_body_of, size, step_key
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -262,9 +262,9 @@ class FusionGroup:
     def __init__(self, nodes: list[Node], cluster: FusedLoops | None) -> None:
         self.nodes, self.cluster = nodes, cluster
 
-    def meets(self, other: FusionGroup) -> bool:
+    def conflicts_with(self, other: FusionGroup) -> bool:
         """Whether the order of both matters."""
-        return any(a.meets(b) for a in self.nodes for b in other.nodes)
+        return any(a.conflicts_with(b) for a in self.nodes for b in other.nodes)
 
 
 def fuse_graph(graph: Graph, backend: Backend, passes: bool | None = None) -> Graph:
@@ -328,7 +328,7 @@ def _join(groups: list[FusionGroup], node: Node, passes: bool, folds: bool = Tru
     if alone or point is None or select.pieces_needed(_plan(point)):
         groups.append(single)
         return
-    before = [k for k, g in enumerate(groups) if g.meets(single)]
+    before = [k for k, g in enumerate(groups) if g.conflicts_with(single)]
     last = before[-1] if before else 0
     # Where all that it needs is there.
     for k in range(len(groups) - 1, last - 1, -1):
@@ -338,7 +338,7 @@ def _join(groups: list[FusionGroup], node: Node, passes: bool, folds: bool = Tru
     # Or behind all, with what can wait that long.
     for k in before[::-1]:
         group = groups[k]
-        if not any(group.meets(g) for g in groups[k + 1 :]) and _with_node(group, point, node):
+        if not any(group.conflicts_with(g) for g in groups[k + 1 :]) and _with_node(group, point, node):
             groups.append(groups.pop(k))
             _merge_groups(groups, len(groups) - 1, [b - (b > k) for b in before if b != k])
             return
@@ -360,7 +360,7 @@ def _merge_groups(groups: list[FusionGroup], at: int, before: Sequence[int]) -> 
     """Let a cluster take in those that it follows, where these can wait for it."""
     for k in sorted([b for b in before if b < at], reverse=True):
         group, mine = groups[k], groups[at]
-        if group.cluster is None or any(group.meets(g) for g in groups[k + 1 : at]):
+        if group.cluster is None or any(group.conflicts_with(g) for g in groups[k + 1 : at]):
             continue
         assert mine.cluster is not None
         points = [*group.cluster.points, *mine.cluster.points]

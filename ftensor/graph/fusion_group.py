@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from ..dtypes import dtype, int8
-from ..iterator.plan import SharedLoops, Split, split_strides, same_elements
+from ..iterator.plan import SharedLoops, Split, same_elements, split_strides
 from ..iterator.shape import Ints, contiguous_strides, numel
 from ..kernels import costs
 from ..kernels.fused import Call, FusedKey, name_of
@@ -40,7 +40,7 @@ class FusedLoops:
     points need have no operand in common, as long as there are as many elements.
     """
 
-    beside = False
+    horizontal = False
 
     def __init__(self, frame: LoopBody | None = None, passes: bool = True, most: int = MOST_VALUES) -> None:
         self.frame, self.passes, self.most = frame, passes, most
@@ -65,27 +65,27 @@ class FusedLoops:
         if len(self.calls) >= MOST_CALLS:
             return None
         if point.folds and self.frame is None and self.calls:
-            return self._framed(point)
-        return self if self._add(point) else None
+            return self._with_fold_loops(point)
+        return self if self._try_add(point) else None
 
-    def _framed(self, fold: LoopBody) -> FusedLoops | None:
+    def _with_fold_loops(self, fold: LoopBody) -> FusedLoops | None:
         """A cluster of elements in the loops of a fold, and the fold."""
         framed = FusedLoops(fold, self.passes, self.most)
         for one, other in product(fold.ins, (*self.outputs, *self.inputs)):
-            same = framed._common(one, self.loops, other) if one[:3] == other[:3] else None
+            same = framed._common_loops(one, self.loops, other) if one[:3] == other[:3] else None
             if same is not None:
-                framed._go_on(same)
-                framed._keep(self, same.second)
-                return framed if framed._add(fold) else None
-        same = framed._as_many(self.loops) if self.beside else None
+                framed._set_loops(same)
+                framed._adopt_calls(self, same.second)
+                return framed if framed._try_add(fold) else None
+        same = framed._match_sizes(self.loops) if self.horizontal else None
         if same is None:
             return None
-        framed._go_on(same)
-        framed._keep(self, same.second)
-        framed.beside = True
-        return framed if framed._add(fold) else None
+        framed._set_loops(same)
+        framed._adopt_calls(self, same.second)
+        framed.horizontal = True
+        return framed if framed._try_add(fold) else None
 
-    def _keep(self, of: FusedLoops, split: Sequence[Split]) -> None:
+    def _adopt_calls(self, of: FusedLoops, split: Sequence[Split]) -> None:
         """Take over another cluster's calls, or its own, with their places in other loops."""
 
         def there(p: AffineAccess) -> AffineAccess:
@@ -98,43 +98,43 @@ class FusedLoops:
             for c in of.calls
         ]
 
-    def _go_on(self, same: SharedLoops) -> None:
+    def _set_loops(self, same: SharedLoops) -> None:
         """Have these loops from now on."""
-        self.loops = self._split(same)
+        self.loops = self._split_loops(same)
         self.splits = tuple([(self.splits[d][0], self.splits[d][1] * step) for d, step in same.first])
 
-    def _split(self, same: SharedLoops) -> tuple[Loop, ...]:
+    def _split_loops(self, same: SharedLoops) -> tuple[Loop, ...]:
         sizes = zip(same.shape, same.first, strict=True)
         return tuple([self.loops[d]._replace(size=n) for n, (d, _) in sizes])
 
-    def _add(self, point: LoopBody) -> bool:
+    def _try_add(self, point: LoopBody) -> bool:
         """Take a point in; False, and nothing has changed, where it does not fit."""
         if not self.calls and self.frame is None:
             self.loops = point.loops
             self.splits = tuple([(k, 1) for k in range(len(self.loops))])
-            self._take(point, point.outs, point.ins)
+            self._append_call(point, point.outs, point.ins)
             return True
         if point is self.frame:  # its own loops, as far as they have been split
             each = tuple([(k, 1) for k in range(len(self.loops))])
-            return self._fits(point, SharedLoops(_shape(self.loops), each, self.splits))
-        if point.folds and not self._alike(point):
+            return self._try_fuse(point, SharedLoops(_shape(self.loops), each, self.splits))
+        if point.folds and not self._same_iteration_space(point):
             return False
         mine = (*self.outputs, *self.inputs)
         for one, other in product(mine, (*point.ins, *point.outs)):
             if one[:3] != other[:3]:
                 continue
-            same = self._common(one, point.loops, other)
+            same = self._common_loops(one, point.loops, other)
             # The loops of a further fold stay in their order.
             if same is None or (point.folds and not _in_order(same.second)):
                 continue
-            if self._fits(point, same):
+            if self._try_fuse(point, same):
                 return True
-        if not self.beside or point.folds:
+        if not self.horizontal or point.folds:
             return False
-        same = self._as_many(point.loops)
-        return same is not None and self._fits(point, same)
+        same = self._match_sizes(point.loops)
+        return same is not None and self._try_fuse(point, same)
 
-    def _as_many(self, loops: Sequence[Loop]) -> SharedLoops | None:
+    def _match_sizes(self, loops: Sequence[Loop]) -> SharedLoops | None:
         """The loops of this cluster and of others with as many elements, or as it has rows, in
         their order."""
         whole = size(loops) == size(self.loops)
@@ -144,16 +144,16 @@ class FusedLoops:
         steps = iter(contiguous_strides(shape))
         mine = [next(steps) if whole or not n.folded else 0 for n in self.loops]
         one, other = (AffineAccess(-1, 0, int8, tuple(s)) for s in (mine, contiguous_strides(_shape(loops))))
-        return self._common(one, loops, other)
+        return self._common_loops(one, loops, other)
 
-    def _alike(self, point: LoopBody) -> bool:
+    def _same_iteration_space(self, point: LoopBody) -> bool:
         """Whether a further fold goes over the same rows in the same way."""
         frame = self.frame
         assert frame is not None
         passes = self.passes and row_fits_cache(frame) and row_fits_cache(point)
-        return passes and frame.loops == point.loops and frame.way == point.way
+        return passes and frame.loops == point.loops and frame.schedule == point.schedule
 
-    def _common(self, one: AffineAccess, loops: Sequence[Loop], other: AffineAccess) -> SharedLoops | None:
+    def _common_loops(self, one: AffineAccess, loops: Sequence[Loop], other: AffineAccess) -> SharedLoops | None:
         """The loops of this cluster and of others, by an operand that both have."""
         shape, theirs = _shape(self.loops), _shape(loops)
         if self.frame is None or size(loops) == size(self.loops):
@@ -181,9 +181,9 @@ class FusedLoops:
             return None
         return SharedLoops(shape, first, second)
 
-    def _fits(self, point: LoopBody, same: SharedLoops) -> bool:
+    def _try_fuse(self, point: LoopBody, same: SharedLoops) -> bool:
         """Take a point in by these loops, if the order of reads and writes allows it."""
-        loops = self._split(same)
+        loops = self._split_loops(same)
 
         def ours(p: AffineAccess) -> AffineAccess:
             return p._replace(strides=split_strides(p.strides, same.first))
@@ -201,14 +201,14 @@ class FusedLoops:
             return False
         if len({*read, *ins} - written.keys()) + len({*written, *outs}) > self.most:
             return False
-        if self.frame is not None and not self._in_passes(point, outs, ins, written, loops):
+        if self.frame is not None and not self._fits_passes(point, outs, ins, written, loops):
             return False
-        self._keep(self, same.first)
-        self._go_on(same)
-        self._take(point, outs, ins)
+        self._adopt_calls(self, same.first)
+        self._set_loops(same)
+        self._append_call(point, outs, ins)
         return True
 
-    def _in_passes(
+    def _fits_passes(
         self,
         point: LoopBody,
         outs: Sequence[AffineAccess],
@@ -234,7 +234,7 @@ class FusedLoops:
             return True
         return not point.folds and all(p.of_row(loops) for p in (*outs, *ins))
 
-    def _take(self, point: LoopBody, outs: Sequence[AffineAccess], ins: Sequence[AffineAccess]) -> None:
+    def _append_call(self, point: LoopBody, outs: Sequence[AffineAccess], ins: Sequence[AffineAccess]) -> None:
         takes: list[AffineAccess | int] = []
         for p in ins:
             value = self.outputs.get(p)
@@ -252,12 +252,12 @@ def fuse_bodies(points: Sequence[LoopBody], passes: bool, most: int) -> FusedLoo
     cluster: FusedLoops | None = None
     for point in points:
         cluster = cluster or FusedLoops(point if point.folds else None, passes, most)
-        cluster.beside = True
+        cluster.horizontal = True
         cluster = cluster.with_point(point)
         if cluster is None:
             return None
     if cluster is not None:
-        cluster.beside = False
+        cluster.horizontal = False
     return cluster
 
 
@@ -285,7 +285,7 @@ def _shape(loops: Sequence[Loop]) -> Ints:
 
 def _may_alias(a: AffineAccess, b: AffineAccess, loops: Sequence[Loop]) -> bool:
     """Whether elements of both may share a byte."""
-    return a.memory == b.memory and a.region(loops).meets(b.region(loops))
+    return a.memory == b.memory and a.region(loops).conflicts_with(b.region(loops))
 
 
 @dataclass

@@ -55,7 +55,7 @@ class TraceArguments:
         self._pairs: dict[int, tuple[Tensor, Tensor]] = {}  # (the call's, the trace's), by either's id
         self._containers: list[tuple[Any, Any, list[Any]]] = []  # the call's, the trace's, its parts
         for t in tensors:
-            self._stand_in(t)
+            self._placeholder(t)
         try:
             self.args = tuple([self._with(x) for x in args])
             self.kwargs = {name: self._with(x) for name, x in kwargs.items()}
@@ -63,7 +63,7 @@ class TraceArguments:
         except Exception:  # noqa: BLE001 - of a container's own class, which wants other arguments
             self.args, self.kwargs, self.tensors = tuple(args), dict(kwargs), list(tensors)
 
-    def _stand_in(self, t: Tensor) -> None:
+    def _placeholder(self, t: Tensor) -> None:
         if id(t) not in self._pairs:
             memory = self._memory.get(t._storage)
             if memory is None:
@@ -91,7 +91,7 @@ class TraceArguments:
         self._containers.append((x, other, _parts(other)))
         return other
 
-    def back(self) -> None:
+    def restore(self) -> None:
         """Let containers have what the trace's were given, and what the function has kept of the
         trace's tensors be those of the call."""
         for mine, other, parts in self._containers:

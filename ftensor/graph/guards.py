@@ -124,7 +124,7 @@ class Guards:
         """Whether the call has to be traced anew: what was found outside is another now."""
         return self._reshaped or any(reference() is None for reference in self._references)
 
-    def hold(self, tensors: Sequence[Tensor]) -> bool:
+    def check(self, tensors: Sequence[Tensor]) -> bool:
         """Whether all is as the trace took it for granted."""
         for reference in self._references:
             if reference() is None:

@@ -33,7 +33,7 @@ class GraphTensor(NamedTuple):
         size = self.dtype.itemsize
         return (self.offset + low) * size, (self.offset + high + 1) * size
 
-    def meets(self, other: GraphTensor) -> bool:
+    def conflicts_with(self, other: GraphTensor) -> bool:
         """Whether both may reach one byte."""
         (first, end), (begin, stop) = self.span, other.span
         overlap = self.memory == other.memory and first < stop and begin < end
@@ -112,13 +112,13 @@ class Node:
         object.__setattr__(self, "written", frozenset([r.memory for r in writes]))
         object.__setattr__(self, "touched", frozenset([r.memory for r in self.operands]))
 
-    def meets(self, other: Node) -> bool:
+    def conflicts_with(self, other: Node) -> bool:
         """Whether the order of both matters."""
         if not (self.written & other.touched or other.written & self.touched):
             return False
         pairs = [(w, r) for w in self.writes for r in other.operands]
         pairs += [(w, r) for w in other.writes for r in self.operands]
-        return any(w.meets(r) for w, r in pairs)
+        return any(w.conflicts_with(r) for w, r in pairs)
 
 
 class GraphBuffer(NamedTuple):

@@ -18,7 +18,7 @@ from ..execute.observe import recorder
 from ..execute.scalars import TracedNumber
 from ..kernels.skeleton import skeleton_of
 from ..runtime.call_site import levels_to_user
-from .dataflow import Exported, DataflowKernels, exported
+from .dataflow import DataflowKernels, Exported, exported
 from .fusion import fuse_graph
 from .given import TraceArguments
 from .guards import closure_storage
@@ -132,8 +132,8 @@ class Jitted(Generic[P, R]):
             return self._function(*args, **kwargs)  # part of another graph
         signature = self.whole(backend, key, tensors)
         graph: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
-        if graph is None or (graph.guards is not None and not graph.guards.hold(tensors)):
-            graph = self.guarded(graph, backend, signature, tensors, args, kwargs)
+        if graph is None or (graph.guards is not None and not graph.guards.check(tensors)):
+            graph = self.graph_for(graph, backend, signature, tensors, args, kwargs)
             if graph is None:
                 return self._function(*args, **kwargs)
         result: R = graph.run(tensors, signature)
@@ -150,7 +150,7 @@ class Jitted(Generic[P, R]):
         add_environment(backend, tensors, key)
         return tuple(key)
 
-    def guarded(
+    def graph_for(
         self,
         graph: Lowered | None,
         backend: Backend,
@@ -163,10 +163,10 @@ class Jitted(Generic[P, R]):
         itself has to run."""
         if graph is not None and not graph.dead:
             return None
-        graph = self._built(backend, signature, tensors, args, kwargs)
+        graph = self._build_graph(backend, signature, tensors, args, kwargs)
         return graph if graph is not None and graph.holds(tensors) else None
 
-    def _built(
+    def _build_graph(
         self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered | None:
         """The graph of a call whose signature is new; None if fusion is off or the images lack one of
@@ -195,11 +195,11 @@ class Jitted(Generic[P, R]):
         given = TraceArguments(tensors, args, kwargs)
         try:
             passing = NumberTracing(given.args, given.kwargs, signature)
-            graph = self._passed(backend, given.tensors, passing) if passing.numbers else None
+            graph = self._trace_with_numbers(backend, given.tensors, passing) if passing.numbers else None
             free = None if graph is None else passing.free
             graph = graph or self._traced(backend, given.tensors, given.args, given.kwargs)
         finally:
-            given.back()
+            given.restore()
         if self._traces is not None:
             passed = (passing.args, passing.kwargs) if free is not None else (args, kwargs)
             many = self._traces.many(_named(self._function, *passed))
@@ -210,7 +210,7 @@ class Jitted(Generic[P, R]):
         runnable = lower_graph(graph, backend, tensors, free, self.series, owners, seen)
         return cache_graph(backend.launches, signature, runnable)
 
-    def _passed(self, backend: Backend, tensors: Sequence[Tensor], passing: NumberTracing) -> Graph | None:
+    def _trace_with_numbers(self, backend: Backend, tensors: Sequence[Tensor], passing: NumberTracing) -> Graph | None:
         """The graph of a call to which numbers are passed as such; None where it takes the numbers
         themselves, as something was raised for them, or they are kept."""
         try:
@@ -219,10 +219,10 @@ class Jitted(Generic[P, R]):
             raise
         except Exception:  # noqa: BLE001 - its own, which it raises again for the numbers
             return None
-        graph = passing.freed(graph)
-        if not passing.gone:
+        graph = passing.with_free_numbers(graph)
+        if not passing.released:
             gc.collect()  # a circle that nobody holds may hold them
-        return graph if passing.gone else None
+        return graph if passing.released else None
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Planned:
         """What such a call would run, which is not made; errors as of the call."""
@@ -260,7 +260,7 @@ class Jitted(Generic[P, R]):
         try:
             return self._traced(backend, given.tensors, given.args, given.kwargs)
         finally:
-            given.back()
+            given.restore()
 
     def _traced(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
         return trace_graph(self.name, backend, lambda: self._function(*args, **kwargs), tensors)

@@ -58,20 +58,20 @@ class LaunchMerger:
         free_numbers: Collection[list[int]],
     ) -> None:
         self.inline = backend.target.inline_elements
-        self.operands, self.temporaries, self.whose = operands, temporaries, whose
+        self.operands, self.temporaries, self.alias_of = operands, temporaries, whose
         self.numbers, self.free_numbers = numbers, free_numbers
 
     def merged(self, steps: Sequence[Step]) -> list[Step]:
         """As few steps as there can be."""
         groups: list[_Group] = []
         for step in steps:
-            self._put(groups, step)
+            self._place_step(groups, step)
         return [self._step(g) if len(g.steps) > 1 else g.steps[0] for g in groups]
 
-    def _put(self, groups: list[_Group], step: Step) -> None:
-        needs = [k for k, g in enumerate(groups) if any(self._meet(s, step) for s in g.steps)]
+    def _place_step(self, groups: list[_Group], step: Step) -> None:
+        needs = [k for k, g in enumerate(groups) if any(self._may_alias(s, step) for s in g.steps)]
         for k in range(needs[-1] if needs else 0, len(groups)):
-            each = self._joined(groups[k], step)
+            each = self._fusable(groups[k], step)
             if each is not None:
                 groups[k].steps.append(step)
                 groups[k].each = each
@@ -80,7 +80,7 @@ class LaunchMerger:
 
     def _memory(self, places: Sequence[int]) -> set[object]:
         """What operands lie in."""
-        return {self.whose[k] if k < self.operands else (None, k) for k in places}
+        return {self.alias_of[k] if k < self.operands else (None, k) for k in places}
 
     def _touched(self, step: Step) -> set[object]:
         return self._memory((*step.pointers, *step.after))
@@ -88,12 +88,12 @@ class LaunchMerger:
     def _written(self, step: Step) -> set[object]:
         return self._memory(step.written)
 
-    def _meet(self, a: Step, b: Step) -> bool:
+    def _may_alias(self, a: Step, b: Step) -> bool:
         """Whether the order of both matters."""
         ours, theirs = self._written(a), self._written(b)
         return bool(ours & self._touched(b) or theirs & self._touched(a))
 
-    def _joined(self, group: _Group, step: Step) -> list[bool] | None:
+    def _fusable(self, group: _Group, step: Step) -> list[bool] | None:
         """Which of a group's steps and this one all units would run; None where it is none of
         them."""
         steps = [*group.steps, step]
@@ -103,14 +103,14 @@ class LaunchMerger:
             return None
         one = all(s.units == 1 for s in steps)
         each = [*group.each, False]
-        if one or not any(self._meet(s, step) for s in group.steps):
+        if one or not any(self._may_alias(s, step) for s in group.steps):
             return each
         last = len(steps) - 1
-        if not self._alone(steps, each, last):
+        if not self._unit_local(steps, each, last):
             return None
         return each
 
-    def _alone(self, steps: Sequence[Step], each: list[bool], k: int) -> bool:
+    def _unit_local(self, steps: Sequence[Step], each: list[bool], k: int) -> bool:
         """Whether each unit can do for itself all that step k reads of what steps before have
         written; `each` is brought to that."""
         for j in range(k):
@@ -127,7 +127,7 @@ class LaunchMerger:
             if not own or again or twice or large:
                 return False
             each[j] = True
-            if not self._alone(steps, each, j):
+            if not self._unit_local(steps, each, j):
                 return False
         return True
 

@@ -70,7 +70,7 @@ class LoopBody:
         return self.geometry is not None
 
     @property
-    def way(self) -> tuple[Any, ...]:
+    def schedule(self) -> tuple[Any, ...]:
         """How a fold goes over its rows: lanes, units, and how rows are cut."""
         step, g = self.node.launch.steps[0], self.geometry
         words = step_key(step).reduction

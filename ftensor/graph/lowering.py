@@ -14,8 +14,8 @@ from ..execute.launch import Launch, Output, Step, enqueue
 from ..execute.look_up import bound_to
 from ..execute.scalars import values_of
 from ..iterator.shape import Ints, is_dense, numel
-from .guards import Guards, CapturedStorage, captured_storage
-from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, unflatten, assign_slots
+from .guards import CapturedStorage, Guards, captured_storage
+from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, assign_slots, unflatten
 from .launch_merging import LaunchMerger
 from .signature import FreeNumbers, number_at
 
@@ -127,7 +127,9 @@ class _Lowering:
                 return Output(r.dtype, r.shape, r.strides)
         return Output(uint8, (nbytes,), (1,))
 
-    def _part(self, f: ResultTensor, outputs: Sequence[Output], found: Mapping[int, CapturedStorage]) -> int | ResultMaker:
+    def _part(
+        self, f: ResultTensor, outputs: Sequence[Output], found: Mapping[int, CapturedStorage]
+    ) -> int | ResultMaker:
         """What gives a tensor of the result; an output's number for that as it is."""
         r, m = f.region, self.graph.memories[f.region.memory]
         which, held = f.argument, found.get(r.memory)
@@ -170,7 +172,7 @@ class _Lowering:
             self.place[m] = count + slot[k]
         steps: list[Step] = []
         for n, first in zip(nodes, firsts, strict=True):
-            operands = [self.place[self._whose(r)] for r in n.operands]
+            operands = [self.place[self._alias_class(r)] for r in n.operands]
             operands += [count + slot[first + k] for k in range(len(n.launch.temporaries))]
             steps += self._steps(n, operands)
         if self.series and not self.drawn:
@@ -228,7 +230,7 @@ class _Lowering:
         self.free_numbers.setdefault((number.place, of), []).append(len(self.numbers))
         return number.value
 
-    def _whose(self, r: GraphTensor) -> Any:
+    def _alias_class(self, r: GraphTensor) -> Any:
         """What stands for a region among the operands."""
         return (r.memory, r.dtype) if (r.memory, r.dtype) in self.seen else r.memory
 
@@ -237,7 +239,7 @@ class _Lowering:
         m = self.graph.memories[r.memory]
         if m.argument is None:
             return None, r.offset
-        return self.place[self._whose(r)], r.offset - m.offset // r.dtype.itemsize
+        return self.place[self._alias_class(r)], r.offset - m.offset // r.dtype.itemsize
 
 
 def _part_of(span: tuple[int, int], numbers: bool | tuple[int, int]) -> bool | tuple[int, int]:
@@ -296,11 +298,11 @@ class Lowered:
 
     def holds(self, tensors: Sequence[Tensor]) -> bool:
         """Whether it serves a call of its signature with these tensors."""
-        return self.guards is None or self.guards.hold(tensors)
+        return self.guards is None or self.guards.check(tensors)
 
     def serves(self, signature: Sequence[Any]) -> bool:
         """Whether a call that differs in free numbers may be such a launch."""
-        return self.free is not None and self.free.serve(signature, self.free_numbers)
+        return self.free is not None and self.free.check_numbers(signature, self.free_numbers)
 
     def renumbered(self) -> Lowered:
         """What is told the numbers of each call, made once."""
@@ -392,7 +394,7 @@ class Lowered:
 
     def _check(self, tensors: Sequence[Tensor]) -> None:
         """Raise what kernels found about indices, the first call's first."""
-        checks = [c for c in self.graph.checks if not self._certain(c, tensors)]
+        checks = [c for c in self.graph.checks if not self._indices_in_range(c, tensors)]
         if not checks:
             return
         self.backend.current_stream().finish()
@@ -401,7 +403,7 @@ class Lowered:
                 which, index, size = bad
                 raise check.refusal(index, check.dims[which], size)
 
-    def _certain(self, check: CheckedIndices, tensors: Sequence[Tensor]) -> bool:
+    def _indices_in_range(self, check: CheckedIndices, tensors: Sequence[Tensor]) -> bool:
         """Whether a call's indices are known to be right."""
         for r, size, strict in check.indices:
             k = self.graph.memories[r.memory].argument

@@ -242,7 +242,7 @@ class FreeNumbers(NamedTuple):
     places: Ints
     fits: tuple[tuple[int, str, dtype], ...]
 
-    def serve(self, signature: Sequence[Any], numbers: Sequence[tuple[int, dtype | None, Ints]]) -> bool:
+    def check_numbers(self, signature: Sequence[Any], numbers: Sequence[tuple[int, dtype | None, Ints]]) -> bool:
         """Whether a call's numbers fit where they go; one that doesn't is the function's error."""
         try:
             for place, op, of in self.fits:
@@ -302,12 +302,12 @@ class NumberTracing:
         return [sys.getrefcount(number) for number in self.numbers]
 
     @property
-    def gone(self) -> bool:
+    def released(self) -> bool:
         """Whether, after the trace, nobody holds the numbers, and containers are as they were."""
         same = all(_same(_parts(container), parts) for container, parts in self._containers)
         return same and self._references() == self._held
 
-    def freed(self, graph: Graph) -> Graph:
+    def with_free_numbers(self, graph: Graph) -> Graph:
         """The graph with the numbers that were looked at, and a FreeNumber for each other."""
         nodes = []
         for node in graph.nodes:

@@ -167,16 +167,16 @@ class Tracer(LaunchRecorder):
         self.draws.append(Draw(generator, words))
         return tuple(numbers)
 
-    def draw_back(self) -> None:
+    def restore_generators(self) -> None:
         """Let generators be as before the calls."""
         for generator, state in self._states.values():
             generator._set(*state)
 
-    def left_reshaped(self) -> bool:
+    def geometry_changed(self) -> bool:
         """Whether a tensor has another geometry for good."""
         return any(reference() is not None for reference, _ in self._reshaped.values())
 
-    def shaped_back(self) -> tuple[Ints, Ints] | None:
+    def restore_geometry(self) -> tuple[Ints, Ints] | None:
         """Let tensors be what they were; the shapes of one that was not, before and meanwhile."""
         shapes = None
         for reference, before in self._reshaped.values():
@@ -201,7 +201,7 @@ class Tracer(LaunchRecorder):
                 self.memories.append(GraphBuffer(storage.nbytes, storage.device, held=storage))
         return GraphTensor(number, t._dtype, t._shape, t._strides, t._offset)
 
-    def still_there(self, returned: set[int]) -> list[Origin]:
+    def captured_memory(self, returned: set[int]) -> list[Origin]:
         """Whence memory came that somebody holds who was not returned it."""
         alive = ((reference(), origin) for reference, origin in self._promised)
         return [origin for storage, origin in alive if storage and storage.number not in returned]
@@ -223,21 +223,21 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
         with observed(backend, tracer):
             result = call()
     except BaseException:
-        tracer.shaped_back()
+        tracer.restore_geometry()
         raise
     finally:
-        tracer.draw_back()
+        tracer.restore_generators()
     template = _template(result, tracer, tensors)
     del result
-    if tracer.left_reshaped():
+    if tracer.geometry_changed():
         gc.collect()  # as below
-        changed = tracer.shaped_back()
+        changed = tracer.restore_geometry()
         if changed is not None:
             raise errors.geometry_changed(name, *changed)
     returned = {f.region.memory for f in Graph(name, (), (), template).result_tensors}
-    if tracer.still_there(returned):
+    if tracer.captured_memory(returned):
         gc.collect()  # it may be held by a circle that nobody holds
-        for origin in tracer.still_there(returned):
+        for origin in tracer.captured_memory(returned):
             raise errors.escaped(origin.op, name, origin.line)
     memories = tuple(tracer.memories)
     if len({m.device for m in memories if m.device is not None}) > 1:

@@ -9,7 +9,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import view as errors_index
 from ...execute import output
-from ...execute.indexed import ADD_AT, Index, IndexedOperand, Refusal, cached_gather, locate, cache_gather
+from ...execute.indexed import ADD_AT, Index, IndexedOperand, Refusal, cache_gather, cached_gather, locate
 from ...execute.output import check_written, out_or_new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, broadcast_strides, contiguous_strides, normalize_dim

@@ -20,13 +20,13 @@ from ...execute.indexed import (
     ADD_AT,
     Index,
     IndexedOperand,
+    cache_gather,
     cached_gather,
     get_index_check,
     host_tensor,
-    record_bounds,
     known_bounds,
     locate,
-    cache_gather,
+    record_bounds,
 )
 from ...execute.output import check_overlap
 from ...execute.pointwise import pointwise

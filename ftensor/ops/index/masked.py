@@ -9,7 +9,7 @@ from ..._tensor import Tensor
 from ...errors import view as errors_index
 from ...execute import output
 from ...execute.copy import write_result
-from ...execute.indexed import Index, IndexedOperand, record_bounds, locate
+from ...execute.indexed import Index, IndexedOperand, locate, record_bounds
 from ...execute.output import check_dtype, check_written
 from ...execute.pointwise import pointwise
 from ...execute.positions import SHIFTED, positions

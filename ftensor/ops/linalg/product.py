@@ -11,7 +11,7 @@ from ...dtypes import dtype
 from ...errors import linalg as errors_matmul
 from ...execute import output as memory
 from ...execute.device_traits import specializes
-from ...execute.matmul import gemm, cache_matmul
+from ...execute.matmul import cache_matmul, gemm
 from ...execute.output import check_dtype, check_overlap, check_place, region, resize_out
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold

@@ -14,7 +14,7 @@ from ..._tensor import Tensor
 from ...dtypes import get_default_dtype
 from ...errors import creation as errors_creation
 from ...errors import spectral as errors_spectral
-from ...execute.fft import kept_table, cached_transform, has_stream_kernel, too_long, transform
+from ...execute.fft import cached_transform, has_stream_kernel, kept_table, too_long, transform
 from ...execute.fft_plan import chirp, chirp_spectrum, smooth
 from ...formats import contiguous_format
 from ...iterator.shape import Ints, normalize_dim, numel
@@ -291,7 +291,7 @@ class FourierTransform:
         return resized(x, dims, points)
 
     def _run(self, x: Tensor, dims: Ints, points: Ints, norm: Any, also: Any = None) -> Tensor:
-        """The transforms; `also` is a key under which `known` is to find the launch."""
+        """The transforms; `also` is a key under which `cached_transform` is to find the launch."""
         factor = factor_of(self.name, norm, numel(points), self.inverse)
         if self.kind is COMPLEX:
             return complex_to_complex(x, dims, self.inverse, factor)

@@ -11,7 +11,7 @@ from ....dtypes import complex64, complex128, dtype, int32, int64
 from ....errors import nn as errors
 from ....errors import not_implemented_for
 from ....execute import output
-from ....execute.conv import cached_convolution, convolve, convolve_bytes, filtered, has_kernel, has_byte_kernel
+from ....execute.conv import cached_convolution, convolve, convolve_bytes, filtered, has_byte_kernel, has_kernel
 from ....execute.conv_plan import ConvWindows
 from ....execute.device_traits import spares_double
 from ....execute.matmul import gemm
