@@ -398,7 +398,7 @@ class Lowered:
         if not checks:
             return
         self.backend.current_stream().finish()
-        for check, bad in [(check, check.flag.taken()) for check in checks]:
+        for check, bad in [(check, check.flag.read_and_clear()) for check in checks]:
             if bad is not None:
                 which, index, size = bad
                 raise check.refusal(index, check.dims[which], size)
