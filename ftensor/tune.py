@@ -137,12 +137,12 @@ def command(arguments: argparse.Namespace) -> int:
         complain("ftensor tune", error)
         return 1
     if arguments.forget:
-        targets.forget(backend.tuned_as)
+        targets.drop_tuned(backend.tuned_as)
         print(f"{name} has its family's thresholds from now on")
         return 0
     target, results = tune(backend, arguments.rounds, partial(print, flush=True), THRESHOLDS)
     rows = [(f.threshold.field, f.default, f.best, round(f.gain, 2)) for f in results]
     print(table([("threshold", "default", "here", "times as fast"), *rows]))
-    kept = targets.keep(target, backend.tuned_as)
+    kept = targets.save_tuned(target, backend.tuned_as)
     print(f"{'kept' if kept else 'could not be kept'} for {name}; `ftensor tune --forget` drops it")
     return int(not kept)

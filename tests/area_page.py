@@ -44,7 +44,7 @@ def row(name: str, groups: tuple[KernelGroup, ...], board: Board) -> str:
     crowded = max(fitted.shares.values()) > fit.FULL
     verdict = f"fits, above {fit.FULL:.0%}" if crowded else "fits"
     if not fitted.fits:
-        rest = fit.reduced(groups, board) if name != "full" else None
+        rest = fit.fitting_subset(groups, board) if name != "full" else None
         verdict = f"too large; {len(rest.groups)} kernels fit" if rest else "too large, for emulation"
     most = max(fitted.charged.values(), default=0)
     return f"| `{name}` | {board.title} | {len(groups)} | {fitted.ports} | {most} | {shares} | {verdict} |\n"

@@ -32,9 +32,9 @@ from ftensor.graph.row_units import row_units
 from ftensor.image import description, file, pack
 from ftensor.image.manifest import FORMAT, VERSION, Manifest, manifest_digest
 from ftensor.image.xclbin import Section, SectionKind, read, write
-from ftensor.kernels.graph_file import key_of
+from ftensor.kernels.graph_file import parse_key
 from ftensor.kernels.portable import text
-from ftensor.toolchain.group import KernelGroup, record
+from ftensor.toolchain.group import KernelGroup, manifest_record
 from ftensor.toolchain.inventory.read import expand, parse
 
 from .fuzz_files import NUMBERS, mutated_bytes
@@ -155,7 +155,7 @@ def some_graph(draw: random.Random) -> bytes:
 
 def read_graph(data: bytes) -> str:
     """A file that is read is the one that its key is written as."""
-    return "" if text(key_of(data, row_units)).encode() == data else "a graph is not what its file says"
+    return "" if text(parse_key(data, row_units)).encode() == data else "a graph is not what its file says"
 
 
 def _toml_value(value: Any) -> str:
@@ -201,7 +201,7 @@ def read_inventory(data: bytes) -> str:
 def manifest() -> Manifest:
     """Of an image of a few kernels."""
     groups: tuple[KernelGroup, ...] = expand(parse(INVENTORY.encode(), folder() / "mine.toml"))
-    return Manifest("few", "csim", "board", "", "few.xclbin", tuple(record(g, "0" * 64) for g in groups[:2]))
+    return Manifest("few", "csim", "board", "", "few.xclbin", tuple(manifest_record(g, "0" * 64) for g in groups[:2]))
 
 
 def some_manifest(draw: random.Random) -> bytes:

@@ -29,7 +29,7 @@ from ftensor._device import default_backend
 from ftensor.execute.observe import observed
 from ftensor.kernels.key import KernelKey
 from ftensor.runtime.targets import CSIM, csim_compiler
-from ftensor.toolchain.group import KernelGroup, arguments, call
+from ftensor.toolchain.group import KernelGroup, arguments, call_tokens
 from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
 from .flow.hls_kernels import Kernels, _argument, built
@@ -110,7 +110,7 @@ def calls(make: Callable[[], Any]) -> list[Call]:
     def noted(key: Any, run: Any) -> Any:
         structure = {"structure": "loop"} if isinstance(key, KernelKey) else {}
         group = KernelGroup(f"rtl_{key.skeleton}", (key,), **structure)  # type: ignore[arg-type]
-        tokens = call(group, 0).split()
+        tokens = call_tokens(group, 0).split()
 
         def launch(stream: Any, units: int, *args: Any) -> None:
             values = [_argument(token, args) for token in tokens]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..boards import Board, Link
-from ..kernels.channels import channels, near, spreads
+from ..kernels.channels import channels, nearest_channels, splits_into_slabs
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.workload import (
     BURST_BEATS,
@@ -268,13 +268,13 @@ def _bank_seconds(launch: KernelLaunch, moves: Sequence[Access], setup: Setup) -
     apart = channels(memory)
     key = launch.key
     kinds = "".join(p.kind for p in key.outs + key.ins) if key.skeleton == "map" else ""
-    slabs = bool(apart) and spreads(key.skeleton, kinds, launch.n, key.lanes, launch.units)
+    slabs = bool(apart) and splits_into_slabs(key.skeleton, kinds, launch.n, key.lanes, launch.units)
     for k, a in enumerate(moves):
         least = a.beats * board.access.value if a.burst == 1 else 0
         wanted = max(a.nbytes, least)
         if slabs:
             for unit in range(launch.units):
-                ways = near(unit, len(apart))
+                ways = nearest_channels(unit, len(apart))
                 bank = ways[k % len(ways)]
                 busy[bank] = busy.get(bank, 0.0) + wanted / launch.units
             continue

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from .._tensor import Tensor
 from ..dtypes import dtype
 from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
-from ..kernels.skeletons.conv import bytes_keys, conv_key, conv_pack_key, most_taps, serves, serves_bytes
+from ..kernels.skeletons.conv import bytes_keys, conv_key, conv_pack_key, most_taps, serves, supports_operands
 from ..kernels.skeletons.fir import MOST_TAPS, FirGeometry, FirKey, fir_serves
-from ..runtime.program import built, held
+from ..runtime.program import built, in_image
 from . import packed_weights
 from .conv_launch import prepare
 from .conv_plan import ConvWindows
@@ -34,7 +34,7 @@ def filter_key(backend: Backend, of: dtype, cover: int) -> FirKey | None:
     taps = max(8, 1 << (cover - 1).bit_length())
     while fir_serves(of) and taps <= MOST_TAPS:
         key = FirKey(of, taps)
-        if held(backend, key):
+        if in_image(backend, key):
             return key
         taps *= 2
     return None
@@ -100,7 +100,7 @@ def has_byte_kernel(x: Tensor, weight: Tensor, taps: int) -> bool:
     """Whether a board has kernels that sum products of such bytes, for so many elements of a
     kernel."""
     backend = x._storage.backend
-    if backend.target.unaligned or not serves_bytes(x._dtype, weight._dtype):
+    if not backend.target.is_board or not supports_operands(x._dtype, weight._dtype):
         return False
     key, packing = bytes_keys()
     return taps <= most_taps(key) and built(backend, key) and built(backend, packing)
@@ -147,7 +147,7 @@ def convolve(
     """
     backend = out._storage.backend
     key: tuple[Any, ...] = ("conv", out._key, x._key, weight._key, None if bias is None else bias._key, of)
-    if not backend.target.unaligned:
+    if backend.target.is_board:
         key += (not out._place(),)
     args = (out, x, weight, bias, of)
     addend = weight if bias is None else bias
@@ -155,17 +155,17 @@ def convolve(
         launch = look_up(backend, key, prepare, args)
         panels = None
         if isinstance(launch, Launch):
-            named = call if backend.target.unaligned else None
+            named = call if not backend.target.is_board else None
             panels = packed_weights.panels(launch, named, x, weight, addend)
         if panels is not None:
             with_panels = ("with panels", key)
             inputs = (x, weight, addend, *panels)
             run(backend, with_panels, _with_panels, convolve, args, inputs, (), out)
-            if call is not None and backend.target.unaligned:
+            if call is not None and not backend.target.is_board:
                 alias_launch(backend, with_panels, ("with panels", call))
             return out
     run(backend, key, prepare, convolve, args, (x, weight, addend), (), out)
-    if call is not None and backend.target.unaligned:
+    if call is not None and not backend.target.is_board:
         alias_launch(backend, key, call)
     return out
 

@@ -220,7 +220,7 @@ def _geometry(
     assert items <= COUNTED, "more tiles than a launch can count"
     offsets = tuple([planes.offset(x.beside, stride) for x in one.taps])
     whole, lines, seen = False, False, Strip()
-    if not backend.target.unaligned:
+    if backend.target.is_board:
         begins = (out._strides[1], *steps[1], *[f * s for f, s in zip(one.first, own)])
         aligned = not out._place() and all(n % key.lanes == 0 for n in begins)
         whole = aligned and t.width == t.positions and own[2] == 1

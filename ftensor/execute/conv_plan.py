@@ -132,7 +132,7 @@ def padded_planes(x: Ints, result_classes: Sequence[Class], stride: Ints, beat: 
 def reads_in_place(x: Tensor, of: ConvWindows, result_classes: Sequence[Class], tile: int) -> bool:
     """Whether the kernel may read the input itself: no zeros around it, neighbours side by side,
     and no plane so small that a tile reaches beyond it."""
-    if not x._storage.backend.target.unaligned or x._dtype.compute is not x._dtype:
+    if x._storage.backend.target.is_board or x._dtype.compute is not x._dtype:
         return False
     if of.transposed or max(of.stride) > 1 or max(of.before) > 0 or x._strides[-1] != 1:
         return False

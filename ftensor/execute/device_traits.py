@@ -7,16 +7,21 @@ from .._tensor import Tensor
 from ..dtypes import int64
 from ..kernels.key import STRIDED
 from ..rows.op import Op
-from ..runtime.lifetime import opened
-from ..runtime.program import built, held
+from ..runtime.lifetime import open_backends
+from ..runtime.program import built, in_image
 from .keys import gathering_key, op_key
 
 
 def set_default_dtype(d: dtypes.dtype) -> None:
     """The dtype of floating point tensors made of Python numbers, and of int-to-float results."""
     dtypes.set_default_dtype(d)
-    for backend in opened():
+    for backend in open_backends():
         backend.forget_launches()
+
+
+def is_board(x: Tensor) -> bool:
+    """True if the device of `x` is a board by its target, or takes its kernels from images."""
+    return x._storage.backend.built_ahead
 
 
 def specializes(x: Tensor) -> bool:
@@ -40,7 +45,7 @@ def has_built_kernel(op: Op, x: Tensor, inputs: int) -> bool:
     """Whether the images where `x` lies have an op of so many inputs like it, of any strides."""
     of = x._dtype
     kinds = (STRIDED,) * (inputs + 1)
-    return held(x._storage.backend, op_key(op, "rows", of.compute, 1, of, (of,) * inputs, kinds))
+    return in_image(x._storage.backend, op_key(op, "rows", of.compute, 1, of, (of,) * inputs, kinds))
 
 
 def has_gather_kernel(op: Op, x: Tensor) -> bool:

@@ -169,7 +169,7 @@ def cache_result(
     their order; `numbers` are what its kernels get."""
     backend = result._storage.backend
     key = (call, *[x._key for x in inputs])
-    if backend.target.unaligned and key not in backend.launches:
+    if not backend.target.is_board and key not in backend.launches:
         output = Output(result._dtype, result._shape, result._strides)
         alias_launch(backend, launch, key, outputs=(output,), fresh=True, own_numbers=tuple(numbers))
 
@@ -179,7 +179,7 @@ def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, piece
     `pieces` of a fresh result, in one launch."""
     launches = result._storage.backend.launches
     key = (call, *[x._key for x in inputs])
-    if not result._storage.backend.target.unaligned or key in launches or len(inputs) > MOST_COPIES:
+    if result._storage.backend.target.is_board or key in launches or len(inputs) > MOST_COPIES:
         return
     steps: list[Step] = []
     bound: list[Bound] = []

@@ -28,7 +28,7 @@ from ..kernels.skeletons.fft import (
     radices,
 )
 from ..kernels.workload import PORT_BYTES
-from ..runtime.program import held
+from ..runtime.program import in_image
 from .dispatch import alias_launch, run
 from .fft_plan import MOST_CHIRP, FftProblem, PlannedStep, chirp, chirp_spectrum, kept_table, plan, smooth, unit_roots
 from .launch import Launch, Output, Step, check_memory
@@ -49,7 +49,7 @@ def stream_key(backend: Backend, of: dtype, n: int) -> FftStreamKey | None:
     points = max(_points(n), 8)
     while points <= MOST_POINTS:
         key = FftStreamKey(of, points)
-        if held(backend, key):
+        if in_image(backend, key):
             return key
         points *= 2
     return None

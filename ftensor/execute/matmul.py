@@ -23,7 +23,7 @@ from ..kernels.skeletons.gemm import (
     pack_key,
     packed_key,
 )
-from ..runtime.program import built, held
+from ..runtime.program import built, in_image
 from .copy import clone, copy
 from .dispatch import cache_result, run, run_uncached
 from .launch import Launch, Output, Step
@@ -66,7 +66,7 @@ def _merged(shape: Ints, strides: list[Ints]) -> tuple[Ints, list[Ints]]:
 def _aligned(t: Tensor, whole_dim: int) -> bool:
     """Whether vectors along `whole_dim` start on 64 bytes wherever they are read or written."""
     size = t._dtype.itemsize
-    if t._storage.backend.target.unaligned:
+    if not t._storage.backend.target.is_board:
         return True
     rest = [s for d, (n, s) in enumerate(zip(t._shape, t._strides)) if n > 1 and d != whole_dim]
     return not (t._place() or any(s * size % 64 for s in rest))
@@ -154,7 +154,7 @@ def packed(
     # speeds, and on a board a block's panels take turns in one pipeline.
     tiles = numel(kept) * row_panels * column_panels
     units = _units(backend, terms, tiles)
-    each = 4 if backend.target.unaligned else 1
+    each = 4 if not backend.target.is_board else 1
     block = max(1, min(key.block, tiles // (each * units), row_panels))
     items = numel(kept) * -(-row_panels // block) * column_panels
     geometry = _product(items, row_panels, column_panels, block, a, out, added, mode, kept, steps).pack()
@@ -257,7 +257,7 @@ def gemm(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None, alpha: 
     if added is None:
         added = out
     operands = (out, a, b, added)
-    if not backend.target.unaligned:
+    if backend.target.is_board:
         key += tuple([not x._place() for x in operands])
     inputs, factors = (a, b, added), (alpha, beta)
     if backend.launches[key].call(inputs, factors, out) is None:
@@ -350,7 +350,7 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
                 key = near_key(key, y._shape[-1], panelled.rows)
                 rest = (turned, terms, x, y, *_results(turned, out, added), mode)
                 return direct(backend, key, *rest, near=True)
-    if along_serves(of) and held(backend, key := along_key(of)):
+    if along_serves(of) and in_image(backend, key := along_key(of)):
         few = lie or min(m, n) <= key.rows
         if few and depth >= key.lanes and depth_is_contiguous(a, -1) and depth_is_contiguous(b, -2):
             return along(backend, key, terms, a, b, out, added, mode)
@@ -361,7 +361,7 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
             key = direct_key(of, target, target.unaligned, _fused(out, a, b))
             return direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
     # Results leave a board's kernel in rows: a few full tiles more cost less than single elements.
-    in_rows = not target.unaligned and out._strides[-1] == 1
+    in_rows = target.is_board and out._strides[-1] == 1
     swap = not in_rows and _waste(panelled, n, m) < _waste(panelled, m, n)
     x, y = (_transposed(b), _transposed(a)) if swap else (a, b)
     return packed(backend, panelled, swap, terms, x, y, *_results(swap, out, added), mode)

@@ -48,7 +48,7 @@ def pointwise(
     )
     if params:
         key += tuple([p.__class__ for p in params])
-    if not backend.target.unaligned:
+    if backend.target.is_board:
         key += _alignments(inputs, out)
     results = backend.launches[key].call(inputs, params, out)
     if results is not None:

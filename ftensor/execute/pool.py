@@ -12,9 +12,9 @@ from ..kernels.select import units_for
 from ..kernels.skeletons.cpu.max_pool import PlaneWindows, max_pool_key
 from ..kernels.skeletons.pool import PoolGeometry, PoolKey, PoolWindows, serves
 from ..runtime.program import built
+from .device_traits import is_board
 from .dispatch import run, try_run
 from .launch import Launch, Output, Step
-from .sort import is_board as on_board
 
 
 def pooled(
@@ -33,7 +33,7 @@ def pooled(
     None where another way is to be taken: off boards, where an image has no such kernel, for
     operands that don't lie in order and windows that no strip holds.
     """
-    if not on_board(input) or not is_contiguous(input._shape, input._strides):
+    if not is_board(input) or not is_contiguous(input._shape, input._strides):
         return None
     args = (input, windows, shape, places, mean, divisor, padded)
     key = ("board_pool", input._key, windows, places, mean, divisor, padded)

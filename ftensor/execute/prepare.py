@@ -140,7 +140,7 @@ def steps(
     each = 1
     if target.processor:
         each = costs.additions([op.expression(compute), *[text for _, text in op.lets]])
-    if select.pieces_needed(plan):
+    if select.needs_split(plan):
         parts = [Tile(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
     elif anywhere:
         parts = tiled(plan.shape, plan.strides)
@@ -150,7 +150,7 @@ def steps(
     for shape, strides, moved in parts:
         n_lanes = lanes
         pieces = False
-        if not target.unaligned and not _in_beats(inputs, out, dtypes, shape, strides, moved, lanes):
+        if target.is_board and not _in_beats(inputs, out, dtypes, shape, strides, moved, lanes):
             # A wide port would read the wrong data, but where rows go through it in pieces.
             pieces = target.realigns and lanes > 1
             pieces &= _in_pieces(inputs, out, dtypes[0], shape, strides, moved)
@@ -169,7 +169,7 @@ def steps(
             strided = select.choose_strided(shape, strides, backend.units, target, ordered)
             others = [(strided, 1)]
             if n_lanes > 1 and (pieces or _whole_rows(inputs, out, shape, n_lanes)):
-                rows = select.in_rows(strided)
+                rows = select.as_vector_rows(strided)
                 widths = [n_lanes >> k for k in range(1 if pieces else n_lanes.bit_length() - 1)]
                 others = [*((rows, width) for width in widths), *others]
             for held, width in others:

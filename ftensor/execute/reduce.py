@@ -60,7 +60,7 @@ def fold(
         if x._storage.device is not where:
             raise errors.different_devices(red.name, [y.device for y in inputs])
         key += (x._key,)
-        if not backend.target.unaligned:
+        if backend.target.is_board:
             key += (not x._place(),)
     results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, params, into)
     if results is None:

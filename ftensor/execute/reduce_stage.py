@@ -10,7 +10,7 @@ from ..dtypes import dtype
 from ..iterator.plan import ReducePlan
 from ..iterator.shape import Ints, numel
 from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
-from ..kernels.select import FoldChoice, choose_fold, takes_turns, units_for
+from ..kernels.select import FoldChoice, choose_fold, interleaves_rows, units_for
 from ..kernels.skeletons.cpu.extreme import ExtremeGeometry, extreme_key
 from ..rows.op import Reduce
 from ..runtime.program import built
@@ -72,7 +72,7 @@ class ReduceStage:
         lanes = lanes_for(dtypes + [d for d, _ in outs], self.compute, target.lanes_bytes)
         n, most = len(outs), self.backend.units
         choice = choose_fold(plan, n, most, target, lanes, may_split)
-        if not target.unaligned and not self._aligned(plan, n, dtypes, choice):
+        if target.is_board and not self._aligned(plan, n, dtypes, choice):
             lanes = 1  # a wide port would read the wrong data
             choice = choose_fold(plan, n, most, target, lanes, may_split)
         return lanes, choice
@@ -144,16 +144,16 @@ class ReduceStage:
         fills; what takes any strides comes last.
         """
         target, most, n = self.backend.target, self.backend.units, len(outs)
-        if target.realigns and not target.unaligned and stage == "whole":
+        if target.realigns and target.is_board and stage == "whole":
             full = lanes_for(dtypes + [d for d, _ in outs], self.compute, target.lanes_bytes)
             rows = choose_fold(plan, n, most, target, full, False, row_wise=True)
             for vectors in _fewer(target.row_vectors[1]):
-                if takes_turns(rows, n, full, vectors):
+                if interleaves_rows(rows, n, full, vectors):
                     yield full, replace(rows, vectors=vectors)
         split, width = stage == "first", lanes
         while width > 1 or width == lanes:
             held = choice if width == lanes else choose_fold(plan, n, most, target, width, split)
-            if target.unaligned or self._aligned(plan, n, dtypes, held, width):
+            if not target.is_board or self._aligned(plan, n, dtypes, held, width):
                 yield width, held
                 if held.skeleton == "reduce_inner":
                     for k in _fewer(target.row_vectors[1]):

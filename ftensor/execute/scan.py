@@ -75,7 +75,7 @@ def _key(op: str, x: Tensor) -> ScanKey:
     """As torch does it, CPUs and GPUs add float32 and less up in float64."""
     of = x._dtype
     wide = op in ("cumsum", "cumprod") and of.kind == "f" and of.itemsize < 8
-    held = not x._storage.backend.target.unaligned
+    held = x._storage.backend.target.is_board
     return ScanKey(op, of, wide and spares_double(x), held)
 
 

@@ -43,7 +43,8 @@ from ..kernels.skeletons.sort import (
     TopkKey,
     compared,
 )
-from ..runtime.program import held
+from ..runtime.program import in_image
+from .device_traits import is_board
 from .dispatch import never_on_host, run
 from .launch import Launch, Output, Step, check_memory
 
@@ -55,18 +56,12 @@ LAST = 64  # bytes of a temporary that nobody uses
 BOARD_VALUES, BOARD_INDICES, BOARD_X, A, BOARD_A_ORDER, B, BOARD_B_ORDER = range(7)
 
 
-def is_board(x: Tensor) -> bool:
-    """Whether `x` lies on a board or on what stands for one, or where kernels are an image's."""
-    backend = x._storage.backend
-    return not backend.target.unaligned or backend.images is not None
-
-
 def topk_key(x: Tensor, many: int) -> TopkKey | None:
     """The kernel of the device's images for so many first elements of rows; None where there is
     none, and on devices that compile what they need."""
     key = TopkKey(x._dtype)
     fits = 1 <= many <= TOPK_FIRST and x._dtype.bare == "" and not x._dtype.is_complex
-    return key if fits and held(x._storage.backend, key) else None
+    return key if fits and in_image(x._storage.backend, key) else None
 
 
 def first(x: Tensor, dim: int, many: int, descending: bool) -> tuple[Tensor, ...] | None:

@@ -8,10 +8,10 @@ from ..iterator.shape import COUNTED, Ints, contiguous_strides, is_contiguous, n
 from ..kernels.select import units_for
 from ..kernels.skeletons.whole_rows import BEATS, LANES, WholeGeometry, WholeKey
 from ..runtime.program import built
+from .device_traits import is_board
 from .dispatch import try_run
 from .launch import Launch, Output, Step
 from .scalars import values_of
-from .sort import is_board as on_board
 
 
 def whole_softmax(op: str, x: Tensor) -> Tensor | None:
@@ -33,7 +33,7 @@ def whole_norm(
 def _served(
     op: str, inputs: tuple[Tensor, ...], ndim: int, weighted: bool, shifted: bool, eps: float
 ) -> tuple[Tensor, ...] | None:
-    if not on_board(inputs[0]):
+    if not is_board(inputs[0]):
         return None
     args = (op, inputs, ndim, weighted, shifted, eps)
     key = ("whole_rows", op, ndim, weighted, shifted, eps, *[y._key for y in inputs])

@@ -393,7 +393,7 @@ def as_dataflow(graph: Graph, backend: Backend) -> Graph:
 
 def _held(backend: Backend, key: StagedKey) -> bool:
     asked = backend.images is not None and backend.images.has(key.entry)
-    return asked or program.held(backend, key)
+    return asked or program.in_image(backend, key)
 
 
 def exported(graph: Graph) -> DataflowKernels:

@@ -64,7 +64,7 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
         if signature is None:  # an argument that the op refuses in its own words
             return function(*args, **kwargs)
         backend = tensors[0]._storage.backend if tensors else None
-        if backend is None or not backend.target.unaligned or backend.images is not None:
+        if backend is None or backend.built_ahead:
             return function(*args, **kwargs)
         if backend.executor is not None and recorder(backend) is not None:
             return function(*args, **kwargs)

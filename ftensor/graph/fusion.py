@@ -10,7 +10,7 @@ from ..execute.launch import Launch, Step
 from ..iterator.plan import Plan, Tile, coalesce, tiled
 from ..iterator.shape import Ints, loop_order, numel
 from ..kernels import fused, select
-from ..kernels.element_function import unit_of
+from ..kernels.element_function import element_function_of
 from ..kernels.key import LINEAR, lanes_for
 from ..kernels.skeletons.reduce import FoldGeometry
 from .dataflow import as_dataflow
@@ -128,7 +128,7 @@ def fold_steps(
         step = _fold_step(rows, fold.node.launch.steps[0], all_, places, [], len(stored), 0)
         return all_, places, [step], ()
     first, last = fold.node.launch.steps
-    cut, whole = (replace(fold, unit=unit_of(step_key(s))) for s in (first, last))
+    cut, whole = (replace(fold, unit=element_function_of(step_key(s))) for s in (first, last))
     states = [AffineAccess(-1 - k, 0, p.dtype, ()) for k, p in enumerate(step_key(first).outs)]
     partial = tuple([p.memory for p in states])
     one = program([*cluster.calls[:at], ElementCall(cut, call.takes, partial)], partial)
@@ -270,7 +270,7 @@ class FusionGroup:
 def fuse_graph(graph: Graph, backend: Backend, passes: bool | None = None) -> Graph:
     """The graph with what can be computed together in one kernel each. `passes`: whether several
     folds of the same rows are, by default where a unit is no single work-item."""
-    if not backend.target.unaligned or backend.images is not None:
+    if backend.built_ahead:
         return as_dataflow(graph, backend)  # a board's kernels are built ahead
     if passes is None:
         passes = backend.target.grid != "stride"
@@ -325,7 +325,7 @@ def _join(groups: list[FusionGroup], node: Node, passes: bool, folds: bool = Tru
     point = loop_body_of(node)
     single = FusionGroup([node], None)
     alone = point is None or (point.folds and not folds)
-    if alone or point is None or select.pieces_needed(_plan(point)):
+    if alone or point is None or select.needs_split(_plan(point)):
         groups.append(single)
         return
     before = [k for k, g in enumerate(groups) if g.conflicts_with(single)]

@@ -11,7 +11,7 @@ from ..dtypes import dtype, int8
 from ..iterator.plan import SharedLoops, Split, same_elements, split_strides
 from ..iterator.shape import Ints, contiguous_strides, numel
 from ..kernels import costs
-from ..kernels.fused import Call, FusedKey, name_of
+from ..kernels.fused import Call, FusedKey, kernel_name
 from ..kernels.key import Port
 from .loop_body import AffineAccess, Loop, LoopBody, size
 
@@ -302,7 +302,7 @@ class Program:
     @property
     def name(self) -> str:
         """Of the kernel: some of what it computes."""
-        return name_of(self.calls)
+        return kernel_name(self.calls)
 
     @property
     def additions(self) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..dtypes import dtype
 from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, broadcast_strides, numel
-from ..kernels.element_function import ElementFunction, unit_of
+from ..kernels.element_function import ElementFunction, element_function_of
 from ..kernels.key import BY_VALUE, INDEX, LOCATED, REAL, VALUE, KernelKey
 from ..kernels.skeletons.fft import GROUPS, SWAP_IN, FftGeometry, FftKey, FftStreamGeometry, FftStreamKey
 from ..kernels.skeletons.reduce import FoldGeometry
@@ -102,7 +102,7 @@ def loop_body_of(node: Node) -> LoopBody | None:
 
 
 def _elements(node: Node, key: KernelKey) -> LoopBody | None:
-    unit = unit_of(key)
+    unit = element_function_of(key)
     ports = [*key.outs, *[p for p in key.ins if p.kind != BY_VALUE]]
     if unit.positional or len(ports) != len(node.operands):  # random numbers go by position
         return None
@@ -154,7 +154,7 @@ def _fold(node: Node, key: KernelKey) -> LoopBody | None:
     ]
     return LoopBody(
         node,
-        unit_of(key),
+        element_function_of(key),
         tuple([loops[k] for k in used]),
         tuple(places[:outs]),
         tuple(places[outs:]),

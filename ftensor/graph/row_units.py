@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..dtypes import dtype
 from ..execute.keys import fold_key, monoid, op_key, results
-from ..kernels.element_function import ElementFunction, unit_of
+from ..kernels.element_function import ElementFunction, element_function_of
 from ..kernels.key import LINEAR, REAL, VALUE
 from ..kernels.staged import STATES
 from ..rows.catalogue import ROWS
@@ -31,7 +31,7 @@ def row_units(
 
 def _of_op(op: Op, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]) -> Iterator[ElementFunction]:
     if len(outs) == 1 and len(ins) == op.arity and op.expression(compute):
-        yield unit_of(op_key(op, "map", compute, 1, outs[0], tuple(ins), LINEAR * (1 + len(ins))))
+        yield element_function_of(op_key(op, "map", compute, 1, outs[0], tuple(ins), LINEAR * (1 + len(ins))))
 
 
 def _of_fold(
@@ -46,7 +46,7 @@ def _of_fold(
     fields = results(red, compute, state, outs)
     kinds = LINEAR * (len(outs) + len(ins))
     key = fold_key(red, "whole", "reduce_inner", compute, 1, folded, fields, red.finish, tensors, kinds, STATES)
-    unit = replace(unit_of(key), name=red.name)
+    unit = replace(element_function_of(key), name=red.name)
     yield unit
     if any(sees == REAL for _, sees in unit.outs):  # as the second of two steps names a real state
         yield replace(unit, outs=tuple((of, VALUE if sees == REAL else sees) for of, sees in unit.outs))

@@ -120,7 +120,7 @@ def add_environment(backend: Backend, tensors: Sequence[Tensor], key: list[Any])
     device = tensors[0]._storage.device
     key += (device.type, device.index)
     add_memory(tensors, key)
-    if not backend.target.unaligned:
+    if backend.target.is_board:
         key += [t._place() for t in tensors]
 
 

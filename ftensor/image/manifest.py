@@ -48,7 +48,7 @@ class MemberRecord:
     ins: tuple[str, ...]
     kinds: str
     compute: str
-    call: str  # see `toolchain.group.call`
+    call: str  # see `toolchain.group.call_tokens`
     params: tuple[str, ...] = ()  # the op's numbers, such as "alpha"
 
     @property

@@ -32,7 +32,7 @@ def channels(memory: str) -> tuple[int, ...]:
     return numbers if whole and numbers == tuple(range(numbers[0], numbers[-1] + 1)) else ()
 
 
-def near(unit: int, count: int) -> range:
+def nearest_channels(unit: int, count: int) -> range:
     """Of `count` channels in a row those that are next to a compute unit; all where a memory has
     fewer than two parts of the switch."""
     parts = count // SWITCH
@@ -42,7 +42,7 @@ def near(unit: int, count: int) -> range:
     return range(first, first + SWITCH)
 
 
-class Cut(NamedTuple):
+class SlabCut(NamedTuple):
     """How a tensor is divided: beats of so many bytes, over so many compute units."""
 
     beats: int
@@ -54,7 +54,7 @@ class Cut(NamedTuple):
         return tuple(self.beats * k // self.units * self.beat for k in range(self.units))
 
 
-def spreads(skeleton: str, kinds: str, n: int, lanes: int, units: int) -> bool:
+def splits_into_slabs(skeleton: str, kinds: str, n: int, lanes: int, units: int) -> bool:
     """Whether a launch's operands are taken in slabs: of a map, whose units each go through one run
     of all operands."""
     if skeleton != "map" or units < 2 or SINGLE in kinds:

@@ -67,7 +67,7 @@ class ElementFunction:
         )
 
 
-def unit_of(key: KernelKey) -> ElementFunction:
+def element_function_of(key: KernelKey) -> ElementFunction:
     """What a key computes, without its layout. ValueError for one whose operands indices find."""
     if any(p.sees == INDEX for p in key.ins):
         raise ValueError(f"{key.name} finds elements by indices, which no unit does")
@@ -84,13 +84,13 @@ def unit_of(key: KernelKey) -> ElementFunction:
     )
 
 
-def in_line(key: KernelKey) -> KernelKey:
+def with_vector_operands(key: KernelKey) -> KernelKey:
     """The key as if all operands were lane vectors: how they were addressed is another matter."""
     ports = tuple(p if p.kind == BY_VALUE else replace(p, kind=LINEAR) for p in key.ins)
     return replace(key, ins=ports)
 
 
-def function(unit: ElementFunction, name: str) -> str:
+def function_text(unit: ElementFunction, name: str) -> str:
     """The unit as a function of one lane (or of all of them at once), in words of the dialects.
 
     Its parameters are the tensors' elements, the numbers, the position of a unit that goes by it,
@@ -99,17 +99,17 @@ def function(unit: ElementFunction, name: str) -> str:
     key = unit.key()
     lets = [f"const FT_V {of} = {text};" for of, text in key.lets]
     results = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
-    takes = _takes(key)
+    takes = _input_parameters(key)
     if unit.positional:
         takes.append("const FT_VEC(long) position")
     lines = [*inputs(key), *lets, *results]
     called = source.scalar(key.compute) == "double" and _ANGLE.search(" ".join(lines))
-    return _text(name, takes + _gives(key), lines, "FT_CALLED" if called else "FT_FN_ONCE")
+    return _text(name, takes + _output_parameters(key), lines, "FT_CALLED" if called else "FT_FN_ONCE")
 
 
 def unit_text(unit: ElementFunction, name: str) -> str:
     """The functions of a unit, one of elements or of a fold."""
-    return "\n".join(fold_functions(unit, name)) if unit.reduction else function(unit, name)
+    return "\n".join(fold_functions(unit, name)) if unit.reduction else function_text(unit, name)
 
 
 def fold_functions(unit: ElementFunction, name: str) -> tuple[str, ...]:
@@ -119,22 +119,22 @@ def fold_functions(unit: ElementFunction, name: str) -> tuple[str, ...]:
     lets = [f"const FT_V {of} = {text};" for of, text in key.lets]
     results = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
     lifting = [*inputs(key), *lets, *holes.lift(key), "*state = lifted;"]
-    lift = [*_takes(key), "const FT_I position", "FT_S *state"]
+    lift = [*_input_parameters(key), "const FT_I position", "FT_S *state"]
     words = [c + of for _, c, of in numbers(key)]
     finishing = [*holes.state_outputs(key), *parameter_values(key), *results]
     return (
         holes.state_words(key),
         _text(f"{name}_lift", lift, lifting),
-        _text(f"{name}_finish", ["const FT_S state", *words, *_gives(key)], finishing),
+        _text(f"{name}_finish", ["const FT_S state", *words, *_output_parameters(key)], finishing),
     )
 
 
-def _takes(key: KernelKey) -> list[str]:
+def _input_parameters(key: KernelKey) -> list[str]:
     takes = [f"const {lane_type(p)} w_in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
     return takes + [c + of for _, c, of in numbers(key)]
 
 
-def _gives(key: KernelKey) -> list[str]:
+def _output_parameters(key: KernelKey) -> list[str]:
     return [f"{lane_type(p)} *w_out{k}" for k, p in enumerate(key.outs)]
 
 
@@ -157,22 +157,22 @@ OWN_NAME = re.compile(r"\b(?:ft[a-z]?_\w+|FT_C)\b")
 DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 
 
-def space(key: KernelKey) -> str:
+def helper_space(key: KernelKey) -> str:
     """What a key is computed in, and what it rounds to in between, where its helpers ask that."""
     dropped = source.dropped_bits(key)
     narrow = f"_for_{key.outs[0].dtype.name}" if dropped and dropped[0] else ""
     return f"{key.compute.name}{narrow}"
 
 
-def by_space(keys: Sequence[KernelKey]) -> dict[str, list[int]]:
+def group_by_space(keys: Sequence[KernelKey]) -> dict[str, list[int]]:
     """The places of keys that can share helpers, by their space."""
     spaces: dict[str, list[int]] = {}
     for place, key in enumerate(keys):
-        spaces.setdefault(space(key), []).append(place)
+        spaces.setdefault(helper_space(key), []).append(place)
     return spaces
 
 
-def renamed(text: str, of: str, dialect: str) -> str:
+def rename_helpers(text: str, of: str, dialect: str) -> str:
     """`text` with the helpers that it defines and calls made those of one space."""
     kept = _kept(dialect)
     return OWN_NAME.sub(lambda m: m[0] if m[0] in kept else f"{m[0]}_{of}", text)
@@ -189,13 +189,13 @@ def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str
 
     `function` gives the text for a key and its place; words that it defines are dropped behind it.
     """
-    for of, places in by_space(keys).items():
+    for of, places in group_by_space(keys).items():
         mine = [keys[k] for k in places]
         heading = f"// What is computed in {of.replace('_', ' ')}."
-        opening = renamed("\n".join([heading, *_helpers(mine)]), of, dialect)
+        opening = rename_helpers("\n".join([heading, *_helpers(mine)]), of, dialect)
         yield opening
         for place in places:
-            yield renamed(function(place, keys[place]), of, dialect)
+            yield rename_helpers(function(place, keys[place]), of, dialect)
         yield dropped_words(opening)
 
 
@@ -240,7 +240,7 @@ END_OF_SPACE = '#include "ftensor/vitis/end_compute.h"'
 
 def namespaces(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
     """HLS C++: as `sections`, each space in its namespace, with the helpers in their place."""
-    for of, places in by_space(keys).items():
+    for of, places in group_by_space(keys).items():
         texts = [function(place, keys[place]) for place in places]
         yield "\n".join([*namespace(f"compute_{of}", [keys[k] for k in places]), *texts, "}", END_OF_SPACE])
 

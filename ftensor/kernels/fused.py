@@ -104,13 +104,13 @@ class FusedKey:
         return frozenset(v for call in self.calls for v in call.takes)
 
 
-def name_of(calls: Iterable[Call]) -> str:
+def kernel_name(calls: Iterable[Call]) -> str:
     """The name of a kernel of these calls: some of the ops that it computes."""
     names = dict.fromkeys(call.unit.name.removesuffix("_whole") for call in calls)
     return "_".join(list(names)[:3])
 
 
-def behind(key: FusedKey, values: Iterable[int], stop: Iterable[int] = ()) -> tuple[list[int], list[int]]:
+def producers(key: FusedKey, values: Iterable[int], stop: Iterable[int] = ()) -> tuple[list[int], list[int]]:
     """The inputs and the calls that values are computed from, up to the results of folds and the
     values `stop`."""
     inputs: set[int] = set()
@@ -145,7 +145,7 @@ def check(key: FusedKey) -> None:
     assert tuple(dtypes[v] for v in key.gives) == tuple(p.dtype for p in key.outs), key
 
 
-def names(key: FusedKey) -> list[tuple[str, Port]]:
+def input_names(key: FusedKey) -> list[tuple[str, Port]]:
     """The inputs by their names."""
     return [(f"in_{k}", p) for k, p in enumerate(key.ins)]
 
@@ -153,7 +153,7 @@ def names(key: FusedKey) -> list[tuple[str, Port]]:
 def parameters(key: FusedKey) -> list[tuple[str, str, str]]:
     """What a launch passes, as `parameters.parameters`, without n or the geometry."""
     outs = [(f"out{k}", "FT_GLOBAL", p) for k, p in enumerate(key.outs)]
-    pointers = [*outs, *((name, "FT_GLOBAL const", p) for name, p in names(key))]
+    pointers = [*outs, *((name, "FT_GLOBAL const", p) for name, p in input_names(key))]
     params = [("*", f"{of} {source.MEMORY[p.dtype.name]} *", name) for name, of, p in pointers]
     params += [("long", "long ", f"{name}_offset") for name, _, _ in pointers]
     for k, of in enumerate(key.numbers):
@@ -166,43 +166,43 @@ def unit_name(key: FusedKey, unit: ElementFunction) -> str:
     return f"unit_{key.units[unit]}_{unit.name}"
 
 
-def computed(key: FusedKey, values: Iterable[int], functions: Sequence[str], stop: Iterable[int] = ()) -> list[str]:
+def value_lines(key: FusedKey, values: Iterable[int], functions: Sequence[str], stop: Iterable[int] = ()) -> list[str]:
     """Lines that compute values from what was read, the results of folds and the values `stop`;
     `functions` are what the calls' units are called."""
-    inputs, calls = behind(key, values, stop)
+    inputs, calls = producers(key, values, stop)
     lines = []
     for k in inputs:
-        name, p = names(key)[k]
+        name, p = input_names(key)[k]
         lines.append(f"const {lane_type(p)} v{k} = {lane(f'w_{name}', p)};")
     for k in calls:
         position = [_POSITION] if key.calls[k].unit.positional else []
-        lines += call(key, k, functions[k], [*taken(key, k), *numbers(key, k), *position])
+        lines += call_lines(key, k, functions[k], [*call_operands(key, k), *call_numbers(key, k), *position])
     return lines
 
 
-def call(key: FusedKey, k: int, function: str, passed: Sequence[str]) -> list[str]:
+def call_lines(key: FusedKey, k: int, function: str, passed: Sequence[str]) -> list[str]:
     """Lines that name what call k gives, as memory would hold it."""
     unit, first = key.calls[k].unit, key.first(k)
     gives = range(first, first + len(unit.outs))
     lines = [f"{lane_type(Port(of, LINEAR))} v{v};" for v, (of, _) in zip(gives, unit.outs)]
     lines.append(f"{function}({', '.join([*passed, *(f'&v{v}' for v in gives)])});")
     for v, (of, _) in zip(gives, unit.outs):
-        lines += _as_stored(v, of) if v in key.taken else []
+        lines += _round_to_memory(v, of) if v in key.taken else []
     return lines
 
 
-def taken(key: FusedKey, k: int) -> list[str]:
+def call_operands(key: FusedKey, k: int) -> list[str]:
     """What call k takes of values."""
     return [f"v{v}" for v in key.calls[k].takes]
 
 
-def numbers(key: FusedKey, k: int) -> list[str]:
+def call_numbers(key: FusedKey, k: int) -> list[str]:
     """What call k takes of numbers."""
     parameters = [number(f"n{n}", "", key.numbers[n].is_complex) for n in key.calls[k].numbers]
     return [name for parts in parameters for _, _, name in parts]
 
 
-def _as_stored(v: int, of: dtype) -> list[str]:
+def _round_to_memory(v: int, of: dtype) -> list[str]:
     """Lines that round a value as memory does; most are what memory holds."""
     if of.name not in source.HALVES:
         return []
@@ -212,19 +212,19 @@ def _as_stored(v: int, of: dtype) -> list[str]:
 
 def map_holes(key: FusedKey, rows: bool, functions: Sequence[str]) -> dict[str, list[str]]:
     """The words of map.h and rows.h, as `holes.holes`."""
-    ins = names(key)
+    ins = input_names(key)
     common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, rows)
     return common | {
         "FT_READ(i)": results + reads[False],
         "FT_READ_PART(i, m)": results + reads[True],
         "FT_RESULTS(count)": [streamed(len(key.outs), [name for name, _ in ins])],
-        "FT_COMPUTE": computed(key, key.gives, functions) + stores(key),
+        "FT_COMPUTE": value_lines(key, key.gives, functions) + store_lines(key),
         "FT_WRITE(i)": writes[False],
         "FT_WRITE_PART(i, m)": writes[True],
     }
 
 
-def stores(key: FusedKey) -> list[str]:
+def store_lines(key: FusedKey) -> list[str]:
     """Lines that put the values that are stored into the results."""
     return [f"FT_LANE(w_out{k}) = v{v};" for k, v in enumerate(key.gives)]
 
@@ -233,24 +233,24 @@ def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str
     """The words of reduce_inner.h and reduce_outer.h, as `holes.holes`; `result` says of which
     element the result is, and how many follow it: "0, 1" or "i, m"."""
     fold = next(k for k, call in enumerate(key.calls) if call.unit.reduction is not None)
-    ins = names(key)
+    ins = input_names(key)
     common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, True)
-    load, after = (behind(key, v)[0] for v in (key.calls[fold].takes, key.gives))
-    lift = [*taken(key, fold), *numbers(key, fold), "position", "&lifted"]
+    load, after = (producers(key, v)[0] for v in (key.calls[fold].takes, key.gives))
+    lift = [*call_operands(key, fold), *call_numbers(key, fold), "position", "&lifted"]
     return common | {
         "FT_READ(i)": [reads[False][k] for k in load],
         "FT_READ_PART(i, m)": [reads[True][k] for k in load],
         "FT_LIFT(position)": [
-            *computed(key, key.calls[fold].takes, functions),
+            *value_lines(key, key.calls[fold].takes, functions),
             "FT_S lifted;",
             f"{functions[fold]}_lift({', '.join(lift)});",
         ],
         "FT_READ_AFTER(i, m)": [reads[True][k] for k in after],
         "FT_RESULT": [*results, f"FT_READ_AFTER({result})"],
         "FT_FINISH(folded)": [
-            *call(key, fold, f"{functions[fold]}_finish", ["folded", *numbers(key, fold)]),
-            *computed(key, key.gives, functions),
-            *stores(key),
+            *call_lines(key, fold, f"{functions[fold]}_finish", ["folded", *call_numbers(key, fold)]),
+            *value_lines(key, key.gives, functions),
+            *store_lines(key),
         ],
         "FT_WRITE(i, m)": writes[True],
     }
@@ -321,7 +321,7 @@ class Passes:
     def _keeping(self, passes: list[Pass]) -> tuple[Pass, ...]:
         """The passes with what takes long kept in outputs that are written later."""
         for n, one in enumerate(passes[:-1]):
-            for k in behind(self.key, self.needs(one), self.stop(one))[1]:
+            for k in producers(self.key, self.needs(one), self.stop(one))[1]:
                 v, unit = self.key.first(k), self.key.calls[k].unit
                 texts = (*unit.body, *(text for _, text in unit.lets))
                 users = [m for m, p in enumerate(passes) if m > n and v in self._values(p)]
@@ -347,7 +347,7 @@ class Passes:
     def _values(self, one: Pass) -> set[int]:
         """The values of elements that a pass computes or reads."""
         needs = self.needs(one)
-        inputs, calls = behind(self.key, needs, self.stop(one))
+        inputs, calls = producers(self.key, needs, self.stop(one))
         taken = {v for k in calls for v in self.key.calls[k].takes}
         return taken | set(inputs) | set(needs)
 
@@ -355,6 +355,6 @@ class Passes:
         """Whether a pass that need not compute `kept` reads an input that may lie where an output
         does."""
         key = self.key
-        inputs, _ = behind(key, self.needs(one), (*self.stop(one), *kept))
+        inputs, _ = producers(key, self.needs(one), (*self.stop(one), *kept))
         size = key.outs[out].dtype.itemsize
         return any(not self.row[k] and key.ins[k].dtype.itemsize == size for k in inputs)

@@ -13,7 +13,7 @@ from typing import Any
 from .. import dtypes
 from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
-from .fused import MOST_OPERANDS, Call, check, name_of
+from .fused import MOST_OPERANDS, Call, check, kernel_name
 from .key import Port
 from .portable import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, text, unit_words
 from .staged import StagedKey
@@ -27,16 +27,16 @@ MOST_BYTES, MOST_CALLS, MOST_LENGTH = 1 << 20, 256, 1 << 20
 RowUnits = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], Iterable[ElementFunction]]
 
 
-def key_of(data: bytes, row_units: RowUnits) -> StagedKey:
+def parse_key(data: bytes, row_units: RowUnits) -> StagedKey:
     """The key that a graph file says, of units that `row_units` has. ValueError, which says what and
     where, for one that is none: too long, no JSON, another text than `text` writes, a value that is
     not there, a unit that no row is."""
-    _ask(len(data) <= MOST_BYTES, f"it has {len(data)} bytes, and at most {MOST_BYTES} are read")
+    _require(len(data) <= MOST_BYTES, f"it has {len(data)} bytes, and at most {MOST_BYTES} are read")
     try:
         raw = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"it is no JSON: {error}") from None
-    _ask(isinstance(raw, dict) and raw.get("format") == FORMAT, f'its format is not "{FORMAT}"')
+    _require(isinstance(raw, dict) and raw.get("format") == FORMAT, f'its format is not "{FORMAT}"')
     lies = {word: kind for kind, word in WORDS.items()}
     try:
         ins = tuple(Port(_dtype(p["dtype"]), lies[p["lies"]]) for p in raw["inputs"])
@@ -46,7 +46,7 @@ def key_of(data: bytes, row_units: RowUnits) -> StagedKey:
             Call(units[_int(c["unit"], len(units))], tuple(c["takes"]), tuple(c["numbers"])) for c in raw["calls"]
         )
         key = StagedKey(
-            name_of(calls),
+            kernel_name(calls),
             "staged",
             _int(raw["lanes"], 65),
             outs,
@@ -58,18 +58,18 @@ def key_of(data: bytes, row_units: RowUnits) -> StagedKey:
             _int(raw["length"], MOST_LENGTH + 1),
             _int(raw["period"], MOST_LENGTH + 1),
         )
-        _ask(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
-        _ask(key.length > 0, f"its rows have {key.length} elements")
-        _ask(key.lanes > 0 and not key.lanes & (key.lanes - 1), f"it has {key.lanes} lanes")
-        _ask(len(calls) <= MOST_CALLS, f"it has {len(calls)} calls, more than {MOST_CALLS}")
+        _require(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
+        _require(key.length > 0, f"its rows have {key.length} elements")
+        _require(key.lanes > 0 and not key.lanes & (key.lanes - 1), f"it has {key.lanes} lanes")
+        _require(len(calls) <= MOST_CALLS, f"it has {len(calls)} calls, more than {MOST_CALLS}")
         ports = len(ins) + len(outs)
-        _ask(bool(outs) and ports <= MOST_OPERANDS, f"it has {ports} operands, of {MOST_OPERANDS}")
+        _require(bool(outs) and ports <= MOST_OPERANDS, f"it has {ports} operands, of {MOST_OPERANDS}")
         for p in outs:
-            _ask(p.kind in (ROWS, OF_ROW), f'an output lies "{WORDS[p.kind]}"')
+            _require(p.kind in (ROWS, OF_ROW), f'an output lies "{WORDS[p.kind]}"')
         blocks = any(p.kind in (EACH, AGAIN) for p in ins)
-        _ask(key.period > 0 and (key.period > 1) == blocks, f"its blocks have {key.period} rows")
+        _require(key.period > 0 and (key.period > 1) == blocks, f"its blocks have {key.period} rows")
         whole = key.length % key.lanes == 0 if key.lanes else False
-        _ask(whole or not blocks, f"its rows of {key.length} in blocks are no whole beats")
+        _require(whole or not blocks, f"its rows of {key.length} in blocks are no whole beats")
         for k, call in enumerate(calls):
             for v in call.takes:
                 _int(v, key.first(k), f"what call {k} takes")
@@ -87,23 +87,23 @@ def key_of(data: bytes, row_units: RowUnits) -> StagedKey:
         raise ValueError(f"a value has another type than it should: {error}") from None
     except AssertionError:
         raise ValueError("its calls' dtypes don't fit each other") from None
-    _ask(text(key).encode() == data, "its text is not the one that its graph is written as")
+    _require(text(key).encode() == data, "its text is not the one that its graph is written as")
     return key
 
 
-def _ask(fits: bool, problem: str) -> None:
+def _require(fits: bool, problem: str) -> None:
     if not fits:
         raise ValueError(problem)
 
 
 def _int(value: Any, end: int, what: str = "a number") -> int:
-    _ask(type(value) is int and 0 <= value < end, f"{what} is {value!r}, not one from 0 to {end - 1}")
+    _require(type(value) is int and 0 <= value < end, f"{what} is {value!r}, not one from 0 to {end - 1}")
     return int(value)
 
 
 def _dtype(name: str) -> dtype:
     of = getattr(dtypes, name, None)
-    _ask(isinstance(of, dtype) and of in FULL, f"{name!r} is no dtype of graphs")
+    _require(isinstance(of, dtype) and of in FULL, f"{name!r} is no dtype of graphs")
     assert isinstance(of, dtype)
     return of
 
@@ -111,10 +111,10 @@ def _dtype(name: str) -> dtype:
 def _check_transform(key: StagedKey, call: Call) -> None:
     """A transform is of rows that a stage transforms."""
     why = refusal(key.length, key.lanes)
-    _ask(not why, why)
+    _require(not why, why)
     of = call.unit.compute
-    _ask(of is dtypes.complex64, f"it transforms {of.name}, and stages complex64")
-    _ask(not any(key.of_row[v] for v in call.takes), "it transforms what is of a row")
+    _require(of is dtypes.complex64, f"it transforms {of.name}, and stages complex64")
+    _require(not any(key.of_row[v] for v in call.takes), "it transforms what is of a row")
 
 
 def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:

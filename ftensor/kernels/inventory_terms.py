@@ -38,7 +38,7 @@ class KernelArgument(NamedTuple):
     of: str = ""
 
 
-class InWords(NamedTuple):
+class InventoryTerms(NamedTuple):
     """One kernel in an inventory's words. `dtypes` are the inputs', then the outputs'; `signature`
     is both as an inventory spells them; `layout` is the skeleton and the kind of each operand in
     memory, outputs first; `lines` are the table of an inventory that asks for the kernel, or for
@@ -75,7 +75,7 @@ class Option(NamedTuple):
     high: int = 0
 
 
-class Asked(NamedTuple):
+class InventoryRequest(NamedTuple):
     """What an inventory's table asks a skeleton for: dtypes, and the values of its options."""
 
     dtypes: tuple[dtype, ...]

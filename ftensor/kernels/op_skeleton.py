@@ -8,7 +8,7 @@ from ..dtypes import dtype
 from ..iterator.shape import Ints, numel
 from . import holes, source
 from .holes import hole_definitions
-from .inventory_terms import ANY, InWords, Record, table_lines
+from .inventory_terms import ANY, InventoryTerms, Record, table_lines
 from .key import BY_VALUE, LOCATED, KernelKey, Port, lanes_for
 from .skeleton import BoardSkeleton, Parameter, skeleton_of
 from .source import NAMES, parameters
@@ -95,12 +95,12 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         kinds = "".join(p.kind for p in ports)
         return Record(key.name, outs, ins, kinds, key.compute.name, key.params)
 
-    def in_words(self, key: KernelKey) -> InWords:
+    def in_words(self, key: KernelKey) -> InventoryTerms:
         """The words for what a launch asks for; numbers are called so."""
         dtypes = tuple(p.dtype.name for p in key.ins + key.outs)
         layout = f"{self.name} {memory_kinds(key)}"
         op = self.op(key.name)
-        return InWords(key.entry, op, dtypes, signature(key), layout, self.lines(key))
+        return InventoryTerms(key.entry, op, dtypes, signature(key), layout, self.lines(key))
 
     def lines(self, key: KernelKey) -> tuple[str, ...]:
         """Its dtypes and the layout that serves it."""
@@ -166,7 +166,7 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
 
     def located(self, key: KernelKey) -> tuple[int, ...]:
         """What index tensors lead to."""
-        ports = in_memory(key)
+        ports = memory_operands(key)
         return tuple([k for k, (_, port, _) in enumerate(ports) if port.kind == LOCATED])
 
     def flops(self, key: KernelKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
@@ -204,7 +204,7 @@ def memory_kinds(key: KernelKey) -> str:
     return "".join(p.kind for p in key.outs + key.ins if p.kind != BY_VALUE)
 
 
-def in_memory(key: KernelKey) -> list[tuple[str, Port, bool]]:
+def memory_operands(key: KernelKey) -> list[tuple[str, Port, bool]]:
     """(name, port, whether it is written) of each operand in memory, outputs first."""
     outs = [(f"out{k}", p, True) for k, p in enumerate(key.outs)]
     return outs + [(f"in_{NAMES[k]}", p, False) for k, p in enumerate(key.ins) if p.kind != BY_VALUE]

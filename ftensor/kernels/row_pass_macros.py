@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from . import fused, source
 from .element_function import STATE, ElementFunction
 from .element_function import unit_text as unit_functions
-from .fused import FusedKey, Pass, Passes, behind
+from .fused import FusedKey, Pass, Passes, producers
 from .holes import in_memory, lane, lane_type, streamed, wide_of, wide_type
 from .key import SINGLE, Port
 
@@ -39,12 +39,12 @@ class PassWords:
 
     def kernel(self) -> dict[str, list[str]]:
         """Of the kernel around the passes."""
-        key, ins = self.key, fused.names(self.key)
+        key, ins = self.key, fused.input_names(self.key)
         params = fused.parameters(key)
         values = [v for k in self.rows for v in self._gives(k)]
         common, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
         stored = {out: v for out, v in enumerate(key.gives) if out in key.per_row}
-        inputs, _ = behind(key, stored.values(), values)
+        inputs, _ = producers(key, stored.values(), values)
         return common | {
             "FT_VECTORS": [str(vectors(key))],
             "FT_RESULTS(count)": [streamed(len(key.outs), [name for name, _ in ins])],
@@ -52,7 +52,7 @@ class PassWords:
             "FT_ROW_READ(i, m)": [*(results[out] for out in stored), *(reads[True][k] for k in inputs)],
             "FT_ROW_RESULTS": [
                 *self._known(stored.values(), values, {}),
-                *fused.computed(key, stored.values(), self.functions, values),
+                *fused.value_lines(key, stored.values(), self.functions, values),
                 *(f"{self._place(out)} = v{v};" for out, v in stored.items()),
             ],
             "FT_ROW_WRITE(i, m)": [writes[True][out] for out in stored],
@@ -82,10 +82,10 @@ class PassWords:
     def of_pass(self, n: int) -> dict[str, list[str]]:
         """Of a pass."""
         key, one = self.key, self.passes.in_order[n]
-        ins, params = fused.names(key), fused.parameters(key)
+        ins, params = fused.input_names(key), fused.parameters(key)
         _, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
         needs, stop = self.passes.needs(one), self.passes.stop(one)
-        inputs, _ = behind(key, needs, stop)
+        inputs, _ = producers(key, needs, stop)
         ready = dict(one.ready)
         stored = dict(one.stores)
         held = {out for p in self.passes.in_order for _, out in p.ready}
@@ -102,12 +102,12 @@ class PassWords:
                 _plain(writes[part][out]) if out in held else writes[part][out] for out in stored
             ]
         lines = self._known(needs, stop, ready)
-        lines += fused.computed(key, needs, self.functions, stop)
+        lines += fused.value_lines(key, needs, self.functions, stop)
         lines += [f"FT_LANE(w_out{out}) = v{v};" for out, v in stored.items()]
         if one.folds:
             lines.append("FT_S lifted;")
         for k in one.folds:
-            passed = [*fused.taken(key, k), *fused.numbers(key, k), "position", f"&lifted.f{k}"]
+            passed = [*fused.call_operands(key, k), *fused.call_numbers(key, k), "position", f"&lifted.f{k}"]
             lines.append(f"{self.functions[k]}_lift({', '.join(passed)});")
         words["FT_ELEMENT(position)"] = lines
         if not one.folds:
@@ -121,12 +121,12 @@ class PassWords:
         stop = [*self.passes.stop(one), *finished]
         lines = self._known([v for v in needs if v not in finished], stop, {})
         for k in one.folds:
-            passed = [f"(folded).f{k}", *fused.numbers(key, k)]
-            lines += fused.call(key, k, f"{self.functions[k]}_finish", passed)
-        lines += fused.computed(key, needs, self.functions, stop)
+            passed = [f"(folded).f{k}", *fused.call_numbers(key, k)]
+            lines += fused.call_lines(key, k, f"{self.functions[k]}_finish", passed)
+        lines += fused.value_lines(key, needs, self.functions, stop)
         for k in one.rows:
-            passed = [*fused.taken(key, k), *fused.numbers(key, k)]
-            lines += fused.call(key, k, self.functions[k], passed)
+            passed = [*fused.call_operands(key, k), *fused.call_numbers(key, k)]
+            lines += fused.call_lines(key, k, self.functions[k], passed)
         return {
             "FT_S": [f"pass_{n}"],
             **{f"ft_{word}": [f"pass_{n}_{word}"] for word in ("identity", "combine", "turn")},
@@ -135,7 +135,7 @@ class PassWords:
                 f"FT_INDEX(0) < (FT_I)(m)), lifted.f{k}, {self._word(k, 'identity')}());"
                 for k in one.folds
             ],
-            "FT_OF_ROW(i, m)": [reads[k] for k in behind(key, needs, stop)[0]],
+            "FT_OF_ROW(i, m)": [reads[k] for k in producers(key, needs, stop)[0]],
             "FT_ROW(folded)": lines + [self._put(v) for v in finished],
         }
 
@@ -175,7 +175,7 @@ class PassWords:
     def _known(self, needs: Iterable[int], stop: Iterable[int], ready: dict[int, int]) -> list[str]:
         """Lines that name the values which are there already, of rows and in outputs."""
         key, stopped = self.key, set(stop)
-        _, calls = behind(key, needs, stopped)
+        _, calls = producers(key, needs, stopped)
         used = {v for k in calls for v in key.calls[k].takes} | set(needs)
         lines = []
         for v in sorted(used & stopped):
@@ -191,7 +191,7 @@ class PassWords:
         """Lines that read outputs in which values are kept."""
         key = self.key
         outs = [(f"out{k}", p) for k, p in enumerate(key.outs)]
-        _, _, reads, _ = in_memory(key.entry, (), (), outs + fused.names(key), True)
+        _, _, reads, _ = in_memory(key.entry, (), (), outs + fused.input_names(key), True)
         return [reads[part][out].replace(f" w_out{out} ", f" w_kept{out} ") for out in ready.values()]
 
 

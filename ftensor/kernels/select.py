@@ -97,7 +97,7 @@ def choose_strided(shape: Ints, strides: Sequence[Ints], most: int, target: Shar
     return _rows(shape, strides, units, (STRIDED,) * len(strides), ordered)
 
 
-def in_rows(strided: Choice) -> Choice:
+def as_vector_rows(strided: Choice) -> Choice:
     """The launch of `choose_strided` by the kernel whose rows are whole vectors, if they are."""
     return replace(strided, kinds=(LINEAR,) + (ROW,) * (len(strided.kinds) - 1))
 
@@ -204,7 +204,7 @@ def choose_fold(
     return FoldChoice(skeleton, kinds, max(1, min(units, items)), splits, geometry.pack(), vectors)
 
 
-def takes_turns(choice: FoldChoice, outputs: int, lanes: int, vectors: int) -> bool:
+def interleaves_rows(choice: FoldChoice, outputs: int, lanes: int, vectors: int) -> bool:
     """Whether a kernel of several lanes for `vectors` states side by side folds the rows in turns.
 
     Then they need not begin on beats.
@@ -216,7 +216,7 @@ def takes_turns(choice: FoldChoice, outputs: int, lanes: int, vectors: int) -> b
     return in_vectors and FoldGeometry.unpack(choice.geometry).turns(lanes, vectors)
 
 
-def pieces_needed(plan: Plan, limit: int = COUNTED) -> bool:
+def needs_split(plan: Plan, limit: int = COUNTED) -> bool:
     """Whether a plan's indices overflow 32 bits (so that `iterator.split` must cut it)."""
     if numel(plan.shape) > limit:
         return True

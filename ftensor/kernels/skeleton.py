@@ -10,7 +10,17 @@ from typing import Any, Generic, TypeVar
 from ..dtypes import dtype
 from . import source
 from .geometry import Geometry
-from .inventory_terms import LAYOUTS, LINEAR, Asked, InWords, KernelArgument, Layout, Option, Record, table_lines
+from .inventory_terms import (
+    LAYOUTS,
+    LINEAR,
+    InventoryRequest,
+    InventoryTerms,
+    KernelArgument,
+    Layout,
+    Option,
+    Record,
+    table_lines,
+)
 from .key import Key
 from .workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 
@@ -111,7 +121,7 @@ def skeletons() -> Iterable[Skeleton[Any]]:
     return tuple(_by_name.values())
 
 
-def named(name: str) -> Skeleton[Any] | None:
+def skeleton_named(name: str) -> Skeleton[Any] | None:
     """The skeleton of this name, or None: an image may hold one that nobody has registered."""
     return _by_name.get(name)
 
@@ -123,7 +133,7 @@ def skeleton_of(key: Key) -> Skeleton[Any]:
 
 def exact_units(name: str) -> bool:
     """Whether a kernel of this skeleton must run with exactly the units that the launch says."""
-    skeleton = named(name)
+    skeleton = skeleton_named(name)
     return skeleton is not None and skeleton.exact_units
 
 
@@ -160,7 +170,7 @@ class BoardSkeleton(Skeleton[K]):
         """An inventory's word for a manifest's op."""
         return self.word or recorded
 
-    def keys(self, asked: Asked) -> Iterator[K]:
+    def keys(self, asked: InventoryRequest) -> Iterator[K]:
         """The kernels that an inventory means by `word`."""
         return iter(())
 
@@ -168,13 +178,13 @@ class BoardSkeleton(Skeleton[K]):
         """The table of an inventory that asks for a kernel."""
         return table_lines(self.word)
 
-    def in_words(self, key: K) -> InWords:
+    def in_words(self, key: K) -> InventoryTerms:
         """The words for what a launch asks for."""
         r = self.record(key)
         signature = f"{', '.join(r.outs)}({', '.join(r.ins)})" if r.outs else ""
         layout = self.name if r.outs else ""
         dtypes = (*r.ins, *r.outs)
-        return InWords(key.entry, self.op(r.op), dtypes, signature, layout, self.lines(key))
+        return InventoryTerms(key.entry, self.op(r.op), dtypes, signature, layout, self.lines(key))
 
     def layout(self, kinds: str, outs: int) -> str:
         """The word for a layout by its operands' kinds, outputs first."""
@@ -282,7 +292,7 @@ def board_skeletons() -> Iterable[BoardSkeleton[Any]]:
 
 def board_named(name: str) -> BoardSkeleton[Any] | None:
     """The one of this name, or None: an image may hold one that nobody has registered."""
-    skeleton = named(name)
+    skeleton = skeleton_named(name)
     return skeleton if isinstance(skeleton, BoardSkeleton) else None
 
 
@@ -306,12 +316,12 @@ def options() -> dict[str, Option]:
     return {option.name: option for skeleton in board_skeletons() for option in skeleton.options}
 
 
-def words() -> tuple[str, ...]:
+def inventory_words() -> tuple[str, ...]:
     """The words by which an inventory asks for skeletons whose kernels belong to no row."""
     return tuple(dict.fromkeys(skeleton.word for skeleton in board_skeletons() if skeleton.word))
 
 
-def keys_of(word: str, asked: Asked) -> Iterator[Any]:
+def keys_of(word: str, asked: InventoryRequest) -> Iterator[Any]:
     """The kernels that an inventory means by such a word."""
     for skeleton in board_skeletons():
         if skeleton.word == word:

@@ -286,12 +286,12 @@ def _of_image(where: device, file: ImageFile, name: str | None, flags: Words) ->
     key = OwnKey(described.name, file.uuid, arguments, shared)
     backend = found_of(where).open()
     again = _file_again, (str(file.path.absolute()), key.name, flags)
-    return Kernel(backend, where, key, partial(backend.own_of_image, file), again)
+    return Kernel(backend, where, key, partial(backend.user_kernel_of_image, file), again)
 
 
 def _of_text(where: device, text: str, name: str | None, options: Words, origin: str) -> Kernel:
     backend = found_of(where).open()
-    program = backend.own_program(text, options)
+    program = backend.user_program(text, options)
     chosen = _chosen(list(program.parameters), name, origin)
     key = OwnKey(chosen, program.digest, program.arguments(chosen))
     again = _text_again, (text, chosen, options, origin)

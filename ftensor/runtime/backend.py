@@ -14,7 +14,7 @@ import numpy as np
 
 from . import lifetime
 from .interfaces import CompiledKernel, DeviceProperties, Executor, Keeps, KernelSource, OwnKernel, Prebuilt
-from .launch_cache import KernelTable, LaunchTable, Makers, Tables
+from .launch_cache import KernelTable, KeyedLocks, LaunchTable, Tables
 from .pool import POISON, Block, MemoryPool, poisoned
 from .storage import Storage
 from .stream import CurrentStream, DeviceStream
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..kernels.user_kernels import OwnKey
     from .opencl.launch import OwnProgram
     from .targets import Target
-    from .xrt.deferred import PutOff
+    from .xrt.deferred import DeferredLaunches
 
 
 class Backend(ABC):
@@ -37,7 +37,7 @@ class Backend(ABC):
     # Where kernels come from; None where they are compiled when they are needed.
     images: Prebuilt | None = None
     # Who puts launches off until their kernels are built, where that is done many at a time.
-    put_off: PutOff | None = None
+    deferred_launches: DeferredLaunches | None = None
     # While programs are only wanted (ftensor/warm): they are noted here, and no kernel computes.
     noted: list[KernelSource] | None = None
     properties: DeviceProperties
@@ -59,7 +59,7 @@ class Backend(ABC):
         # Two tables for the layers above: launches by geometry, kernels by key.
         self.launches = LaunchTable(self.synchronize)
         self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
-        self.making = Makers()
+        self.making = KeyedLocks()
         self._seen_by_thread: dict[int, As] = {}  # in thread_view.py
         # The kernels of users' own that somebody holds, by key.
         self.own: weakref.WeakValueDictionary[Any, CompiledKernel] = weakref.WeakValueDictionary()
@@ -75,13 +75,18 @@ class Backend(ABC):
         self.default_stream = DeviceStream(self)
         self.tables = Tables(self)
         self._current = CurrentStream(self.default_stream)
-        lifetime.begin(self)
+        lifetime.register_backend(self)
+
+    @property
+    def built_ahead(self) -> bool:
+        """True if the device is a board by its target, or takes its kernels from images."""
+        return self.target.is_board or self.images is not None
 
     def forked(self) -> None:
         """In a forked child: a device that is no more than calls goes on, others override this."""
         self.lock = threading.RLock()
         self.pool.lock = threading.RLock()
-        self.making = Makers()
+        self.making = KeyedLocks()
 
     def close(self) -> None:
         """The interpreter exits: threads other than this one wait for its end from now on, and this
@@ -120,8 +125,8 @@ class Backend(ABC):
     def settle(self) -> None:
         """Enqueue what was put off. Nothing is raised: what fails is told by the next wait for its
         stream."""
-        if self.put_off is not None:
-            self.put_off.settle()
+        if self.deferred_launches is not None:
+            self.deferred_launches.settle()
 
     def forget_launches(self) -> None:
         """Have all launches prepared again; what is in flight may be using their geometry."""
@@ -154,13 +159,13 @@ class Backend(ABC):
 
     # Kernels of users' own
 
-    def own_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
+    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
         """A kernel of an image that anybody made; RuntimeError where the device takes none."""
         from ..errors.image import no_image_here
 
         raise no_image_here(self.properties.name, file.name)
 
-    def own_program(self, source: str, options: Sequence[str]) -> OwnProgram:
+    def user_program(self, source: str, options: Sequence[str]) -> OwnProgram:
         """A user's OpenCL C, compiled; RuntimeError where the device takes none."""
         from ..errors.image import no_opencl_here
 

@@ -53,12 +53,12 @@ def path(name: str) -> Path:
     return directory() / name[:2] / name
 
 
-def _sealed(name: str, payload: bytes) -> bytes:
+def _checksum(name: str, payload: bytes) -> bytes:
     """A digest of the bytes and of what they are, so that no entry stands for another."""
     return hashlib.sha256(name.encode() + payload).digest()
 
 
-def others_write(place: Path) -> bool:
+def writable_by_others(place: Path) -> bool:
     """Whether other users than this one and root may change what lies at a path, or made the link
     that it is."""
     if not hasattr(os, "geteuid"):  # a system without owners of this kind
@@ -71,7 +71,7 @@ def private_folder(folder: Path) -> Path:
     """A folder by a name that others can guess, made where it is not there; no link, and this user's
     alone. PermissionError where somebody else made it or may write there."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if folder.is_symlink() or others_write(folder):
+    if folder.is_symlink() or writable_by_others(folder):
         raise PermissionError(f"{folder} is a link, or can be written by other users")
     return folder
 
@@ -87,7 +87,7 @@ def written_by_others(place: Path) -> Path | None:
     sticky = top.exists() and bool(top.stat().st_mode & stat.S_ISVTX)
     between = [parent for parent in place.parents if top in parent.parents]
     for one in (*([] if sticky else [top]), *reversed(between), place):
-        if one.exists() and others_write(one):
+        if one.exists() and writable_by_others(one):
             return one
     return None
 
@@ -110,7 +110,7 @@ def get(name: str) -> bytes | None:
     except OSError:
         return None
     payload, digest = data[:-DIGEST], data[-DIGEST:]
-    if _sealed(name, payload) == digest:
+    if _checksum(name, payload) == digest:
         return payload
     drop(name)
     return None
@@ -134,7 +134,7 @@ def put(name: str, payload: bytes) -> Path | None:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
         with os.fdopen(handle, "wb") as file:
             file.write(payload)
-            file.write(_sealed(name, payload))
+            file.write(_checksum(name, payload))
         os.replace(temporary, target)
     except OSError as error:
         if temporary is not None and os.path.exists(temporary):
@@ -145,7 +145,7 @@ def put(name: str, payload: bytes) -> Path | None:
 
 
 @contextmanager
-def making(name: str) -> Iterator[None]:
+def entry_lock(name: str) -> Iterator[None]:
     """A block in which, of all processes that share the cache, this thread alone makes an entry:
     who waited finds it there. PoCL 3.1 ends the process where two compile the same program at once.
 

@@ -246,7 +246,7 @@ def _search() -> DiscoveryReport:
 
 def _import_pyopencl(notes: list[str]) -> Any:
     try:
-        with lifetime.deferred():
+        with lifetime.signals_deferred():
             return importlib.import_module("pyopencl")
     except ImportError as failure:  # absent, or its compiled part does not load here
         notes.append(f"pyopencl cannot be imported: {failure}")

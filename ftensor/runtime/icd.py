@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import cache
-from .spaceless import readable
+from .spaceless import path_without_blanks
 from .targets import CPU_RUNTIME, INTEL_CPU_LIBRARY
 
 SYSTEM_FOLDER = Path("/etc/OpenCL/vendors")
@@ -78,14 +78,14 @@ def pip_runtime() -> PipRuntime | None:
     )
 
 
-def usable_runtime(notes: list[str]) -> PipRuntime | None:
+def loadable_runtime(notes: list[str]) -> PipRuntime | None:
     """pip's runtime by a path that it can read itself; None, and a sentence in `notes`, where there
     is none."""
     runtime = pip_runtime()
     if runtime is None or runtime.library is None:
         return runtime
     try:
-        return replace(runtime, library=readable(runtime.library))
+        return replace(runtime, library=path_without_blanks(runtime.library))
     except OSError as failure:
         notes.append(
             f"Intel's CPU runtime was left out: it cannot be used from {runtime.library.parent}, which has a "
@@ -195,7 +195,7 @@ def offered(notes: list[str]) -> Iterator[dict[str, str]]:
         yield {}
         return
     chosen = os.environ.get("OCL_ICD_VENDORS")
-    runtime = usable_runtime(notes)
+    runtime = loadable_runtime(notes)
     if chosen:
         path = Path(chosen)
         entries = {path.name: path.read_text().strip()} if path.is_file() else read_folder(path)

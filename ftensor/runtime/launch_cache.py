@@ -53,7 +53,7 @@ class KernelTable(OrderedDict[Hashable, Any]):
             self._forget_launches()
 
 
-class Makers:
+class KeyedLocks:
     """A lock for each thing that is being made: by one thread, and other things meanwhile.
 
     A signal's handler that needs what its own thread is making makes it, too.
@@ -95,14 +95,14 @@ class CachedLaunch(Protocol):
 K = TypeVar("K", bound=CachedLaunch)
 
 
-class _New:
+class _Miss:
     """What the table has for a call that is new."""
 
     def call(self, inputs: Any, numbers: Any, out: Any) -> None:
         """Nothing is done."""
 
 
-NEW = _New()
+NEW = _Miss()
 
 
 class LaunchTable(dict[Hashable, Any]):

@@ -25,7 +25,7 @@ _SIGNALS = frozenset(signal.valid_signals())  # asked for once: that takes longe
 
 
 @contextmanager
-def deferred() -> Iterator[None]:
+def signals_deferred() -> Iterator[None]:
     """Inside the block no handler of a signal runs; those that were asked for run behind it.
 
     pyopencl's compiled part ends the process where an exception comes out of Python code that it
@@ -63,14 +63,14 @@ _opened: list[Backend] = []
 _exiting = False
 
 
-def begin(backend: Backend) -> None:
+def register_backend(backend: Backend) -> None:
     """A device was opened."""
     _opened.append(backend)
     if _exiting:
         backend.close()
 
 
-def opened() -> tuple[Backend, ...]:
+def open_backends() -> tuple[Backend, ...]:
     """The devices opened so far."""
     return tuple(_opened)
 

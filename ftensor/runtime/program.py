@@ -65,7 +65,7 @@ OWN = "\n#define FT_NAME "
 DEFINED = re.compile(r"^#define (\w+)", re.M)
 
 
-def groups(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
+def batches(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
     """Programs that may be one: alike up to their own part, with dialect and helpers."""
     by_head: dict[str, list[list[KernelSource]]] = {}
     for program in programs:
@@ -79,7 +79,7 @@ def groups(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
     return [group for among in by_head.values() for group in among]
 
 
-def joined(programs: list[KernelSource]) -> str:
+def batch_source(programs: list[KernelSource]) -> str:
     """The text of a group: what they share, then each one's own part, whose words it takes back."""
     if len(programs) == 1:
         return programs[0].source
@@ -99,7 +99,7 @@ def kernel(backend: Backend, key: Key) -> CompiledKernel:
     kernel: CompiledKernel | None = backend.kernels.get(key) or backend.own.get(key)
     if kernel is None:
         skeleton = skeleton_of(key)
-        kernel = obtain(
+        kernel = build_kernel(
             backend,
             key,
             tuple(what for what, _, _ in skeleton.parameters(key)),
@@ -110,7 +110,7 @@ def kernel(backend: Backend, key: Key) -> CompiledKernel:
     return kernel
 
 
-def obtain(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], str]) -> CompiledKernel:
+def build_kernel(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], str]) -> CompiledKernel:
     """A kernel that the backend does not have yet, kept under `key`.
 
     `types` are its parameters as `Backend.build` wants to know them, `text()` is its program.
@@ -144,7 +144,7 @@ def built(backend: Backend, key: Key) -> bool:
     return backend.images is None or backend.images.has(key.entry)
 
 
-def held(backend: Backend, key: Key) -> bool:
+def in_image(backend: Backend, key: Key) -> bool:
     """Whether `key` was built ahead: for kernels that serve an image alone. No to those that are
     compiled when they are needed, or built on request."""
     if offered is not None:

@@ -20,7 +20,7 @@ from . import cache
 _UNREADABLE = re.compile(r"[\s:;]")
 
 
-def readable(library: Path) -> Path:
+def path_without_blanks(library: Path) -> Path:
     """The library, or the same one in a folder of ours whose name has no blank: a hard link (a copy
     where the file system has none), beside links to all that lies beside it. OSError where no such
     folder can be made."""

@@ -46,10 +46,16 @@ class Target:
     emulates: str = ""  # the hardware this row stands in for; never faster than the host's own CPU
 
     @property
+    def is_board(self) -> bool:
+        """True if kernels have a board's form, on boards, csim and emulators: vector accesses are
+        aligned, and the choice of kernels is that of images."""
+        return not self.unaligned
+
+    @property
     def specializes(self) -> bool:
         """Whether a kernel that serves one case alone costs nothing, as it is compiled when it is
         needed. Boards' are built ahead; they and what stands for one keep vectors aligned."""
-        return self.unaligned and not self.emulates
+        return not self.is_board and not self.emulates
 
     @property
     def revisits_rows(self) -> bool:
@@ -73,7 +79,7 @@ class Target:
     def row_vectors(self) -> tuple[int, int]:
         """Vectors of a row that are folded in one go, and how many side by side. Boards' loops are
         filled anew for each go, and as many sums as an addition has cycles wait for none."""
-        return (64, 4) if self.unaligned else (1024, 8)
+        return (1024, 8) if self.is_board else (64, 4)
 
     @property
     def spares_double(self) -> bool:
@@ -194,7 +200,7 @@ def csim_compiler() -> list[str] | None:
     return command if shutil.which(command[0]) else None
 
 
-def as_tuned(target: Target, name: str) -> Target:
+def tuned_target(target: Target, name: str) -> Target:
     """The family with what is kept under a name; as it was where that is nothing, and where
     FTENSOR_TUNED is 0."""
     text = os.environ.get("FTENSOR_TUNED", "").strip()
@@ -204,12 +210,12 @@ def as_tuned(target: Target, name: str) -> Target:
     return target if kept is None else replace(target, **json.loads(kept))
 
 
-def keep(target: Target, name: str) -> bool:
+def save_tuned(target: Target, name: str) -> bool:
     """Keep a family's thresholds for later processes; False where the cache can't be written."""
     kept = {field: getattr(target, field) for field in TUNED}
     return cache.put(name, json.dumps(kept).encode()) is not None
 
 
-def forget(name: str) -> None:
+def drop_tuned(name: str) -> None:
     """Have the family's own thresholds again, in later processes."""
     cache.drop(name)

@@ -78,7 +78,7 @@ def _command(arguments: argparse.Namespace) -> int:
                 "form for small boards."
             ]
         if arguments.fit:
-            groups = fit.reduced(groups, board).groups
+            groups = fit.fitting_subset(groups, board).groups
         report += fit.lines(fit.check(wanted.name, groups, board))
     request = make.Request(wanted.name, groups, wanted.sha256, arguments.out, arguments.jobs, tuple(arguments.only))
     if arguments.dry_run:

@@ -19,7 +19,7 @@ from ..errors.image import ImageError
 from ..kernels.skeleton import BoardSkeleton, board_named, layouts
 from ..terminal import complain, counted, table
 from .inventory.keys import BY_NAME
-from .needs import traced
+from .needs import trace_command
 
 if TYPE_CHECKING:
     from ..image.manifest import KernelRecord
@@ -37,7 +37,7 @@ def legend() -> str:
 
 
 @dataclass(frozen=True)
-class Served:
+class CoverageRow:
     """One member of one kernel, as the table shows it."""
 
     op: str
@@ -89,11 +89,11 @@ def _command(arguments: argparse.Namespace) -> int:
         raise nothing_to_write()
     sources = [arguments.source] if arguments.source else loaded()
     if not sources and arguments.trace is None:
-        print(_known())
+        print(_builtin_inventories())
         return 0
     kernels = [kernel for source in sources for kernel in records(source)]
     if arguments.trace is not None:
-        return traced(arguments, " + ".join(map(str, sources)), kernels)
+        return trace_command(arguments, " + ".join(map(str, sources)), kernels)
     served = [one for kernel in kernels for one in members(kernel)]
     if arguments.op:
         ops = {one.op for one in served}
@@ -137,13 +137,13 @@ def records(source: str) -> tuple[KernelRecord, ...]:
         if locate(path).suffix == ".aocx":
             return records(str(beside))
         return read(path).manifest.kernels
-    from .group import record
+    from .group import manifest_record
     from .inventory import read as inventory
 
-    return tuple(record(group, "") for group in inventory.expand(inventory.read(source)))
+    return tuple(manifest_record(group, "") for group in inventory.expand(inventory.read(source)))
 
 
-def members(kernel: KernelRecord) -> Iterable[Served]:
+def members(kernel: KernelRecord) -> Iterable[CoverageRow]:
     """What each opcode of a kernel serves."""
     for m in kernel.members:
         if m.part:
@@ -151,7 +151,7 @@ def members(kernel: KernelRecord) -> Iterable[Served]:
         read, skeleton = m.kinds[len(m.outs) :], _skeleton_of(kernel, m.op)
         op = m.op if skeleton is None else skeleton.op(m.op)
         ins = tuple("number" if kind == "k" else d for d, kind in zip(m.ins, read)) or m.ins
-        yield Served(
+        yield CoverageRow(
             op,
             m.outs,
             ins,
@@ -180,7 +180,7 @@ def layout_of(kernel: KernelRecord, kinds: str, outs: int) -> str:
     return skeleton.layout(kinds, outs)
 
 
-def matrix(served: Sequence[Served]) -> str:
+def matrix(served: Sequence[CoverageRow]) -> str:
     """A row for each op, a column for each dtype, letters for the layouts."""
     cells: dict[tuple[str, str], str] = {}
     for one in served:
@@ -194,7 +194,7 @@ def matrix(served: Sequence[Served]) -> str:
     return table(rows, indent="")
 
 
-def column(one: Served) -> str:
+def column(one: CoverageRow) -> str:
     """The dtype under which the matrix shows a member: of its first value in memory."""
     return next((d for d in one.ins if d != "number"), (*one.outs, one.compute)[0])
 
@@ -204,14 +204,14 @@ def _in_order(letters: str) -> str:
     return "".join(letter for letter in known if letter in letters)
 
 
-def details(served: Sequence[Served]) -> str:
+def details(served: Sequence[CoverageRow]) -> str:
     """A line for each member."""
     head = ("op", "dtypes", "layout", "lanes", "kernel", "opcode", "units")
     lines = [(m.spelled, m.signature, m.layout, m.lanes, m.kernel, m.opcode, m.units) for m in served]
     return table([head, *lines], indent="")
 
 
-def _known() -> str:
+def _builtin_inventories() -> str:
     """The inventories that come with ftensor."""
     from .inventory import read as inventory
 

@@ -21,7 +21,7 @@ from ..terminal import complain, counted
 from .area import fit
 from .area.fit import area
 from .coverage import members
-from .group import KernelGroup, record
+from .group import KernelGroup, manifest_record
 from .inventory.read import expand, known
 from .inventory.read import read as read_inventory
 from .vitis.interface import bundles, place, unit_names
@@ -73,13 +73,13 @@ def of_groups(groups: Sequence[KernelGroup], board: Board) -> tuple[Drawn, ...]:
         for port in bundles(group):
             way = placed.get((unit, port.name))
             ports[port.name] = PLATFORM if way is None else way.memory
-        kernels.append(Drawn(record(group, ""), ports, takes(group, board)))
+        kernels.append(Drawn(manifest_record(group, ""), ports, takes(group, board)))
     return tuple(kernels)
 
 
 def takes(group: KernelGroup, board: Board) -> dict[str, float]:
     """The shares of a board that a kernel takes."""
-    return dict(zip(fit.TITLES.values(), fit.share(area(group).whole, board)))
+    return dict(zip(fit.TITLES.values(), fit.board_shares(area(group).whole, board)))
 
 
 def of_image(image: ImageFile, groups: Sequence[KernelGroup], board: Board | None) -> tuple[Drawn, ...]:

@@ -61,7 +61,7 @@ def growing_folder() -> Path:
 
 
 @dataclass(frozen=True)
-class Grown:
+class GrowthResult:
     """What became of kernels that were asked for: the image that has them (None where there is none
     yet), how many were not there before, and why others could not be compiled."""
 
@@ -70,7 +70,7 @@ class Grown:
     problems: Mapping[Key, str] = field(default_factory=dict)
 
 
-class Growing:
+class GrowingImage:
     """The image in a folder, which several processes may let grow at once."""
 
     def __init__(self, folder: Path, waiting: Callable[[], None]) -> None:
@@ -79,7 +79,7 @@ class Growing:
         self.image = folder / f"{NAME}.xclbin"
         self._groups = folder / "groups.pickle"
 
-    def with_kernels(self, keys: Sequence[Key], progress: Progress) -> Grown:
+    def with_kernels(self, keys: Sequence[Key], progress: Progress) -> GrowthResult:
         """The image's file, in which `keys` are, compiled side by side; BuildError where not one of
         them, but the image can't be made."""
         with self._held():
@@ -87,10 +87,10 @@ class Growing:
             there = {member for group in groups for member in group.members}
             new = [key for key in keys if key not in there]
             if not new:
-                return Grown(self.image)
+                return GrowthResult(self.image)
             problems = self._add(groups, new, progress)
             there_now = self.image if groups or len(problems) < len(new) else None
-            return Grown(there_now, len(new) - len(problems), problems)
+            return GrowthResult(there_now, len(new) - len(problems), problems)
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
@@ -118,7 +118,7 @@ class Growing:
 
     def _add(self, groups: tuple[KernelGroup, ...], new: Sequence[Key], progress: Progress) -> dict[Key, str]:
         """Put keys into the image; why those that are left out can't be compiled."""
-        built = self._built(grown(groups, new), progress)
+        built = self._built(extend_groups(groups, new), progress)
         if not built.failures:
             self._keep(built)
             return {}
@@ -162,7 +162,7 @@ def _problems(built: make.Built) -> dict[Key, str]:
     }
 
 
-def grown(groups: tuple[KernelGroup, ...], keys: Sequence[Key]) -> tuple[KernelGroup, ...]:
+def extend_groups(groups: tuple[KernelGroup, ...], keys: Sequence[Key]) -> tuple[KernelGroup, ...]:
     """Groups with more keys: in kernels of their own, which those share that can, or with too many
     of these, all shared anew.
 
@@ -187,11 +187,11 @@ def _grouped(keys: Sequence[Key], grouping: str, taken: list[str]) -> tuple[Kern
     return tuple(groups)
 
 
-def private(place: Path) -> bool:
+def is_private(place: Path) -> bool:
     """Whether a folder may hold what is run as this user: nobody else can put something there."""
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.access(place, os.W_OK) and not any(cache.others_write(one) for one in (place.parent, place))
+        return os.access(place, os.W_OK) and not any(cache.writable_by_others(one) for one in (place.parent, place))
     except OSError:
         return False
 
@@ -226,7 +226,7 @@ def building(scratch: Path) -> Iterator[Callable[[], None]]:
             builder.said.summary()
 
 
-class Over(Exception):
+class ProgramEnded(Exception):
     """The program has ended: nobody waits for what is being built."""
 
 
@@ -236,8 +236,8 @@ class Builder(threading.Thread):
     def __init__(self, door: socket.socket, scratch: Path) -> None:
         super().__init__(daemon=True)
         self.door, self.scratch = door, scratch
-        self.said = Said(sys.stderr)
-        self.image: Growing | None = None
+        self.said = BuildStatus(sys.stderr)
+        self.image: GrowingImage | None = None
 
     def run(self) -> None:
         """Until nobody can come any more."""
@@ -251,7 +251,7 @@ class Builder(threading.Thread):
                     asked = request.read()
                 try:
                     caller.sendall(json.dumps(self._answer(asked)).encode())
-                except Over:
+                except ProgramEnded:
                     return
 
     def _answer(self, asked: bytes) -> dict[str, Any]:
@@ -277,7 +277,7 @@ class Builder(threading.Thread):
                 problems |= {keys[key]: why for key, why in failed.items()}
         except (BuildError, OSError) as problem:
             problems |= dict.fromkeys(keys.values(), str(problem))
-        except Over:
+        except ProgramEnded:
             raise
         except Exception:  # noqa: BLE001
             # The program would wait for ever for a thread that is gone.
@@ -296,19 +296,19 @@ class Builder(threading.Thread):
         self.said.kernels += grown.built
         return grown.image, grown.problems
 
-    def _growing(self) -> Growing:
+    def _growing(self) -> GrowingImage:
         folder = growing_folder()
-        if not private(folder):
+        if not is_private(folder):
             self.said.say(
                 f"{folder} can't be written, or others can write it, so what is built is not kept; "
                 "set FTENSOR_CACHE_DIR to a folder that you alone can write"
             )
             folder = self.scratch / "image"
         self.said.folder = folder
-        return Growing(folder, self.said.waiting)
+        return GrowingImage(folder, self.said.waiting)
 
 
-class Said:
+class BuildStatus:
     """What is told on stderr: a line that goes again on a terminal, else one now and then."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -350,7 +350,7 @@ class Said:
     def show(self, running: Sequence[str], remaining: float | None) -> None:
         """These compile."""
         if self.over:
-            raise Over
+            raise ProgramEnded
         now = time.monotonic()
         spent = self.seconds + now - self.began
         text = f"{SAYS}{counted(self.kernels, 'kernel')} built, {clock(spent)}; now {self.names}"

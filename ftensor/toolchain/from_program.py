@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..kernels.inventory_terms import InWords
+from ..kernels.inventory_terms import InventoryTerms
 from ..kernels.key import Key
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.user_kernels import is_own
@@ -18,17 +18,17 @@ _DTYPES = re.compile(r"dtypes = \[(.*)\]")
 
 
 @dataclass(frozen=True)
-class Need:
+class KernelNeed:
     """A kernel that a program asked for, and at how many launches."""
 
-    kernel: InWords
+    kernel: InventoryTerms
     launches: int
     key: Key
 
 
 def needs(
     program: Path, arguments: Sequence[str], held: Container[str] | None = None, units: int = 1, stdout: Any = None
-) -> list[Need]:
+) -> list[KernelNeed]:
     """What a program asks for when it runs on this machine; the most launched first.
 
     With `held`, the entries of an image, it takes the layouts that the image has where it can.
@@ -40,10 +40,10 @@ def needs(
     for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
         if not is_own(launch.key):  # which no inventory has
             counts[launch.key] += times
-    return [Need(board_skeleton_of(key).in_words(key), times, key) for key, times in counts.most_common()]
+    return [KernelNeed(board_skeleton_of(key).in_words(key), times, key) for key, times in counts.most_common()]
 
 
-def inventory_text(kernels: Iterable[InWords], description: str) -> str:
+def inventory_text(kernels: Iterable[InventoryTerms], description: str) -> str:
     """An inventory of just these kernels, each in its layout or in the one that serves any."""
     # Tables that differ in their ops alone become one, then those that differ in dtypes alone.
     by_rest: dict[tuple[str, ...], list[str]] = {}

@@ -116,7 +116,7 @@ def _merged(same: Sequence[KernelArgument]) -> KernelArgument:
 
 
 def token(at: int | None, launch: Sequence[Parameter], argument: KernelArgument) -> str:
-    """How argument `at` of a launch becomes the kernel's, as `group.call` spells it; None for what
+    """How argument `at` of a launch becomes the kernel's, as `group.call_tokens` spells it; None for what
     the launch does not have."""
     if at is None:
         return "@0" if argument.what == "*" else "=0"
@@ -244,7 +244,7 @@ def slots(group: KernelGroup) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
     return pointers
 
 
-def word(port: Port) -> str:
+def element_word(port: Port) -> str:
     """The C type of one element in memory; a pair of them is one element of a complex dtype, and a
     pair of halves the bits of both."""
     memory = source.MEMORY[port.dtype.name]
@@ -255,7 +255,7 @@ def word(port: Port) -> str:
 
 def slot_word(users: list[tuple[KernelKey, Port]]) -> str:
     """The element type of a pointer: the one its users share, else raw bits of that width."""
-    words = {word(p) for _, p in users}
+    words = {element_word(p) for _, p in users}
     if len(words) == 1:
         return words.pop()
     widths = {p.dtype.itemsize for _, p in users}
@@ -314,7 +314,7 @@ def is_wide(group: KernelGroup, name: str) -> bool:
     return op_skeleton(group.keys[0]).in_beats(name, ports)
 
 
-def call(group: KernelGroup, opcode: int) -> str:
+def call_tokens(group: KernelGroup, opcode: int) -> str:
     """How a launch's arguments become the kernel's, for the member with this opcode.
 
     A token for each argument but the compute unit's two: "3" is the launch's argument 3, "@0"
@@ -433,7 +433,7 @@ def free_name(name: str, taken: Sequence[str]) -> str:
     return free
 
 
-def record(group: KernelGroup, sha256: str, banks: Mapping[str, str] | None = None) -> KernelRecord:
+def manifest_record(group: KernelGroup, sha256: str, banks: Mapping[str, str] | None = None) -> KernelRecord:
     """The record of one kernel of an image; `banks` are the memories of its pointer arguments."""
     where = banks or {}
     return KernelRecord(
@@ -450,7 +450,7 @@ def record(group: KernelGroup, sha256: str, banks: Mapping[str, str] | None = No
 
 def _member(group: KernelGroup, opcode: int) -> MemberRecord:
     key = group.members[opcode]
-    r, how = board_skeleton_of(key).record(key), call(group, opcode)
+    r, how = board_skeleton_of(key).record(key), call_tokens(group, opcode)
     if not group.keys:
         opcode = group.bodies.index(hardware(key))
     return MemberRecord(key.entry, opcode, r.op, r.outs, r.ins, r.kinds, r.compute, how, r.params)

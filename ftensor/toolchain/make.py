@@ -18,7 +18,7 @@ from ..errors.build import no_such_kernel, tool_fails
 from ..errors.image import ImageError
 from ..image.manifest import Manifest
 from ..runtime.storage import free_memory
-from .group import KernelGroup, record
+from .group import KernelGroup, manifest_record
 from .jobs import run as jobs
 from .jobs.progress import Progress
 from .jobs.run import FAILED, Outcome
@@ -183,7 +183,8 @@ def _finish(built: Built, request: Request, toolchain: Toolchain, linked: Path, 
         uuid="",
         file=file.name,
         kernels=tuple(
-            record(g, hashlib.sha256(keys[g.name].encode()).hexdigest(), banks.get(g.name)) for g in built.groups
+            manifest_record(g, hashlib.sha256(keys[g.name].encode()).hexdigest(), banks.get(g.name))
+            for g in built.groups
         ),
         tools={"ftensor": __version__, **toolchain.tools()},
         clock_mhz=toolchain.clock_mhz or 0.0,

@@ -18,10 +18,10 @@ from ..terminal import counted, table
 
 if TYPE_CHECKING:
     from ..image.manifest import KernelRecord
-    from .from_program import Need
+    from .from_program import KernelNeed
 
 
-def traced(arguments: argparse.Namespace, name: str, kernels: Sequence[KernelRecord]) -> int:
+def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[KernelRecord]) -> int:
     """Run the program that `arguments` name, and print what it asks for beside what `kernels` are; 1
     where one is missing. An inventory of these is written where one is asked for."""
     from . import from_program as trace
@@ -69,7 +69,7 @@ def _program(arguments: argparse.Namespace) -> tuple[str, list[str]]:
     return program, rest[1:] if rest[:1] == ["--"] else rest
 
 
-def _report(program: str, name: str, needs: Sequence[Need], missed: Sequence[Need]) -> str:
+def _report(program: str, name: str, needs: Sequence[KernelNeed], missed: Sequence[KernelNeed]) -> str:
     from . import from_program as trace
 
     launches = sum(need.launches for need in needs)
@@ -89,7 +89,7 @@ def _report(program: str, name: str, needs: Sequence[Need], missed: Sequence[Nee
     )
 
 
-def _as_json(needs: Sequence[Need], held: set[str]) -> list[dict[str, Any]]:
+def _as_json(needs: Sequence[KernelNeed], held: set[str]) -> list[dict[str, Any]]:
     return [
         {
             "op": n.kernel.op,

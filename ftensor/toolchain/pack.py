@@ -15,7 +15,7 @@ from ..image.info import complain
 from ..image.pack import pack
 from ..kernels.user_kernels import argument
 from ..terminal import counted
-from .user_kernels import language, library, servable
+from .user_kernels import language, launchable_kernels, library
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -57,7 +57,7 @@ def _read(path: Path) -> bytes:
 def _description(arguments: argparse.Namespace, binary: bytes, origin: str) -> Description:
     """What is said of the kernels, which is what the debug information says, where there is any."""
     if arguments.description is None:
-        return Description(servable(binary, origin), name=Path(origin).stem)
+        return Description(launchable_kernels(binary, origin), name=Path(origin).stem)
     said = read(arguments.description)
     for kernel in said.kernels:
         # An exported name stands in the library's table of strings, between two zeros.

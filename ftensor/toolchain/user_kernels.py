@@ -82,7 +82,7 @@ def described(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
     return kernels
 
 
-def servable(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
+def launchable_kernels(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
     """The kernels of a shared object that a host can launch; ValueError where there is none."""
     exported = described(binary, origin)
     lacking = {k.name: [a for a in k.arguments if not _passed(a)] for k in exported}
@@ -108,7 +108,7 @@ def image(source: Path, flags: Sequence[str]) -> ImageFile:
     data = cache.get(key)
     if data is None:
         binary = library(source, flags)
-        data = pack(Description(servable(binary, source), name=source.stem), binary)
+        data = pack(Description(launchable_kernels(binary, source), name=source.stem), binary)
         cache.put(key, data)
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         file = Path(folder) / f"{source.stem}.xclbin"

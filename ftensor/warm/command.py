@@ -19,7 +19,7 @@ from ..errors import commands as errors
 from ..rows.catalogue import ENTRIES
 from ..runtime import cache
 from ..runtime.launch_cache import LaunchTable
-from ..runtime.program import groups, joined, notice
+from ..runtime.program import batch_source, batches, notice
 from ..terminal import complain, counted
 from ..toolchain.jobs.progress import Progress, clock, reporter
 
@@ -159,7 +159,7 @@ def _entries() -> int:
 
 def compile_all(programs: Sequence[KernelSource], jobs: int, progress: Progress) -> int:
     """Compile programs into the cache, in processes side by side; how many failed."""
-    waiting = sorted(groups(programs), key=len, reverse=True)
+    waiting = sorted(batches(programs), key=len, reverse=True)
     progress.start(len(programs), 0)
     if not waiting:
         return 0
@@ -188,7 +188,7 @@ def _compile(group: list[KernelSource]) -> list[str]:
     notice.said = True  # the progress above says it
     backend, failed = default_backend(), []
     try:
-        backend.build_together(joined(group), group)
+        backend.build_together(batch_source(group), group)
     except RuntimeError:
         for program in group:
             try:

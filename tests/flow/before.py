@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.program import groups, joined
+from ftensor.runtime.program import batch_source, batches
 from ftensor.warm.command import noting
 
 
@@ -22,6 +22,6 @@ def compile_before(backend: Backend, calls: Iterable[Callable[[], object]]) -> N
             with suppress(Exception):  # no kernel has written what it may read
                 call()
     wanted = {program.source: program for program in noted}.values()
-    for group in groups(program for program in wanted if not backend.has_built(program)):
+    for group in batches(program for program in wanted if not backend.has_built(program)):
         with suppress(RuntimeError):  # what can't be one program is compiled by who asks for it
-            backend.build_together(joined(group), group)
+            backend.build_together(batch_source(group), group)

@@ -24,7 +24,7 @@ from ftensor.kernels.workload import KernelLaunch
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain import trace
-from ftensor.toolchain.group import STRUCTURES, KernelGroup, arguments, call
+from ftensor.toolchain.group import STRUCTURES, KernelGroup, arguments, call_tokens
 from ftensor.toolchain.vitis import source as hls_source
 
 from ..places import HLS_HEADERS, headers_read
@@ -118,7 +118,7 @@ class Counted:
     def run(self, args, unit, units):
         """The trips by label in one compute unit of a launch with these arguments."""
         ctypes.memset(self.trips, 0, ctypes.sizeof(self.trips))
-        passed = [self.argument(token, args) for token in call(self.group, 0).split()]
+        passed = [self.argument(token, args) for token in call_tokens(self.group, 0).split()]
         self.kernel(*passed, unit, units)
         counts = Counter({name: self.trips[k] for k, name in enumerate(self.names)})
         return {name: n for name, n in counts.items() if n}

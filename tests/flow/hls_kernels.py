@@ -21,7 +21,7 @@ from ftensor.kernels.key import Port
 from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain.group import KernelGroup, arguments, call, launch_parameters
+from ftensor.toolchain.group import KernelGroup, arguments, call_tokens, launch_parameters
 from ftensor.toolchain.vitis.source import copy_headers, source, vitis_headers
 
 from ..places import CSIM_HEADERS, HLS_HEADERS, headers_read
@@ -120,7 +120,7 @@ def launch(
 
     `unused` is passed for the ports that the member leaves unused.
     """
-    tokens = call(group, opcode).split()
+    tokens = call_tokens(group, opcode).split()
     passed = [_argument(token, arguments) for token in tokens]
     if unused is not None:
         passed = [unused if t[0] == "@" else x for t, x in zip(tokens, passed)]
@@ -130,7 +130,7 @@ def launch(
 
 
 def _argument(token: str, arguments: Sequence[Any]) -> Any:
-    """What a token of `group.call` stands for."""
+    """What a token of `group.call_tokens` stands for."""
     if token[0] == "=":
         return int(token[1:])
     if token[0] == "@":

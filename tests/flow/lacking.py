@@ -50,14 +50,14 @@ class Image:
 @pytest.fixture(name="use")
 def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """use(lacks, kind, host) makes fpga:0 a device with such an image; the backend is returned."""
-    obtain = program.obtain
+    obtain = program.build_kernel
 
     def noted(backend: Any, key: Any, types: Any, text: Any) -> Any:
         if backend.images is not None:
             backend.images.texts[key.entry] = text
         return obtain(backend, key, types, text)
 
-    monkeypatch.setattr(program, "obtain", noted)
+    monkeypatch.setattr(program, "build_kernel", noted)
     monkeypatch.setattr(fallback, "_host", None)
     monkeypatch.setattr(fallback, "_policy", "silent")
     monkeypatch.setattr(fallback, "_warned", set())

@@ -249,7 +249,7 @@ def test_two_builds_into_one_folder_exclude_each_other(tmp_path):
 
 def test_an_interrupt_waits_until_a_started_process_is_known():
     known = []
-    with pytest.raises(KeyboardInterrupt), run.undisturbed():
+    with pytest.raises(KeyboardInterrupt), run.signals_blocked():
         signal.raise_signal(signal.SIGINT)
         known.append("the process")
     assert known

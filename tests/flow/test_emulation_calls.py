@@ -10,7 +10,7 @@ from ftensor.emulation.calls import mark, told
 from ftensor.errors.image import ImageError
 from ftensor.runtime.call_site import Caller, caller
 from ftensor.runtime.xrt.calls import SLOTS, Calls
-from ftensor.runtime.xrt.deferred import Command, _placed
+from ftensor.runtime.xrt.deferred import DeferredCommand, _with_call_site
 
 from .emulation_host import emulate
 
@@ -94,8 +94,8 @@ def test_what_was_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTEST_CURRENT_TEST")
     plain = str(caller())
     assert plain.startswith(__file__) and plain.endswith(": plain = str(caller())")
-    command = Command(lambda: None, None, by)  # type: ignore[arg-type]
-    assert str(_placed(ValueError("why"), command)) == f"why\nIt was launched at {by}"
-    lacking = str(_placed(ImageError("why"), command._replace(lacking=True)))
+    command = DeferredCommand(lambda: None, None, by)  # type: ignore[arg-type]
+    assert str(_with_call_site(ValueError("why"), command)) == f"why\nIt was launched at {by}"
+    lacking = str(_with_call_site(ImageError("why"), command._replace(lacking=True)))
     assert lacking == f"why\nIt was asked for at {by}"
-    assert str(_placed(ValueError("why"), command._replace(made_by=None))) == "why"
+    assert str(_with_call_site(ValueError("why"), command._replace(made_by=None))) == "why"

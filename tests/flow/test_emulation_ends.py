@@ -211,10 +211,10 @@ def test_a_forked_child_leaves_the_device_to_its_parent(xrt_image: Path) -> None
     done = host(
         """
 import os, sys
-from ftensor.runtime.xrt.queue import threads_at_rest
+from ftensor.runtime.xrt.queue import wait_for_idle_threads
 out = board.buffer(np.ones(16, np.float32))
 board.run("vadd", out, out, out, np.int32(16))
-threads_at_rest()  # a child has the locks that XRT's threads hold now, and nobody to free them
+wait_for_idle_threads()  # a child has the locks that XRT's threads hold now, and nobody to free them
 child = os.fork()
 if not child:
     sys.exit(0)

@@ -238,7 +238,7 @@ def test_run_gives_a_shells_status() -> None:
 def test_threads_are_waited_for_unless_they_go_on_computing() -> None:
     code = """
 import hashlib, threading
-from ftensor.runtime.xrt.queue import threads_at_rest
+from ftensor.runtime.xrt.queue import wait_for_idle_threads
 data, begun, done = bytes(1 << 22), threading.Event(), threading.Event()
 def compute(times):
     begun.set()
@@ -247,10 +247,10 @@ def compute(times):
     done.set()
 threading.Thread(target=compute, args=(1,), daemon=True).start()
 begun.wait()
-threads_at_rest(600)
+wait_for_idle_threads(600)
 print(done.is_set())
 threading.Thread(target=compute, args=(1 << 40,), daemon=True).start()
-threads_at_rest(10**6)
+wait_for_idle_threads(10**6)
 print("went on")
 """
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -298,19 +298,19 @@ def test_tensors_of_two_devices_are_still_refused(use: Any) -> None:
 
 def test_the_lines_of_an_error_ask_for_the_kernel(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from ftensor.toolchain.inventory import read as inventory
-    from ftensor.toolchain.inventory.keys import generic
+    from ftensor.toolchain.inventory.keys import fallback_key
 
     use("ft_")
     keys: dict[str, Any] = {}
     raised: list[KernelNotBuilt] = []
     monkeypatch.setattr(fallback, "admit", raised.append)
-    obtain = program.obtain
+    obtain = program.build_kernel
 
     def noted(backend: Any, key: Any, types: Any, text: Any) -> Any:
         keys[key.entry] = key
         return obtain(backend, key, types, text)
 
-    monkeypatch.setattr(program, "obtain", noted)
+    monkeypatch.setattr(program, "build_kernel", noted)
     for expression, _ in CASES.values():
         expression(ft)
     assert len({e.entry for e in raised}) > 40
@@ -321,8 +321,8 @@ def test_the_lines_of_an_error_ask_for_the_kernel(use: Any, monkeypatch: pytest.
         built = {member.entry for group in groups for member in group.members}
         key = keys[error.entry]
         served = {error.entry}
-        if isinstance(key, KernelKey) and generic(key) is not None:
-            served.add(generic(key).entry)
+        if isinstance(key, KernelKey) and fallback_key(key) is not None:
+            served.add(fallback_key(key).entry)
             # And one whose rows are whole vectors (kernels/select.py: in_rows).
             by_row = tuple(replace(p, kind=ROW) if p.kind in "vsx" else p for p in key.ins)
             served.add(replace(key, ins=by_row).entry)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 import ftensor as ft
-from ftensor.kernels.inventory_terms import Asked
+from ftensor.kernels.inventory_terms import InventoryRequest
 from ftensor.kernels.skeleton import board_skeletons, options
 from ftensor.kernels.skeletons.compact import CompactKey
 from ftensor.kernels.skeletons.conv import ConvKey
@@ -211,7 +211,7 @@ def test_a_body_leaves_no_macro_behind() -> None:
     undone = set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_compute.h").read_text()))
     undone |= set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_member.h").read_text()))
     dtypes = (ft.int32, ft.float16, ft.bfloat16, ft.float64, ft.complex64)
-    asked = Asked(dtypes, {n: o.default for n, o in options().items()}, CSIM)
+    asked = InventoryRequest(dtypes, {n: o.default for n, o in options().items()}, CSIM)
     own = [s for s in board_skeletons() if not s.shares]
     used = {name for s in own for key in s.keys(asked) for name in s.helpers(key)}
     for name in sorted(used):

@@ -13,7 +13,7 @@ from ftensor.execute.observe import Observer, observed
 from ftensor.kernels.key import KernelKey
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.toolchain import trace
-from ftensor.toolchain.inventory.keys import generic
+from ftensor.toolchain.inventory.keys import fallback_key
 from ftensor.toolchain.inventory.read import expand, read
 
 from ..host.test_inventory import keys
@@ -51,7 +51,7 @@ def full() -> set[Any]:
 
 def served(keys: list[Any], held: set[Any]) -> list[Any]:
     """Those keys that neither their own layout nor the one for any strides serves."""
-    return [key for key in keys if key not in held and not (isinstance(key, KernelKey) and generic(key) in held)]
+    return [key for key in keys if key not in held and not (isinstance(key, KernelKey) and fallback_key(key) in held)]
 
 
 def arange(n: int, of: Any = None) -> Any:

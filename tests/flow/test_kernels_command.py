@@ -17,7 +17,7 @@ from ftensor.image.manifest import Manifest
 from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.toolchain import coverage
 from ftensor.toolchain.from_program import inventory_text
-from ftensor.toolchain.group import record
+from ftensor.toolchain.group import manifest_record
 from ftensor.toolchain.inventory.read import expand, known, read
 
 from .. import forked
@@ -136,7 +136,7 @@ def test_known_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def _manifest(folder: Path, few: Path) -> Path:
-    kernels = tuple(record(group, "0" * 64) for group in expand(read(few)))
+    kernels = tuple(manifest_record(group, "0" * 64) for group in expand(read(few)))
     path = folder / "manifest.json"
     path.write_text(Manifest("few", "csim", "", "", "few.xclbin", kernels).to_json())
     return path
@@ -256,14 +256,14 @@ def test_a_program_that_fails(tmp_path: Path) -> None:
 def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -> None:
     """What a message says adds a kernel does add it, or the one for any strides."""
     from ftensor.kernels.key import KernelKey
-    from ftensor.toolchain.inventory.keys import generic
+    from ftensor.toolchain.inventory.keys import fallback_key
 
     members = [m for g in expand(read(name)) for m in g.members]
     path = tmp_path / "mine.toml"
     path.write_text(inventory_text([board_skeleton_of(m).in_words(m) for m in members], 'what "it" needs'))
     assert read(path).description == 'what "it" needs'
     held = {m for g in expand(read(path)) for m in g.members}
-    lost = [m for m in members if m not in held and not (isinstance(m, KernelKey) and generic(m) in held)]
+    lost = [m for m in members if m not in held and not (isinstance(m, KernelKey) and fallback_key(m) in held)]
     assert lost == []
 
 

@@ -248,7 +248,7 @@ def test_a_board_has_all_of_a_graph_or_nothing(groups: tuple[KernelGroup, ...], 
     assert whole.lut < sum(part.lut for part in parts) < 2 * whole.lut
     many = (replace(begin, joins=(StreamConnection("a.b", "c.d", 1 << 15, 1 << 16),)), *groups[1:], one)
     assert not fit.fit(many, board).fits
-    assert fit.reduced(many, board).groups == (one,)
+    assert fit.fitting_subset(many, board).groups == (one,)
 
 
 def test_what_no_inventory_may_say(tmp_path: Path) -> None:

@@ -55,11 +55,11 @@ def test_who_waits_for_an_entry_finds_it(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def other() -> None:
         began.set()
-        with cache.making(name):
+        with cache.entry_lock(name):
             entries.append(cache.get(name))
 
     thread = threading.Thread(target=other)
-    with cache.making(name):
+    with cache.entry_lock(name):
         thread.start()
         began.wait()
         handle = os.open(cache.path(name).parent, os.O_RDONLY)
@@ -70,7 +70,7 @@ def test_who_waits_for_an_entry_finds_it(monkeypatch: pytest.MonkeyPatch) -> Non
     thread.join()
     assert entries == [b"program"]
     thread = threading.Thread(target=other)
-    with cache.making(name):  # who made it was stopped
+    with cache.entry_lock(name):  # who made it was stopped
         monkeypatch.setattr(cache, "MOST_WAITED", 0.0)
         thread.start()
         thread.join()
@@ -82,16 +82,16 @@ def test_a_handler_does_not_wait_for_its_own_thread(monkeypatch: pytest.MonkeyPa
         raise AssertionError("a thread that waits for itself")
 
     name = cache.key("source")
-    with cache.making(name):
+    with cache.entry_lock(name):
         monkeypatch.setattr(cache, "_locked", waits)
-        with cache.making(name):  # as a signal's handler that compiles
+        with cache.entry_lock(name):  # as a signal's handler that compiles
             pass
 
 
 def test_without_a_folder_nobody_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "file" / "kernels"))
-    with cache.making("name"), cache.making("name"):
+    with cache.entry_lock("name"), cache.entry_lock("name"):
         pass
 
 

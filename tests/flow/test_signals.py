@@ -96,7 +96,7 @@ def test_handlers_wait_for_foreign_code() -> None:
 
     before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGUSR1)}
     try:
-        with pytest.raises(KeyboardInterrupt), lifetime.deferred():
+        with pytest.raises(KeyboardInterrupt), lifetime.signals_deferred():
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGUSR1)
             order.append("foreign code")

@@ -13,7 +13,7 @@ from ftensor._device import default_backend
 from ftensor.cli import main
 from ftensor.runtime import cache
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.targets import TUNED, as_tuned
+from ftensor.runtime.targets import TUNED, tuned_target
 from ftensor.tune import THRESHOLDS
 
 
@@ -48,17 +48,17 @@ def test_what_is_quicker_is_kept(
     assert rows["inline_elements"] == ["65536", "65536", "1.0"], "that may be chance"
     assert rows["near_elements"] == ["16384", "16384", "1.0"]
     assert rows["direct_terms"] == ["884736", "13824", "1.5"]
-    tuned = as_tuned(own, backend.tuned_as)
+    tuned = tuned_target(own, backend.tuned_as)
     assert tuned == replace(own, unit_elements=4096, direct_terms=24**3)
     assert tuned.as_board() == own.as_board(), "a board's launches know nothing of it"
     monkeypatch.setenv("FTENSOR_TUNED", "0")
-    assert as_tuned(own, backend.tuned_as) == own
+    assert tuned_target(own, backend.tuned_as) == own
     monkeypatch.setenv("FTENSOR_TUNED", "yes")
     with pytest.raises(ValueError, match=r"FTENSOR_TUNED.*'yes'"):
-        as_tuned(own, backend.tuned_as)
+        tuned_target(own, backend.tuned_as)
     monkeypatch.delenv("FTENSOR_TUNED")
     assert main(["tune", "--forget"]) == 0
-    assert as_tuned(own, backend.tuned_as) == own
+    assert tuned_target(own, backend.tuned_as) == own
 
 
 def test_every_value_computes(backend: Backend) -> None:

@@ -15,7 +15,7 @@ from ftensor.runtime import cache
 from ftensor.runtime.backend import Backend, CompiledKernel, KernelSource
 from ftensor.runtime.launch_cache import KernelTable, LaunchTable
 from ftensor.runtime.opencl.backend import OpenCLBackend
-from ftensor.runtime.program import JOINT, MOST_TOGETHER, groups, joined
+from ftensor.runtime.program import JOINT, MOST_TOGETHER, batch_source, batches
 from ftensor.runtime.targets import CSIM, csim_compiler
 from ftensor.toolchain.jobs.progress import Quiet
 from ftensor.warm.command import compile_all, everything, named, wanted
@@ -75,8 +75,8 @@ def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
     if not isinstance(backend, OpenCLBackend):
         pytest.skip("the C simulation has a test of its own")
     programs = [p for p in wanted(backend, OPS[:2], [float32]) if "_map_" in p.entry]
-    (group,) = [g for g in groups(programs) if len(g) > 1]
-    backend.build_together(joined(group), group)
+    (group,) = [g for g in batches(programs) if len(g) > 1]
+    backend.build_together(batch_source(group), group)
     options = backend._all_options(())
     held = cache.get(backend._cache_key(group[0].source, options))
     assert held is not None and held.startswith(JOINT)
@@ -105,8 +105,8 @@ def test_kernels_of_the_c_simulation_are_one_library(tmp_path: Path, monkeypatch
             sums.append(float(out[0]))
         return sums
 
-    (group,) = groups(programs)
-    simulated.build_together(joined(group), group)
+    (group,) = batches(programs)
+    simulated.build_together(batch_source(group), group)
     assert all(simulated.has_built(program) for program in programs)
     with monkeypatch.context() as patch:
         patch.setattr(csim.subprocess, "run", None)
@@ -134,12 +134,12 @@ def test_what_is_alike_is_compiled_together() -> None:
 
     alike = [program(f"k{i}") for i in range(MOST_TOGETHER + 1)]
     other, whole = program("other", "#define FT_KERNEL x\n"), program("whole", "")
-    together = groups([*alike, other, whole, program("whole2", "")])
+    together = batches([*alike, other, whole, program("whole2", "")])
     assert [len(group) for group in together] == [MOST_TOGETHER, 1, 1, 1, 1]
-    text = joined(alike[:2])
+    text = batch_source(alike[:2])
     assert text.count("FT_KERNEL") == 1 and text.count("#undef FT_READ") == 2
     assert text.index("#undef FT_NAME") < text.index("#define FT_NAME k1")
-    assert joined([other]) == other.source
+    assert batch_source([other]) == other.source
 
 
 def test_mistakes_are_said(capsys: pytest.CaptureFixture[str]) -> None:

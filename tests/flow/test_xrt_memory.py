@@ -267,12 +267,12 @@ def test_two_results_cannot_share_memory_across_banks(three_banks: Path) -> None
     """A kernel whose two outputs are in different banks, given one buffer for both."""
     answer = run(
         """
-from ftensor.runtime.xrt.banks import place
+from ftensor.runtime.xrt.banks import place_arguments
 class Named:
     function_name = "twins"
 handle = backend.allocate(64).handle
 try:
-    place(backend, stream, Named(), (handle, handle), ((0, "HBM[0]", True), (1, "HBM[1]", True)))
+    place_arguments(backend, stream, Named(), (handle, handle), ((0, "HBM[0]", True), (1, "HBM[1]", True)))
     message = ""
 except ft.errors.image.ImageError as e:
     message = str(e)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ftensor.runtime.interfaces import KernelSource
-from ftensor.runtime.program import groups
+from ftensor.runtime.program import batches
 
 from .. import ahead
 
@@ -26,4 +26,4 @@ def test_kernels_that_hold_kernels_are_compiled_alone() -> None:
     head, own = "#define FT_KERNEL __kernel", "\n#define FT_NAME {}\nFT_KERNEL void FT_NAME();"
     few = [KernelSource(head + own.format(name), name, ()) for name in ("a", "b")]
     held = [KernelSource(head + own.format("m") + own.format(name), name, ()) for name in ("c", "d")]
-    assert groups([*few, *held]) == [few, held[:1], held[1:]]
+    assert batches([*few, *held]) == [few, held[:1], held[1:]]

@@ -8,7 +8,7 @@ from ftensor.dtypes import complex64, dtype, float32, int32
 from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.kernels.skeletons.dense import DenseKey
 from ftensor.toolchain.area.c_parser import functions
-from ftensor.toolchain.area.count import Counting, helpers, takes
+from ftensor.toolchain.area.count import OperatorCounter, helpers, resources_of
 from ftensor.toolchain.area.fit import area, blocks
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, read
@@ -75,9 +75,9 @@ def test_a_loop_without_an_end_is_refused() -> None:
 
 
 def test_counts_become_logic() -> None:
-    one = takes({("mul", "float"): 1, ("add", "float"): 1})
+    one = resources_of({("mul", "float"): 1, ("add", "float"): 1})
     assert (one.dsp, one.lut) == (5, 384)
-    assert takes({("mul", "float"): 2, ("add", "float"): 2}) == one * 2
+    assert resources_of({("mul", "float"): 2, ("add", "float"): 2}) == one * 2
 
 
 def test_block_rams() -> None:
@@ -145,4 +145,4 @@ def test_kernels_of_factors_are_their_functions_of_elements(
 def test_functions_are_found_in_a_text() -> None:
     parsed = functions("static inline int f(int a) { return a; } static int g() { return f(2); }")
     assert list(parsed) == ["f", "g"] and parsed["f"].takes == (("int", "a"),)
-    assert Counting(parsed).of("g") == {}
+    assert OperatorCounter(parsed).of("g") == {}

@@ -11,10 +11,10 @@ import pytest
 from ftensor import dtypes
 from ftensor.boards import find
 from ftensor.estimate.model import Setup, estimate
-from ftensor.kernels.channels import Cut, channels, near, spreads
+from ftensor.kernels.channels import SlabCut, channels, nearest_channels, splits_into_slabs
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.workload import KernelLaunch
-from ftensor.runtime.xrt.banks import PAGE, BankedBuffer, Space, spread
+from ftensor.runtime.xrt.banks import PAGE, BankedBuffer, Space, place_in_slabs
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.vitis.interface import place
 
@@ -38,21 +38,21 @@ def test_channels_by_name(memory: str, numbers: tuple[int, ...]) -> None:
 
 
 def test_units_share_the_parts_of_the_switch() -> None:
-    assert [near(unit, 32).start for unit in (0, 1, 7, 8)] == [0, 4, 28, 0]
-    assert list(near(3, 4)) == [0, 1, 2, 3]
+    assert [nearest_channels(unit, 32).start for unit in (0, 1, 7, 8)] == [0, 4, 28, 0]
+    assert list(nearest_channels(3, 4)) == [0, 1, 2, 3]
 
 
 def test_a_cut_is_the_kernels() -> None:
-    assert Cut(1001, 64, 4).starts() == (0, 250 * 64, 500 * 64, 750 * 64)
+    assert SlabCut(1001, 64, 4).starts() == (0, 250 * 64, 500 * 64, 750 * 64)
 
 
 def test_only_large_maps_go_in_slabs() -> None:
     large = 1 << 20
-    assert spreads("map", "vvk", large, 16, 8)
-    assert not spreads("map", "vvs", large, 16, 8), "one element for all units"
-    assert not spreads("map", "vvv", 16 * 1024 * 8 - 1, 16, 8)
-    assert not spreads("map", "vvv", large, 16, 1)
-    assert not spreads("rows", "vv", large, 16, 8)
+    assert splits_into_slabs("map", "vvk", large, 16, 8)
+    assert not splits_into_slabs("map", "vvs", large, 16, 8), "one element for all units"
+    assert not splits_into_slabs("map", "vvv", 16 * 1024 * 8 - 1, 16, 8)
+    assert not splits_into_slabs("map", "vvv", large, 16, 1)
+    assert not splits_into_slabs("rows", "vv", large, 16, 8)
 
 
 def test_space_is_taken_and_given_back() -> None:
@@ -126,8 +126,8 @@ def test_a_storage_has_one_cut() -> None:
     handle = BankedBuffer(1 << 20)
     handle.write_host(0, np.zeros(1 << 20, np.uint8))
     ports = [(k, "HBM[0:15]", k == 0) for k in range(2)]
-    cuts = [Cut(1 << 14, beat, 4) for beat in (64, 32)]
+    cuts = [SlabCut(1 << 14, beat, 4) for beat in (64, 32)]
     board: Any = Board()
-    assert not spread(board, None, None, [handle, handle], ports, cuts)  # type: ignore[arg-type]
+    assert not place_in_slabs(board, None, None, [handle, handle], ports, cuts)  # type: ignore[arg-type]
     assert handle.cl is None
     assert handle.defined

@@ -70,7 +70,7 @@ def test_what_does_not_fit_is_refused_with_what_does() -> None:
     groups, kria = expand(read("minimal")), find("kv260")
     with pytest.raises(BuildError) as refusal:
         fit.check("minimal", groups, kria)
-    text, rest = str(refusal.value), fit.reduced(groups, kria)
+    text, rest = str(refusal.value), fit.fitting_subset(groups, kria)
     begins = r"minimal does not fit the Kria KV260: LUT \d+% of at most 80%, FF"
     assert re.match(begins, text.replace(";", ","))
     assert rest.fits and 0 < len(rest.groups) < len(groups)

@@ -13,7 +13,7 @@ from ftensor.errors import image as errors_image
 from ftensor.image.manifest import Manifest, manifest_digest
 from ftensor.kernels.key import KernelKey, Port, Reduction
 from ftensor.kernels.skeletons.gemm import GemmKey
-from ftensor.toolchain.group import KernelGroup, arguments, call, launch_parameters, record
+from ftensor.toolchain.group import KernelGroup, arguments, call_tokens, launch_parameters, manifest_record
 
 
 def pointwise(
@@ -38,14 +38,14 @@ def test_members_share_ports_and_leave_some_unused() -> None:
     assert [p[2] for p in launch_parameters(ADD)] == [
         *("out0", "in_a", "in_b", "out0_offset", "in_a_offset", "in_b_offset", "n")
     ]
-    assert call(group, 0) == "0 1 2 3 4 5 =0 =0 =0 6"
+    assert call_tokens(group, 0) == "0 1 2 3 4 5 =0 =0 =0 6"
     # out0 in_b out0_offset in_b_offset a_value alpha_value n
-    assert call(group, 1) == "0 @0 1 2 =0 3 f4 f5 =1 6"
-    assert call(group, 2) == "0 1 @0 2 3 =0 =0 =0 =2 4"
+    assert call_tokens(group, 1) == "0 @0 1 2 =0 3 f4 f5 =1 6"
+    assert call_tokens(group, 2) == "0 1 @0 2 3 =0 =0 =0 =2 4"
 
 
 def test_a_record_names_results_and_operands() -> None:
-    member = record(KernelGroup("ft_some", (pointwise("eq", "vvv", out=ft.bool),)), "0").members[0]
+    member = manifest_record(KernelGroup("ft_some", (pointwise("eq", "vvv", out=ft.bool),)), "0").members[0]
     assert (member.op, member.outs, member.ins) == ("eq", ("bool",), ("float32", "float32"))
     assert (member.kinds, member.compute) == ("vvv", "float32")
 
@@ -79,7 +79,7 @@ def test_reductions_read_vectors_where_every_member_reads_in_line() -> None:
     assert mixed["in_b"] == "const float *"
     assert ports(folded("v", lanes=1))["in_a"] == "const float *"
     assert ports(folded("x"))["in_a"] == "const float *"
-    complex_ = record(KernelGroup("ft_folds", (folded("v", lanes=8, of=ft.complex64),)), "00", {})
+    complex_ = manifest_record(KernelGroup("ft_folds", (folded("v", lanes=8, of=ft.complex64),)), "00", {})
     types = {a.name: a.c for a in complex_.arguments}
     assert types["in_a"] == "const hls::vector<ft_cfloat, 8> *"
     assert types["out0"] == "ft_cfloat *"
@@ -88,7 +88,7 @@ def test_reductions_read_vectors_where_every_member_reads_in_line() -> None:
 def test_a_product_keeps_its_own_parameters() -> None:
     group = KernelGroup("ft_gemm_float32", (GemmKey("gemm", ft.float32, 16, 8, 2, 16),))
     assert [a.name for a in arguments(group)][-5:] == [*("alpha_re", "beta_re", "geometry", "ft_unit", "ft_units")]
-    assert call(group, 0) == "0 1 2 3 0 4 5 6 7 8"
+    assert call_tokens(group, 0) == "0 1 2 3 0 4 5 6 7 8"
     ports = [a.c for a in arguments(group) if a.what == "*"]
     assert ports[:3] == ["hls::vector<float, 16> *", "const hls::vector<float, 8> *", "const hls::vector<float, 16> *"]
     assert ports[3:5] == ["const float *", "float *"]  # the output a second time, by elements
@@ -101,7 +101,7 @@ def test_names_must_fit_the_container(name: str) -> None:
 
 
 def manifest() -> Manifest:
-    kernels = (record(KernelGroup("ft_some", (ADD, SCALED, NEG), units=2), "00", {"out0": "DDR[0]"}),)
+    kernels = (manifest_record(KernelGroup("ft_some", (ADD, SCALED, NEG), units=2), "00", {"out0": "DDR[0]"}),)
     return Manifest("minimal", "csim", "csim", "0" * 32, "minimal.xclbin", kernels)
 
 

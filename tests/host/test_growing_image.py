@@ -31,7 +31,7 @@ def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key], at_once: int) -
     groups: tuple[KernelGroup, ...] = ()
     shared = 0
     for first in range(0, len(keys), at_once):
-        before, groups = groups, emulate.grown(groups, keys[first : first + at_once])
+        before, groups = groups, emulate.extend_groups(groups, keys[first : first + at_once])
         assert sum(group.units for group in groups) <= MOST_UNITS
         assert len({group.name for group in groups}) == len(groups)
         if groups[: len(before)] != before:
@@ -47,10 +47,10 @@ def test_what_comes_together_shares_kernels_where_it_can(keys: list[Key]) -> Non
     """One of its own is called by its op; kernels that were there stay as they are."""
     group = next(group for group in read.expand(read.read(TRAINING)) if len(group.members) > 3)
     one, two, three, four = group.members[:4]
-    alone = emulate.grown((), [one])
+    alone = emulate.extend_groups((), [one])
     assert len(alone) == 1 and alone[0].members == (one,)
     assert alone[0].name == f"ft_{board_skeleton_of(one).suffix(one)}"
-    more = emulate.grown(alone, [two, three, four])
+    more = emulate.extend_groups(alone, [two, three, four])
     assert more[:1] == alone and more[1].members == (two, three, four)
     assert more[1].name != alone[0].name
 
@@ -60,7 +60,7 @@ def test_what_is_full_begins_anew(keys: list[Key], monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(emulate, "ALONE", 2)
     groups: tuple[KernelGroup, ...] = ()
     for key in keys[::10]:
-        groups = emulate.grown(groups, [key])
+        groups = emulate.extend_groups(groups, [key])
         assert key in held(groups) and len(groups) <= 4
     assert len(held(groups)) < len(keys[::10])
 
@@ -71,5 +71,5 @@ def test_only_a_private_folder_holds_what_is_run(tmp_path: Path, mode: int, priv
     place = tmp_path / "emulate"
     place.mkdir()
     place.chmod(mode)
-    assert emulate.private(place / "image") is private
-    assert not emulate.private(Path("/proc/none/image"))
+    assert emulate.is_private(place / "image") is private
+    assert not emulate.is_private(Path("/proc/none/image"))

@@ -18,7 +18,7 @@ from ftensor.dtypes import ALL
 from ftensor.kernels.key import BY_VALUE
 from ftensor.rows.catalogue import ENTRIES, ROWS
 from ftensor.rows.op import Op, Reduce
-from ftensor.toolchain.group import MOST_UNITS, KernelGroup, arguments, call, port_groups
+from ftensor.toolchain.group import MOST_UNITS, KernelGroup, arguments, call_tokens, port_groups
 from ftensor.toolchain.inventory.keys import categories, pointwise, reduction, row_named, rows, spelled, text_of
 from ftensor.toolchain.inventory.read import Inventory, expand, known, parse, read
 from ftensor.toolchain.vitis.source import source
@@ -53,7 +53,7 @@ def test_known(name: str) -> None:
     assert sum(g.units for g in groups) <= MOST_UNITS
     for group in groups:
         for opcode in range(len(group.members)):
-            assert len(call(group, opcode).split()) == len(arguments(group)) - 2
+            assert len(call_tokens(group, opcode).split()) == len(arguments(group)) - 2
     if not read(name).repeat:
         entries = [m.entry for g in groups for m in g.members]
         assert len(set(entries)) == len(entries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from ftensor.runtime.launch_cache import KernelTable, Makers
+from ftensor.runtime.launch_cache import KernelTable, KeyedLocks
 
 
 def test_what_was_used_last_stays() -> None:
@@ -36,7 +36,7 @@ def test_launches_are_forgotten_before_and_when_kernels_go() -> None:
 
 
 def test_one_thread_makes_a_thing_and_others_other_things() -> None:
-    makers = Makers()
+    makers = KeyedLocks()
     order: list[str] = []
     inside, go_on = threading.Event(), threading.Event()
 
@@ -65,7 +65,7 @@ def test_one_thread_makes_a_thing_and_others_other_things() -> None:
 
 
 def test_a_lock_is_given_back_when_making_fails() -> None:
-    makers = Makers()
+    makers = KeyedLocks()
     for _ in range(2):
         try:
             with makers.one("a"):

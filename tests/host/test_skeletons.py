@@ -13,16 +13,24 @@ import ftensor as ft
 from ftensor.iterator.plan import Plan, plan_reduce
 from ftensor.iterator.shape import contiguous_strides
 from ftensor.kernels import select, source
-from ftensor.kernels.inventory_terms import Asked, Option
+from ftensor.kernels.inventory_terms import InventoryRequest, Option
 from ftensor.kernels.op_skeleton import OpSkeleton
-from ftensor.kernels.skeleton import BoardSkeleton, board_skeletons, layouts, named, options, skeletons, words
+from ftensor.kernels.skeleton import (
+    BoardSkeleton,
+    board_skeletons,
+    inventory_words,
+    layouts,
+    options,
+    skeleton_named,
+    skeletons,
+)
 from ftensor.kernels.skeletons.fused import Fused
 from ftensor.kernels.skeletons.gemm import DirectGeometry, PackGeometry, PackSide, ProductGeometry
 from ftensor.kernels.skeletons.reduce import FoldGeometry
 from ftensor.kernels.skeletons.rows import RowsGeometry
 from ftensor.runtime.targets import CSIM
 from ftensor.toolchain import group
-from ftensor.toolchain.group import KernelGroup, arguments, call
+from ftensor.toolchain.group import KernelGroup, arguments, call_tokens
 from ftensor.toolchain.intel.target import source as intel_source
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import source as vitis_source
@@ -94,7 +102,7 @@ def test_launches_pack_what_the_model_reads() -> None:
     "skeleton", [s for s in skeletons() if s.name not in ("own", "staged", "linked")], ids=lambda s: s.name
 )
 def test_a_skeleton_has_its_text_and_its_words(skeleton: Any) -> None:
-    assert named(skeleton.name) is skeleton
+    assert skeleton_named(skeleton.name) is skeleton
     assert skeleton.text() == source.kernel_file(f"skeleton/{skeleton.name.removeprefix('fused_')}.h")
     assert "FT_KERNEL void FT_NAME(" in skeleton.text()
     if isinstance(skeleton, Fused):
@@ -102,7 +110,7 @@ def test_a_skeleton_has_its_text_and_its_words(skeleton: Any) -> None:
         return
     if not isinstance(skeleton, OpSkeleton):
         assert (skeleton.name in CPU) != isinstance(skeleton, BoardSkeleton)
-        assert skeleton.name in CPU or skeleton.word in words()
+        assert skeleton.name in CPU or skeleton.word in inventory_words()
         return
     known = [layout.word for layout in layouts()]
     for layout in skeleton.layouts:
@@ -120,12 +128,12 @@ def test_letters_tell_layouts_apart() -> None:
 
 
 def test_every_kernel_of_its_own_has_sources_for_both_vendors() -> None:
-    asked = Asked((ft.float32, ft.complex64, ft.float16), {n: o.default for n, o in options().items()}, CSIM)
+    asked = InventoryRequest((ft.float32, ft.complex64, ft.float16), {n: o.default for n, o in options().items()}, CSIM)
     for skeleton in [s for s in board_skeletons() if not s.shares]:
         for key in skeleton.keys(asked):
             group = KernelGroup("one", (key,))
             names = [p[2] for p in group.kind.parameters(key)]
-            passed = [names[int(token)] for token in call(group, 0).split()]
+            passed = [names[int(token)] for token in call_tokens(group, 0).split()]
             assert passed == [a.of or a.name for a in arguments(group)[:-2]]
             for text in (vitis_source(group), intel_source(group)):
                 assert key.entry in text and "one(" in text
@@ -152,8 +160,8 @@ def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> No
     members = [
         key
         for word, names in asked.items()
-        for key in named("gemm" if word == "gemm_direct" else word).keys(  # type: ignore[union-attr]
-            Asked(tuple(getattr(ft, n) for n in names), {n: o.default for n, o in options().items()}, CSIM)
+        for key in skeleton_named("gemm" if word == "gemm_direct" else word).keys(  # type: ignore[union-attr]
+            InventoryRequest(tuple(getattr(ft, n) for n in names), {n: o.default for n, o in options().items()}, CSIM)
         )
         if key.skeleton == word
     ]
@@ -169,13 +177,13 @@ def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> No
     }
     product = groups["gemm_direct_4"]
     names = [a.name for a in arguments(product)]
-    by_name = [dict(zip(names, call(product, k).split())) for k in range(5)]
+    by_name = [dict(zip(names, call_tokens(product, k).split())) for k in range(5)]
     assert [c["opcode"] for c in by_name] == ["=0", "=0", "=1", "=2", "=2"]
     assert [c["alpha_re"][0] for c in by_name] == ["f", "f", "q", "f", "f"]
     assert [c["alpha_im"] == "=0" for c in by_name] == [True, True, True, False, False]
     factors = groups["dense_float32"]
     names = [a.name for a in arguments(factors)]
-    assert dict(zip(names, call(factors, 1).split()))["pivots"] == "@0"
+    assert dict(zip(names, call_tokens(factors, 1).split()))["pivots"] == "@0"
     assert not groups["sort_int64"].joint and "opcode" not in {a.name for a in arguments(groups["sort_int64"])}
 
 

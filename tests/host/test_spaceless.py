@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ftensor.runtime import cache
-from ftensor.runtime.spaceless import readable
+from ftensor.runtime.spaceless import path_without_blanks
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_path_without_a_blank_stays(tmp_path: Path) -> None:
-    assert readable(tmp_path / "lib.so") == tmp_path / "lib.so"
+    assert path_without_blanks(tmp_path / "lib.so") == tmp_path / "lib.so"
 
 
 @pytest.mark.parametrize("links", [True, False])
@@ -39,34 +39,34 @@ def test_a_folder_without_a_blank_has_the_same_files(
 
     if not links:
         monkeypatch.setattr(os, "link", refused)
-    given = readable(library)
+    given = path_without_blanks(library)
     assert " " not in str(given.resolve()) and given.read_text() == "code"
     assert os.path.samefile(given, library) == links
     assert (given.parent / "parts.rtl").read_text() == "parts"
     before = given.stat().st_mtime_ns
-    assert readable(library) == given and given.stat().st_mtime_ns == before
+    assert path_without_blanks(library) == given and given.stat().st_mtime_ns == before
     assert not list(given.parent.parent.glob(".new-*"))
 
 
 def test_another_library_gets_another_folder(library: Path) -> None:
-    first = readable(library)
+    first = path_without_blanks(library)
     library.unlink()
     library.write_text("newer code")
-    assert readable(library) != first and readable(library).read_text() == "newer code"
+    assert path_without_blanks(library) != first and path_without_blanks(library).read_text() == "newer code"
 
 
 def test_a_cache_with_a_blank_is_not_taken(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "my cache"))
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    assert readable(library).is_relative_to(tmp_path / "temporary")
+    assert path_without_blanks(library).is_relative_to(tmp_path / "temporary")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs owners of files")
 def test_a_folder_that_others_can_write_is_not_taken(library: Path, tmp_path: Path) -> None:
-    given = readable(library)
+    given = path_without_blanks(library)
     given.parent.chmod(0o777)
-    assert readable(library).parent != given.parent
+    assert path_without_blanks(library).parent != given.parent
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs links")
@@ -93,6 +93,6 @@ def test_a_private_folder_is_ours_alone(tmp_path: Path, how: str) -> None:
 def test_a_link_that_another_made_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "mine")
-    assert not cache.others_write(tmp_path / "link")
+    assert not cache.writable_by_others(tmp_path / "link")
     os.chown(tmp_path / "link", 65534, 65534, follow_symlinks=False)
-    assert cache.others_write(tmp_path / "link")
+    assert cache.writable_by_others(tmp_path / "link")

@@ -14,7 +14,7 @@ from ftensor.execute.observe import Observer, observed
 from ftensor.iterator.plan import coalesce
 from ftensor.iterator.shape import Ints, broadcast_strides, loop_order, numel
 from ftensor.kernels import select
-from ftensor.kernels.element_function import unit_of
+from ftensor.kernels.element_function import element_function_of
 from ftensor.kernels.fused import Call, FusedKey
 from ftensor.kernels.key import BY_VALUE, SINGLE, Port, lanes_for
 from ftensor.kernels.skeletons.reduce import FoldGeometry
@@ -62,7 +62,7 @@ class Program:
 
     def call(self, key: Any, takes: Sequence[int], gives: Sequence[ft.Tensor], numbers: Sequence[Any]) -> None:
         """One more call; what it gives was in these tensors."""
-        unit = unit_of(key)
+        unit = element_function_of(key)
         first = len(self.dtypes) - (0 if numbers else unit.numbers)
         of = unit.compute if unit.reduction is None else unit.compute.to_real()
         self.dtypes += [of] * unit.numbers if numbers else []

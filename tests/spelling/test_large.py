@@ -38,7 +38,7 @@ def test_pieces_cover_the_whole(shape: list[int], limit: int, transposed: bool) 
         a = a.transpose(0, -1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prepare, "split", lambda s, t: split(s, t, limit))
-        patch.setattr(select, "pieces_needed", lambda plan: True)
+        patch.setattr(select, "needs_split", lambda plan: True)
         a._storage.backend.launches.clear()
         twice = a + a
         a._storage.backend.launches.clear()

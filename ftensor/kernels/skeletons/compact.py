@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...dtypes import dtype, uint8
-from ..inventory_terms import Asked, Record
+from ..inventory_terms import InventoryRequest, Record
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import Access, KernelLaunch, PipelinedLoop
 
@@ -53,7 +53,7 @@ class Compact(BoardSkeleton[CompactKey]):
         """It has no operands to choose from."""
         return Record(self.name, (), (), "", key.dtype.name)
 
-    def keys(self, asked: Asked) -> Iterator[CompactKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[CompactKey]:
         """The one, whatever the dtypes."""
         yield CompactKey()
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...dtypes import dtype
 from .. import source
-from ..inventory_terms import Asked, KernelTarget, table_lines
+from ..inventory_terms import InventoryRequest, KernelTarget, table_lines
 from ..key import lanes_for
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, Access, KernelLaunch, LocalMemory, PipelinedLoop, interval, operator_cycles
@@ -301,7 +301,7 @@ class Dense(BoardSkeleton[DenseKey]):
         """Matrices, a column or several of each, and the places of rows."""
         return memories(self.word, 8 * key.dtype.itemsize)
 
-    def keys(self, asked: Asked) -> Iterator[DenseKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[DenseKey]:
         """One for each dtype."""
         for of in asked.dtypes:
             yield DenseKey(self.name, of)

@@ -11,7 +11,7 @@ from ...dtypes import dtype
 from ...iterator.shape import numel
 from .. import source
 from ..geometry import Each, Geometry, Long, Many
-from ..inventory_terms import ROOMY, Asked, KernelArgument, KernelTarget, Option, table_lines
+from ..inventory_terms import ROOMY, InventoryRequest, KernelArgument, KernelTarget, Option, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 
@@ -134,7 +134,7 @@ def roots_in(radix: int, length: int) -> int:
     return (radix - 1) * length * (length > 1) + (radix not in RADICES) * radix
 
 
-def passed(of: dtype, *memory: Parameter) -> tuple[Parameter, ...]:
+def launch_operands(of: dtype, *memory: Parameter) -> tuple[Parameter, ...]:
     """What a launch of transforms passes: results, what is transformed, a table of roots of unity,
     `memory`, offsets, what results are scaled by."""
     real = source.scalar(of)
@@ -163,7 +163,7 @@ class Fft(BoardSkeleton[FftKey]):
 
     def parameters(self, key: FftKey) -> tuple[Parameter, ...]:
         """With working memory."""
-        return passed(key.dtype, ("*", f"{source.scalar(key.dtype)} *", "scratch"))
+        return launch_operands(key.dtype, ("*", f"{source.scalar(key.dtype)} *", "scratch"))
 
     def defines(self, key: FftKey) -> dict[str, object]:
         """The largest radix."""
@@ -173,7 +173,7 @@ class Fft(BoardSkeleton[FftKey]):
         """The butterflies."""
         return ["math.h", "complex.h", "fft.h"]
 
-    def keys(self, asked: Asked) -> Iterator[FftKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[FftKey]:
         """One for each complex dtype."""
         for of in asked.dtypes:
             if of.is_complex:
@@ -314,7 +314,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
 
     def parameters(self, key: FftStreamKey) -> tuple[Parameter, ...]:
         """Those of all transforms."""
-        return passed(key.dtype)
+        return launch_operands(key.dtype)
 
     def defines(self, key: FftStreamKey) -> dict[str, object]:
         """The longest row."""
@@ -334,7 +334,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         """A beat is asked for when its first number is wanted; those that leave are one burst."""
         return vector and not written
 
-    def keys(self, asked: Asked) -> Iterator[FftStreamKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[FftStreamKey]:
         """One for each complex dtype and length."""
         for of in asked.dtypes:
             for points in asked.options["points"] if of.is_complex else ():

@@ -11,7 +11,7 @@ from ...dtypes import dtype
 from ...iterator.shape import numel
 from .. import source
 from ..geometry import Each, Geometry, Long
-from ..inventory_terms import Asked, Option, Record, table_lines
+from ..inventory_terms import InventoryRequest, Option, Record, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import PORT_BYTES, Access, Ints, KernelLaunch, PipelinedLoop
 
@@ -137,7 +137,7 @@ class Fir(BoardSkeleton[FirKey]):
         levels = key.taps.bit_length() - 1
         return {"FT_TAPS": key.taps, "FT_LEVELS": levels, "FT_PARTS": key.parts, "FT_PACE": key.pace}
 
-    def keys(self, asked: Asked) -> Iterator[FirKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[FirKey]:
         """One for each dtype and power of two."""
         for of in filter(fir_serves, asked.dtypes):
             for taps in asked.options["taps"]:

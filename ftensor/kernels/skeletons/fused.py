@@ -99,7 +99,7 @@ def functions(key: FusedKey, dialect: str) -> list[str]:
     """What each call's unit is called where the kernel is."""
     names = []
     for call in key.calls:
-        name, space = fused.unit_name(key, call.unit), element_function.space(call.unit.key())
+        name, space = fused.unit_name(key, call.unit), element_function.helper_space(call.unit.key())
         names.append(f"compute_{space}::{name}" if dialect == "vitis" else name)
     return names
 
@@ -134,7 +134,7 @@ class FusedFold(Fused):
         """The types that are folded."""
         (unit,) = [u for u in key.units if u.reduction]
         if dialect == "vitis":
-            space = element_function.space(unit.key())
+            space = element_function.helper_space(unit.key())
             return [f"using compute_{space}::{word};" for word in element_function.STATE[:4]]
         real = source.scalar(unit.compute)
         return [f"#define FT_T {real}", f"#define FT_MT {source.MASK[real]}"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..inventory_terms import LINEAR as RUNS
 from ..key import BY_VALUE, LINEAR, SINGLE, KernelKey
-from ..op_skeleton import OpSkeleton, in_memory
+from ..op_skeleton import OpSkeleton, memory_operands
 from ..skeleton import register
 from ..source import positional
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop, block_beats
@@ -70,7 +70,7 @@ class Map(OpSkeleton):
         """Every operand once, in whole beats."""
         key: KernelKey = launch.key
         accesses = []
-        for name, p, write in in_memory(key):
+        for name, p, write in memory_operands(key):
             size = p.dtype.itemsize
             many = p.kind == LINEAR
             n = launch.n if many else 1
@@ -86,13 +86,13 @@ class Map(OpSkeleton):
         """A block of each operand, where blocks take turns."""
         if structure != "burst":
             return []
-        sizes = [p.dtype.itemsize for _, p, _ in in_memory(key)]
+        sizes = [p.dtype.itemsize for _, p, _ in memory_operands(key)]
         return [LocalMemory(_block(key), 8 * size * key.lanes) for size in sizes]
 
 
 def _block(key: KernelKey) -> int:
     """Beats of a block in local memory, as if the kernel had no other op."""
-    return block_beats(max(p.dtype.itemsize for _, p, _ in in_memory(key)), key.lanes)
+    return block_beats(max(p.dtype.itemsize for _, p, _ in memory_operands(key)), key.lanes)
 
 
 register(Map())

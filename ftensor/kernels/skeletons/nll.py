@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...dtypes import dtype
 from .. import source
 from ..geometry import Geometry
-from ..inventory_terms import Asked, Record, table_lines
+from ..inventory_terms import InventoryRequest, Record, table_lines
 from ..key import lanes_for
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import Access, KernelLaunch, PipelinedLoop, interval, operator_cycles
@@ -81,7 +81,7 @@ class Nll(BoardSkeleton[NllKey]):
         of = key.dtype.name
         return Record(self.name, (of, of), (of, "int64", of), "", of)
 
-    def keys(self, asked: Asked) -> Iterator[NllKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[NllKey]:
         """One for each dtype."""
         yield from (NllKey("nll", of) for of in asked.dtypes if of.kind == "f")
 
@@ -153,7 +153,7 @@ class NllInput(Nll):
         of = key.dtype.name
         return Record(self.name, (of,), (of, "int64", of, of), "", of)
 
-    def keys(self, asked: Asked) -> Iterator[NllKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[NllKey]:
         """One for each dtype."""
         for of in asked.dtypes:
             if of.kind == "f":

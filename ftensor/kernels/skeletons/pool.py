@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from ...dtypes import dtype
 from .. import source
 from ..geometry import Each, Geometry
-from ..inventory_terms import Asked, table_lines
+from ..inventory_terms import InventoryRequest, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import constant
 from ..workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
@@ -169,7 +169,7 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
         """Elements as values, and how many a window has."""
         return [*element_helpers(key.dtype, []), "pool.h"]
 
-    def keys(self, asked: Asked) -> Iterator[PoolKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[PoolKey]:
         """One for each dtype."""
         yield from (PoolKey(of) for of in asked.dtypes if serves(of))
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from ..geometry import Geometry, Many
 from ..inventory_terms import ANY, INNER, OUTER
 from ..key import LINEAR, SINGLE, STRIDED, KernelKey, Port, Reduction
-from ..op_skeleton import OpSkeleton, in_memory
+from ..op_skeleton import OpSkeleton, memory_operands
 from ..skeleton import register
 from ..source import constant
 from ..workload import (
@@ -131,7 +131,7 @@ class ReduceSkeleton(OpSkeleton):
         kept, reduced = self.spaces(g)
         results, elements = prod(kept) * g.splits, prod(kept) * prod(reduced)
         accesses = []
-        for k, (name, p, write) in enumerate(in_memory(key)):
+        for k, (name, p, write) in enumerate(memory_operands(key)):
             size = p.dtype.itemsize
             if write:
                 # Results leave one by one, the lanes of a row's end among them.

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 from ..geometry import Geometry, Many
 from ..inventory_terms import ANY, GATHER, ROWS, SCATTER, table_lines
 from ..key import INDEX, LINEAR, LOCATED, ROW, STRIDED, KernelKey
-from ..op_skeleton import OpSkeleton, in_memory
+from ..op_skeleton import OpSkeleton, memory_operands
 from ..skeleton import register
 from ..source import constant
 from ..workload import (
@@ -232,7 +232,7 @@ class Rows(OpSkeleton):
         elements = prod(g.shape) * g.inner
         accesses = []
         slabs = [launch.slab(g.beats(key.lanes), unit) for unit in range(launch.units)]
-        for k, (name, p, write) in enumerate(in_memory(key)):
+        for k, (name, p, write) in enumerate(memory_operands(key)):
             size, step = p.dtype.itemsize, g.steps[k]
             # One element a step, at an address that no compiler can foresee: nothing bursts. Of
             # what indices lead to, which may be anywhere, no more crosses than the elements found.
@@ -267,7 +267,7 @@ class Rows(OpSkeleton):
         if key.lanes == 1:
             return []
         kept = constant("vitis/runs.h", "FT_KEPT")
-        inputs = [p.dtype.itemsize for _, p, write in in_memory(key) if not write]
+        inputs = [p.dtype.itemsize for _, p, write in memory_operands(key) if not write]
         return [LocalMemory(kept, 8 * size * key.lanes) for size in inputs]
 
     def divisions(self, launch: KernelLaunch, loops: object) -> int:

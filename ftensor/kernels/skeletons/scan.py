@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from ...dtypes import dtype
 from .. import source
 from ..geometry import Each, Geometry, Many
-from ..inventory_terms import Asked, Option, Record, table_lines
+from ..inventory_terms import InventoryRequest, Option, Record, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import (
     FUNCTION,
@@ -191,7 +191,7 @@ class Scan(BoardSkeleton[ScanKey]):
         """The op's own name."""
         return recorded
 
-    def keys(self, asked: Asked) -> Iterator[ScanKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[ScanKey]:
         """Each op in each dtype that it has."""
         for op in asked.options["scans"]:
             yield from (ScanKey(op, of) for of in asked.dtypes if serves(op, of))

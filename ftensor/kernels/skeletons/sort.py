@@ -11,7 +11,7 @@ from typing import Annotated, Protocol, TypeVar
 from ... import dtypes
 from ...dtypes import dtype
 from ..geometry import Geometry, Long, Many
-from ..inventory_terms import Asked, Record, table_lines
+from ..inventory_terms import InventoryRequest, Record, table_lines
 from ..key import Key
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, pieces
@@ -87,7 +87,7 @@ class OfOrder(BoardSkeleton[O]):
         of = key.dtype.name
         return Record(self.name, (of, "int64"), (of,), "", of)
 
-    def keys(self, asked: Asked) -> Iterator[O]:
+    def keys(self, asked: InventoryRequest) -> Iterator[O]:
         """One for each dtype."""
         yield from (self.key(of) for of in asked.dtypes if not of.is_complex)
 
@@ -418,7 +418,7 @@ class Search(BoardSkeleton[SearchKey]):
         of = key.dtype.name
         return Record(self.name, ("int64",), (of, of), "", of)
 
-    def keys(self, asked: Asked) -> Iterator[SearchKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[SearchKey]:
         """One for each dtype."""
         yield from (SearchKey(of) for of in asked.dtypes if not of.is_complex)
 

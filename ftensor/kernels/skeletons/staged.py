@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from ...dtypes import dtype
 from .. import fused
-from ..inventory_terms import InWords, KernelArgument, Record
+from ..inventory_terms import InventoryTerms, KernelArgument, Record
 from ..portable import AGAIN, EACH, EVERY_ROW, ONE, digest
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
 from ..staged import BEGIN, ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WIDE, StagedKey, StageKey, Stages
@@ -36,7 +36,7 @@ class Staged(BoardSkeleton[StagedKey]):
 
     def arguments(self, key: StagedKey) -> tuple[KernelArgument, ...]:
         """Operands in rows are beats."""
-        kinds = {f"out{k}": p for k, p in enumerate(key.outs)} | dict(fused.names(key))
+        kinds = {f"out{k}": p for k, p in enumerate(key.outs)} | dict(fused.input_names(key))
         arguments = []
         for what, c, name in self.parameters(key):
             p = kinds.get(name)
@@ -98,7 +98,7 @@ class Staged(BoardSkeleton[StagedKey]):
         """What goes in and out: nothing in between."""
         key, accesses = launch.key, []
         ports = [(f"out{k}", True, p) for k, p in enumerate(key.outs)]
-        ports += [(name, False, p) for name, p in fused.names(key)]
+        ports += [(name, False, p) for name, p in fused.input_names(key)]
         for name, write, p in ports:
             count = key.length if p.kind in WIDE else 1
             count *= 1 if p.kind in (EVERY_ROW, ONE) else launch.n
@@ -160,7 +160,7 @@ class Staged(BoardSkeleton[StagedKey]):
         """The table of an inventory that asks for it, beside its graph file."""
         return ("[[graph]]", f'file = "{key.file}"', f'sha256 = "{digest(key)}"')
 
-    def in_words(self, key: StagedKey) -> InWords:
+    def in_words(self, key: StagedKey) -> InventoryTerms:
         """The words for what a launch asks for."""
         words = super().in_words(key)
         return words._replace(op=key.name, layout=f"rows of {key.length}")

@@ -9,7 +9,7 @@ from math import gcd
 
 from ...dtypes import dtype, float32
 from ..geometry import Geometry
-from ..inventory_terms import Asked, table_lines
+from ..inventory_terms import InventoryRequest, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import constant
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
@@ -94,7 +94,7 @@ class WholeRows(BoardSkeleton[WholeKey]):
         """What each op does with an element."""
         return ["math.h", "whole_rows.h"]
 
-    def keys(self, asked: Asked) -> Iterator[WholeKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[WholeKey]:
         """Of float32 alone."""
         yield from (WholeKey(of) for of in asked.dtypes if of is float32)
 

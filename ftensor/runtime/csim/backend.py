@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..targets import Target
 
 
-def own_launcher(file: ImageFile, key: OwnKey) -> CompiledKernel:
+def user_kernel_launcher(file: ImageFile, key: OwnKey) -> CompiledKernel:
     """A function that calls the kernel; ImageError where the image can't be called here."""
     if not file.emulated:
         raise image_errors.needs_a_board(file.path, file.platform)
@@ -112,9 +112,9 @@ class CSimBackend(Backend):
         """An image's ports are read in whole beats, so memory begins on one."""
         self.images, self.adopt_alignment = images, PORT_BYTES
 
-    def own_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
+    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
         """A kernel of an image for the software device: the function itself."""
-        return OwnKernel(own_launcher(file, key))
+        return OwnKernel(user_kernel_launcher(file, key))
 
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
         """Compile, or load from the disk cache, one kernel.

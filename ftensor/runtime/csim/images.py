@@ -45,7 +45,7 @@ def declared(functions: Iterable[str]) -> Any:
     At the first of a program cffi imports its parser. Ctrl-C amid that would leave half a module,
     with which no later declaration could be read.
     """
-    with lifetime.deferred():
+    with lifetime.signals_deferred():
         import cffi
 
         ffi = cffi.FFI()

@@ -18,7 +18,7 @@ from ...image.manifest import SCOPE, ArgumentRecord, KernelRecord, compiled, exp
 from ...kernels.skeleton import exact_units
 from ..images import Images, LoadedImage, Slot
 from ..interfaces import CompiledKernel
-from ..lifetime import deferred
+from ..lifetime import signals_deferred
 from ..opencl.backend import OpenCLBackend
 from ..opencl.launch import TYPE_CHARS
 from ..stream import DeviceStream
@@ -74,7 +74,7 @@ class Turn:
     def whole(self, name: str) -> Iterator[None]:
         """One launch at a time, all of it: what Ctrl-C left half started would be in the channels
         when the next one comes."""
-        with self.lock, deferred():
+        with self.lock, signals_deferred():
             if self.busy:  # in a finalizer that this thread is at, amid the launch
                 raise errors.launch_interrupted(name)
             self.busy = True

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .. import icd
-from ..spaceless import readable
+from ..spaceless import path_without_blanks
 
 DRIVER = "libintelocl_emu.so"
 VARIABLE = "FTENSOR_INTEL_FPGA_EMULATOR"
@@ -57,7 +57,7 @@ def environment(library: Path, base: Mapping[str, str], vendors: Path) -> dict[s
     `library` is the path that `driver` returned; `vendors` is a folder in which a folder for the OpenCL
     loader, which offers the emulator alone, is made or found.
     """
-    library = readable(library)
+    library = path_without_blanks(library)
     loader = icd.write_folder({f"{TARGET}.icd": str(library)}, vendors)
     libraries = [str(library.parent), base.get("LD_LIBRARY_PATH", "")]
     return {

@@ -22,7 +22,7 @@ from ..interfaces import CompiledKernel, DeviceProperties, KernelSource
 from ..pool import POISON, LostPool, leak
 from ..program import JOINT, notice
 from ..stream import LostStream
-from ..targets import as_tuned
+from ..targets import tuned_target
 from .launch import OwnProgram, make_launcher
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class OpenCLBackend(Backend):
             units = str(properties.multi_processor_count)
             self.tuned_as = cache.key("tuned", *self._device, units)
             target = target.on_processor(register_floats(target, cl_device))
-            target = as_tuned(target, self.tuned_as)
+            target = tuned_target(target, self.tuned_as)
         self._local_size = (1,) if target.grid == "slab" else None
         super().__init__(target, properties, host_shared)
         # As it is, whatever device launches are prepared for: blocks go to who comes later.
@@ -201,7 +201,7 @@ class OpenCLBackend(Backend):
         key = self._cache_key(source, all_options)
         program = self._program_from_cache(key, all_options)
         if program is None:
-            with cache.making(key):
+            with cache.entry_lock(key):
                 program = self._program_from_cache(key, all_options)
                 program = program or self._program_from_source(key, source, entry, all_options)
         make = partial(self.cl.Kernel, program, entry)
@@ -227,7 +227,7 @@ class OpenCLBackend(Backend):
     def _cache_key(self, source: str, options: bytes) -> str:
         return cache.key("opencl", source, options.decode(), *self._device)
 
-    def own_program(self, source: str, options: Sequence[str]) -> OwnProgram:
+    def user_program(self, source: str, options: Sequence[str]) -> OwnProgram:
         """A user's OpenCL C, compiled or from the disk cache; RuntimeError for a mistake in it."""
         self._refuse_if_lost()
         return OwnProgram(self, source, tuple(options))
@@ -289,7 +289,7 @@ class OpenCLBackend(Backend):
             return
         options = self._all_options(())
         joint = self._cache_key(source, options)
-        with cache.making(joint):
+        with cache.entry_lock(joint):
             there = cache.get(joint) is not None
             if not there:
                 compiled = self._compiled(source, programs[0].entry, options)

@@ -161,7 +161,7 @@ class OwnProgram:
         self.digest = cache.key("own", source, *options)[:16]
         words = backend._all_options((ARGUMENT_INFO, *options))
         key = backend._cache_key(source, words)
-        with cache.making(key):
+        with cache.entry_lock(key):
             # Drivers forget the parameters with the text, so these are kept beside the binary.
             parameters = cache.get(_beside(key))
             program = None if parameters is None else backend._program_from_cache(key, words)

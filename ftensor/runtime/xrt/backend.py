@@ -17,11 +17,11 @@ from ..backend import Backend
 from ..interfaces import CompiledKernel, OwnKernel
 from ..pool import poisoned
 from .banks import BankedBuffer, BankedPool
-from .deferred import PutOff
+from .deferred import DeferredLaunches
 from .images import XrtImages
-from .launcher import own_kernel
+from .launcher import user_kernel
 from .memory import XrtMemory
-from .queue import Marker, XrtQueue, threads_at_rest
+from .queue import Marker, XrtQueue, wait_for_idle_threads
 
 if TYPE_CHECKING:
     from ...image.file import ImageFile
@@ -58,14 +58,14 @@ class XrtBackend(XrtMemory):
         self.images = XrtImages(self)
         self.images.load_from_environment()
         if self.images.maker is not None:
-            self.executor = self.put_off = PutOff(self)
+            self.executor = self.deferred_launches = DeferredLaunches(self)
 
     def load_image(self, path: str | Path) -> ImageFile:
         """Add an image and make it the active one. From now on nothing is built on request."""
         try:
             return self.images.load(path)
         finally:
-            if self.executor is self.put_off:
+            if self.executor is self.deferred_launches:
                 self.executor = None
 
     def set_capacity(self, units: int, memory: int) -> None:
@@ -75,13 +75,13 @@ class XrtBackend(XrtMemory):
         self.properties = replace(self.properties, multi_processor_count=self.units, total_memory=total)
         self.pool.set_limit(total)
 
-    def own_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
+    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
         """A kernel of an image that anybody made."""
-        return own_kernel(self, file, key)
+        return user_kernel(self, file, key)
 
-    def own_program(self, source: str, options: Sequence[str]) -> OwnProgram:
+    def user_program(self, source: str, options: Sequence[str]) -> OwnProgram:
         """RuntimeError: a board compiles nothing."""
-        return Backend.own_program(self, source, options)
+        return Backend.user_program(self, source, options)
 
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
         """ImageError: a board compiles nothing."""
@@ -91,15 +91,15 @@ class XrtBackend(XrtMemory):
         """In a forked child, which ends without XRT's part of a process's end: that crashes or
         waits for ever, as XRT's threads are not there."""
         super().forked()
-        if self.put_off is not None:
-            self.put_off.forget()
+        if self.deferred_launches is not None:
+            self.deferred_launches.forget()
         libc = ctypes.CDLL(None)
         libc.on_exit(libc._exit, None)  # what is registered last runs first, after all of Python's
 
     def close(self) -> None:
         """The interpreter exits."""
-        if self.put_off is not None:
-            self.put_off.close()
+        if self.deferred_launches is not None:
+            self.deferred_launches.close()
         super().close()
 
     # What XrtImages needs
@@ -113,7 +113,7 @@ class XrtBackend(XrtMemory):
         """
         if self.emulated:
             self.synchronize()
-            threads_at_rest()
+            wait_for_idle_threads()
 
     def make_room(self) -> None:
         """Let go of device memory that nothing needs: free blocks, and what kernel objects hold.

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import OutOfMemoryError
 from ...errors import image as errors
-from ...kernels.channels import Cut, near
+from ...kernels.channels import SlabCut, nearest_channels
 from ..pool import VECTOR, Block, MemoryPool, wait_unless_exiting
 from ..storage import Storage, free_memory
 
@@ -153,17 +153,17 @@ class Arena:
                 return piece
         return self._piece(nbytes, 0, 1 << 63)
 
-    def slabs(self, nbytes: int, cut: Cut, avoid: Sequence[int]) -> Slabs | None:
+    def slabs(self, nbytes: int, cut: SlabCut, avoid: Sequence[int]) -> Slabs | None:
         """Room for a tensor of so many bytes in slabs, each in one of the channels next to its
         unit, but in none of those `avoid` names by their turns if another has room."""
         bounds = (*cut.starts(), nbytes)
-        size = len(near(0, self.count))
+        size = len(nearest_channels(0, self.count))
         first, self.turn = self.turn, (self.turn + 1) % self.count
         turns = sorted(((first + k) % size for k in range(size)), key=lambda t: t in avoid)
         for turn in turns:
             pieces = []
             for unit, (begin, end) in enumerate(pairwise(bounds)):
-                at = self.base + near(unit, self.count)[turn] * self.channel
+                at = self.base + nearest_channels(unit, self.count)[turn] * self.channel
                 piece = self._piece(end - begin, at, at + self.channel, begin)
                 if piece is None:
                     break
@@ -312,7 +312,7 @@ class ClosedBankedPool(BankedPool):
 Port = tuple[int, str, bool]
 
 
-def place(
+def place_arguments(
     backend: XrtBackend, stream: DeviceStream, kernel: Any, handles: Sequence[BankedBuffer], ports: Sequence[Port]
 ) -> tuple[list[Any], list[Storage]]:
     """The driver's buffers for a kernel's pointer arguments, each in the bank of its port.
@@ -332,12 +332,12 @@ def place(
         handle.awaited_by(stream.queue)
         number, bank, _ = wanted[id(handle)]
         if handle.bank != bank:
-            _settle(backend, stream, kernel, handle, number, bank)
+            _place_handle(backend, stream, kernel, handle, number, bank)
     buffers, held = [], []
     for handle, (number, bank, _) in zip(handles, ports):
         if handle.bank != bank:
             copy = backend.allocate(handle.nbytes - VECTOR, stream)
-            _settle(backend, stream, kernel, copy.handle, number, bank)
+            _place_handle(backend, stream, kernel, copy.handle, number, bank)
             backend.copy_between_banks(stream, handle.cl, copy.handle)
             held.append(copy)
             buffers.append(copy.handle.cl)
@@ -346,13 +346,13 @@ def place(
     return buffers, held
 
 
-def spread(
+def place_in_slabs(
     backend: XrtBackend,
     stream: DeviceStream,
     kernel: Any,
     handles: Sequence[BankedBuffer],
     ports: Sequence[Port],
-    cuts: Sequence[Cut],
+    cuts: Sequence[SlabCut],
 ) -> bool:
     """Let the operands of a launch lie in slabs, as its compute units take them. False, and they
     are to lie in a line, where one has bytes on the board that lie otherwise, and for tensors of a
@@ -361,40 +361,40 @@ def spread(
     """
     sizes, each = backend.in_line, dict[int, str]()
     for handle, (_, bank, _), cut in zip(handles, ports, cuts):
-        wanted = in_slabs(bank, cut)
+        wanted = slab_bank(bank, cut)
         fixed = handle.defined and handle.cl is not None and handle.bank != wanted
         fixed |= each.setdefault(id(handle), wanted) != wanted
         if fixed or handle.nbytes in sizes or backend.arena(kernel, ports[0]) is None:
             return False
     for handle, (number, bank, _), cut in zip(handles, ports, cuts):
         handle.awaited_by(stream.queue)
-        if handle.bank != in_slabs(bank, cut):
+        if handle.bank != slab_bank(bank, cut):
             avoid = [h.cl.turn for h in handles if isinstance(h.cl, Slabs)]
             try:
-                _settle(backend, stream, kernel, handle, number, bank, cut, avoid)
+                _place_handle(backend, stream, kernel, handle, number, bank, cut, avoid)
             except OutOfMemoryError:
                 return False
     return True
 
 
-def in_slabs(bank: str, cut: Cut) -> str:
+def slab_bank(bank: str, cut: SlabCut) -> str:
     """What stands for a bank where a tensor lies there in slabs."""
     return f"{bank} in {cut.units} x {cut.beats} x {cut.beat}"
 
 
-def _settle(
+def _place_handle(
     backend: XrtBackend,
     stream: DeviceStream,
     kernel: Any,
     handle: BankedBuffer,
     number: int,
     reached: str,
-    cut: Cut | None = None,
+    cut: SlabCut | None = None,
     avoid: Sequence[int] = (),
 ) -> None:
     """Let a handle lie in a bank that a kernel's argument reaches, in slabs where there is a cut,
     with its bytes if they mean anything."""
-    bank = reached if cut is None else in_slabs(reached, cut)
+    bank = reached if cut is None else slab_bank(reached, cut)
     source, other = None, None
     if handle.home not in (None, bank):
         source = handle.cl if handle.defined else None
@@ -405,7 +405,7 @@ def _settle(
         except OutOfMemoryError:
             if source is not None or cut is not None:
                 raise
-            _let_go(backend, handle)
+            _release(backend, handle)
     if handle.home is None:
         cached = backend.banked_pool.find(handle, bank, stream)
         if cached is not None:
@@ -417,7 +417,7 @@ def _settle(
             if other is not None:  # the bytes are still where they were
                 handle.swap(other)
                 if source is None and cut is None:  # the next try has its memory, too
-                    _let_go(backend, handle)
+                    _release(backend, handle)
             raise
         handle.home = bank
     handle.bank = bank
@@ -437,7 +437,7 @@ def _settle(
     handle.defined = True
 
 
-def _let_go(backend: XrtBackend, handle: BankedBuffer) -> None:
+def _release(backend: XrtBackend, handle: BankedBuffer) -> None:
     """Give up a buffer whose bytes mean nothing; commands may still be using what was there."""
     backend.synchronize()
     handle.leave_device(None)

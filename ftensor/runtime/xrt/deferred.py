@@ -37,7 +37,7 @@ class DeferredOperand:
     _offset: int
 
 
-class Command(NamedTuple):
+class DeferredCommand(NamedTuple):
     """A launch or an upload that was put off; `made_by` is the program's line that launched, and
     `lacking` whether its kernel was not there."""
 
@@ -48,7 +48,7 @@ class Command(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedCommand:
     """A command that could not be enqueued, as a doubt of its stream."""
 
     error: Exception
@@ -58,7 +58,7 @@ class Failed:
         return self.error
 
 
-class PutOff:
+class DeferredLaunches:
     """Stands at a board's door (`Backend.executor`) where kernels are built on request.
 
     A launch of a kernel that is only wanted is put off, and with it whatever comes after it and
@@ -69,7 +69,7 @@ class PutOff:
 
     def __init__(self, backend: XrtBackend) -> None:
         self.backend, self.images = backend, backend.images
-        self._commands: deque[Command] = deque()
+        self._commands: deque[DeferredCommand] = deque()
         self._used: set[int] = set()  # the storages of the commands, by their ids
         self._bytes = 0
         # From the first command until all are enqueued; read without the lock.
@@ -94,7 +94,7 @@ class PutOff:
                 return False
             operands = [DeferredOperand(t._storage, t._offset) for t in tensors]
             run = partial(_enqueued, launch, stream, tuple(numbers), operands)
-            self._add(Command(run, stream, caller(), lacking), [o._storage for o in operands])
+            self._add(DeferredCommand(run, stream, caller(), lacking), [o._storage for o in operands])
             return True
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
@@ -107,7 +107,7 @@ class PutOff:
                     copied = array.copy()
                     run = partial(self.backend.upload_on, stream, storage, byte_offset, copied)
                     self._bytes += copied.nbytes
-                    self._add(Command(run, stream), [storage])
+                    self._add(DeferredCommand(run, stream), [storage])
                     return
         self.backend._upload(storage, byte_offset, array)
 
@@ -136,7 +136,7 @@ class PutOff:
     def start_read(self, tensor: Any, multiple: int) -> None:
         """Nothing: commands have kept where tensors lay."""
 
-    def _add(self, command: Command, storages: Sequence[Storage]) -> None:
+    def _add(self, command: DeferredCommand, storages: Sequence[Storage]) -> None:
         self._active = True
         self._commands.append(command)
         for storage in storages:
@@ -175,7 +175,7 @@ class PutOff:
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:
         """A handler of a signal that reads would find half of what is put off done."""
-        with lifetime.deferred():
+        with lifetime.signals_deferred():
             self._busy = True
             try:
                 yield
@@ -193,8 +193,8 @@ class PutOff:
                 command.run()
             except Exception as error:  # noqa: BLE001
                 # A doubt of the stream, told where a device's errors are.
-                failure = _placed(error.with_traceback(None), command)  # which would hold kernels, memory
-                command.stream.doubts.setdefault((Failed, str(failure)), Failed(failure))
+                failure = _with_call_site(error.with_traceback(None), command)  # which would hold kernels, memory
+                command.stream.doubts.setdefault((FailedCommand, str(failure)), FailedCommand(failure))
             finally:
                 if calls is not None:
                     calls.made_by = None
@@ -219,11 +219,11 @@ class PutOff:
             self._closed = True
             for stream in self.backend.all_streams():
                 for doubt in stream.doubts.values():
-                    if isinstance(doubt, Failed):
+                    if isinstance(doubt, FailedCommand):
                         print(f"ftensor: {doubt.error}", file=sys.stderr)
 
 
-def _placed(error: Exception, command: Command) -> Exception:
+def _with_call_site(error: Exception, command: DeferredCommand) -> Exception:
     """An error with the line that launched."""
     if command.made_by is None:
         return error

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 SOCKET = "kernels"
 
 
-def maker() -> Callable[[Sequence[Key]], BuildResult] | None:
+def build_service() -> Callable[[Sequence[Key]], BuildResult] | None:
     """What has kernels built and says in which image they are; None where nobody builds."""
     place = Path(os.environ.get("FTENSOR_EMULATION", "")) / SOCKET
     if not place.is_absolute() or not place.is_socket():
         return None
-    return lambda keys: ask(place, keys)
+    return lambda keys: request_build(place, keys)
 
 
-def ask(place: Path, keys: Sequence[Key]) -> BuildResult:
+def request_build(place: Path, keys: Sequence[Key]) -> BuildResult:
     """What became of `keys`, once they are built.
 
     The request is a pickled dict from entries to pickled keys, so that one which the other side
@@ -75,7 +75,7 @@ class XrtImages(Images):
 
     def __init__(self, backend: XrtBackend) -> None:
         super().__init__(backend)
-        self.maker = maker()
+        self.maker = build_service()
         self.calls = calls() if backend.emulated else None
         self.several_banks = False  # whether the active image's kernels reach more than one
         self._ready_slots: list[Slot] = []  # those that hold kernel objects

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import image as errors
 from ...image.manifest import SCOPE, compiled, expressions
-from ...kernels.channels import LEAST_BEATS, Cut, channels, spreads
+from ...kernels.channels import LEAST_BEATS, SlabCut, channels, splits_into_slabs
 from ...kernels.skeleton import exact_units
 from ...kernels.source import width
 from ...kernels.user_kernels import DTYPES, OwnArgument
 from ..images import LoadedImage, Slot
 from ..interfaces import CompiledKernel, OwnKernel
-from ..lifetime import deferred
+from ..lifetime import signals_deferred
 from ..opencl.launch import TYPE_CHARS
-from .banks import Port, place, spread
+from .banks import Port, place_arguments, place_in_slabs
 from .queue import COMMANDS_AHEAD
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
     """A function `launch(stream, units, *args)` written for one entry of an image.
 
     Its arguments become the kernel's as the manifest's tokens say; buffers that are not yet in
-    the bank of their port take the slow way through `banks.place`. Each compute unit's part of
+    the bank of their port take the slow way through `banks.place_arguments`. Each compute unit's part of
     the launch is a command of its own.
     """
     from pyopencl import _cl
@@ -136,7 +136,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
         "in_slabs": slabs and slabs.launch,
         "kernel": kernel,
         "pack": struct.pack,
-        "place": place,
+        "place": place_arguments,
         "ports": tuple(ports),
         "set_handles": kernel._set_arg_multi,
         "set_longs": kernel._set_arg_buf_multi,
@@ -171,7 +171,7 @@ def _slabs(
     """
     named = {a.name: text for a, text in zip(record.arguments, passed)}
     large = LEAST_BEATS * record.lanes * record.units
-    if not spreads(record.skeleton, member.kinds, large, record.lanes, record.units):
+    if not splits_into_slabs(record.skeleton, member.kinds, large, record.lanes, record.units):
         return None
     if len({bank for _, bank, _ in ports}) != 1 or not channels(ports[0][1]) or "n" not in named:
         return None
@@ -186,8 +186,8 @@ def _slabs(
     def launch(stream: Any, count: int, n: int, handles: Sequence[BankedBuffer]) -> list[tuple[Any, Any, Any]] | None:
         while len(kernels) < count:
             kernels.append(prepared(backend.cl.Kernel(image.program, units[len(kernels)])))
-        cuts = [Cut(n // record.lanes, size, count) for size in sizes]
-        if not spread(backend, stream, kernels[0], handles, ports, cuts):
+        cuts = [SlabCut(n // record.lanes, size, count) for size in sizes]
+        if not place_in_slabs(backend, stream, kernels[0], handles, ports, cuts):
             return None
         for unit, kernel in enumerate(kernels[:count]):
             parts = [h.cl.pieces[unit].cl for h in handles]
@@ -270,10 +270,10 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
         "backend": backend,
         "name": slot.entry,
         "ran": backend.images.ran_together,
-        "deferred": deferred,
+        "deferred": signals_deferred,
         "enqueue": _cl.enqueue_nd_range_kernel,
         "pack": struct.pack,
-        "place": place,
+        "place": place_arguments,
         "ports": tuple(ports),
         "whole": whole,
     }
@@ -284,7 +284,7 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
 ONE = (1,)
 
 
-def own_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> OwnKernel:
+def user_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> OwnKernel:
     """A kernel of a file, whose image is loaded with the first launch; ImageError where that can't
     run here."""
     image = backend.images.add(file)
@@ -311,7 +311,7 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledK
         if any(args[len(pointers) : 2 * len(pointers)]):  # a graph's: calls are looked at before
             raise errors.begins_later(key.name)
         # What the second gives is held until the command is enqueued.
-        buffers, held = place(backend, stream, kernel, args[: len(pointers)], ports)
+        buffers, held = place_arguments(backend, stream, kernel, args[: len(pointers)], ports)
         for (number, _, _), buffer in zip(ports, buffers):
             kernel._set_arg_multi((number, buffer))
         for a, value in zip(key.numbers, args[2 * len(pointers) :]):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import errors
-from ...kernels.channels import Cut, channels
+from ...kernels.channels import SlabCut, channels
 from ..opencl.backend import SMALL_UPLOAD, OpenCLBackend
 from ..pool import POISON
 from .banks import Arena, BankedBuffer, BankedPool, Port, Slabs
@@ -62,7 +62,7 @@ class XrtMemory(OpenCLBackend):
         return self._arenas[bank]
 
     def give_memory(
-        self, kernel: Any, port: Port, handle: BankedBuffer, cut: Cut | None = None, avoid: Sequence[int] = ()
+        self, kernel: Any, port: Port, handle: BankedBuffer, cut: SlabCut | None = None, avoid: Sequence[int] = ()
     ) -> None:
         """Make the driver's buffer for a handle, in the bank of a kernel's argument.
 

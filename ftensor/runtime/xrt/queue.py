@@ -12,7 +12,7 @@ from typing import Any
 TIDYING = 0.1  # seconds of a processor: a thread that has had them is at work of its own
 
 
-def threads_at_rest(seconds: float = 30.0) -> None:
+def wait_for_idle_threads(seconds: float = 30.0) -> None:
     """Wait until every other thread of this process sleeps, but not longer than `seconds`.
 
     Those that go on computing are not waited for. That is told by the processor's time they have

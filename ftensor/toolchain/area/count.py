@@ -36,7 +36,7 @@ class Value(NamedTuple):
     few: bool = False
 
 
-def takes(counts: Mapping[tuple[str, str], int]) -> Resources:
+def resources_of(counts: Mapping[tuple[str, str], int]) -> Resources:
     """What counted operators take."""
     total = Resources()
     for (word, of), times in counts.items():
@@ -45,7 +45,7 @@ def takes(counts: Mapping[tuple[str, str], int]) -> Resources:
     return total
 
 
-class Counting:
+class OperatorCounter:
     """Counts operators of functions, where `functions` are those that a text may call, `structs`
     the fields of its own types and `names` what its own constants are."""
 
@@ -281,7 +281,7 @@ class Counting:
 
 def constant(tree: Tree) -> float | None:
     """What an expression of numbers comes to; None for any other."""
-    return Counting({})._value(tree, {}, Counter()).known
+    return OperatorCounter({})._value(tree, {}, Counter()).known
 
 
 def _common(x: Value, y: Value) -> str:
@@ -328,10 +328,10 @@ class Helpers:
     words: Mapping[str, Word]
     aliases: Mapping[str, str]
 
-    def counting(self, text: str, structs: Mapping[str, Mapping[str, str]]) -> Counting:
+    def counting(self, text: str, structs: Mapping[str, Mapping[str, str]]) -> OperatorCounter:
         """What counts the operators of the functions in a text."""
         own = functions(expand(text, self.words))
-        return Counting({**self.functions, **own}, structs, self.aliases)
+        return OperatorCounter({**self.functions, **own}, structs, self.aliases)
 
 
 @cache
@@ -340,7 +340,7 @@ def helpers(compute: dtype, dropped: int) -> Helpers:
     macros: dict[str, Word] = {}
     for line in [*settings(compute, 1, True, "slab"), f"#define FT_DROPPED_BITS {dropped}"]:
         macros[line.split()[1]] = " ".join(line.split()[2:])
-    kept = [line for name in FILES for line in _kept(_joined(kernel_file(name)), macros)]
+    kept = [line for name in FILES for line in _preprocessed(_joined(kernel_file(name)), macros)]
     macros |= words(compute)
     text = expand("\n".join(kept), macros)
     aliases = {new: of for of, new in re.findall(r"typedef (\w+) (\w+);", text)}
@@ -354,7 +354,7 @@ def _joined(text: str) -> list[str]:
     return re.sub(r"[ \t]*\\\n[ \t]*", " ", text).split("\n")
 
 
-def _kept(lines: list[str], macros: dict[str, Word]) -> list[str]:
+def _preprocessed(lines: list[str], macros: dict[str, Word]) -> list[str]:
     """The lines that the conditions let through; definitions become words."""
     kept: list[str] = []
     open_: list[tuple[bool, bool]] = []  # whether this part holds, and whether one before it did
@@ -418,6 +418,6 @@ def _lanes(compute: dtype, dropped: int, text: str) -> int:
     counts = helpers(compute, dropped).counting(text, {}).of("op")
     dear = 0.0
     for word, times in counts.items():
-        each = takes({word: 1}).lut
+        each = resources_of({word: 1}).lut
         dear += each * times if each > CHEAP else 0
     return next((lanes for most, lanes in STEPS if dear <= most), LEAST)

@@ -22,7 +22,7 @@ from ..vitis.interface import bundles, masters, place
 from ..vitis.map import FIFO_DEPTH
 from ..vitis.text import dropped_bits, identifiers
 from .cores import ARGUMENT, BETWEEN, KERNEL, NAMES, NONE, PORT, PORT_BIT, PORT_JOINED, PORT_JOINED_BIT, Resources
-from .count import Counts, helpers, takes
+from .count import Counts, helpers, resources_of
 
 # What operands and results go through besides the ops.
 CONVERSIONS = "conversions"
@@ -61,7 +61,7 @@ def area(group: KernelGroup) -> Area:
     """What a kernel takes. ValueError for a helper that the model cannot read."""
     ops: dict[str, Resources] = {}
     for name, counts, times in _functions(group):
-        total = _between(takes(counts)) * times
+        total = _interconnect(resources_of(counts)) * times
         ops[name] = ops.get(name, NONE) + total
     key = group.members[0]
     # Members behind an opcode share a skeleton's operators; bodies have each their own.
@@ -81,14 +81,14 @@ def area(group: KernelGroup) -> Area:
         group.units,
         key.lanes,
         tuple(sorted(ops.items(), key=lambda one: -one[1].lut)),
-        _between(takes(own)),
+        _interconnect(resources_of(own)),
         sum((_port(b) for b in bundles), NONE),
         sum((_memory(m) for m in memories), NONE),
         KERNEL + ARGUMENT * len(arguments(group)),
     )
 
 
-def _between(resources: Resources) -> Resources:
+def _interconnect(resources: Resources) -> Resources:
     """With what stands between operators."""
     return Resources(*(x * y for x, y in zip(resources.values(), BETWEEN.values())))
 
@@ -192,7 +192,7 @@ class Fit:
     @property
     def shares(self) -> dict[str, float]:
         """Of what the platform leaves of each resource."""
-        return dict(zip(NAMES, share(self.takes, self.board)))
+        return dict(zip(NAMES, board_shares(self.takes, self.board)))
 
     @property
     def ports(self) -> int:
@@ -221,7 +221,7 @@ class Fit:
         return f"{shown}; {counted(self.ports, 'port')}, at most {most} at one memory"
 
 
-def share(takes: Resources, board: Board) -> tuple[float, ...]:
+def board_shares(takes: Resources, board: Board) -> tuple[float, ...]:
     """The parts of a board's LUT, flip-flops, DSP and block RAM."""
     chip = board.chip
     have = (chip.lut, chip.ff, chip.dsp, chip.bram)
@@ -235,7 +235,7 @@ def fit(groups: Sequence[KernelGroup], board: Board) -> Fit:
     return Fit(board, tuple(groups), takes, Counter(masters(placed)))
 
 
-def reduced(groups: Sequence[KernelGroup], board: Board) -> Fit:
+def fitting_subset(groups: Sequence[KernelGroup], board: Board) -> Fit:
     """As many of the kernels as fit: the dearest are left out first, and those taken in again that
     find room then. Kernels that streams join are left out all together."""
     kept = list(groups)
@@ -270,13 +270,13 @@ def check(name: str, groups: Sequence[KernelGroup], board: Board) -> Fit:
     free = [replace(group, banks="") for group in groups]
     if free != list(groups) and (other := fit(free, board)).fits:
         raise errors.crowded(name, board.title, problems, _spread(other))
-    rest = reduced(free, board)
+    rest = fitting_subset(free, board)
     kept = [group.name for group in rest.groups]
     raise errors.does_not_fit(
         name,
         board.title,
         problems,
-        [f"{area(g).name} ({_dear(g)})" for g in groups if g.name not in kept],
+        [f"{area(g).name} ({_largest_ops(g)})" for g in groups if g.name not in kept],
         kept,
         str(rest),
     )
@@ -287,7 +287,7 @@ def _spread(usage: Fit) -> str:
     return ", ".join(f"{counted(n, 'memory')} with {k} ports" for k, n in sorted(counts.items()))
 
 
-def _dear(group: KernelGroup) -> str:
+def _largest_ops(group: KernelGroup) -> str:
     """The ops that take most of a kernel."""
     ops = [op for op, takes in area(group).ops if op != CONVERSIONS and takes.lut]
     return ", ".join(ops[:3]) + (", ..." if len(ops) > 3 else "") if ops else group.skeleton
@@ -300,7 +300,7 @@ def lines(usage: Fit) -> list[str]:
     rows: list[tuple[object, ...]] = [head]
     for group in sorted(usage.groups, key=lambda g: -area(g).whole.lut):
         one = area(group)
-        parts = [f"{part:.1%}" for part in share(one.whole, board)]
+        parts = [f"{part:.1%}" for part in board_shares(one.whole, board)]
         rows.append((group.name, one.lanes, one.units, len(bundles(group)), *parts))
     parts = [f"{part:.1%}" for part in usage.shares.values()]
     units = sum(group.units for group in usage.groups)
@@ -316,6 +316,6 @@ def lines(usage: Fit) -> list[str]:
         dear = max(usage.groups, key=lambda g: area(g).whole.lut)
         report.append(
             f"Above {FULL:.0%} of {' and '.join(full)} the tools may find no place for all, or "
-            f"a lower clock: take ops or lanes from the dearest ({dear.name}: {_dear(dear)})."
+            f"a lower clock: take ops or lanes from the dearest ({dear.name}: {_largest_ops(dear)})."
         )
     return report

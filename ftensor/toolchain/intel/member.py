@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ...image.file import stages
 from ...kernels import element_function, holes, source
-from ...kernels.element_function import STATE, dropped_words, in_line
+from ...kernels.element_function import STATE, dropped_words, with_vector_operands
 from ...kernels.holes import hole_definitions
 from ...kernels.key import BY_VALUE, KIND_WORDS, KernelKey, Port
 from ...kernels.skeleton import board_skeleton_of
@@ -83,7 +83,7 @@ def beat_function(opcode: int, key: KernelKey) -> str:
     """
     if len(key.outs) != 1:
         raise ValueError(f"{key.name} has {len(key.outs)} outputs, and a map kernel has one")
-    flat = in_line(key)
+    flat = with_vector_operands(key)
     lanes = key.lanes
     takes = [f"{beat(p.dtype.itemsize, lanes)} in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
     takes += [f"long value{slot}" for slot in range(len(values(key)))]

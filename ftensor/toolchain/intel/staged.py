@@ -100,7 +100,7 @@ def _takes(key: StagedKey, stage: DataflowStage) -> tuple[str, ...]:
     if stage.kind in (LOAD, STORE):
         port = f"in_{stage.port}" if stage.kind == LOAD else f"out{stage.port}"
         return (port, f"{port}_offset")
-    return tuple(dict.fromkeys(name for c in stage.calls for name in fused.numbers(key, c)))
+    return tuple(dict.fromkeys(name for c in stage.calls for name in fused.call_numbers(key, c)))
 
 
 def _depth(f: Fifo) -> int:
@@ -207,8 +207,8 @@ class _ChannelText:
         kept, reads, named = self._reads(k, wide)
         lines = list(named)
         for c in stage.calls:
-            passed = [*fused.taken(key, c), *fused.numbers(key, c)]
-            lines += fused.call(key, c, self.functions[c], passed)
+            passed = [*fused.call_operands(key, c), *fused.call_numbers(key, c)]
+            lines += fused.call_lines(key, c, self.functions[c], passed)
         if wide:
             lines += [f"w_v{v}.lane[ft_lane] = v{v};" for v in out]
         of = "w_v" if wide else "v"
@@ -229,8 +229,8 @@ class _ChannelText:
         """A fold of rows: states side by side, and a tree of these."""
         key, (c,) = self.key, stage.calls
         kept, reads, named = self._reads(k, True)
-        of, numbers = self.functions[c], fused.numbers(key, c)
-        passed = [*fused.taken(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
+        of, numbers = self.functions[c], fused.call_numbers(key, c)
+        passed = [*fused.call_operands(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
         return fill(
             "intel/staged_fold.cl",
             {
@@ -243,7 +243,7 @@ class _ChannelText:
                 "reads": reads,
                 "values": named,
                 "lift": f"{of}_lift({', '.join(passed)});",
-                "finished": fused.call(key, c, f"{of}_finish", ["tree[0][0]", *numbers]),
+                "finished": fused.call_lines(key, c, f"{of}_finish", ["tree[0][0]", *numbers]),
                 "writes": [self._write(f, f"v{v}") for v in stage.gives for f in self.stages.out_of(k, v)],
             },
         )
@@ -255,7 +255,7 @@ class _ChannelText:
         assert isinstance(unit, RowTransform)
         (into,) = self.stages.into(k)
         of = value_type(key.dtypes[into.value])
-        steps = OpenCLSteps(unit, course, of, fused.numbers(key, c))
+        steps = OpenCLSteps(unit, course, of, fused.call_numbers(key, c))
         return fill(
             "intel/staged_transform.cl",
             {

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...dtypes import dtype
 from ...errors import build as errors
-from ...kernels.inventory_terms import Asked
+from ...kernels.inventory_terms import InventoryRequest
 from ...kernels.key import Key
-from ...kernels.skeleton import keys_of, words
+from ...kernels.skeleton import inventory_words, keys_of
 from ...rows.op import Op
 from ...runtime.targets import CSIM
 from .keys import (
@@ -45,8 +45,8 @@ def chosen(table: KernelSpec) -> Iterator[Key]:
 
 
 def _of_name(table: KernelSpec, name: str) -> Iterator[Key]:
-    if name in words():
-        yield from keys_of(name, Asked(table.dtypes, table.options, CSIM))
+    if name in inventory_words():
+        yield from keys_of(name, InventoryRequest(table.dtypes, table.options, CSIM))
     else:
         for row in row_named(name):
             yield from _of_row(table, row)

@@ -16,7 +16,7 @@ from ...execute.keys import fold_key, gathering_key, located_key, monoid, op_key
 from ...kernels.inventory_terms import GATHER, SCATTER
 from ...kernels.key import BY_VALUE, LINEAR, LOCATED, STRIDED, KernelKey, lanes_for
 from ...kernels.op_skeleton import OpSkeleton
-from ...kernels.skeleton import Skeleton, layouts, named, skeletons
+from ...kernels.skeleton import Skeleton, layouts, skeleton_named, skeletons
 from ...kernels.source import positional
 from ...rows.catalogue import ROWS, Row
 from ...rows.op import Op, Promote, Reduce, dtypes_through, refuses_bare
@@ -234,11 +234,11 @@ def layout_words() -> tuple[str, ...]:
 def exact_layout(layout: str) -> tuple[OpSkeleton, str] | None:
     """(skeleton, kinds) of a layout in full such as "map vvs"; None for a word."""
     match = _EXACT.fullmatch(layout)
-    skeleton = named(match[1]) if match else None
+    skeleton = skeleton_named(match[1]) if match else None
     return (skeleton, match[2]) if match and isinstance(skeleton, OpSkeleton) else None
 
 
-def ways(layout: str, folds: bool, outs: int, ins: int) -> tuple[tuple[OpSkeleton, str], ...]:
+def layout_kinds(layout: str, folds: bool, outs: int, ins: int) -> tuple[tuple[OpSkeleton, str], ...]:
     """The skeletons that a layout means for rows, or for reductions, with the operands' kinds."""
     return _ways(tuple(skeletons()), layout, folds, outs, ins)
 
@@ -266,19 +266,19 @@ def pointwise_keys(op: Op, signature: Signature, layouts: Sequence[str], shape: 
         for form in forms:
             tensors = [d for d in form.ins if d is not None]
             full = max(shape.lanes, 0) or lanes_for([form.outs[0], *tensors], form.compute, CSIM.lanes_bytes)
-            for skeleton, kinds in ways(layout, False, 1, len(tensors)):
+            for skeleton, kinds in layout_kinds(layout, False, 1, len(tensors)):
                 if placed and skeleton.walks and exact_layout(layout) is None:
                     continue
                 lanes = skeleton.lanes(layout, kinds, full)
                 key = op_key(op, skeleton.name, form.compute, lanes, form.outs[0], form.ins, kinds)
                 if shape.lanes == BY_COST and lanes > (most := affordable(key)):
-                    key = _narrower(key, most)
+                    key = _with_lanes(key, most)
                 yield key
 
 
-def _narrower(key: KernelKey, lanes: int) -> KernelKey:
+def _with_lanes(key: KernelKey, lanes: int) -> KernelKey:
     """The same kernel with fewer lanes; with one the kernel for any strides, which goes as fast."""
-    return (generic(key) if lanes == 1 else None) or replace(key, lanes=lanes)
+    return (fallback_key(key) if lanes == 1 else None) or replace(key, lanes=lanes)
 
 
 def located_keys(op: Op, of: dtype, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
@@ -335,13 +335,13 @@ def _folds(
 ) -> Iterator[tuple[str, str, int, int]]:
     """(skeleton, kinds, lanes, vectors) of a layout for these operands."""
     full = max(shape.lanes, 0) or lanes_for([*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes)
-    for skeleton, kinds in ways(layout, True, len(outs), len(ins)):
+    for skeleton, kinds in layout_kinds(layout, True, len(outs), len(ins)):
         lanes = skeleton.lanes(layout, kinds, full)
         for vectors in skeleton.vectors(layout, shape.vectors):
             yield skeleton.name, kinds, lanes, vectors
 
 
-def generic(key: KernelKey) -> KernelKey | None:
+def fallback_key(key: KernelKey) -> KernelKey | None:
     """The key that a launch turns to where an image lacks `key`: any strides, one lane.
 
     None for a row that goes by positions, which has no other form.

@@ -14,7 +14,7 @@ from pathlib import Path
 from ...errors import build as errors
 from ...graph.row_units import row_units
 from ...image.manifest import LINKED
-from ...kernels.graph_file import MOST_BYTES, key_of
+from ...kernels.graph_file import MOST_BYTES, parse_key
 from ...kernels.key import KernelKey, Key
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.source import hls_root
@@ -63,7 +63,7 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
     if wanted and wanted != digest and len(data) <= MOST_BYTES:
         raise errors.changed_graph(table.where("sha256"), path, digest, wanted)
     try:
-        key = key_of(data, row_units)
+        key = parse_key(data, row_units)
     except ValueError as problem:
         raise errors.bad_graph(where, path, problem) from None
     name = table.get("name", path.name.partition(".")[0], lambda v: isinstance(v, str), "a text")

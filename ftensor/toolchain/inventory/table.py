@@ -11,8 +11,8 @@ from typing import Any
 from ...dtypes import FULL, dtype
 from ...errors import build as errors
 from ...kernels.inventory_terms import Option
+from ...kernels.skeleton import inventory_words as skeleton_words
 from ...kernels.skeleton import options
-from ...kernels.skeleton import words as skeleton_words
 from ..group import BANKS, LONGEST_NAME, STRUCTURES
 from .keys import BY_COST, BY_NAME, NUMBER, Shape, categories, exact_layout, layout_words, row_named, rows
 

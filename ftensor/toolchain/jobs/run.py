@@ -20,7 +20,7 @@ from .workspace import Job, State
 
 
 @contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
+def signals_blocked() -> Iterator[None]:
     """Ctrl-C and SIGTERM wait meanwhile: a process that is started is one that is known."""
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():  # which alone gets them
@@ -169,7 +169,7 @@ def run(
     try:
         while waiting or running:
             while waiting and len(running) < workers:
-                with undisturbed():
+                with signals_blocked():
                     running.append(_start(waiting.pop(0), lock))
             time.sleep(POLL)
             for one in list(running):

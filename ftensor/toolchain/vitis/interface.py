@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...boards import Board
 from ...errors.build import bad_bank
-from ...kernels.channels import channels, near
+from ...kernels.channels import channels, nearest_channels
 from ...kernels.inventory_terms import KernelArgument
 from ...kernels.source import width
 from ...kernels.workload import LATENCY, requests
@@ -123,7 +123,7 @@ HBM_BANKS = 32
 _RANGE = re.compile(r"(\w+)\[(\d+):(\d+)\]")
 
 
-class Way(NamedTuple):
+class PortPlacement(NamedTuple):
     """How a port gets to memory: which one, as a manifest names it, and where it enters."""
 
     memory: str
@@ -138,7 +138,7 @@ class Way(NamedTuple):
 
 
 # By compute unit and bundle.
-Placement = Mapping[tuple[str, str], Way]
+Placement = Mapping[tuple[str, str], PortPlacement]
 
 
 def unit_names(group: KernelGroup) -> tuple[str, ...]:
@@ -156,26 +156,26 @@ def place(groups: Sequence[KernelGroup], board: Board | None = None) -> Placemen
     kernel has one.
     BuildError for a memory that is none.
     """
-    ways: dict[tuple[str, str], Way] = {}
+    ways: dict[tuple[str, str], PortPlacement] = {}
     charged: Counter[str] = Counter()
     for group in groups:
         ports = bundles(group)
-        memory, entries = _asked(group, len(ports), board, charged)
+        memory, entries = _requested_memory(group, len(ports), board, charged)
         apart = group.units > 1 and bool(channels(memory))
         for number, unit in enumerate(unit_names(group) if entries else ()):
-            here = [entries[k] for k in near(number, len(entries))] if apart else entries
+            here = [entries[k] for k in nearest_channels(number, len(entries))] if apart else entries
             for port in ports:
-                twin = _twin(group, port, memory)
+                twin = _sibling_port(group, port, memory)
                 way = ways.get(twin) if twin else None
                 if way is None:
                     entry = min(here, key=lambda e: charged[e])
-                    way = Way(memory or entry, entry)
+                    way = PortPlacement(memory or entry, entry)
                 ways[unit, port.name] = way
                 charged[way.entry] += 1
     return ways
 
 
-def _asked(
+def _requested_memory(
     group: KernelGroup, ports: int, board: Board | None, charged: Mapping[str, int]
 ) -> tuple[str, Sequence[str]]:
     """The memory that a kernel's ports reach ("": the one at which each enters), and where they may
@@ -205,7 +205,7 @@ def _asked(
     return asked, channels if ranged[1] == "HBM" else channels[:1]
 
 
-def _twin(group: KernelGroup, port: Bundle, memory: str) -> tuple[str, str] | None:
+def _sibling_port(group: KernelGroup, port: Bundle, memory: str) -> tuple[str, str] | None:
     """The port that has the same buffers, where each port has a memory of its own: of the first
     compute unit, or of a kernel with two ports to one operand."""
     if memory or group.banks != "HBM[*]":

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...kernels import source
-from ...kernels.element_function import END_OF_SPACE, in_line, namespace
+from ...kernels.element_function import END_OF_SPACE, namespace, with_vector_operands
 from ...kernels.holes import inputs, output
 from ...kernels.key import BY_VALUE, COMPLEX, INDEX, MASK, POSITION, REAL, KernelKey
 from ...kernels.source import NAMES
@@ -90,7 +90,7 @@ def pointwise_unit(group: KernelGroup, opcode: int, op_name: str, of: Mapping[st
     macros = lane_words(of, key)
     position = "FT_POSITION" in text_of(key)
     call = [name for _, name in _operand_types(key)] + (["position"] if position else [])
-    flat = in_line(key)
+    flat = with_vector_operands(key)
     *lines, last = output(flat, 0, key.outs[0], f"{op_name}({', '.join(call)})")
     raw = [*inputs(flat), *lines]
     named, value_slots = value_lines(key, " ".join(raw))

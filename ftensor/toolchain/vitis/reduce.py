@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...kernels import holes
-from ...kernels.element_function import END_OF_SPACE, in_line, namespace
+from ...kernels.element_function import END_OF_SPACE, namespace, with_vector_operands
 from ...kernels.holes import inputs, output, parameter_values
 from ...kernels.key import BY_VALUE, KernelKey
 from ...kernels.source import MAX_DIMS, NAMES
@@ -149,7 +149,7 @@ def _parts(group: KernelGroup, opcode: int, of: Mapping[str, str]) -> list[Monoi
     both = [(state, "p"), (state, "q")]
     part("combine", state, both, ["FT_S r;", *holes.combine(key), "return r;"])
 
-    flat = in_line(key)
+    flat = with_vector_operands(key)
     lets = [f"const FT_V {name} = {text};" for name, text in key.lets]
     lines = [*inputs(flat), *lets, *holes.lift(key)]
     named, slots_ = value_lines(key, " ".join(lines))

@@ -26,7 +26,7 @@ from ...kernels.staged import (
     value_type,
 )
 from ...kernels.transform import RowTransform
-from ..group import KernelGroup, arguments, word
+from ..group import KernelGroup, arguments, element_word
 from ..transform_steps import FEW, TransformSteps
 from .interface import interfaces, parameter_list, title
 from .text import fill
@@ -135,7 +135,7 @@ class Text:
         port = (key.ins if load else key.outs)[stage.port]
         name = f"in_{stage.port}" if load else f"out{stage.port}"
         fifos = self._out(k, stage.port) if load else self.stages.into(k)
-        wide, of = port.kind in WIDE, word(port)
+        wide, of = port.kind in WIDE, element_word(port)
         element = _PORT_WORDS.get(of, of) if wide or of == "ft_half" else of
         beat = f"hls::vector<{element}, {key.lanes}>"
         shape = {
@@ -176,8 +176,8 @@ class Text:
         kept, reads, named = self._reads(into, wide)
         lines = list(named)
         for c in stage.calls:
-            passed = [*fused.taken(key, c), *fused.numbers(key, c)]
-            lines += fused.call(key, c, self.functions[c], passed)
+            passed = [*fused.call_operands(key, c), *fused.call_numbers(key, c)]
+            lines += fused.call_lines(key, c, self.functions[c], passed)
         used = [(v, fifos) for v, fifos in out if fifos]
         if wide:
             lines += [f"w_v{v}[ft_lane] = v{v};" for v, _ in used]
@@ -205,9 +205,9 @@ class Text:
         into = self.stages.into(k)
         out = [f for v in stage.gives for f in self._out(k, v)]
         kept, reads, named = self._reads(into, True)
-        of, numbers = self.functions[c], fused.numbers(key, c)
+        of, numbers = self.functions[c], fused.call_numbers(key, c)
         states = f"{stage.name}_now"
-        passed = [*fused.taken(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
+        passed = [*fused.call_operands(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
         text = fill(
             "staged_fold.cpp",
             {
@@ -225,7 +225,7 @@ class Text:
                 "values": named,
                 "lift": f"{of}_lift({', '.join(passed)});",
                 "states": str(key.states),
-                "finished": fused.call(key, c, f"{of}_finish", ["sum[0][0]", *numbers]),
+                "finished": fused.call_lines(key, c, f"{of}_finish", ["sum[0][0]", *numbers]),
                 "writes": [f"{f.name}.write(v{f.value});" for f in out],
             },
         )
@@ -246,7 +246,7 @@ class Text:
         (into,) = self.stages.into(k)
         out = [f for v in stage.gives for f in self._out(k, v)]
         of = value_type(key.dtypes[into.value])
-        steps = HlsSteps(unit, course, of, fused.numbers(key, c))
+        steps = HlsSteps(unit, course, of, fused.call_numbers(key, c))
         comment = f"{unit.name} of rows of {course.points}"
         text = fill(
             "staged_transform.cpp",
@@ -285,7 +285,7 @@ class Text:
 
     def _numbers(self, stage: DataflowStage) -> list[tuple[str, str]]:
         """The numbers that a stage takes."""
-        used = {name for c in stage.calls for name in fused.numbers(self.key, c)}
+        used = {name for c in stage.calls for name in fused.call_numbers(self.key, c)}
         return [one for one in self.numbers if one[1] in used]
 
     def _scalars(self, stage: DataflowStage) -> str:

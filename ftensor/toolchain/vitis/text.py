@@ -11,7 +11,7 @@ from ...kernels import element_function, source
 from ...kernels.key import KIND_WORDS, KernelKey, Port
 from ...kernels.source import NAMES
 from .. import filling
-from ..group import KernelGroup, is_wide, slot_word, slots, values, word
+from ..group import KernelGroup, element_word, is_wide, slot_word, slots, values
 
 # A word stands for a text, or, where it takes parameters, for what a function makes of them.
 Word = str | Callable[..., str]
@@ -161,7 +161,7 @@ def element(c: str) -> str:
 
 def loaded(text: str, port: Port, of: str) -> str:
     """A port's element as the member's value; its bits where the port serves several dtypes."""
-    mine = word(port)
+    mine = element_word(port)
     if STORED.get(mine, mine) != STORED.get(of, of):
         text = f"ft_bits<{mine}>({text})"
     return f"ft_from_{HALVES[port.dtype.name]}({text})" if port.dtype.name in HALVES else text
@@ -169,7 +169,7 @@ def loaded(text: str, port: Port, of: str) -> str:
 
 def stored(text: str, port: Port, of: str) -> str:
     """A member's value as the port's element."""
-    mine = word(port)
+    mine = element_word(port)
     if port.dtype.name in HALVES:
         text = f"ft_to_{HALVES[port.dtype.name]}({text})"
     if STORED.get(mine, mine) != STORED.get(of, of):
@@ -193,7 +193,7 @@ def dropped_bits(key: KernelKey) -> int:
 
 def space_of(key: KernelKey) -> str:
     """The namespace whose helpers a member's expressions call."""
-    return f"compute_{element_function.space(key)}"
+    return f"compute_{element_function.helper_space(key)}"
 
 
 def describe(key: KernelKey) -> str:

@@ -1,6 +1,6 @@
 """Convolutions: planes and panels are packed, and products summed over windows where they lie."""
 
-from .bytes import bytes_keys, serves_bytes
+from .bytes import bytes_keys, supports_operands
 from .conv import ConvPackGeometry, conv_key, conv_pack_key, most_taps
 from .key import ConvGeometry, ConvKey, Phase, PhasePart, Strip, serves, strip
 
@@ -16,6 +16,6 @@ __all__ = [
     "conv_pack_key",
     "most_taps",
     "serves",
-    "serves_bytes",
     "strip",
+    "supports_operands",
 ]  # fmt: skip

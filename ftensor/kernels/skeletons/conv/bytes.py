@@ -8,7 +8,7 @@ from math import prod
 
 from ....dtypes import dtype, int8
 from ... import source
-from ...inventory_terms import Asked, KernelArgument, Record
+from ...inventory_terms import InventoryRequest, KernelArgument, Record
 from ...skeleton import Parameter, register
 from ...source import constant
 from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
@@ -67,7 +67,7 @@ class ConvBytes(_Bytes, Conv):
         """Those of all convolutions, with results in int32."""
         return tuple((what, "int *" if name == "out" else c, name) for what, c, name in super().parameters(key))
 
-    def keys(self, asked: Asked) -> Iterator[ConvKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[ConvKey]:
         """Both kernels, of int8."""
         if int8 in asked.dtypes:
             yield from bytes_keys()
@@ -287,7 +287,7 @@ class ConvBytesPack(_Bytes, ConvPack):
         return 0
 
 
-def serves_bytes(x: dtype, weight: dtype) -> bool:
+def supports_operands(x: dtype, weight: dtype) -> bool:
     """Whether the kernels take such operands."""
     return weight is int8 and x.name in ("int8", "uint8")
 

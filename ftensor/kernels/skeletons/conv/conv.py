@@ -9,7 +9,7 @@ from typing import Annotated
 
 from ....dtypes import dtype
 from ...geometry import Each, Geometry, Long, Many
-from ...inventory_terms import ROOMY, Asked, KernelArgument, KernelTarget
+from ...inventory_terms import ROOMY, InventoryRequest, KernelArgument, KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, register
 from ...source import constant
@@ -245,7 +245,7 @@ class Conv(BoardConv):
         """Strips and filters are few beats each."""
         return vector and not written
 
-    def keys(self, asked: Asked) -> Iterator[ConvKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[ConvKey]:
         """Both kernels of each dtype."""
         for of in asked.dtypes:
             if serves(of):

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from ....dtypes import dtype
 from ... import source
 from ...geometry import Geometry, Long, Many
-from ...inventory_terms import ROOMY, SOME, Asked, KernelArgument, KernelTarget
+from ...inventory_terms import ROOMY, SOME, InventoryRequest, KernelArgument, KernelTarget
 from ...key import lanes_for
 from ...skeleton import register
 from ...source import constant
@@ -210,7 +210,7 @@ class Packed(Gemm):
         """Panels hold numbers as they are computed."""
         return source.scalar(key.dtype) if operand.endswith("panels") else element(key)
 
-    def keys(self, asked: Asked) -> Iterator[GemmKey]:
+    def keys(self, asked: InventoryRequest) -> Iterator[GemmKey]:
         """All kernels of products."""
         parts = asked.options[PARTS.name]
         for of in asked.dtypes:
