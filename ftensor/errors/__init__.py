@@ -3,6 +3,6 @@
 What many layers raise is here under one roof; an area of ops has a module of its own beside it.
 """
 
-from .call import *  # noqa: F403  # noqa: F403  # noqa: F403
+from .call import *  # noqa: F403
 from .interop import *  # noqa: F403
 from .runtime import *  # noqa: F403

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import atexit
+
+# logging holds its lock from the start of a fork on. Hooks that are registered later run earlier, so
+# they can wait for threads that want to log. pyopencl would import it, perhaps during a fork.
+import logging  # noqa: F401
 import os
 import signal
 import sys
@@ -48,10 +52,6 @@ def signals_deferred() -> Iterator[None]:
         with ExitStack() as each:  # also behind one that raises
             for late in reversed(noted):
                 each.callback(signal.raise_signal, late)
-
-
-# Its hooks hold its lock from the start of a fork on: hooks that are registered later come before,
-# and so can wait for threads that want to log. pyopencl would import it, perhaps amid a fork.
 
 
 EXIT_PATIENCE = 10.0  # seconds in which other threads come back from a runtime

@@ -29,23 +29,20 @@ from .._device import get_device_mapping, set_device_mapping
 from ..execute.device_traits import set_default_dtype as _set_ftensor_default
 from . import accelerator as _accelerator
 from . import autocast as _autocast
-from . import backend_ops as _parts  # noqa: F401
-from . import composites as _forward  # noqa: F401
-from . import composites as _whole  # noqa: F401
+from . import backend_ops as _backend_ops  # noqa: F401
+from . import composites as _composites  # noqa: F401
 from . import copies as _copies  # noqa: F401
 from . import copies as _dlpack
 from . import distributed as _distributed
-from . import fallback as _decompositions  # noqa: F401
+from . import fallback as _fallback  # noqa: F401
 from . import fallback as _hand_over
 from . import files as _files
-from . import internals as _private  # noqa: F401  first: it asks for torch's version
+from . import internals as _internals  # noqa: F401  first: it asks for torch's version
 from . import kernels as _kernels
 from . import memory as _memory
 from . import module as _module
 from . import module_to as _moves
-from . import optimizers as _lists  # noqa: F401
 from . import optimizers as _optimizers  # noqa: F401
-from . import optimizers as _scaling  # noqa: F401
 from . import profiling as _profiling
 from . import registration as _registration
 from . import sequences as _sequences  # noqa: F401
