@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes as c
 import sys
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from .. import dtypes, errors
 from .._device import DeviceLike, resolve
 from .._tensor import Tensor
+from ..iterator.shape import contiguous_strides, extent
 from . import host
 from .torch import plain
 
@@ -26,6 +28,7 @@ _HOST_MEMORY = (1, 3, 11)  # kDLCPU, and host memory pinned for CUDA or ROCm
 _VERSION = (1, 0)
 # Older ones make only the capsules from before DLPack 1.0, which any consumer takes.
 _NUMPY_VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+_MOST_DIMS, _MOST_BYTES = 64, (1 << 63) - 1
 _READ_ONLY, _IS_COPIED = 1, 2  # bits of the flags
 
 
@@ -182,9 +185,7 @@ def from_dlpack(
     of = _DTYPES.get((kind.code, kind.bits)) if kind.lanes == 1 else None
     if of is None:
         raise errors.dlpack_dtype(kind.code, kind.bits, kind.lanes)
-    shape = tuple(tensor.shape[: tensor.ndim])
-    strides = tuple(tensor.strides[: tensor.ndim]) if tensor.strides else None
-    address = (tensor.data or 0) + tensor.byte_offset
+    shape, strides, address = _geometry(tensor, of.itemsize)
     readonly = name == _VERSIONED and bool(managed.flags & _READ_ONLY)
     # From here on the structure is ours; until now the capsule itself would have cleaned up.
     _rename(capsule, _USED[name])
@@ -193,6 +194,29 @@ def from_dlpack(
     return host.imported(
         where, address, of, shape, strides, owner, readonly=readonly, copy=copy, non_blocking=non_blocking
     )
+
+
+def _geometry(tensor: Any, itemsize: int) -> tuple[tuple[int, ...], tuple[int, ...] | None, int]:
+    """(shape, strides, address of the first element); BufferError for what no memory can hold."""
+    ndim = tensor.ndim
+    if not 0 <= ndim <= _MOST_DIMS:
+        raise errors.dlpack_broken(f"{ndim} dims; 0 to {_MOST_DIMS} can be read")
+    if ndim and not tensor.shape:
+        raise errors.dlpack_broken(f"{ndim} dims, but no shape")
+    shape = tuple(tensor.shape[:ndim]) if ndim else ()
+    strides = tuple(tensor.strides[:ndim]) if ndim and tensor.strides else None
+    if min(shape, default=0) < 0:
+        raise errors.dlpack_broken(f"shape {shape}, of which a size is negative")
+    address = (tensor.data or 0) + tensor.byte_offset
+    if 0 in shape:
+        return shape, strides, address
+    if not tensor.data:
+        raise errors.dlpack_broken(f"shape {shape}, but its data is NULL")
+    low, high = extent(shape, contiguous_strides(shape) if strides is None else strides)
+    if address + low * itemsize < 0 or address + (high + 1) * itemsize > _MOST_BYTES or prod(shape) > _MOST_BYTES:
+        where = f"shape {shape}, strides {strides} and byte_offset {tensor.byte_offset}"
+        raise errors.dlpack_broken(f"{where}, which reach beyond any memory")
+    return shape, strides, address
 
 
 def _request(producer: Any, copy: bool | None) -> object:

@@ -134,6 +134,34 @@ def test_a_refused_capsule_stays_its_own_owner(fields: dict[str, int], words: st
     assert content(capsule)[0] == "dltensor_versioned" and producer.deleted == 0
 
 
+NO_POINTER = ctypes.POINTER(ctypes.c_int64)()
+
+
+@pytest.mark.parametrize("versioned", (False, True))
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"ndim": -1}, "-1 dims"),
+        ({"ndim": 2**31 - 1}, "2147483647 dims"),
+        ({"shape": NO_POINTER}, "no shape"),
+        ({"shape": (ctypes.c_int64 * 1)(-6)}, "negative"),
+        ({"shape": (ctypes.c_int64 * 1)(2**62)}, "beyond any memory"),
+        ({"strides": (ctypes.c_int64 * 1)(2**62)}, "beyond any memory"),
+        ({"strides": (ctypes.c_int64 * 1)(-(2**62))}, "beyond any memory"),
+        ({"data": None}, "NULL"),
+        ({"byte_offset": 2**64 - 4}, "beyond any memory"),
+    ],
+)
+def test_a_damaged_capsule_is_refused_and_stays_its_own_owner(
+    versioned: bool, fields: dict[str, Any], words: str
+) -> None:
+    producer = Producer(versioned, **fields)
+    capsule = producer.__dlpack__()
+    with pytest.raises(BufferError, match=words):
+        ft.from_dlpack(capsule)
+    assert content(capsule)[0] == producer.name.decode() and producer.deleted == 0
+
+
 def test_a_producer_without_a_deleter() -> None:
     producer = Producer(True, byte_offset=8)
     producer.managed.deleter = None
