@@ -12,6 +12,7 @@ from ..iterator.plan import Plan, Tile, plan_map, split, tiled
 from ..iterator.shape import Ints, contiguous_strides, like_strides, numel
 from ..kernels import costs, select
 from ..kernels.key import lanes_for
+from ..rows.catalogue import name_called
 from ..rows.op import Op, Promote, dtypes_through, refuses_bare
 from ..runtime.program import built
 from .keys import op_key
@@ -107,7 +108,7 @@ def through(
         op.check(op, inputs, params, common)
     compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)
     if out is not None and not (op.exact_out or op.any_out or can_cast(result, out._dtype)):
-        raise errors.cannot_cast_result(op.name, result, out._dtype)
+        raise errors.cannot_cast_result(name_called(op.name), result, out._dtype)
     served = op.expression(compute) and common.name not in op.refuses
     if out is not None and op.exact_out and out._dtype is not result:
         # torch looks for complex numbers first in ops that take all real ones.

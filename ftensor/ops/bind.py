@@ -326,6 +326,7 @@ def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
             raise errors_arith.inplace_out(name)
         return call(input, *args, out=input, **kwargs)
 
+    inplace.__code__ = inplace.__code__.replace(co_name=name)  # what errors name
     inplace.__annotations__ |= unwrap(call).__annotations__
     return _inplace(inplace, call.__name__, call)
 

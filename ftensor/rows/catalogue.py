@@ -186,8 +186,17 @@ def op_called() -> tuple[str, FrameType]:
             names.append(at.f_code.co_name)
         at = at.f_back
     names.reverse()
-    op = next((name for name in names if name in _ops() or name[:2] == "__"), names[0])
+    op = next((name for name in names if name.removesuffix("_") in _ops() or name[:2] == "__"), names[0])
     return op, user
+
+
+def name_called(inner: str) -> str:
+    """The outermost op that the program has called, or `inner` where no op's function is on the stack.
+
+    Errors of an op that others run name the one in the program's text.
+    """
+    name = op_called()[0]
+    return name if name.removesuffix("_") in _ops() else inner
 
 
 @cache

@@ -303,3 +303,20 @@ def test_an_operand_of_another_library_is_told_how_to_come_in(other: object, sai
     if isinstance(other, torch.Tensor):
         with pytest.raises(TypeError, match=said):
             x + other
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: ft.ones(3, dtype=ft.int64).div_(2), "div_"),
+        (lambda: ft.ones(3, dtype=ft.int64).true_divide_(2), "true_divide_"),
+        (lambda: ft.div(ft.ones(3), 2, out=ft.ones(3, dtype=ft.int64)), "div"),
+        (lambda: ft.nn.functional.linear(ft.ones(2, 3), ft.ones(4, 5)), "linear"),
+        (lambda: ft.matmul(ft.ones(2, 3), ft.ones(4, 5)), "matmul"),
+        (lambda: ft.mm(ft.ones(2, 3), ft.ones(4, 5)), "mm"),
+        (lambda: ft.addmm(ft.ones(2), ft.ones(2, 3), ft.ones(4, 5)), "addmm"),
+    ],
+)
+def test_an_error_names_the_op_that_was_called(call, name):
+    with pytest.raises(RuntimeError, match=rf"^{name}\(\): "):
+        call()

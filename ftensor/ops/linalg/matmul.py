@@ -17,7 +17,7 @@ from ...execute.prepare import common_dtype
 from ...execute.scalars import fitted, rounded
 from ...graph.fused import fused
 from ...iterator.shape import Ints, broadcast_shapes, contiguous_strides, numel, view_strides
-from ...rows.catalogue import also_in, op
+from ...rows.catalogue import also_in, name_called, op
 from ...rows.op import Op
 from ..nn.spatial.conv import byte_products
 from ..pointwise.binary import MUL, add, check_factor
@@ -50,7 +50,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     if type(input) is Tensor and type(mat2) is Tensor:
         need_ndim("mm", 2, input=input, mat2=mat2)
         if input._shape[1] != mat2._shape[0]:
-            raise errors_matmul.shapes_differ("mm", input._shape, mat2._shape)
+            raise errors_matmul.shapes_differ(name_called("mm"), input._shape, mat2._shape)
     check("mm", input=input, mat2=mat2)
     return product("mm", input, mat2, out)
 
@@ -70,7 +70,7 @@ def batches_fit(name: str, a: Tensor, b: Tensor) -> None:
     """RuntimeError unless these are batches of matrices that can be multiplied pair by pair."""
     need_ndim(name, 3, batch1=a, batch2=b)
     if a._shape[0] != b._shape[0] or a._shape[2] != b._shape[1]:
-        raise errors_matmul.shapes_differ(name, a._shape, b._shape)
+        raise errors_matmul.shapes_differ(name_called(name), a._shape, b._shape)
 
 
 @op()
@@ -95,7 +95,7 @@ def matrix_vector_fit(name: str, mat: Tensor, vec: Tensor) -> None:
     need_ndim(name, 2, mat=mat)
     need_ndim(name, 1, vec=vec)
     if mat._shape[1] != vec._shape[0]:
-        raise errors_matmul.shapes_differ(name, mat._shape, vec._shape)
+        raise errors_matmul.shapes_differ(name_called(name), mat._shape, vec._shape)
 
 
 def matrix_vector(
@@ -124,7 +124,7 @@ def _dot(name: str, red: Any, a: Any, b: Any, out: Tensor | None = None) -> Tens
             raise errors_matmul.needs_ndim(name, "each operand", 1, (a if len(a._shape) != 1 else b)._shape)
     check(name, "dot", input=a, other=b)
     if a._shape != b._shape:
-        raise errors_matmul.shapes_differ(name, a._shape, b._shape)
+        raise errors_matmul.shapes_differ(name_called(name), a._shape, b._shape)
     target, copy = output(name, out, (), a, (a, b), False)
     combine(folded(red, (a, b), None), target, None, 1, 1)
     return finish(target, out, copy)
@@ -190,7 +190,7 @@ def _batched(a: Tensor, b: Tensor, out: Tensor | None) -> Tensor:
     row, single = len(a._shape) == 1, len(b._shape) == 1
     contracted = b._shape[0] if single else b._shape[-2]
     if a._shape[-1] != contracted:
-        raise errors_matmul.shapes_differ("matmul", a._shape, b._shape)
+        raise errors_matmul.shapes_differ(name_called("matmul"), a._shape, b._shape)
     check("matmul", "bmm", input=a, other=b)
     if row:
         a = a._view((1, *a._shape), (0, *a._strides), a._offset)
@@ -254,7 +254,7 @@ def addmm(
     if type(mat1) is Tensor and type(mat2) is Tensor:
         need_ndim("addmm", 2, mat1=mat1, mat2=mat2)
         if mat1._shape[1] != mat2._shape[0]:
-            raise errors_matmul.shapes_differ("addmm", mat1._shape, mat2._shape)
+            raise errors_matmul.shapes_differ(name_called("addmm"), mat1._shape, mat2._shape)
     of = check("addmm", input=input, mat1=mat1, mat2=mat2)
     beta, alpha = factors("addmm", of, beta, alpha)
     return product("addmm", mat1, mat2, out, input, beta, alpha)
@@ -448,7 +448,7 @@ def _int_mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor
     if input._dtype not in (int8, uint8) or mat2._dtype is not int8:
         raise errors_matmul.small_integers(name, input._dtype, mat2._dtype)
     if input._shape[1] != mat2._shape[0]:
-        raise errors_matmul.shapes_differ(name, input._shape, mat2._shape)
+        raise errors_matmul.shapes_differ(name_called(name), input._shape, mat2._shape)
     if out is not None:
         shape = (input._shape[0], mat2._shape[1])
         if type(out) is not Tensor:
