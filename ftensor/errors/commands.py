@@ -9,7 +9,9 @@ from .message import Message
 
 
 class EstimateError(RuntimeError):
-    """An estimate that cannot be made as asked."""
+    """An estimate that cannot be made as asked. A command ends with `status`."""
+
+    status = 1
 
 
 def no_board(name: str, known: Sequence[str]) -> EstimateError:
@@ -33,6 +35,15 @@ bad_banks = Message(
     "'{memory}[0]' for one bank, '{memory}[0:3]' for one after another",
 )
 nothing_launched = Message(EstimateError, "{program} launched no kernel, so there is nothing to estimate")
+
+
+def failed_with(program: str, status: int) -> EstimateError:
+    """A program that called `sys.exit` with a status other than 0, which is the command's status, too."""
+    error = program_failed(program)
+    error.status = status
+    return error
+
+
 program_failed = Message(EstimateError, "{program} failed; what it launched until then is not looked at")
 
 

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(_report(arguments))
     except (errors.EstimateError, InventoryError, PictureError) as error:
         complain("ftensor estimate", error)
-        return 1
+        return getattr(error, "status", 1)
     return 0
 
 

@@ -152,7 +152,7 @@ MOST_COPIES = 8  # of one launch
 
 
 def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:
-    """The result of a call that `know` has seen the like of; else None, and nothing is done."""
+    """Returns the result of a call whose launch `cache_result` stored under this key; None on a miss."""
     for x in inputs:
         if type(x) is not Tensor:
             return None
@@ -164,9 +164,9 @@ def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:
 def cache_result(
     call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, numbers: Sequence[Any]
 ) -> None:
-    """Let `known` serve the like of a call whose `result`, a fresh tensor, is what the launch
-    kept under a key of its own has written. `inputs` begin where the tensors do that it reads, in
-    their order; `numbers` are what its kernels get."""
+    """Store the launch of a call for `cached_result`. The launch is cached under its own key and wrote
+    `result`, a fresh tensor. `inputs` have the offsets and the order of the operands that it reads;
+    `numbers` are its scalar kernel arguments."""
     backend = result._storage.backend
     key = (call, *[x._key for x in inputs])
     if not backend.target.is_board and key not in backend.launches:
@@ -175,8 +175,7 @@ def cache_result(
 
 
 def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor]) -> None:
-    """Let `known` serve the like of a call that has copied each of its `inputs` to one of the
-    `pieces` of a fresh result, in one launch."""
+    """Store one launch for `cached_result` that copies each of `inputs` to its piece of a fresh result."""
     launches = result._storage.backend.launches
     key = (call, *[x._key for x in inputs])
     if result._storage.backend.target.is_board or key in launches or len(inputs) > MOST_COPIES:

@@ -73,12 +73,13 @@ class CoverageRow:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """The exit status: 0, or 1 for what can't be read, and for a program that misses kernels."""
+    """Returns the exit status: 0; 1 for a file that can't be read and for missing kernels; the status of a
+    traced program that failed."""
     try:
         return _command(arguments)
     except (ImageError, InventoryError, EstimateError) as problem:
         complain("ftensor kernels", problem)
-        return 1
+        return getattr(problem, "status", 1)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

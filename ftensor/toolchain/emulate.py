@@ -304,6 +304,7 @@ class Builder(threading.Thread):
                 "set FTENSOR_CACHE_DIR to a folder that you alone can write"
             )
             folder = self.scratch / "image"
+            self.said.discarded = True
         self.said.folder = folder
         return GrowingImage(folder, self.said.waiting)
 
@@ -316,6 +317,7 @@ class BuildStatus:
         self.over = False
         self.folder = Path()
         self.announced = False  # that kernels are built, and where
+        self.discarded = False  # True if the built kernels are deleted with the program's end
         self.kernels, self.seconds = 0, 0.0
         self.asked_for = 0
         self.names = ""
@@ -379,4 +381,5 @@ class BuildStatus:
     def summary(self) -> None:
         """At the end of the program."""
         if self.kernels:
-            self.say(f"{counted(self.kernels, 'kernel')} built in {clock(self.seconds)}; the next run begins with them")
+            later = "the next run builds them again" if self.discarded else "the next run begins with them"
+            self.say(f"{counted(self.kernels, 'kernel')} built in {clock(self.seconds)}; {later}")

@@ -161,7 +161,7 @@ def run_program(
 
     On the device of FTENSOR_DEVICE, by default the C simulation where there is a compiler for it.
     What the program prints goes to `stdout`, by default where it goes anyway. EstimateError for a
-    program that can't be read or that fails.
+    program that can't be read or that fails; its `status` is the program's exit status.
     """
     if not path.is_file():
         raise errors.no_program(path, "no such file")
@@ -181,7 +181,8 @@ def run_program(
                 if end.code:
                     if isinstance(end.code, str):
                         print(end.code, file=sys.stderr)
-                    raise errors.program_failed(str(path)) from None
+                    status = end.code & 0xFF if isinstance(end.code, int) else 1
+                    raise errors.failed_with(str(path), status) from None
             except Exception as error:  # noqa: BLE001
                 # Whatever the program raises is its own, and shown as Python shows it.
                 traceback.print_exception(error)

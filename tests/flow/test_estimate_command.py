@@ -136,7 +136,6 @@ def test_command_with_an_inventory_names_what_is_missing(program):
         (["--banks", "DDR[0]"], "", "'HBM[0]' for one bank"),
         ([], None, "no such file"),
         ([], "print(1)", "launched no kernel"),
-        ([], "import sys; sys.exit(3)", "failed"),
         ([], "raise KeyError('mine')", "KeyError: 'mine'"),
     ],
 )
@@ -149,6 +148,14 @@ def test_mistakes_get_one_message(tmp_path, arguments, text, message):
     assert message in done.stderr
     if "KeyError" not in message:
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("end, status", [("3", 3), ("'no data'", 1), ("True", 1), ("256 + 7", 7)])
+def test_a_program_that_fails_gives_its_exit_status(tmp_path, end, status):
+    path = tmp_path / "program.py"
+    path.write_text(f"import sys, ftensor as ft\nft.ones(9) + 1\nsys.exit({end})")
+    for done in (run(path), forked.run("-m", "ftensor", "kernels", "--trace", path, env=dict(os.environ))):
+        assert done.returncode == status and "failed" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_an_option_behind_the_program_is_the_programs_and_is_told(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,12 @@ def test_only_a_private_folder_holds_what_is_run(tmp_path: Path, mode: int, priv
     place.chmod(mode)
     assert emulate.is_private(place / "image") is private
     assert not emulate.is_private(Path("/proc/none/image"))
+
+
+@pytest.mark.parametrize(("discarded", "text"), [(False, "begins with them"), (True, "builds them again")])
+def test_the_summary_says_if_kernels_are_kept(discarded: bool, text: str) -> None:
+    stream = io.StringIO()
+    status = emulate.BuildStatus(stream)
+    status.kernels, status.discarded = 2, discarded
+    status.summary()
+    assert "2 kernels built" in stream.getvalue() and text in stream.getvalue()

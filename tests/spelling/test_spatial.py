@@ -207,3 +207,13 @@ def test_dtypes_of_convolutions(dtype: torch.dtype) -> None:
     weight = torch.ones(4, 4, 2, 2).to(dtype)
     agree_on("conv2d", image(2, dtype=dtype), weight)
     agree_on("conv_transpose2d", image(2, dtype=dtype), weight)
+
+
+@pytest.mark.parametrize("sizes", [(0, 1), (1, 0), (0, 0)])
+def test_a_fractional_pool_may_have_no_results(sizes: tuple[int, int]) -> None:
+    x = torch.rand(1, 2, 4, 4)
+    expected = torch.nn.functional.fractional_max_pool2d_with_indices(x, 2, output_size=sizes)
+    results = ft.nn.functional.fractional_max_pool2d_with_indices(ft.from_torch(x), 2, output_size=sizes)
+    assert [tuple(r.shape) for r in results] == [tuple(e.shape) for e in expected]
+    with pytest.raises(RuntimeError, match=r"output_size must not be negative, but is \(-1, 1\)"):
+        ft.nn.functional.fractional_max_pool2d(ft.from_torch(x), 2, output_size=(-1, 1))

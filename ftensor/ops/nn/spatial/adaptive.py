@@ -174,13 +174,13 @@ def _fractional(
         ratios = tuple(output_ratio) if len(output_ratio) == n else tuple(output_ratio) * n
         output_size = tuple([int(m * r) for m, r in zip(size, ratios, strict=True)])
     counts = each(name, "output_size", output_size, n)
-    if min(counts) < 1:
-        raise errors_spatial.not_positive_sizes(name, "output_size", counts)
+    if min(counts) < 0:
+        raise errors_spatial.negative_sizes(name, "output_size", counts)
     if any(c + k - 1 + (n == 3) > m for c, k, m in zip(counts, kernel, size)):  # torch's rule
         raise errors_spatial.fractional_size(name, size, kernel)
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)
-    if not input.numel():
+    if not input.numel() or 0 in counts:
         where = input._storage.device
         shape = (*input._shape[:-n], *counts)
         values = new(shape, input._dtype, where)
