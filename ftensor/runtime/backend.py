@@ -1,4 +1,4 @@
-"""What every device can do: memory, kernels, streams; OpenCL and C simulation fill it in."""
+"""Base class of all devices: memory, kernels and streams. Each kind of device is a subclass."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ class Backend(ABC):
     """One opened device."""
 
     target: Target
-    # Where kernels come from; None where they are compiled when they are needed.
+    # Kernels that were built ahead; None if the device compiles kernels on first use.
     images: Prebuilt | None = None
-    # Who puts launches off until their kernels are built, where that is done many at a time.
+    # Defers launches until their kernels are built; None if the device doesn't build in batches.
     deferred_launches: DeferredLaunches | None = None
-    # While programs are only wanted (ftensor/warm): they are noted here, and no kernel computes.
+    # A list while ftensor/warm collects programs: kernels are noted here and compute nothing.
     noted: list[KernelSource] | None = None
     properties: DeviceProperties
     host_shared: bool
-    # The alignment, in bytes, that foreign memory needs to be adopted without a copy; an
-    # element's own alignment is always needed.
+    # The alignment, in bytes, that foreign memory needs to be adopted without a copy. The alignment
+    # of the element's own dtype is always needed, too.
     adopt_alignment: int = 1
-    # Whether small launches may run in the calling thread, beside a stream that has nothing to do.
+    # True if small launches may run in the calling thread while the stream is idle.
     inline: bool = False
-    # What the cache calls its family's thresholds; "" where these are not measured.
+    # The cache's name for this family's tuned thresholds; "" if they are not measured.
     tuned_as: str = ""
 
     def __init__(self, target: Target, properties: DeviceProperties, host_shared: bool) -> None:
@@ -61,15 +61,15 @@ class Backend(ABC):
         self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
         self.making = KeyedLocks()
         self._seen_by_thread: dict[int, As] = {}  # in thread_view.py
-        # The kernels of users' own that somebody holds, by key.
+        # Users' own kernels by key, while a user holds them.
         self.own: weakref.WeakValueDictionary[Any, CompiledKernel] = weakref.WeakValueDictionary()
-        # What is kept of storages' bytes, and goes where memory is wanted.
+        # Derived copies of storages' bytes (packed weights, say), dropped when memory runs short.
         self._kept: weakref.WeakSet[Keeps] = weakref.WeakSet()
         self.executor: Executor | None = None  # who stands at the door, if anybody does
         self.lock = threading.RLock()
         self.closed = False
-        # The streams that somebody holds, by id: a WeakSet takes microseconds to go through, and
-        # each wait for the device does.
+        # The live streams by id. A dict, since iterating a WeakSet takes microseconds and every
+        # wait for the device iterates.
         self.streams: dict[int, weakref.ref[DeviceStream]] = {}
         self.pool = poisoned(MemoryPool(self, properties.total_memory, self._make_memory))
         self.default_stream = DeviceStream(self)
@@ -83,14 +83,15 @@ class Backend(ABC):
         return self.target.is_board or self.images is not None
 
     def forked(self) -> None:
-        """In a forked child: a device that is no more than calls goes on, others override this."""
+        """Called in a forked child. Renews the locks, which suffices for a device without a runtime
+        of its own; other devices override this."""
         self.lock = threading.RLock()
         self.pool.lock = threading.RLock()
         self.making = KeyedLocks()
 
     def close(self) -> None:
-        """The interpreter exits: threads other than this one wait for its end from now on, and this
-        one for each command."""
+        """Called at the interpreter's exit. From now on other threads block when they use the
+        device, and the exiting thread waits for each command."""
         self.closed = True
         for stream in self.all_streams():
             stream.close()
@@ -99,23 +100,23 @@ class Backend(ABC):
     # Streams
 
     def current_stream(self) -> DeviceStream:
-        """The stream that this thread enqueues to."""
+        """Returns the stream to which the calling thread enqueues."""
         return self._current.stream
 
     def set_current_stream(self, stream: DeviceStream) -> None:
-        """Let this thread enqueue to `stream` from now on."""
+        """Makes `stream` the stream to which the calling thread enqueues."""
         assert stream.backend is self, "a stream of another device"
         self._current.stream = stream
 
     def register_stream(self, stream: DeviceStream) -> None:
-        """Called by a new stream."""
+        """Adds a new stream to `streams`; the stream calls this itself."""
         held, number = self.streams, id(stream)
         held[number] = weakref.ref(stream, lambda gone: held.pop(number, None))
         if self.closed:
             stream.close()
 
     def synchronize(self) -> list[DeviceStream]:
-        """Wait for everything enqueued on any stream of this device; the streams."""
+        """Waits for all commands on all streams of this device, and returns the streams."""
         streams = self.all_streams()
         for stream in streams:
             stream.finish()
@@ -123,13 +124,14 @@ class Backend(ABC):
         return streams
 
     def settle(self) -> None:
-        """Enqueue what was put off. Nothing is raised: what fails is told by the next wait for its
-        stream."""
+        """Enqueues the deferred launches. Raises nothing: the next wait for a stream raises the
+        errors of its launches."""
         if self.deferred_launches is not None:
             self.deferred_launches.settle()
 
     def forget_launches(self) -> None:
-        """Have all launches prepared again; what is in flight may be using their geometry."""
+        """Drops all cached launches. Waits first, since commands in flight may use their geometry
+        buffers."""
         self.synchronize()
         self.launches.clear()
 
@@ -137,22 +139,25 @@ class Backend(ABC):
     def preparing_for(
         self, target: Target, units: int, host_shared: bool, every_thread: bool = False
     ) -> Iterator[None]:
-        """Inside the block, prepare launches as for another device: of so many units, of another
-        family, of memory that the host shares or not. Other threads go on as they were, unless what
-        `every_thread` does is asked about."""
+        """Inside the block, launches are prepared as for a device of family `target`, with `units`
+        compute units and with or without memory shared with the host.
+
+        This holds for the calling thread, and for all threads if `every_thread` is set.
+        """
         seen = As(target, units, host_shared, LaunchTable(self.synchronize))
         with prepared_as(self, seen, every_thread):
             yield
 
     def all_streams(self) -> list[DeviceStream]:
-        """The streams that somebody holds."""
+        """Returns the live streams."""
         held = tuple(self.streams.values())
         return [stream for reference in held if (stream := reference()) is not None]
 
     # Kernels that were built ahead
 
     def load_image(self, path: str | Path) -> ImageFile:
-        """Add an image and make it the active one; ImageError where the device takes none."""
+        """Loads an image and makes it the active one. Raises ImageError if the device takes
+        none."""
         from ..errors.image import no_images_here
 
         raise no_images_here(self.properties.name)
@@ -160,13 +165,13 @@ class Backend(ABC):
     # Kernels of users' own
 
     def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
-        """A kernel of an image that anybody made; RuntimeError where the device takes none."""
+        """Returns a kernel of a user's image. Raises RuntimeError if the device takes no images."""
         from ..errors.image import no_image_here
 
         raise no_image_here(self.properties.name, file.name)
 
     def user_program(self, source: str, options: Sequence[str]) -> OwnProgram:
-        """A user's OpenCL C, compiled; RuntimeError where the device takes none."""
+        """Compiles a user's OpenCL C. Raises RuntimeError if the device can't."""
         from ..errors.image import no_opencl_here
 
         raise no_opencl_here(self.properties.name)
@@ -174,38 +179,39 @@ class Backend(ABC):
     # Memory
 
     def allocate(self, nbytes: int, stream: DeviceStream | None = None, lasting: bool = False) -> Storage:
-        """Memory for `nbytes` bytes on `stream`, by default the current one."""
+        """Returns a storage of `nbytes` bytes on `stream`, by default the current stream."""
         stream = stream or self._current.stream
         if self.executor is None:
             return self.pool.take(nbytes, stream)
         return self.executor.allocate(self, nbytes, stream, lasting)
 
     def poison(self, storage: Storage, nbytes: int) -> None:
-        """Fill memory that was just handed out, in its stream's order (FTENSOR_POISON)."""
+        """Fills newly allocated memory in the order of its stream (FTENSOR_POISON)."""
         assert storage.ptr is not None
         ctypes.memset(storage.ptr, POISON, nbytes)
 
     def allocate_lasting(self, nbytes: int) -> Storage:
-        """Memory that outlives the current stream, for what serves all: the default one's."""
+        """Allocates on the default stream, for memory that outlives the current stream."""
         storage = self.allocate(nbytes, self.default_stream, lasting=True)
-        # Whose work may still be using the block, or filling it (FTENSOR_POISON).
+        # The default stream may still be using the block, or filling it (FTENSOR_POISON).
         self._current.stream.wait_stream(self.default_stream)
         return storage
 
     def keeping(self, kept: Keeps) -> None:
-        """Note what is kept of a storage's bytes, so that it can be dropped."""
+        """Registers a derived copy of a storage's bytes, so that `drop_kept` can drop it."""
         with self.lock:
             self._kept.add(kept)
 
     def drop_kept(self) -> bool:
-        """Let go of what can be made again; whether memory was in it."""
+        """Drops all registered derived copies. Returns True if this freed memory."""
         with self.lock:
             all_kept = list(self._kept)
             self._kept.clear()
         return sum(kept.drop() for kept in all_kept) > 0
 
     def adopt(self, ptr: int, nbytes: int, owner: object, readonly: bool = False) -> Storage:
-        """A storage on host memory of others, without a copy; `owner` keeps that memory alive."""
+        """Wraps foreign host memory in a storage without a copy; `owner` keeps that memory
+        alive."""
         assert self.host_shared, f"{self.properties.name} does not share host memory"
         assert ptr % self.adopt_alignment == 0, f"{ptr:#x} is not aligned for {self.target.name}"
         handle, memory = self._wrap_host(ptr, nbytes, readonly)
@@ -213,7 +219,8 @@ class Backend(ABC):
         return self.pool.adopt(block, self._current.stream, owner, readonly)
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Copy a C-contiguous array into a storage; the array may be changed afterwards."""
+        """Copies a C-contiguous array into a storage. The caller may change the array
+        afterwards."""
         assert array.flags.c_contiguous, "upload takes a C-contiguous array"
         assert 0 <= byte_offset <= storage.nbytes - array.nbytes, "upload outside the storage"
         if array.nbytes:
@@ -225,7 +232,7 @@ class Backend(ABC):
                 self._current.stream.finish()
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Fill a C-contiguous array from a storage, after the work that is enqueued on it."""
+        """Fills a C-contiguous array from a storage, after all commands that use the storage."""
         assert array.flags.c_contiguous, "download fills a C-contiguous array"
         assert 0 <= byte_offset <= storage.nbytes - array.nbytes, "download outside the storage"
         self._current.stream.synchronize()
@@ -233,7 +240,7 @@ class Backend(ABC):
         self.fetch(storage, byte_offset, array)
 
     def fetch(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """As `download`, for a storage whose work is known to be done."""
+        """Like `download`, for a storage that no unfinished command uses."""
         if array.nbytes:
             take = self._download if self.executor is None else self.executor.download
             take(storage, byte_offset, array)
@@ -242,34 +249,36 @@ class Backend(ABC):
 
     @abstractmethod
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
-        """Compile, or load from the disk cache, one kernel.
+        """Compiles one kernel, or loads it from the disk cache.
 
-        `params` says what the kernel takes, in order: "*" for a pointer, or the C name of a
+        `params` lists the kernel arguments in order: "*" for a pointer, or the C name of a
         scalar: char uchar short ushort int uint long ulong float double.
         """
 
     def note(self, source: str, entry: str, params: Sequence[str]) -> CompiledKernel:
-        """What `build` is while programs are only noted."""
+        """Replaces `build` while `noted` is set: records the program and returns a kernel that does
+        nothing."""
         assert self.noted is not None
         self.noted.append(KernelSource(source, entry, tuple(params)))
         return _nothing
 
     def has_built(self, program: KernelSource) -> bool:
-        """Whether the disk cache holds a program."""
+        """Returns True if the disk cache holds the program."""
         return False
 
     def build_together(self, source: str, programs: Sequence[KernelSource]) -> None:
-        """Fill the disk cache with programs; `source` is the text of all of them in one."""
+        """Fills the disk cache with `programs`; `source` is their combined text."""
         for program in programs:
             self.build(*program)
 
     @abstractmethod
     def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
-        """(handle, host address, what keeps it) of fresh memory, or None where there is none."""
+        """Returns (handle, host address, keeper) of new memory, or None if there is none left. The
+        keeper is an object that keeps the memory alive."""
 
     @abstractmethod
     def _wrap_host(self, ptr: int, nbytes: int, readonly: bool) -> tuple[Any, object]:
-        """(handle, what keeps it) of host memory at an address."""
+        """Returns (handle, keeper) for host memory at an address."""
 
     @abstractmethod
     def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None: ...
@@ -279,19 +288,19 @@ class Backend(ABC):
 
     @abstractmethod
     def make_queue(self) -> Any:
-        """The device's own in-order queue."""
+        """Returns a new in-order queue of the device."""
 
     @abstractmethod
     def finish(self, queue: Any) -> None:
-        """Wait for a queue."""
+        """Waits for a queue."""
 
     @abstractmethod
     def make_marker(self, queue: Any) -> Any:
-        """The device's own event behind everything in a queue."""
+        """Returns an event that completes after all commands in the queue."""
 
     @abstractmethod
     def marker_done(self, marker: Any) -> bool:
-        """Whether a marker was reached."""
+        """Returns True if the marker's event is complete."""
 
     @abstractmethod
     def finish_marker(self, marker: Any) -> None:

@@ -1,4 +1,4 @@
-"""Which line of a program called: what warnings and late errors name."""
+"""Finds the line of the user's program that made a call, for warnings and deferred errors."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 
 def levels_to_user() -> int:
-    """The `stacklevel`, as seen by the caller, of the innermost frame that is not ours."""
+    """Returns the caller's `stacklevel` of the innermost frame outside this package."""
     package = __name__.partition(".")[0]
     frame, level = sys._getframe(1), 1
-    # Functions compiled from rows have no module of their own.
+    # Generated functions have no module name.
     while str(frame.f_globals.get("__name__", package)).partition(".")[0] == package:
         if frame.f_back is None:
             break
@@ -22,7 +22,7 @@ def levels_to_user() -> int:
 
 
 class Caller(NamedTuple):
-    """A line of the program, and the test that pytest ran there, if one."""
+    """A line of the user's program, and the pytest test that was running, if any."""
 
     file: str
     line: int
@@ -33,13 +33,13 @@ class Caller(NamedTuple):
 
 
 def caller() -> Caller:
-    """The innermost line that is not ours."""
+    """Returns the innermost line outside this package."""
     frame = sys._getframe(levels_to_user() - 1)
     return Caller(frame.f_code.co_filename, frame.f_lineno, os.environ.get("PYTEST_CURRENT_TEST", ""))
 
 
 def line_of(frame: FrameType) -> str:
-    """Where a frame is: the file, the line's number and, where there is one, its text."""
+    """Returns a frame's file, line number and, if available, source line."""
     return _line(frame.f_code.co_filename, frame.f_lineno)
 
 

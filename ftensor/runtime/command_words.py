@@ -1,4 +1,4 @@
-"""Paths as words of commands: the one way in which a compiler, a linker or a tool is given a file."""
+"""Paths as arguments of compilers, linkers and tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PLAIN = "/._"
 
 
 def file_word(path: str | os.PathLike[str]) -> str:
-    """A path as a word of a command. One that could be an option ("-o.cpp") or name a file of
-    options ("@list.cpp") begins with "./", which names the same file."""
+    """Returns a path as one command argument. A path that could be read as an option ("-o.cpp") or
+    as a file of options ("@list.cpp") gets the prefix "./", which names the same file."""
     word = os.fspath(path)
     return word if word[:1].isalnum() or word[:1] in _PLAIN else os.path.join(".", word)

@@ -1,4 +1,4 @@
-"""Device discovery, and which of the devices `fpga` stands for."""
+"""Finds the devices, and selects those that `fpga` names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _auto(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
-    """All devices that are of one make with the best."""
+    """Returns the devices with the same target, platform and version as the first one."""
     devices = _explicit(detected)
     return [d for d in devices if _make(d) == _make(devices[0])]
 
@@ -30,7 +30,6 @@ def _make(device: DetectedDevice) -> tuple[str, str, str]:
 
 
 def _explicit(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
-    """Every OpenCL device; csim where there is none."""
     return [d for d in detected if d.target.kind != "csim"] or list(detected)
 
 
@@ -53,10 +52,10 @@ POLICIES: dict[str, Callable[[Sequence[DetectedDevice]], list[DetectedDevice]]] 
 
 
 def select(mapping: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
-    """The devices that become fpga:0, fpga:1, ... under a mapping; empty if none fits.
+    """Returns the devices that become fpga:0, fpga:1, ... under a mapping; [] if none match.
 
-    A mapping is a policy, the name of a target, or a part of a platform's name or version; a
-    part of a device's name is tried last. ":N" behind it takes one of the devices it gives.
+    A mapping is a policy, the name of a target, or a part of a platform's name or version. A
+    part of a device's name is tried last. A suffix ":N" selects the N-th of these devices.
     """
     word, colon, number = mapping.strip().lower().rpartition(":")
     if not (colon and number.isdecimal()):
@@ -75,7 +74,7 @@ def _named(word: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice
 
 
 def selector(device: DetectedDevice, detected: Sequence[DetectedDevice]) -> str:
-    """The shortest mapping by which a user gets just this one of the devices found."""
+    """Returns the shortest mapping that selects exactly `device` among the detected devices."""
     family = [d for d in detected if d.target is device.target]
     if len(family) == 1:
         return device.target.name
@@ -83,13 +82,14 @@ def selector(device: DetectedDevice, detected: Sequence[DetectedDevice]) -> str:
 
 
 def host(mapped: Sequence[DetectedDevice], detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
-    """What `cpu` stands for, at most one: the device in use if it is the host, else the first
-    host runtime, so that a program which chose one runtime doesn't open a second."""
+    """Returns the device for `cpu`, in a list of at most one: the mapped device if it is a host
+    runtime, else the first host runtime. So a program that chose one runtime doesn't open a
+    second."""
     return [d for d in mapped[:1] if d.target.kind in ("cpu", "csim")] or _cpu(detected)[:1]
 
 
 def advice(mapping: str) -> list[str]:
-    """The steps that would get a device for a mapping, the likeliest first."""
+    """Returns the steps that would provide a device for the mapping, the likeliest first."""
     word = mapping.strip().lower().partition(":")[0]
     kinds = {"fpga": ("board",), "gpu": ("gpu",), "csim": ("csim",)}.get(word, ("cpu", "csim"))
     rows = [row for row in targets.TARGETS if word and word in row.name and word not in POLICIES]
@@ -105,7 +105,7 @@ def advice(mapping: str) -> list[str]:
 
 
 def require(mapping: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
-    """`select`, or the error that says what would help."""
+    """Like `select`, but raises an error with advice if no device matches."""
     chosen = select(mapping, detected)
     if not chosen:
         present = [f"{selector(d, detected)} ({d.name})" for d in detected]
@@ -126,7 +126,7 @@ NOT_LOADED = (
 
 @dataclass(eq=False)
 class DetectedDevice:
-    """A device that is there: known by name, opened on demand."""
+    """A device found by discovery; `open` opens it."""
 
     target: Target
     name: str
@@ -145,11 +145,11 @@ class DetectedDevice:
 
     @property
     def opened(self) -> bool:
-        """Whether it is in use."""
+        """True if the device is open."""
         return self._backend is not None
 
     def open(self) -> Backend:
-        """The device, opened: the same backend at each call."""
+        """Opens the device and returns its backend; later calls return the same backend."""
         if self._backend is None:
             with lifetime.gate.inside(), self._lock:
                 if self._backend is None:
@@ -177,13 +177,13 @@ class DetectedDevice:
 
 
 def _has_board() -> bool:
-    """Whether the images in FTENSOR_IMAGE are for a board, so that others leave them alone."""
     return any(device.target.kind == "board" for device in find())
 
 
 @dataclass(frozen=True)
 class DiscoveryReport:
-    """What discovery saw; `notes` are sentences about what it could not use, and why."""
+    """The result of discovery; `notes` are sentences on unusable platforms or devices, with
+    reasons."""
 
     devices: tuple[DetectedDevice, ...]
     notes: tuple[str, ...]
@@ -210,7 +210,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def report() -> DiscoveryReport:
-    """All that discovery has to say; the search runs once per process."""
+    """Returns the result of discovery, which runs once per process."""
     global _report
     if _report is None:
         with lifetime.gate.inside(), _lock:
@@ -220,7 +220,7 @@ def report() -> DiscoveryReport:
 
 
 def find() -> list[DetectedDevice]:
-    """The devices of this machine in the order in which `auto` takes them; csim comes last."""
+    """Returns the detected devices in the order of the policy `auto`; csim comes last."""
     return list(report().devices)
 
 

@@ -1,4 +1,4 @@
-"""What is done where a device's images lack a kernel: the policy, who stands in, and the counts."""
+"""Fallback to the host for kernels that a device's images lack: policy, host device, counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FallbackWarning(UserWarning):
 
 @dataclass(frozen=True)
 class FallbackRow:
-    """What one missing kernel has cost: `copies` are transfers in either direction."""
+    """The cost of one missing kernel; `copies` counts transfers in both directions."""
 
     op: str
     dtypes: str

@@ -1,5 +1,4 @@
-"""What a device has to do with: its properties, its kernels and programs, its images, and who may
-stand at its door."""
+"""Interfaces of a device: properties, kernels, programs, images, and the executor."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DeviceProperties:
-    """What a device says about itself, as `torch.cuda.get_device_properties` has it."""
+    """A device's properties, as in `torch.cuda.get_device_properties`."""
 
     name: str
     platform: str
@@ -30,61 +29,62 @@ class DeviceProperties:
 
 
 class CompiledKernel(Protocol):
-    """A compiled kernel: call it with a stream, the number of compute units, its arguments."""
+    """A compiled kernel. Call it with a stream, the number of compute units, and its arguments."""
 
     def __call__(self, stream: Any, units: int, /, *args: Any) -> None: ...
 
 
 class Keeps(Protocol):
-    """What is made of a storage's bytes, and kept while nobody writes them."""
+    """A value derived from a storage's bytes, valid until the storage is written."""
 
     def drop(self) -> bool:
-        """Let go of it; whether memory was in it."""
+        """Drops the value. Returns True if this freed memory."""
         ...
 
 
 class Executor(Protocol):
-    """Stands at a device's door, if anybody does (see `execute/observe.py`)."""
+    """Intercepts a device's launches, copies and allocations (see `execute/observe.py`)."""
 
     def called(self) -> None:
-        """See that an op is called."""
+        """Called before each op."""
         ...
 
     def launch(self, launch: Any, stream: Any, tensors: Any, numbers: Any) -> None:
-        """Take a launch."""
+        """Replaces a launch."""
         ...
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Take a copy from the host."""
+        """Replaces a copy from the host."""
         ...
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Take a copy to the host."""
+        """Replaces a copy to the host."""
         ...
 
     def allocate(self, backend: Any, nbytes: int, stream: Any, lasting: bool) -> Storage:
-        """Hand out memory; `lasting`: for what serves all calls."""
+        """Replaces an allocation; `lasting` is True for memory that all calls share."""
         ...
 
     def read(self, storage: Storage) -> None:
-        """See that the host reads or writes memory which it shares."""
+        """Called before the host reads or writes memory that it shares with the device."""
         ...
 
     def reshaped(self, tensor: Any) -> None:
-        """See that a tensor is about to get another geometry, or other memory."""
+        """Called before a tensor gets another geometry or other memory."""
         ...
 
     def start_read(self, tensor: Any, multiple: int) -> None:
-        """See that it matters where a tensor begins: modulo so many bytes, or (0) exactly."""
+        """Called when code depends on a tensor's start: modulo `multiple` bytes, or exactly if
+        0."""
         ...
 
 
 class OwnKernel(NamedTuple):
-    """A kernel of a user's, ready to go: `run` is called with a stream, the number of compute
-    units, the buffers, the places in them at which tensors begin (in elements), and the numbers.
+    """A user's compiled kernel. Call `run` with a stream, the number of compute units, the buffers,
+    the offset of each tensor in its buffer (in elements), and the scalars.
 
-    A tensor's first byte must lie at a multiple of `begins` bytes of its buffer, at the buffer's
-    first where that is 0. `units` is how many compute units there are.
+    A tensor must start at a multiple of `begins` bytes of its buffer, or at the buffer's first
+    byte if `begins` is 0. `units` is the number of compute units.
     """
 
     run: CompiledKernel
@@ -93,7 +93,7 @@ class OwnKernel(NamedTuple):
 
 
 class KernelSource(NamedTuple):
-    """What `Backend.build` wants to know: a text, the kernel in it, and what that takes."""
+    """The arguments of `Backend.build`: source text, kernel name, and kernel arguments."""
 
     source: str
     entry: str
@@ -101,34 +101,35 @@ class KernelSource(NamedTuple):
 
 
 class Prebuilt(Protocol):
-    """Kernels that were built ahead: the images of a device that cannot compile."""
+    """Kernels that were built ahead: the images of a device that can't compile."""
 
     def has(self, entry: str) -> bool:
-        """Whether a kernel of this identity is in an image, or will be when it is wanted."""
+        """Returns True if an image has the kernel `entry`, or will have it once requested."""
         ...
 
     def holds(self, entry: str) -> bool:
-        """Whether a kernel of this identity is in an image."""
+        """Returns True if an image has the kernel `entry`."""
         ...
 
     def want(self, key: Key) -> None:
-        """Note a kernel that is in no image, to be built where someone builds."""
+        """Requests a kernel that no image has, if the device builds on request."""
         ...
 
     def kernel(self, entry: str, params: Sequence[str]) -> CompiledKernel | None:
-        """The kernel of this identity, or None."""
+        """Returns the kernel `entry`, or None."""
         ...
 
     def nearest(self, entry: str) -> str | None:
-        """The identity that is there and differs least, for a message."""
+        """Returns the available kernel whose identity differs least from `entry`, for a message."""
         ...
 
     @property
     def uuids(self) -> Sequence[str]:
-        """What tells these images from others: what was measured with them is true of no other."""
+        """The identities of these images. Measured thresholds are valid for the same images
+        only."""
         ...
 
     @property
     def build_options(self) -> str:
-        """The options of `ftensor build` by which such kernels are built, for a message."""
+        """The options of `ftensor build` that build these kernels, for a message."""
         ...

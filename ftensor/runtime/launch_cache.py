@@ -23,10 +23,11 @@ MOST_KERNELS = 640
 
 
 class KernelTable(OrderedDict[Hashable, Any]):
-    """Kernels by key. A full table drops the quarter that was not used for the longest time.
+    """Cache of kernels by key. A full cache evicts the least recently used quarter.
 
-    Prepared launches hold kernels and don't look them up, so `forget_launches` drops these, too.
-    That is done once before the table is full, so that kernels in use are looked up in time.
+    Prepared launches hold kernels and don't look them up, so each eviction also calls
+    `forget_launches`. The table calls it once more at three quarters full, so that the kernels in
+    use are looked up again before the first eviction.
     """
 
     def __init__(self, forget_launches: Callable[[], None], most: int = MOST_KERNELS) -> None:
@@ -36,7 +37,7 @@ class KernelTable(OrderedDict[Hashable, Any]):
         self._asked = False
 
     def get(self, key: Hashable, default: Any = None) -> Any:
-        """The kernel of this key, which from now on is the one used last."""
+        """Returns the kernel of this key and marks the key as the most recently used."""
         kernel = super().get(key, default)
         with suppress(KeyError):  # it is not there, or another thread drops it just now
             self.move_to_end(key)
@@ -54,9 +55,9 @@ class KernelTable(OrderedDict[Hashable, Any]):
 
 
 class KeyedLocks:
-    """A lock for each thing that is being made: by one thread, and other things meanwhile.
+    """One lock per key: one thread makes the value of a key while others make other values.
 
-    A signal's handler that needs what its own thread is making makes it, too.
+    The locks are reentrant, so a signal handler may make the value that its thread is making.
     """
 
     def __init__(self) -> None:
@@ -65,7 +66,7 @@ class KeyedLocks:
 
     @contextmanager
     def one(self, thing: Any) -> Iterator[None]:
-        """Inside the block no other thread makes this thing."""
+        """Inside the block, no other thread makes `thing`."""
         with self._lock:
             lock, threads = self._making.setdefault(thing, (threading.RLock(), [0]))
             threads[0] += 1
@@ -79,16 +80,16 @@ class KeyedLocks:
                     del self._making[thing]
 
 
-# Of all that prepared launches hold: some 12000 launches.
+# Limit on all memory held by prepared launches: about 12000 launches.
 MOST_BYTES = 1 << 26
 
 
 class CachedLaunch(Protocol):
-    """What the table holds."""
+    """An entry of `LaunchTable`."""
 
     @property
     def kept_bytes(self) -> int:
-        """The memory that goes when the table lets go of it."""
+        """The memory in bytes that evicting the entry frees."""
         ...
 
 
@@ -96,24 +97,24 @@ K = TypeVar("K", bound=CachedLaunch)
 
 
 class _Miss:
-    """What the table has for a call that is new."""
+    """The value for a key that is not in the table."""
 
     def call(self, inputs: Any, numbers: Any, out: Any) -> None:
-        """Nothing is done."""
+        """Does nothing."""
 
 
 NEW = _Miss()
 
 
 class LaunchTable(dict[Hashable, Any]):
-    """Launches, and what stands for them, by key: the newer ones, at a dict's speed. `table[key]`
-    is the launch of a call, and for a new call NEW, whose `call` does nothing.
+    """Cache of launches by key, in two generations. `table[key]` looks up the newer generation at
+    a dict's speed; for a missing key it returns NEW, whose `call` does nothing.
 
-    When these hold half of `most` bytes they become the older ones, and what was older goes.
-    `find` sees the older ones, too, and makes what it finds a newer one: so what is used stays.
-    What goes may be in flight, so the device is waited for before, by `synchronize`. An entry with
-    `dead` is of no use any more when that is true: whoever finds out calls `lost`, and what is dead
-    goes when something is kept next.
+    When the newer generation holds `most` / 2 bytes, it becomes the older generation, and the
+    previous older generation is evicted. `find` also looks in the older generation and moves a hit
+    to the newer, so entries in use survive. Evicted launches may be in flight, so eviction calls
+    `synchronize`. An entry whose attribute `dead` is true is useless: whoever finds out calls
+    `lost`, and the next `keep` removes all dead entries.
     """
 
     def __init__(self, synchronize: Callable[[], object], most: int = MOST_BYTES) -> None:
@@ -123,14 +124,14 @@ class LaunchTable(dict[Hashable, Any]):
         self._lost = False
         self._older: dict[Hashable, Any] = {}
         self._synchronize = synchronize
-        # Signals' handlers come here, too, in whatever their thread was doing.
+        # Reentrant: a signal handler may enter while its thread holds it.
         self._turning = threading.RLock()
 
     def __missing__(self, key: Hashable) -> Any:
         return NEW
 
     def find(self, key: Hashable) -> Any:
-        """What was kept under `key`, or None."""
+        """Returns the entry of `key` in either generation, or None."""
         entry = self.get(key)
         if entry is None:
             entry = self._older.pop(key, None)
@@ -139,7 +140,8 @@ class LaunchTable(dict[Hashable, Any]):
         return entry
 
     def keep(self, key: Hashable, entry: K) -> K:
-        """Keep `entry`, or what another thread has kept under this key meanwhile; the one kept."""
+        """Stores `entry`, unless another thread stored an entry for `key` first; returns the stored
+        entry."""
         if self._lost:
             self._bury()
         one: K = self.setdefault(key, entry)
@@ -150,7 +152,8 @@ class LaunchTable(dict[Hashable, Any]):
         return one
 
     def lost(self, *_: object) -> None:
-        """An entry is dead. Finalizers come here, amid whatever their thread was doing."""
+        """Notes that an entry is dead. Finalizers call this at any point of their thread's work, so
+        it only sets a flag."""
         self._lost = True
 
     def _bury(self) -> None:
@@ -177,14 +180,14 @@ class LaunchTable(dict[Hashable, Any]):
             self._synchronize()
 
     def clear(self) -> None:
-        """Let go of all; the caller has waited for what is in flight."""
+        """Drops all entries. The caller has waited for the launches in flight."""
         super().clear()
         self._older.clear()
         self.held = 0
 
 
 class HostTable(Storage):
-    """Memory of the default stream that the host has filled, without the queue."""
+    """Memory of the default stream that the host fills directly, not through the queue."""
 
     __slots__ = ()
 
@@ -195,10 +198,11 @@ class HostTable(Storage):
 
 
 class Tables:
-    """Makes tables in memory that no command in flight uses, so that nothing has to wait.
+    """Allocates host-filled tables in memory that no command in flight uses, so nothing waits.
 
-    Memory that comes back is such when the default stream has done what it then had been given;
-    whoever lets go of launches of other streams waits for these before.
+    A table's block is free again once the default stream has finished the commands that were
+    enqueued when the table was dropped. Code that drops launches of other streams waits for
+    those streams first.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -207,7 +211,7 @@ class Tables:
         self._free = FreeLists()
 
     def holding(self, array: np.ndarray) -> HostTable:
-        """A table of an array's numbers."""
+        """Returns a table with the array's contents."""
         pool, stream, size = (self.backend.pool, self.backend.default_stream, size_class(array.nbytes))
         pool.check_open()
         self._collect(stream.finished)
@@ -221,12 +225,12 @@ class Tables:
         return HostTable(self.backend, stream, block, array.nbytes)
 
     def unused(self) -> list[Block]:
-        """The blocks that no table holds."""
+        """Returns the blocks that no table holds."""
         free = [block for blocks in list(self._free.values()) for block in list(blocks)]
         return [*free, *(block for _, block in list(self.retired))]
 
     def release(self) -> None:
-        """Give the memory back that is not in use; the device has been waited for."""
+        """Frees the memory of unused tables. The caller has waited for the device."""
         self._collect(self.backend.default_stream.finished)
         self.backend.pool.drop_free(self._free)
 

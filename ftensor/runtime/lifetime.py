@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import atexit
 
-# logging holds its lock from the start of a fork on. Hooks that are registered later run earlier, so
-# they can wait for threads that want to log. pyopencl would import it, perhaps during a fork.
+# logging holds its lock from the start of a fork. Hooks that are registered later run earlier,
+# so they can wait for threads that log. Otherwise pyopencl would import it, maybe during a fork.
 import logging  # noqa: F401
 import os
 import signal
@@ -30,11 +30,11 @@ _SIGNALS = frozenset(signal.valid_signals())  # asked for once: that takes longe
 
 @contextmanager
 def signals_deferred() -> Iterator[None]:
-    """Inside the block no handler of a signal runs; those that were asked for run behind it.
+    """Inside the block no signal handler runs; deferred signals are raised after the block.
 
-    pyopencl's compiled part ends the process where an exception comes out of Python code that it
-    calls while it is imported, and cannot be imported again: Ctrl-C would be such an exception.
-    Python runs handlers in the main thread alone, so in others nothing is to be done.
+    pyopencl's compiled part ends the process if Python code that it calls during its import raises
+    an exception, and it cannot be imported again. Ctrl-C would be such an exception. Python runs
+    handlers only in the main thread, so in other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -56,7 +56,7 @@ def signals_deferred() -> Iterator[None]:
 
 EXIT_PATIENCE = 10.0  # seconds in which other threads come back from a runtime
 FORK_PATIENCE = 60.0  # seconds in which other threads finish what a child could not
-# The files of ftensor's code, and of the functions that it writes.
+# File names of ftensor's modules and of its generated functions.
 _OURS = (os.path.join(Path(__file__).parents[1], ""), "<launch ", "<ftensor ")
 
 _opened: list[Backend] = []
@@ -64,14 +64,14 @@ _exiting = False
 
 
 def register_backend(backend: Backend) -> None:
-    """A device was opened."""
+    """Registers an opened device."""
     _opened.append(backend)
     if _exiting:
         backend.close()
 
 
 def open_backends() -> tuple[Backend, ...]:
-    """The devices opened so far."""
+    """Returns the devices opened so far."""
     return tuple(_opened)
 
 
@@ -92,7 +92,6 @@ def _finish_all() -> None:
 
 
 def _threads_inside() -> bool:
-    """Whether another thread is within a call of ours, and not stopped by `close`."""
     for thread, frame in sys._current_frames().items():
         stack = [] if thread == threading.get_ident() else [f.f_code for f, _ in walk_stack(frame)]
         if wait_unless_exiting.__code__ not in stack:
@@ -102,12 +101,12 @@ def _threads_inside() -> bool:
 
 
 class Gate:
-    """What no fork may see half done: a search for devices, an opening, the making of a kernel.
+    """Keeps forks out of a device search, a device's opening, and the making of a kernel.
 
-    Modules are imported there, and a child in which another thread's import never ends waits for
-    it for ever, as for locks in foreign code. So a fork waits for the threads that are inside,
-    and others wait at the gate for its end. Whoever is inside may enter again and may fork: a
-    signal's handler does.
+    These import modules. In a child, an import that another thread had begun never ends, and
+    neither does a wait for a lock in foreign code. So a fork waits for the threads inside, and
+    other threads wait at the gate until the fork ends. A thread inside may enter again and may
+    fork, as a signal handler does.
     """
 
     def __init__(self) -> None:
@@ -121,7 +120,7 @@ class Gate:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """Around what is done as a whole."""
+        """Encloses work that no fork may interrupt."""
         me, changed = threading.get_ident(), self._changed
         with changed:
             while self._others(self._forking) and not self._inside[me]:
@@ -136,14 +135,14 @@ class Gate:
                 changed.notify_all()
 
     def close(self) -> None:
-        """A fork begins."""
+        """Called before a fork."""
         with self._changed:
             self._forking[threading.get_ident()] += 1
-            # Not for ever: what is inside may itself need something that this thread holds.
+            # With a limit: a thread inside may itself wait for something that this thread holds.
             self._changed.wait_for(lambda: not self._others(self._inside), FORK_PATIENCE)
 
     def open(self) -> None:
-        """The fork is over, in the parent."""
+        """Called in the parent after a fork."""
         with self._changed:
             self._forking[threading.get_ident()] -= 1
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""The memory pool of a device: size classes, free lists per stream, statistics, the limit."""
+"""A device's memory pool: size classes, free lists per stream, statistics, the limit."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 VECTOR = 64  # bytes: the width of a kernel's memory port, and the tail padding of every block
-# Bytes at most by which a free block may be larger than a request that no block of its own class
-# serves; also less than twice as large. Else sizes that change from call to call, as lengths of
-# texts do, would leave blocks of every class behind.
+# The most bytes by which a reused free block may exceed a request; it must also be less than
+# twice as large. Without this reuse, sizes that change from call to call, like text lengths,
+# would leave free blocks in every class.
 SPARE = 1 << 24
 
 
 def size_class(nbytes: int) -> int:
-    """The usable bytes of the block that serves a request: at most an eighth more, above 512.
+    """Returns the usable bytes of the block for a request: at most an eighth more, above 512.
 
-    Multiples of 64, and eight steps per power of two, so that few classes exist and powers of
-    two are met exactly.
+    Sizes are multiples of 64 with eight steps per power of two, so there are few classes, and
+    powers of two are classes themselves.
     """
     if nbytes <= 512:
         return (nbytes + 63) & -64 or 64
@@ -38,7 +38,7 @@ def size_class(nbytes: int) -> int:
 
 
 class Block:
-    """Memory as the device gave it; `size` usable bytes, with one spare vector behind them."""
+    """Device memory as allocated: `size` usable bytes followed by one vector of padding."""
 
     __slots__ = ("handle", "memory", "pool", "ptr", "size")
 
@@ -51,16 +51,16 @@ class Block:
 
 
 class FreeLists(dict[int, list[Block]]):
-    """The free blocks of one stream by size class; a class is made when first asked for."""
+    """The free blocks of one stream by size class; reading a class adds its empty list."""
 
     def __missing__(self, size: int) -> list[Block]:
         return self.setdefault(size, [])
 
 
 def larger(size: int, stream: DeviceStream) -> Block | None:
-    """A free block that is somewhat larger, if there is one: the smallest of these."""
+    """Returns the smallest free block that is somewhat larger than `size`, or None."""
     most, free = min(2 * size, size + SPARE), stream.free
-    # The class behind one is an eighth of a power of two away (`size_class`).
+    # The next size class is an eighth of a power of two away (`size_class`).
     while size >= 512 and (size := size + (1 << (size.bit_length() - 4))) < most:
         blocks = free.get(size)
         if blocks:
@@ -74,10 +74,10 @@ POISON = 0xFF  # the byte: NaN in every floating point dtype but float8_e5m2fnuz
 
 
 class MemoryPool:
-    """Hands out storages and keeps what comes back for the next request of that size and stream.
+    """Allocates storages, and reuses freed blocks for requests of the same size and stream.
 
-    A block freed while its stream still works is reused on that stream at once: the queue runs
-    in order, so the next user's commands come after the last user's.
+    A block that is freed while its stream still works is reused on that stream at once: the queue
+    is in-order, so the next user's commands run after the last user's.
     """
 
     def __init__(
@@ -87,24 +87,23 @@ class MemoryPool:
         self.make = make
         self.limit = _limit_from_environment() or total
         self.lock = threading.RLock()
-        # Every block, so that one which nobody holds is not freed while the device uses it: Ctrl-C
-        # may strike between the lines that hand a block from one holder to the next.
+        # Every block, so that a block without a holder is not freed while the device uses it:
+        # Ctrl-C may strike between the lines that pass a block from one holder to the next.
         self.blocks: set[Block] = set()
-        # Memory that the device may still be using, adopted or on its way back to the system:
-        # (marker, block, owner).
+        # Memory that commands may still use, adopted or about to be freed: (marker, block, owner).
         self.deferred: deque[tuple[Any, Block, object]] = deque()
         self.allocated = self.reserved = self.adopted = 0
         self.peak_allocated = self.peak_reserved = 0
         self.requests = self.device_allocations = self.retries = self.failures = 0
-        # Asked when nothing is left, without the lock: whether somebody let go of a tensor.
+        # Called without the lock when memory runs out; returns True if a tensor was dropped.
         self.make_room: Callable[[], bool] = lambda: False
 
     def set_limit(self, total: int) -> None:
-        """The device turned out to have `total` bytes; the environment's limit goes before."""
+        """Sets the limit to the device's `total` bytes, unless the environment sets a limit."""
         self.limit = _limit_from_environment() or total
 
     def take(self, nbytes: int, stream: DeviceStream) -> Storage:
-        """A storage of `nbytes`; its bytes are whatever was there before."""
+        """Returns a storage of `nbytes` bytes with undefined contents."""
         if nbytes <= 512:
             size = (nbytes + 63) & -64 or 64
         else:
@@ -112,8 +111,9 @@ class MemoryPool:
         self.requests += 1
         blocks = stream.free[size]
         try:
-            # Without a lock: popping is atomic, and two threads never get the same block. Lengths
-            # that grow find none, and an exception takes longer than to look.
+            # No lock: popping is atomic, and two threads never get the same block. The check comes
+            # before the pop since growing sizes always miss, and an exception costs more than the
+            # check.
             block = blocks.pop() if blocks else None
         except IndexError:  # another thread took the last one
             block = None
@@ -156,7 +156,7 @@ class MemoryPool:
         return block
 
     def _replace(self, size: int, stream: DeviceStream) -> None:
-        """Give one smaller free block back to the system, whose requests a new one will serve."""
+        """Frees one smaller free block, since the new block can serve the same requests."""
         least = max(size - SPARE, size // 2, REPLACED)
         other = size_class(least + 1)
         while other < size:
@@ -173,17 +173,17 @@ class MemoryPool:
             other = size_class(other + 1)
 
     def fresh(self, size: int) -> Block:
-        """A block of a size class that nobody has used."""
+        """Returns a block of a size class from newly allocated memory."""
         return self._new_block(size, size)
 
     def check_open(self) -> None:
-        """Nothing, while memory may be handed out."""
+        """Does nothing while allocation is allowed."""
 
     def ask(self, nbytes: int) -> None:
-        """OutOfMemoryError for what cannot be had even if all else is freed.
+        """Raises OutOfMemoryError if `nbytes` could not be allocated even with all else freed.
 
-        It is asked before the work that leads to a result: kernels that are compiled, tables of the
-        host, which count as memory.
+        Callers check this before the work that leads to a result, such as compiling kernels or
+        filling host tables, which also count as memory.
         """
         if nbytes + VECTOR > self.limit:
             raise self._refusal(nbytes)
@@ -194,16 +194,17 @@ class MemoryPool:
         return errors.out_of_memory(of.name, nbytes, self.allocated, self.reserved, self.limit, of.max_allocation)
 
     def adopt(self, block: Block, stream: DeviceStream, owner: object, readonly: bool) -> Storage:
-        """A storage on memory that `owner` keeps alive; it never enters the free lists."""
+        """Returns a storage on memory that `owner` keeps alive; the block never enters a free
+        list."""
         self.reap()
         self.adopted += block.size
         return Storage(self.backend, stream, block, block.size, owner, readonly)
 
     def give_back(self, storage: Storage) -> None:
-        """The rarer ways to free: memory of others, and memory that other streams used too."""
+        """Frees a storage in the rare cases: adopted memory, and memory that other streams used."""
         block, stream = storage.block, storage.stream
         for user in storage.users or ():
-            # What the home stream does next with the block comes after the other stream's work.
+            # Make later commands of the home stream on this block wait for the other stream's work.
             if user is not stream:
                 stream.wait_enqueued(user)
         if storage.owner is None:
@@ -216,8 +217,8 @@ class MemoryPool:
         self.deferred.append((stream.enqueued(), block, storage.owner))
 
     def reap(self) -> None:
-        """Let go of adopted memory that the device has finished with."""
-        # Popping and appending only, since freeing an owner may run code that frees more.
+        """Drops adopted and freed memory that the device has finished with."""
+        # Only pops and appends, since freeing an owner may run code that frees more.
         for _ in range(len(self.deferred)):
             try:
                 waiting = self.deferred.popleft()
@@ -227,7 +228,7 @@ class MemoryPool:
                 self.deferred.append(waiting)
 
     def release_cached(self) -> None:
-        """Give the free blocks back to the system, after waiting for the work that uses them."""
+        """Waits for the device, then frees all cached blocks."""
         with self.lock:
             self.backend.synchronize()
             for stream in self.backend.all_streams():
@@ -235,7 +236,7 @@ class MemoryPool:
             self.backend.tables.release()
 
     def drop_free(self, free: FreeLists) -> None:
-        """Give a stream's free blocks back to the system; no work may use them any more."""
+        """Frees a stream's cached blocks. No command may use them any more."""
         for size, blocks in list(free.items()):
             while blocks:
                 try:
@@ -245,16 +246,16 @@ class MemoryPool:
                 self.reserved -= size + VECTOR
 
     def close(self) -> None:
-        """The interpreter exits."""
+        """Called at the interpreter's exit."""
         self.__class__ = ClosedPool
 
     def reset_peaks(self) -> None:
-        """Start the high-water marks again from what is in use now."""
+        """Resets the peak counters to the current values."""
         self.peak_allocated = self.allocated
         self.peak_reserved = self.reserved
 
     def stats(self) -> dict[str, int]:
-        """The counters, in bytes and in calls."""
+        """Returns the counters, in bytes and in calls."""
         return {
             "allocated_bytes": self.allocated,
             "peak_allocated_bytes": self.peak_allocated,
@@ -269,7 +270,7 @@ class MemoryPool:
         }
 
     def snapshot(self) -> list[dict[str, Any]]:
-        """Every block, as torch lists segments of memory."""
+        """Returns one entry per block in torch's memory segment format."""
         free = {
             id(block)
             for stream in self.backend.all_streams()
@@ -296,16 +297,16 @@ class MemoryPool:
 
 
 def wait_unless_exiting() -> None:
-    """At the end of the process: lets the thread that ends it through, others never."""
+    """Called after the exit began: returns in the main thread, blocks all other threads for
+    ever."""
     if threading.current_thread() is not threading.main_thread():
         threading.Event().wait()
 
 
 class ClosedPool(MemoryPool):
-    """What a pool becomes when the interpreter exits."""
+    """A pool after the interpreter's exit began."""
 
     def take(self, nbytes: int, stream: DeviceStream) -> Storage:
-        """A storage, for the exiting thread alone."""
         self.check_open()
         return super().take(nbytes, stream)
 

@@ -1,4 +1,4 @@
-"""From a key to a launchable kernel: compiled, loaded from the disk cache, or found in an image."""
+"""Gets the kernel of a key: compiles it, or loads it from the disk cache or an image."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATIENCE = 2.0  # seconds of compiling before a word is said
 
 
 class Notice:
-    """Says once in a process that kernels are compiled, when that has taken long."""
+    """Prints once per process that kernels are being compiled, if that takes long."""
 
     def __init__(self, timer: Callable[..., Any] = Timer, clock: Callable[[], float] = monotonic) -> None:
         self.timer, self.clock = timer, clock
@@ -32,7 +32,7 @@ class Notice:
 
     @contextmanager
     def compiling(self, device: str) -> Iterator[None]:
-        """Around a compilation, whose time is added to that of those before."""
+        """Encloses a compilation and adds its time to the total."""
         began, timer = self.clock(), None
         if not self.said and sys.stderr is not None and sys.stderr.isatty():
             timer = self.timer(max(0.0, PATIENCE - self.spent), self._say, (device,))
@@ -55,18 +55,19 @@ class Notice:
 notice = Notice()
 
 
-# Intel's CPU runtime takes 0.064 s of CPU for a simple kernel alone and 0.021 s in ten; what a
-# process loads for one of them holds all.
+# Intel's CPU runtime needs 0.064 s of CPU for a simple kernel alone and 0.021 s each in a
+# batch of ten. Loading one kernel of a batch loads all of it.
 MOST_TOGETHER = 10
-# What the cache holds for a kernel that was compiled together with others: where they are.
+# The cache entry of a kernel that was compiled in a batch: this prefix and the batch's name.
 JOINT = b"ftensor: compiled together, in "
-# Where a text's own part begins: its holes and its skeleton, all of them macros and a kernel.
+# Start of a source's own part, its macros and the kernel.
 OWN = "\n#define FT_NAME "
 DEFINED = re.compile(r"^#define (\w+)", re.M)
 
 
 def batches(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
-    """Programs that may be one: alike up to their own part, with dialect and helpers."""
+    """Groups programs that can be compiled as one: those with the same dialect and helpers, up to
+    their own part."""
     by_head: dict[str, list[list[KernelSource]]] = {}
     for program in programs:
         head, _, own = program.source.partition(OWN)
@@ -80,7 +81,8 @@ def batches(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
 
 
 def batch_source(programs: list[KernelSource]) -> str:
-    """The text of a group: what they share, then each one's own part, whose words it takes back."""
+    """Returns the source of a group: the shared part, then each program's own part, whose macros
+    are undefined after it."""
     if len(programs) == 1:
         return programs[0].source
     parts = [programs[0].source.partition(OWN)[0]]
@@ -90,12 +92,12 @@ def batch_source(programs: list[KernelSource]) -> str:
     return "\n".join(parts)
 
 
-# While something stands for an image (ftensor/toolchain/trace.py): whether that holds a key.
+# Replaces the lookup in images (ftensor/toolchain/trace.py): True if the image holds a key.
 offered: Callable[[Key], bool] | None = None
 
 
 def kernel(backend: Backend, key: Key) -> CompiledKernel:
-    """The kernel `key` on this backend; KernelNotBuilt where its images lack it."""
+    """Returns the kernel of `key`. Raises KernelNotBuilt if the backend's images lack it."""
     kernel: CompiledKernel | None = backend.kernels.get(key) or backend.own.get(key)
     if kernel is None:
         skeleton = skeleton_of(key)
@@ -111,9 +113,9 @@ def kernel(backend: Backend, key: Key) -> CompiledKernel:
 
 
 def build_kernel(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], str]) -> CompiledKernel:
-    """A kernel that the backend does not have yet, kept under `key`.
+    """Makes a kernel that the backend lacks, and stores it under `key`.
 
-    `types` are its parameters as `Backend.build` wants to know them, `text()` is its program.
+    `types` lists the kernel arguments as in `Backend.build`; `text()` returns the source.
     """
     with lifetime.gate.inside(), backend.making.one(key):
         kernel: CompiledKernel | None = backend.kernels.get(key)
@@ -138,15 +140,16 @@ def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], s
 
 
 def built(backend: Backend, key: Key) -> bool:
-    """Whether a launch may ask for `key`: always, unless kernels come from images that lack it."""
+    """Returns True if a launch may use `key`: always, unless kernels come from images that lack
+    it."""
     if offered is not None:
         return offered(key)
     return backend.images is None or backend.images.has(key.entry)
 
 
 def in_image(backend: Backend, key: Key) -> bool:
-    """Whether `key` was built ahead: for kernels that serve an image alone. No to those that are
-    compiled when they are needed, or built on request."""
+    """Returns True if an image holds `key`, for kernels that only images contain. Returns False for
+    kernels that are compiled on first use or built on request."""
     if offered is not None:
         return offered(key)
     return backend.images is not None and backend.images.holds(key.entry)

@@ -1,8 +1,9 @@
-"""Libraries of Intel's runtimes by paths that these can read.
+"""Paths of Intel's runtime libraries without blanks, which these libraries require.
 
-They look for their compiler and their built-in functions in the folder that /proc/self/maps names
-for the library, and read that name up to its first blank: in an environment below "My Projects"
-they find nothing, and say DEVICE_NOT_AVAILABLE. The loader's path has ":" and ";" between folders.
+The libraries look for their compiler and built-in functions in their own folder. They take
+that folder from /proc/self/maps and read its name up to the first blank. In an environment
+below "My Projects" they find nothing and return DEVICE_NOT_AVAILABLE. The loader's path
+separates folders by ":" and ";".
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ _UNREADABLE = re.compile(r"[\s:;]")
 
 
 def path_without_blanks(library: Path) -> Path:
-    """The library, or the same one in a folder of ours whose name has no blank: a hard link (a copy
-    where the file system has none), beside links to all that lies beside it. OSError where no such
-    folder can be made."""
+    """Returns the library, or a link to it in a folder of ours whose name has no blank.
+
+    The folder has a hard link to the library (a copy where the file system has no hard links) and
+    symbolic links to its neighbours. Raises OSError if no such folder can be created.
+    """
     origin = library.resolve()
     if not _UNREADABLE.search(str(origin)):
         return library
@@ -40,7 +43,7 @@ def path_without_blanks(library: Path) -> Path:
 
 
 def _parents() -> Iterator[Path]:
-    """Where such folders may be: in the cache, else among what is temporary."""
+    """Yields the parents for such a folder: the cache's folder, then temporary folders."""
     mine = f"ftensor-{os.getuid()}"
     for place in (cache.directory(), Path(tempfile.gettempdir()) / mine, Path("/tmp") / mine):
         if not _UNREADABLE.search(str(place.resolve())):
@@ -48,7 +51,7 @@ def _parents() -> Iterator[Path]:
 
 
 def _linked(origin: Path, folder: Path) -> Path:
-    """The folder, which appears whole or not at all."""
+    """Creates the folder atomically, and returns the library in it."""
     library = folder / origin.name
     if not library.is_file():
         scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))

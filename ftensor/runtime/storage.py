@@ -1,4 +1,4 @@
-"""Storage: one device buffer, its owner, its host address where the device shares memory."""
+"""Storage: a device buffer with its owner, and its host address if the host shares it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def free_memory() -> int:
-    """Bytes that programs may still use, those that files are kept in meanwhile among them."""
+    """Returns the bytes of host memory available to programs, including the page cache."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -41,13 +41,13 @@ if hasattr(os, "register_at_fork"):
 
 
 class Storage:
-    """A block of device memory; it goes back to the pool of its stream when nobody holds it.
+    """A block of device memory, returned to its stream's pool when the storage is dropped.
 
-    `handle` is what a kernel takes (a `cl.Buffer`, or an address in C simulation). `ptr` is the
-    host address of the first byte where the device shares host memory, else None. `nbytes` is
-    the size asked for; the block behind it is larger. `owner` keeps imported memory alive.
-    `stream` is the stream it was allocated on, `users` the other streams that used it since.
-    `device` is a label that the caller sets.
+    `handle` is the kernel argument (a `cl.Buffer`, or an address in C simulation). `ptr` is the
+    host address of the first byte if the device shares host memory, else None. `nbytes` is the
+    requested size; the block is larger. `owner` keeps imported memory alive. `stream` is the stream
+    of the allocation, `users` the other streams that used the storage since. The caller sets the
+    label `device`.
     """
 
     __slots__ = (
@@ -87,18 +87,19 @@ class Storage:
         self.readonly = readonly
         self.users: WeakSet[DeviceStream] | None = None
         self.device: Any = None
-        # (dtype, least, greatest) of whatever elements are read, where the host knows them.
+        # (dtype, lower bound, upper bound) of any elements read, if the host knows them.
         self.bounds: tuple[Any, int, int] | None = None
-        # What was made of the bytes and kept for the next call (execute/packed_weights.py).
+        # A value derived from the bytes, cached for the next call (execute/packed_weights.py).
         self.derived: Any = None
-        # Whether somebody has the address for good, who may write there unseen.
+        # True if other code has the address for good and may write unseen.
         self.exposed = False
-        # Who else sees the memory while it is written: a launch that uses it is waited for then.
+        # Ids of host objects that see this memory; if any exist, launches that use it are waited
+        # for.
         self.visible = _NOBODY
 
     def __del__(self) -> None:
-        # The common case must stay this short: every temporary tensor passes here. Appending to
-        # a list is atomic, so no lock, which a collection during the pool's own work could need.
+        # Keep the common case short: every temporary tensor is freed here. Appending to a list is
+        # atomic, so this takes no lock; a collection during the pool's own work could need it.
         try:
             block = self.block
         except AttributeError:  # Ctrl-C struck before __init__ had begun
@@ -110,32 +111,32 @@ class Storage:
             block.pool.give_back(self)
 
     def changed(self) -> None:
-        """Somebody writes here, or may write: forget what is known of the bytes, and what was made
-        of them."""
+        """Forgets the known bounds and derived values, since the bytes may be written."""
         self.bounds = self.derived = None
 
     def expose(self) -> None:
-        """Somebody gets the address, who may write there unseen from now on."""
+        """Marks the storage as exposed: other code has the address and may write unseen."""
         self.exposed = True
         self.changed()
 
     def show(self, alias: int) -> None:
-        """Note that the host sees this memory by way of the object of this id, until `hide`."""
+        """Records that the host object with id `alias` sees this memory, until `hide`."""
         with _showing:
             self.visible = self.visible or []
             self.visible.append(alias)
 
     def hide(self, alias: int) -> None:
-        """The host has let go of it. Without a lock: collections come here."""
+        """Removes `alias` from `visible`. Takes no lock, since garbage collections call this."""
         self.visible.remove(alias)
 
     @property
     def skew(self) -> int:
-        """Bytes between a boundary of 64 and the first byte; 0 unless the memory is imported."""
+        """Bytes from the last 64-byte boundary to the first byte; 0 unless the memory is
+        imported."""
         return 0 if self.owner is None or self.ptr is None else self.ptr % 64
 
     def synchronize(self) -> None:
-        """Wait until no command that was enqueued so far can still touch these bytes."""
+        """Waits for all enqueued commands that may use these bytes."""
         self.stream.synchronize()
         for stream in self.users or ():
             stream.synchronize()

@@ -1,4 +1,4 @@
-"""Families of devices, a row each, and thresholds that `ftensor tune` measured."""
+"""Families of devices, one row each, and thresholds measured by `ftensor tune`."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 from .. import errors
 from . import cache
 
-# What the extra `cpu` holds: a command that is right in a checkout and for a wheel alike.
+# The packages of the extra `cpu`, as a command that works for a checkout and for a wheel.
 CPU_RUNTIME = "pip install intel-opencl-rt intel-cmplr-lib-rt"
-# The fields of a family that `ftensor tune` measures, in the order in which it does.
+# The fields of a family that `ftensor tune` measures, in the order of measurement.
 TUNED = ("unit_elements", "inline_elements", "near_elements", "direct_terms")
 
 
 @dataclass(frozen=True)
 class Target:
-    """What all devices of one family have in common.
+    """The common properties of one family of devices.
 
     A device belongs to the first row whose `kind` fits the device's OpenCL type and whose
-    `platform_match` is found in "platform name | platform version" (ignoring case): the version is
-    part of it because two builds of one platform can be installed side by side.
+    `platform_match` is found in "platform name | platform version" (ignoring case). The version is
+    included because two builds of one platform can be installed side by side.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Target:
     registers: int = 32  # so many vectors of that width are at hand while others are computed
     unaligned: bool = True  # a vector access is right at any element, not only on its own width
     build_options: tuple[str, ...] = ()
-    # Where one way begins to be quicker than another: what `ftensor tune` measures.
+    # Thresholds at which one method becomes faster than another, measured by `ftensor tune`.
     unit_elements: int = 1 << 14  # that are worth a second compute unit (about 2 us of work)
     inline_elements: int = 1 << 16  # that the calling thread computes where one unit is to
     direct_terms: int = 96**3  # of a product that is computed where it lies, not from panels
@@ -47,44 +47,46 @@ class Target:
 
     @property
     def is_board(self) -> bool:
-        """True if kernels have a board's form, on boards, csim and emulators: vector accesses are
-        aligned, and the choice of kernels is that of images."""
+        """True if kernels have a board's form (on boards, csim and emulators): vector accesses are
+        aligned, and the kernels are those that an image may hold."""
         return not self.unaligned
 
     @property
     def specializes(self) -> bool:
-        """Whether a kernel that serves one case alone costs nothing, as it is compiled when it is
-        needed. Boards' are built ahead; they and what stands for one keep vectors aligned."""
+        """True if specialized kernels are free, since they are compiled on first use. False for
+        boards, whose kernels are built ahead, and for their emulators; both keep vectors
+        aligned."""
         return not self.is_board and not self.emulates
 
     @property
     def revisits_rows(self) -> bool:
-        """Whether one launch may go over its rows several times: a unit has rows of its own, which
-        stay near it, and there are special kernels for that."""
+        """True if one launch may pass over its rows several times: each compute unit has its own
+        rows, which stay in its cache, and special kernels for this exist."""
         return self.specializes and self.grid == "slab"
 
     @property
     def processor(self) -> bool:
-        """Whether kernels for processors serve: elements may be visited in any order, caches keep
-        what is read again, and loops turn as often as the data want."""
+        """True if kernels for CPUs apply: elements may be visited in any order, caches hold data
+        that is read again, and loops may have any trip count."""
         return self.specializes and self.kind == "cpu"
 
     @property
     def short_row(self) -> int:
-        """As `Sharing` has it. What goes over rows several times, as softmax, takes half as long
-        along rows of two vectors on a CPU, a sum alone as long."""
+        """As in `Sharing`. Ops with several passes over rows, like softmax, take half as long with
+        rows of two vectors on a CPU; a sum alone takes as long."""
         return 2 if self.processor else 4
 
     @property
     def row_vectors(self) -> tuple[int, int]:
-        """Vectors of a row that are folded in one go, and how many side by side. Boards' loops are
-        filled anew for each go, and as many sums as an addition has cycles wait for none."""
+        """Vectors of a row folded in one pass, and the number of parallel sums. A board refills its
+        loop pipeline for each pass, and one sum per cycle of an addition's latency avoids
+        stalls."""
         return (1024, 8) if self.is_board else (64, 4)
 
     @property
     def spares_double(self) -> bool:
-        """Whether sums may be taken in float64 for the range alone: on CPUs and GPUs, not on
-        boards and what stands for one, whose images have a kernel for each dtype."""
+        """True if sums may use float64 for range alone: on CPUs and GPUs. False for boards and
+        their emulators, whose images have a kernel for each dtype."""
         return self.kind in ("cpu", "gpu") and not self.emulates
 
     @property

@@ -1,4 +1,4 @@
-"""Launches that wait for kernels on request, so that kernels are built many at a time."""
+"""Deferred launches: they wait for kernels built on request, so that builds come in batches."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..stream import DeviceStream
     from .backend import XrtBackend
 
-# What is put off is enqueued at the latest when it is so much: commands, bytes of arrays that were
-# copied for them, kernels. Memory that these commands use is not free for others meanwhile.
+# Limits at which deferred commands are enqueued: commands, bytes of arrays that were copied for
+# them, kernels. Memory that these commands use is unavailable to others meanwhile.
 MOST_COMMANDS = 1024
 MOST_BYTES = 1 << 26
 MOST_KERNELS = 64
@@ -31,15 +31,15 @@ MOST_KERNELS = 64
 
 @dataclass(frozen=True)
 class DeferredOperand:
-    """Where a tensor lay when its launch was put off: the tensor may get other memory since."""
+    """A tensor's storage and offset when its launch was deferred; the tensor may change since."""
 
     _storage: Storage
     _offset: int
 
 
 class DeferredCommand(NamedTuple):
-    """A launch or an upload that was put off; `made_by` is the program's line that launched, and
-    `lacking` whether its kernel was not there."""
+    """A deferred launch or upload. `made_by` is the user's line of the launch, and `lacking` is
+    True if its kernel was missing."""
 
     run: Callable[[], None]
     stream: DeviceStream
@@ -49,22 +49,22 @@ class DeferredCommand(NamedTuple):
 
 @dataclass(frozen=True)
 class FailedCommand:
-    """A command that could not be enqueued, as a doubt of its stream."""
+    """A command that could not be enqueued, recorded among its stream's `doubts`."""
 
     error: Exception
 
     def resolve(self) -> Exception:
-        """The error."""
+        """Returns the error."""
         return self.error
 
 
 class DeferredLaunches:
-    """Stands at a board's door (`Backend.executor`) where kernels are built on request.
+    """The executor (`Backend.executor`) of a board whose kernels are built on request.
 
-    A launch of a kernel that is only wanted is put off, and with it whatever comes after it and
-    could meet it: every launch, and uploads into memory that these use. `settle` has all kernels
-    built in one go, and does what was put off in its order. Whoever waits for a stream, or reads,
-    calls it first.
+    A launch of a requested kernel is deferred, and so are all later commands that could depend on
+    it: every launch, and uploads into memory that deferred commands use. `settle` builds all
+    requested kernels in one batch and enqueues the deferred commands in order. Code that waits for
+    a stream or reads memory calls `settle` first.
     """
 
     def __init__(self, backend: XrtBackend) -> None:
@@ -72,14 +72,14 @@ class DeferredLaunches:
         self._commands: deque[DeferredCommand] = deque()
         self._used: set[int] = set()  # the storages of the commands, by their ids
         self._bytes = 0
-        # From the first command until all are enqueued; read without the lock.
+        # True from the first command until all are enqueued; read without the lock.
         self._active = False
         self._busy = False  # loading or enqueueing
         self._abandoned = False  # who waited for kernels was interrupted
         self._closed = backend.closed  # the interpreter exits: nothing is put off any more
 
     def launch(self, launch: Any, stream: DeviceStream, tensors: Sequence[Any], numbers: Sequence[Any]) -> None:
-        """Enqueue a launch, or put it off where its kernels are not there or others wait."""
+        """Enqueues a launch, or defers it if a kernel is missing or other launches are deferred."""
         if (self._active or self.images.wanted) and self._waits(launch, stream, tensors, numbers):
             return
         launch.enqueue(stream, numbers, *tensors)
@@ -98,7 +98,7 @@ class DeferredLaunches:
             return True
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Copy an array into a storage, behind what uses it and is put off."""
+        """Copies an array into a storage, after the deferred commands that use the storage."""
         if self._active:
             stream = self.backend.current_stream()
             _ = stream.queue
@@ -112,7 +112,7 @@ class DeferredLaunches:
         self.backend._upload(storage, byte_offset, array)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Copy a storage to an array, behind all that is put off."""
+        """Copies a storage to an array, after all deferred commands."""
         if self._active:
             with self.backend.lock:
                 if self._busy:  # in this thread: a finalizer reads amid its work
@@ -121,20 +121,19 @@ class DeferredLaunches:
         self.backend._download(storage, byte_offset, array)
 
     def called(self) -> None:
-        """Nothing: what is put off is a launch."""
+        """Does nothing: only launches are deferred."""
 
     def allocate(self, backend: XrtBackend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
-        """Fresh memory is used by nothing that is put off."""
         return backend.pool.take(nbytes, stream)
 
     def read(self, storage: Storage) -> None:
-        """A board's memory is read by `download`."""
+        """Does nothing: `download` reads a board's memory."""
 
     def reshaped(self, tensor: Any) -> None:
-        """Nothing: commands have kept where tensors lay."""
+        """Does nothing: deferred commands hold their operands' storages and offsets."""
 
     def start_read(self, tensor: Any, multiple: int) -> None:
-        """Nothing: commands have kept where tensors lay."""
+        """Does nothing: deferred commands hold their operands' storages and offsets."""
 
     def _add(self, command: DeferredCommand, storages: Sequence[Storage]) -> None:
         self._active = True
@@ -146,10 +145,10 @@ class DeferredLaunches:
             self.settle()
 
     def settle(self) -> None:
-        """Have built what kernels are wanted, and enqueue what was put off.
+        """Builds the requested kernels and enqueues the deferred commands.
 
-        Nothing is raised for a command that fails: the next wait for its stream does that. While
-        kernels are built, what interrupts this thread may come here, too, and does it all.
+        Raises nothing for a command that fails: the next wait for its stream raises the error. A
+        signal handler that interrupts the build may call this, too, and then does all the work.
         """
         if not self._active:
             return
@@ -174,7 +173,7 @@ class DeferredLaunches:
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:
-        """A handler of a signal that reads would find half of what is put off done."""
+        """Defers signals, since a handler that reads would find half of the commands enqueued."""
         with lifetime.signals_deferred():
             self._busy = True
             try:
@@ -184,7 +183,7 @@ class DeferredLaunches:
 
     def _enqueue(self, most: int) -> None:
         calls = self.images.calls
-        # Not those that came since the kernels were asked for, or come from finalizers now.
+        # Not the commands added since the kernels were requested, or added by finalizers now.
         for _ in range(min(most, len(self._commands))):
             command = self._commands.popleft()
             if calls is not None:
@@ -192,7 +191,7 @@ class DeferredLaunches:
             try:
                 command.run()
             except Exception as error:  # noqa: BLE001
-                # A doubt of the stream, told where a device's errors are.
+                # Recorded as a doubt of the stream, and raised like the device's own errors.
                 failure = _with_call_site(error.with_traceback(None), command)  # which would hold kernels, memory
                 command.stream.doubts.setdefault((FailedCommand, str(failure)), FailedCommand(failure))
             finally:
@@ -202,15 +201,15 @@ class DeferredLaunches:
             self.forget()
 
     def forget(self) -> None:
-        """Nothing is put off any more."""
+        """Drops all deferred commands."""
         self._commands.clear()
         self._used.clear()
         self._bytes, self._active = 0, False
 
     def close(self) -> None:
-        """The interpreter exits: what is put off is done, and what fails is told, as nobody waits.
+        """Called at the interpreter's exit: enqueues the deferred commands and prints their errors.
 
-        But a program that was ended by an exception waits for no kernels.
+        If an exception ended the program, drops the deferred commands and builds no kernels.
         """
         with self.backend.lock:
             if self._abandoned or getattr(sys, "last_value", None) is not None:
@@ -224,7 +223,7 @@ class DeferredLaunches:
 
 
 def _with_call_site(error: Exception, command: DeferredCommand) -> Exception:
-    """An error with the line that launched."""
+    """Adds the user's line of the launch to the error."""
     if command.made_by is None:
         return error
     if command.lacking and isinstance(error, errors.ImageError):
@@ -235,5 +234,6 @@ def _with_call_site(error: Exception, command: DeferredCommand) -> Exception:
 
 
 def _enqueued(launch: Any, stream: DeviceStream, numbers: Sequence[Any], operands: Sequence[DeferredOperand]) -> None:
-    """Enqueue a launch. Put off is the launch itself: it holds the memory of its geometry."""
+    """Enqueues a deferred launch. Takes the launch itself, which keeps its geometry buffer
+    alive."""
     launch.enqueue(stream, numbers, *operands)
