@@ -46,10 +46,12 @@ _NO_STAGE = ("complex32", "complex128")
 
 
 class DataflowBuilder:
-    """One graph on its way to a node of stages: which values there are, by where they lie and how.
+    """Builds one node of dataflow stages from a graph. `values` maps each access to the number of
+    the value that it holds.
 
-    GraphError, which names the op and its line, for what no stage does: ops that need all their
-    data first, operands that do not lie in rows, arguments that are written, random numbers.
+    Raises GraphError, which names the op and its line, for a node that no stage can run: an op that
+    needs all its data first, an operand that is not laid out in rows, a written argument, a random
+    number.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -57,8 +59,8 @@ class DataflowBuilder:
         self.points = [stage_body(graph, node) for node in graph.nodes]
         self.length, self.rows = self._sizes()
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
-        self.period = 1  # rows of a block, where operands lie so
-        self.values: dict[AffineAccess, int] = {}  # of what lies there, the number of who made it
+        self.period = 1  # rows of a block, for operands in blocks
+        self.values: dict[AffineAccess, int] = {}  # the number of the value at an access
         self.parts: dict[tuple[AffineAccess | int, str], int] = {}  # of complex values
         self.calls: list[ElementCall] = []
 
@@ -66,7 +68,7 @@ class DataflowBuilder:
         return _refusal(self.graph, node, why)
 
     def _sizes(self) -> tuple[int, int]:
-        """A row's length, and how many there are."""
+        """Returns (the length of a row, the number of rows)."""
         transforms = [p for p in self.points if isinstance(p.unit, RowTransform)]
         if transforms:
             length = transforms[0].loops[-1].size
@@ -82,7 +84,7 @@ class DataflowBuilder:
         return length, numel(largest.shape) // max(length, 1)
 
     def node(self) -> Node:
-        """The node: outputs, inputs, numbers and how many rows."""
+        """Returns the node. Its operands are the outputs, then the inputs."""
         if self.rows * self.length == 0:
             raise self._refuse(self.graph.nodes[0], "there are no elements")
         for point in self.points:
@@ -132,7 +134,7 @@ class DataflowBuilder:
         return Node(launch, regions, tuple(whole.numbers), last.origin, parts)
 
     def _take(self, point: LoopBody) -> None:
-        """Add a node's call."""
+        """Adds the call of a loop body."""
         parts = [complex_part(p, self.values) for p in point.ins]
         if any(parts):
             wholes = zip(point.ins, parts, strict=True)
@@ -178,18 +180,16 @@ class DataflowBuilder:
             takes.append(value if part is None else self._part(point, value, part.which))
         for p, value in zip(outs, self._add_call(point, takes, len(outs)), strict=True):
             for other in [q for q in self.values if q.memory == p.memory]:
-                del self.values[other]  # what lay there
+                del self.values[other]  # values that this write replaces
             self.values[p] = value
 
     def _add_call(self, point: LoopBody, takes: Sequence[AffineAccess | int], gives: int) -> Ints:
-        """Add a call; the numbers of what it gives."""
         first = sum(len(c.gives) for c in self.calls)
         numbers = tuple(range(first, first + gives))
         self.calls.append(ElementCall(point, tuple(takes), numbers))
         return numbers
 
     def _part(self, point: LoopBody, value: AffineAccess | int, which: str) -> int:
-        """A part of a value that a node takes."""
         if (value, which) not in self.parts:
             unit = part_unit(point.ins[0].dtype.to_complex(), which)
             taken = replace(point, unit=unit, outs=(), ins=(), numbers=(), rounded=())
@@ -200,7 +200,8 @@ class DataflowBuilder:
         return numel(tuple([point.loops[k].size for k in which]))
 
     def _loop_splits(self, point: LoopBody) -> list[tuple[list[Any], list[Any]]]:
-        """The splits of an elementwise node's loops into those over rows and those along one."""
+        """Returns the ways to split an elementwise node's loops into (loops over rows, loops along
+        a row)."""
         sizes = tuple([loop.size for loop in point.loops])
         total, each = numel(sizes), [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
         splits: list[tuple[list[Any], list[Any]]] = []
@@ -213,7 +214,7 @@ class DataflowBuilder:
         if total == self.length:
             splits.append(([], each))
         if total == self.rows == self.length and point.node.operands[0].shape[-1:] != (1,):
-            splits.reverse()  # what is of rows has a last dim of one, or was made by what is
+            splits.reverse()  # a value per row has a last dim of one, or comes from a value per row
         if total == 1:
             splits.append(([], []))
         if not splits:
@@ -223,7 +224,8 @@ class DataflowBuilder:
         return splits
 
     def _operand_layout(self, p: AffineAccess, over: Sequence[Any], along: Sequence[Any]) -> str | None:
-        """How an operand lies in loops over rows and along one; None for another way."""
+        """Returns the layout of an operand in loops over rows and along a row; None if no port has
+        it."""
         in_line, still = walks(p, along, 1), is_invariant(p, over)
         if along and in_line and walks(p, over, self.length) and (over or self.rows == 1):
             return ROWS
@@ -236,7 +238,8 @@ class DataflowBuilder:
         return self._in_blocks(p, over) if along and in_line else None
 
     def _in_blocks(self, p: AffineAccess, over: Sequence[Any]) -> str | None:
-        """How rows lie that are the same for a block of rows, or for each of its places."""
+        """Returns EACH if a row is shared by a block of rows, AGAIN if blocks repeat, else None.
+        Sets `period`."""
         for cut in range(1, len(over)):
             outer, inner = over[:cut], over[cut:]
             each = is_invariant(p, inner) and walks(p, outer, self.length)
@@ -248,8 +251,8 @@ class DataflowBuilder:
         return None
 
     def _as_shaped(self, kinds: Sequence[str | None], point: LoopBody) -> list[str | None]:
-        """How operands lie where there is one row, which is every row's: by how many dims they
-        have."""
+        """Returns the layouts for a single row, which equals a row shared by all rows. The number
+        of dims of each operand decides between the two."""
         shaped: list[str | None] = []
         operands = point.node.operands[: len(kinds)]  # of a transform without its table
         for kind, r in zip(kinds, operands, strict=True):
@@ -261,12 +264,11 @@ class DataflowBuilder:
         return shaped
 
     def _layouts_match(self, operands: Sequence[AffineAccess], kinds: Sequence[str | None]) -> bool:
-        """Whether what was made before lies as a way would have it."""
         pairs = zip(operands, kinds, strict=True)
         return any(_with_layout(p, str(kind)) in self.values for p, kind in pairs)
 
     def _stored(self, r: GraphTensor) -> AffineAccess | None:
-        """Where a result's value is; None for an argument's memory."""
+        """Returns the access of a result's value; None if the result is in an argument's memory."""
         if not self.graph.memories[r.memory].own:
             return None
         places = [p for p in self.values if p.memory == r.memory]
@@ -275,7 +277,7 @@ class DataflowBuilder:
         return places[0]
 
     def _region(self, p: AffineAccess) -> GraphTensor:
-        """An operand as a tensor of the graph."""
+        """Returns an operand as a tensor of the graph."""
         kind, n, length = _layout_kind(p), self.rows, self.length
         shapes: dict[str, Ints] = {
             ROWS: (n, length),
@@ -291,7 +293,8 @@ class DataflowBuilder:
 
 
 def stage_body(graph: Graph, node: Node) -> LoopBody:
-    """A node as a stage has it. GraphError for one that is none in any graph."""
+    """Returns a node's loop body for a dataflow stage. Raises GraphError if no stage can run the
+    node in any graph."""
     if any(isinstance(x, DrawnNumber) for x in node.numbers):
         raise _refusal(graph, node, "it draws random numbers")
     point = loop_body_of(node) or transformed(node)
@@ -315,12 +318,10 @@ def _refusal(graph: Graph, node: Node, why: str) -> errors.GraphError:
 
 
 def _layout_kind(p: AffineAccess) -> str:
-    """How a place that `_at` has made lies."""
     return "".join(map(chr, p.strides))
 
 
 def _with_layout(p: AffineAccess, kind: str) -> AffineAccess:
-    """A place by how it lies in the rows of all."""
     return p._replace(strides=tuple(map(ord, kind)))
 
 
@@ -329,8 +330,9 @@ _BLOCK = 4096
 
 
 class Segment(NamedTuple):
-    """Nodes that follow each other, as one of stages; or one that stands alone: it is none, for a
-    reason, or no other goes with it, and then its own kernel moves as much."""
+    """Consecutive nodes that become one node of dataflow stages. `node` is None if the nodes keep
+    their own kernels: no stage can run them (`refused`), or no other op joins them, and a kernel of
+    stages would move the same bytes."""
 
     nodes: tuple[Node, ...]
     node: Node | None
@@ -339,30 +341,31 @@ class Segment(NamedTuple):
 
     @property
     def key(self) -> StagedKey:
-        """That of a piece of stages."""
+        """Returns the kernel key of the segment's stages."""
         assert self.node is not None
         return cast("StagedKey", self.node.launch.steps[0].key)
 
     @property
     def apart(self) -> list[Node]:
-        """The nodes as they were, with what keeps them apart."""
+        """Returns the original nodes, each with the reason why it is a separate kernel."""
         why = self.refused.why if self.refused is not None else ""
         return [replace(node, apart=why) for node in self.nodes]
 
 
 class DataflowKernels(NamedTuple):
-    """The kernels of stages that a graph becomes, and its other ops: each with why it is none."""
+    """The kernels of stages of a graph, and a line for each op outside them that says why."""
 
     keys: tuple[StagedKey, ...]
     apart: tuple[str, ...]
 
 
 class Exported(NamedTuple):
-    """The files of a graph that was exported, and the entry by which images have it: `source` is
-    its HLS C++, `opencl` its OpenCL C for Intel's boards, None where a stage has none.
+    """The files of an exported graph, and the kernel's entry in images. `source` is HLS C++.
+    `opencl` is OpenCL C for Intel's boards, None if a stage has no OpenCL form.
 
-    Of a graph that is cut these are the first kernel's, `kernels` has all of them, and `apart` says
-    of the ops between why they are kernels of their own."""
+    If the graph was cut, these files are the first kernel's, `kernels` has all kernels, and `apart`
+    has a line for each op between them.
+    """
 
     graph: Path
     inventory: Path
@@ -374,11 +377,11 @@ class Exported(NamedTuple):
 
 
 def as_dataflow(graph: Graph, backend: Backend) -> Graph:
-    """The graph in kernels of stages, where the device's images hold these, or build them when they
-    are asked for; else as it is.
+    """Returns the graph with dataflow kernels where the device's images have these kernels, or
+    build them on request; else the graph as it is.
 
-    What stands for an image of any kernels compiles them when they are needed, which makes one
-    function of stages in HLS C++ alone.
+    A stand-in for an image that has any kernel compiles on demand. It supports dataflow kernels in
+    HLS C++ alone.
     """
     if not graph.nodes or backend.dialect not in ("vitis", "intel"):
         return graph
@@ -397,10 +400,11 @@ def _held(backend: Backend, key: StagedKey) -> bool:
 
 
 def exported(graph: Graph) -> DataflowKernels:
-    """The kernels of stages of a graph, for images.
+    """Returns a graph's kernels of stages, for images.
 
-    GraphError for a graph of which no two ops are stages of one, which names the first op that is
-    none; for too few rows to tell a row's values from a row, and for FIFOs that no board holds.
+    Raises GraphError if no two ops are stages of one kernel (it names the first op that is no
+    stage), if there are too few rows to tell a value per row from a row, and if no board's memory
+    holds the FIFOs.
     """
     parts = dataflow_segments(graph)
     keys, apart = [], []
@@ -425,12 +429,11 @@ def exported(graph: Graph) -> DataflowKernels:
 
 
 def _refusal_text(node: Node) -> str:
-    """An op that is a kernel of its own, and why."""
     return f"{node.origin.op} ({node.origin.line}): {node.apart or 'no other op goes with it'}"
 
 
 def dataflow_segments(graph: Graph) -> list[Segment]:
-    """A graph cut where an op is no stage, in an order that keeps what depends on each other."""
+    """Cuts a graph at the ops that are no stage. The order of the segments keeps dependencies."""
     if not graph.nodes:
         raise errors.no_stages(graph.name)
     whole = _try_dataflow(graph)
@@ -450,8 +453,8 @@ def dataflow_segments(graph: Graph) -> list[Segment]:
 
 
 def _by_level(graph: Graph) -> tuple[list[Node], list[bool]]:
-    """The nodes in the order of how many ops that are no stages come before them, and of each
-    whether it is such an op."""
+    """Returns the nodes, sorted by the number of non-stage ops on the path to them, and for each
+    node True if it is no stage."""
     level: list[int] = []
     alone = [_is_none(graph, node) for node in graph.nodes]
     for k, node in enumerate(graph.nodes):
@@ -470,7 +473,8 @@ def _is_none(graph: Graph, node: Node) -> bool:
 
 
 class _Order:
-    """The nodes of a graph in the order in which they run."""
+    """The nodes of a graph in execution order, with the first write and the last use of each
+    memory."""
 
     def __init__(self, graph: Graph, nodes: Sequence[Node]) -> None:
         self.graph, self.nodes = graph, nodes
@@ -479,7 +483,8 @@ class _Order:
         self.used |= {f.region.memory: len(nodes) for f in graph.result_tensors}
 
     def piece(self, begin: int, end: int) -> Segment:
-        """As many of these nodes as are stages of one kernel, or the first, which is none."""
+        """Returns the longest segment from `begin` that is one kernel; the first node alone if it
+        is no stage."""
         while True:
             piece = _try_dataflow(self._part(begin, end))
             if end - begin == 1:
@@ -491,8 +496,8 @@ class _Order:
             end = begin + max(at, 1)
 
     def _part(self, begin: int, end: int) -> Graph:
-        """The graph of some nodes: what was written before is given to them, and what others need
-        of what they write is their result."""
+        """Returns the subgraph of some nodes. Memories written earlier become arguments; memories
+        that later nodes use become results."""
         memories = list(self.graph.memories)
         mine = self.nodes[begin:end]
         for m in {m for node in mine for m in node.touched}:
@@ -504,7 +509,7 @@ class _Order:
 
 
 def _try_dataflow(part: Graph) -> Segment:
-    """A graph as one node of stages, or why it is none."""
+    """Returns a graph as one node of stages, or with the GraphError that refuses it."""
     nodes = part.nodes
     try:
         staging = DataflowBuilder(part)

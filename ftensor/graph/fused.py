@@ -1,4 +1,4 @@
-"""`@fused` and `@listed`: ops that are made of ops run as graphs."""
+"""`@fused` and `@fused_foreach`: composite ops that run as graphs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .switch import fusion_enabled
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Graphs of an op beyond which a call has one when it comes again: what grows from call to call, as
-# the keys of attention do, never does, and a trace takes longer than its parts.
+# From this number of graphs an op traces a signature only when it comes again: sizes that grow, as
+# attention keys do, never come again, and a trace takes longer than the ops.
 MANY_GRAPHS = 32
 
 
@@ -29,7 +29,7 @@ MOST_REFUSALS = 2
 
 
 class _NotTraced:
-    """Stands where a call's graph would: it has none yet, or was refused so many times."""
+    """Cache entry of a signature without a graph. Counts the failed traces."""
 
     kept_bytes = 1 << 10
 
@@ -38,11 +38,10 @@ class _NotTraced:
 
 
 def fused(function: Callable[P, R]) -> Callable[P, R]:
-    """An op that runs as a graph where kernels are compiled when they are needed.
+    """Decorates an op that runs as a graph on devices that compile kernels on demand.
 
-    Its result, its errors and what it writes are those of `function`, which is called itself on
-    boards, as a part of other graphs, and where it reads a value or its tensors are on several
-    devices.
+    The result, errors and writes are those of `function`. Calls run `function` itself on boards,
+    inside other graphs, if it reads a value, and if its tensors are on several devices.
     """
     op = _Fused(function)
     name, mark = op.name, op.mark
@@ -81,7 +80,7 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class _Fused(Jitted[..., Any]):
-    """The graphs of an op."""
+    """The graphs of one fused op."""
 
     graphs = 0  # that were made
     series = True
@@ -89,14 +88,15 @@ class _Fused(Jitted[..., Any]):
     def _build_graph(
         self, backend: Any, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered | None:
-        """The graph of a call that has none among the newer ones; None where its parts serve."""
+        """Returns the graph for a call that the newest cache entries miss; None if the call must
+        run its ops one by one."""
         if not fusion_enabled():
             return None
         before = backend.launches.find(signature)
         if type(before) is Lowered:
             if not before.dead:
                 return before
-            before = None  # it goes when the next is kept
+            before = None  # the next graph replaces this dead one
         if before is None:
             graph = find_specialization(backend.launches, signature)
             if graph is not None:
@@ -122,12 +122,11 @@ ListOrNone = TypeVar("ListOrNone", None, list[Tensor] | None)
 
 
 def fused_foreach(function: Callable[P, ListOrNone]) -> Callable[P, ListOrNone]:
-    """An op on lists of tensors, as long as the first or empty, that writes to them or gives a
-    list: graphs of as many places as one kernel sees to, where kernels are compiled when they are
-    needed.
+    """Decorates an op on lists of tensors that writes to them or returns a list. Each list is empty
+    or as long as the first. Calls run as graphs of up to `MOST_ALIKE` places on devices that
+    compile kernels on demand.
 
-    What `function` computes in one place must not depend on another, as it is called for parts of
-    the lists.
+    `function` is called on slices of the lists, so no place may depend on another.
     """
     op: Callable[..., Any] = fused(function)
 

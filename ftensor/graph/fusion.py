@@ -347,7 +347,6 @@ def _join(groups: list[FusionGroup], node: Node, passes: bool, folds: bool = Tru
 
 
 def _with_node(group: FusionGroup, point: LoopBody, node: Node) -> bool:
-    """Put a node into a group, if it fits."""
     cluster = group.cluster and group.cluster.with_point(point)
     if not cluster:
         return False
@@ -357,7 +356,7 @@ def _with_node(group: FusionGroup, point: LoopBody, node: Node) -> bool:
 
 
 def _merge_groups(groups: list[FusionGroup], at: int, before: Sequence[int]) -> None:
-    """Let a cluster take in those that it follows, where these can wait for it."""
+    """Merges earlier fusion groups into group `at` where no group between depends on them."""
     for k in sorted([b for b in before if b < at], reverse=True):
         group, mine = groups[k], groups[at]
         if group.cluster is None or any(group.conflicts_with(g) for g in groups[k + 1 : at]):
@@ -372,7 +371,6 @@ def _merge_groups(groups: list[FusionGroup], at: int, before: Sequence[int]) -> 
 
 
 def _plan(point: LoopBody) -> Plan:
-    """The loops of a point."""
     places: tuple[AffineAccess, ...] = (*point.outs, *point.ins)
     shape = tuple([loop.size for loop in point.loops])
     return Plan(shape, tuple([p.strides for p in places]), shape, ())

@@ -15,7 +15,7 @@ from ..kernels.fused import Call, FusedKey, kernel_name
 from ..kernels.key import Port
 from .loop_body import AffineAccess, Loop, LoopBody, size
 
-# Beyond so many calls a kernel takes long to compile, and its values leave the registers.
+# A kernel with more calls takes long to compile, and its values spill from the registers.
 MOST_CALLS = 64
 MOST_OPERANDS = 14  # and the states of a fold that is cut
 MOST_VALUES = 48  # of which most are no operands in the end
@@ -25,8 +25,8 @@ NEAR_BYTES = 1 << 18
 
 @dataclass(frozen=True)
 class ElementCall:
-    """A point's call: what it takes, earlier results by their number or inputs by their place, and
-    the numbers of its results."""
+    """A call of a point's element function. `takes` holds numbers of earlier results, or accesses
+    of inputs; `gives` holds the numbers of its results."""
 
     point: LoopBody
     takes: tuple[AffineAccess | int, ...]
@@ -34,10 +34,11 @@ class ElementCall:
 
 
 class FusedLoops:
-    """Points in common loops, in their order; with folds, in those of the first of these.
+    """A fusion group: loop bodies in one iteration space, in execution order. With folds the space
+    is that of the first fold (`frame`).
 
-    `passes`: several folds may be over the same rows. `most`: so many results and inputs. `beside`:
-    points need have no operand in common, as long as there are as many elements.
+    `passes`: several folds may run over the same rows. `most`: the limit of results plus inputs.
+    `horizontal`: bodies need no shared operand if they have equal element counts.
     """
 
     horizontal = False
@@ -48,20 +49,21 @@ class FusedLoops:
         self.loops: tuple[Loop, ...] = frame.loops if frame else ()
         self.splits: tuple[Split, ...] = tuple([(k, 1) for k in range(len(self.loops))])
         self.inputs: list[AffineAccess] = []
-        self.outputs: dict[AffineAccess, int] = {}  # the result that lies there in the end
+        self.outputs: dict[AffineAccess, int] = {}  # the last result written to an access
 
     @property
     def points(self) -> list[LoopBody]:
-        """In their order."""
+        """Returns the loop bodies in execution order."""
         return [call.point for call in self.calls]
 
     @property
     def folds(self) -> list[LoopBody]:
-        """Those that fold."""
+        """Returns the loop bodies that fold."""
         return [point for point in self.points if point.folds]
 
     def with_point(self, point: LoopBody) -> FusedLoops | None:
-        """This cluster with one more point, or another one with all; None where that can't be."""
+        """Adds a loop body. Returns this group, or a new group that also has it; None if the body
+        can't be fused."""
         if len(self.calls) >= MOST_CALLS:
             return None
         if point.folds and self.frame is None and self.calls:
@@ -69,7 +71,8 @@ class FusedLoops:
         return self if self._try_add(point) else None
 
     def _with_fold_loops(self, fold: LoopBody) -> FusedLoops | None:
-        """A cluster of elements in the loops of a fold, and the fold."""
+        """Returns a group in the loops of a fold, with this elementwise group and the fold; None if
+        they do not fit."""
         framed = FusedLoops(fold, self.passes, self.most)
         for one, other in product(fold.ins, (*self.outputs, *self.inputs)):
             same = framed._common_loops(one, self.loops, other) if one[:3] == other[:3] else None
@@ -86,7 +89,8 @@ class FusedLoops:
         return framed if framed._try_add(fold) else None
 
     def _adopt_calls(self, of: FusedLoops, split: Sequence[Split]) -> None:
-        """Take over another cluster's calls, or its own, with their places in other loops."""
+        """Takes the calls of a group (maybe this one), with the accesses rewritten for the split
+        loops."""
 
         def there(p: AffineAccess) -> AffineAccess:
             return p._replace(strides=split_strides((*p.strides, 0), split))
@@ -99,7 +103,6 @@ class FusedLoops:
         ]
 
     def _set_loops(self, same: SharedLoops) -> None:
-        """Have these loops from now on."""
         self.loops = self._split_loops(same)
         self.splits = tuple([(self.splits[d][0], self.splits[d][1] * step) for d, step in same.first])
 
@@ -108,7 +111,7 @@ class FusedLoops:
         return tuple([self.loops[d]._replace(size=n) for n, (d, _) in sizes])
 
     def _try_add(self, point: LoopBody) -> bool:
-        """Take a point in; False, and nothing has changed, where it does not fit."""
+        """Adds a loop body. Returns False and changes nothing if the body does not fit."""
         if not self.calls and self.frame is None:
             self.loops = point.loops
             self.splits = tuple([(k, 1) for k in range(len(self.loops))])
@@ -135,8 +138,8 @@ class FusedLoops:
         return same is not None and self._try_fuse(point, same)
 
     def _match_sizes(self, loops: Sequence[Loop]) -> SharedLoops | None:
-        """The loops of this cluster and of others with as many elements, or as it has rows, in
-        their order."""
+        """Returns the loops shared with a nest that has as many elements as this group or as its
+        rows, in row-major order."""
         whole = size(loops) == size(self.loops)
         shape = tuple([n.size for n in self.loops if whole or not n.folded])
         if size(loops) != numel(shape):
@@ -147,14 +150,14 @@ class FusedLoops:
         return self._common_loops(one, loops, other)
 
     def _same_iteration_space(self, point: LoopBody) -> bool:
-        """Whether a further fold goes over the same rows in the same way."""
+        """True if a further fold runs over the same rows with the same schedule."""
         frame = self.frame
         assert frame is not None
         passes = self.passes and row_fits_cache(frame) and row_fits_cache(point)
         return passes and frame.loops == point.loops and frame.schedule == point.schedule
 
     def _common_loops(self, one: AffineAccess, loops: Sequence[Loop], other: AffineAccess) -> SharedLoops | None:
-        """The loops of this cluster and of others, by an operand that both have."""
+        """Returns the loops shared with another nest, derived from an operand that both access."""
         shape, theirs = _shape(self.loops), _shape(loops)
         if self.frame is None or size(loops) == size(self.loops):
             same = same_elements(shape, one.strides, theirs, other.strides)
@@ -182,7 +185,8 @@ class FusedLoops:
         return SharedLoops(shape, first, second)
 
     def _try_fuse(self, point: LoopBody, same: SharedLoops) -> bool:
-        """Take a point in by these loops, if the order of reads and writes allows it."""
+        """Adds a loop body in the shared loops. Returns False if the order of reads and writes, the
+        operand limit or the fold's passes forbid it."""
         loops = self._split_loops(same)
 
         def ours(p: AffineAccess) -> AffineAccess:
@@ -194,7 +198,7 @@ class FusedLoops:
         outs, ins = [theirs(p) for p in point.outs], [theirs(p) for p in point.ins]
         written = {ours(p): k for p, k in self.outputs.items()}
         read = [ours(p) for p in self.inputs]
-        # What the one writes the other must read or write at the same element, or not at all.
+        # Both must access a written element in the same iteration, or one of them not at all.
         if any(w != p and _may_alias(w, p, loops) for w in written for p in (*ins, *outs)):
             return False
         if any(w != p and _may_alias(w, p, loops) for w in outs for p in read):
@@ -216,8 +220,9 @@ class FusedLoops:
         written: dict[AffineAccess, int],
         loops: Sequence[Loop],
     ) -> bool:
-        """Whether a kernel around folds can compute it: passes over rows all; one that is cut, or
-        whose rows are long, what comes before the fold and, of each result, behind it."""
+        """True if one kernel around folds can compute the body. Passes over cached rows accept any
+        body. A fold that is cut, or has long rows, accepts producers before the fold and an
+        epilogue per result."""
         frame = self.frame
         assert frame is not None
         if not all(_lanes_fit(frame, p) for p in (point, *self.points)):
@@ -248,7 +253,8 @@ class FusedLoops:
 
 
 def fuse_bodies(points: Sequence[LoopBody], passes: bool, most: int) -> FusedLoops | None:
-    """Points as one cluster, of which later ones need earlier ones; None where they can't be."""
+    """Returns loop bodies as one fusion group, where later bodies use earlier ones; None if they
+    can't be fused."""
     cluster: FusedLoops | None = None
     for point in points:
         cluster = cluster or FusedLoops(point if point.folds else None, passes, most)
@@ -267,14 +273,14 @@ def _in_order(split: Sequence[Split]) -> bool:
 
 
 def _lanes_fit(fold: LoopBody, point: LoopBody) -> bool:
-    """Whether the lanes of a fold hold what a point computes: pairs come in at most eight."""
     places = (*point.outs, *point.ins)
     pairs = point.unit.compute.is_complex or any(p.dtype.is_complex for p in places)
     return not pairs or fold.node.launch.steps[0].key.lanes <= 8
 
 
 def row_fits_cache(fold: LoopBody) -> bool:
-    """Whether a fold is one of passes: in one stage, of rows that stay near."""
+    """True if the fold has one stage and its rows fit `NEAR_BYTES`, so that passes can read a row
+    again."""
     folded = [loop for loop in fold.loops if loop.folded]
     return fold.stages == 1 and size(folded) * fold.ins[0].dtype.itemsize <= NEAR_BYTES
 
@@ -284,7 +290,6 @@ def _shape(loops: Sequence[Loop]) -> Ints:
 
 
 def _may_alias(a: AffineAccess, b: AffineAccess, loops: Sequence[Loop]) -> bool:
-    """Whether elements of both may share a byte."""
     return a.memory == b.memory and a.region(loops).conflicts_with(b.region(loops))
 
 
@@ -301,24 +306,25 @@ class Program:
 
     @property
     def name(self) -> str:
-        """Of the kernel: some of what it computes."""
+        """Returns the kernel's name, from some of the calls."""
         return kernel_name(self.calls)
 
     @property
     def additions(self) -> int:
-        """About how many additions take as long as it does for an element."""
+        """Returns the cost of an element, in additions."""
         units = [c.unit for c in self.calls]
         return costs.additions([t for u in units for t in (*u.body, *[text for _, text in u.lets])])
 
     @property
     def arguments(self) -> int:
-        """How many arguments its numbers are."""
+        """Returns the number of kernel arguments that the numbers take."""
         return sum(2 if d.is_complex else 1 for d in self.passed)
 
     def key(
         self, skeleton: str, lanes: int, dtypes: Sequence[dtype], kinds: Sequence[str], outputs: int, per_row: Ints = ()
     ) -> FusedKey:
-        """Its kernel, of operands of these dtypes and kinds, so many `outputs` first."""
+        """Returns the kernel key for operands of these dtypes and kinds; the first `outputs`
+        operands are outputs."""
         ports = tuple([Port(d, kind) for d, kind in zip(dtypes, kinds, strict=True)])
         return FusedKey(
             self.name,
@@ -334,7 +340,7 @@ class Program:
 
 
 def needed(calls: Sequence[ElementCall], wanted: Sequence[int]) -> list[ElementCall]:
-    """The calls that some results need."""
+    """Returns the calls that the results `wanted` depend on."""
     alive, kept = set(wanted), []
     for call in reversed(calls):
         if alive & set(call.gives):
@@ -344,7 +350,7 @@ def needed(calls: Sequence[ElementCall], wanted: Sequence[int]) -> list[ElementC
 
 
 def program(calls: Sequence[ElementCall], wanted: Sequence[int]) -> Program:
-    """The program of the calls that some results need."""
+    """Returns the program of the calls that the results `wanted` depend on."""
     kept = needed(calls, wanted)
     inputs = list(dict.fromkeys(t for c in kept for t in c.takes if isinstance(t, AffineAccess)))
     value: dict[AffineAccess | int, int] = {p: k for k, p in enumerate(inputs)}

@@ -1,7 +1,7 @@
-"""A trace's arguments: tensors in the places of a call's, over memory that is theirs alone.
+"""Placeholder arguments of a trace: tensors over storage that only the trace uses.
 
-So what reaches a launch by an argument is told from what the function finds elsewhere, also where
-both are one tensor; and arguments are left as they are, whatever the trace does.
+They let the trace tell an argument from a captured tensor, even if both are one tensor. They also
+keep the call's arguments unchanged, whatever the trace does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..runtime.storage import Storage
 
 
 class ArgumentStorage(Storage):
-    """The memory of an argument, as a trace is given it: the same bytes, told from that memory."""
+    """Placeholder storage of an argument: the same bytes, but another object."""
 
     __slots__ = ("of",)
 
@@ -29,25 +29,25 @@ class ArgumentStorage(Storage):
 
     @property
     def handle(self) -> Any:
-        """That of the memory."""
+        """Returns the handle of the argument's storage."""
         return self.of.handle
 
     @property
     def ptr(self) -> int | None:  # type: ignore[override]
-        """The address of the memory."""
+        """Returns the address of the argument's storage."""
         return self.of.ptr
 
     @property
     def skew(self) -> int:
-        """As of the memory."""
+        """Returns the skew of the argument's storage."""
         return self.of.skew
 
 
 class TraceArguments:
-    """What a trace gets for a call's arguments; `back` once it is over.
+    """The arguments that a trace runs with; call `restore` after the trace.
 
-    Tuples, lists and dicts with tensors in them are others then. Where one can't be made anew, all
-    arguments are the call's own.
+    Tuples, lists and dicts that contain tensors are copied. If a container can't be copied, the
+    trace runs with the call's own arguments.
     """
 
     def __init__(self, tensors: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -92,8 +92,8 @@ class TraceArguments:
         return other
 
     def restore(self) -> None:
-        """Let containers have what the trace's were given, and what the function has kept of the
-        trace's tensors be those of the call."""
+        """Copies the trace's changes of containers to the call's containers. Turns trace tensors
+        that the function kept into the call's tensors."""
         for mine, other, parts in self._containers:
             now = _parts(other)
             if len(now) != len(parts) or any(a is not b for a, b in zip(now, parts)):
@@ -105,7 +105,7 @@ class TraceArguments:
         memories = [(memory, ref(given)) for memory, given in self._memory.items()]
         self._containers, self._pairs, self._memory = [], {}, {}
         if any(given() for _, given in memories):
-            gc.collect()  # a circle that nobody holds may hold it
+            gc.collect()  # an unreachable reference cycle may hold it
         for memory, given in memories:
             if given() is not None:  # a view that the function has kept, and may write by
                 memory.expose()

@@ -1,8 +1,8 @@
-"""What a trace takes for granted beside the signature of its call, and what finds out, at each
-call, whether it is so. docs/graphs.md lists it all.
+"""Guards: assumptions of a trace beyond the call's signature, checked at each call. docs/graphs.md
+lists them.
 
-Where it is not so the function itself runs. A graph that can't be right again is stale: its call is
-traced anew.
+If a guard fails, the function itself runs. A graph whose guards can never hold again is stale, and
+its next call traces anew.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 class OffsetGuard(NamedTuple):
-    """Where an argument began at the trace, as far as that was read: modulo `multiple` bytes, or
-    (0) exactly, with the size of its memory."""
+    """The byte offset of an argument at the trace: modulo `multiple`, or exact and with the
+    storage's size if `multiple` is 0."""
 
     argument: int
     multiple: int
@@ -32,7 +32,7 @@ class OffsetGuard(NamedTuple):
 
     @classmethod
     def of(cls, argument: int, t: Tensor, multiple: int) -> OffsetGuard:
-        """That of a tensor."""
+        """Returns the guard for a tensor."""
         return cls(argument, multiple, _start(t, multiple))
 
 
@@ -44,8 +44,8 @@ def _start(t: Tensor, multiple: int) -> tuple[int, ...]:
 
 
 class CapturedStorage:
-    """Memory that a function found outside its arguments. The graph keeps it where nobody else does
-    (`own`); else it is there as long as it is for others, and then `gone` is called."""
+    """Storage of a tensor that a function captured. The graph owns the storage if nobody else does
+    (`own`); else it holds a weak reference, and `gone` is called when the storage dies."""
 
     __slots__ = ("_key", "_own", "_shape", "reference")
 
@@ -57,13 +57,13 @@ class CapturedStorage:
 
     @property
     def storage(self) -> Storage:
-        """The memory, which is there as long as the graph is not stale."""
+        """Returns the storage, which is alive as long as the graph is not stale."""
         storage = self.reference()
         assert storage is not None, "a graph ran that is stale"
         return storage
 
     def whole(self) -> Tensor:
-        """All of it, as bytes."""
+        """Returns the whole storage as a uint8 tensor."""
         tensor = _new(Tensor)
         tensor._storage, tensor._dtype, tensor._offset = self.reference(), uint8, 0  # type: ignore[assignment]
         tensor._shape, tensor._strides, tensor._key = self._shape, (1,), self._key
@@ -74,7 +74,7 @@ _new = object.__new__
 
 
 def captured_storage(graph: Graph, gone: Callable[[Any], object]) -> dict[int, CapturedStorage]:
-    """What a graph's function found outside, by the number of the memory."""
+    """Returns the storage that a graph's function captured, by the memory's number."""
     probe: Any = GraphBuffer(0, None, held=cast("Storage", object()))
     alone = sys.getrefcount(probe.held)
     return {
@@ -87,9 +87,9 @@ def captured_storage(graph: Graph, gone: Callable[[Any], object]) -> dict[int, C
 class Guards:
     """The guards of a graph.
 
-    `arguments`: the tensors of a call that kernels get, `written` those of them that are written;
-    `held`: what was found outside, `held_written` which of it is written; `seen`: memory of tensors
-    outside whose shapes may have been read.
+    `arguments`: places of the call's tensors that kernels access; `written`: those that are
+    written. `held`: captured storage; `held_written`: indices of those that are written. `seen`:
+    storage of captured tensors that may have had their shapes read.
     """
 
     def __init__(
@@ -115,17 +115,17 @@ class Guards:
             watchers.setdefault(storage, WeakSet()).add(self)
 
     def reshaped(self) -> None:
-        """What was found outside has another geometry now, or other memory."""
+        """Marks the graph as stale: a captured tensor has another geometry or other storage now."""
         self._reshaped = True
         self._gone()
 
     @property
     def stale(self) -> bool:
-        """Whether the call has to be traced anew: what was found outside is another now."""
+        """True if the call has to be traced anew, as a captured tensor changed or died."""
         return self._reshaped or any(reference() is None for reference in self._references)
 
     def check(self, tensors: Sequence[Tensor]) -> bool:
-        """Whether all is as the trace took it for granted."""
+        """True if all guards hold for these tensors."""
         for reference in self._references:
             if reference() is None:
                 return False
@@ -140,7 +140,7 @@ class Guards:
         return not self._arguments or self._apart([tensors[k]._storage for k in self._arguments])
 
     def _apart(self, arguments: list[Storage]) -> bool:
-        """Whether memory of this call that is written has no byte in common with other memory."""
+        """True if no storage that the call writes shares a byte with other storage of the call."""
         others = self._others  # whether some belongs to others: that alone may be handed in twice
         for storage in arguments:
             others = others or storage.owner is not None
@@ -160,7 +160,8 @@ class Guards:
 
 
 def closure_storage(function: Any) -> Iterator[Storage]:
-    """The memory of tensors that a function has names for, or the parts of what it has names for."""
+    """Yields the storage of tensors that a function reaches by its globals, defaults, closure or
+    `self`, directly or in a container or attribute."""
     function = getattr(function, "__func__", function)
     codes = [getattr(function, "__code__", None)]
     names: set[str] = set()
@@ -190,7 +191,7 @@ def closure_storage(function: Any) -> Iterator[Storage]:
 
 
 def _overlap(a: Storage, b: Storage) -> bool:
-    """Whether two storages, not the same one, have bytes in common."""
+    """True if two different storages share bytes."""
     if a is b or a.ptr is None or b.ptr is None:
         return False
     return a.ptr < b.ptr + b.nbytes and b.ptr < a.ptr + a.nbytes
