@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class _Rows:
-    """How operands go in the loops of a fold, which a cluster may have split."""
+    """Maps operands onto the loops of a fold, which its fusion group may have split."""
 
     def __init__(self, cluster: FusedLoops, fold: LoopBody) -> None:
         step = fold.node.launch.steps[0]
@@ -56,13 +56,13 @@ class _Rows:
         self.reduced = (*g.shape, g.inner) if inner else g.shape
 
     def place(self, p: AffineAccess) -> tuple[Ints, Ints]:
-        """A place's strides: in the kept loops, and in those that are folded."""
+        """Returns an access's strides in the kept loops, and in the folded loops."""
         kept = tuple([0 if k is None else p.strides[k] for _, k, _, _ in self.kept])
         folded = iter([s for s, loop in zip(p.strides, self.loops, strict=True) if loop.folded])
         return kept, tuple([0 if n == 1 else next(folded) for n in self.reduced])
 
     def own(self, step: Step, k: int) -> tuple[Ints, Ints]:
-        """Those of operand k of one of the fold's own steps."""
+        """Returns the strides of operand `k` of one of the fold's own steps, as `place` does."""
         g = FoldGeometry.unpack(step.geometry)
         inner = step.key.skeleton == "reduce_inner"
         kept = g.kept_strides[k] if inner else (*g.kept_strides[k], g.steps[k])
@@ -70,7 +70,7 @@ class _Rows:
         return tuple([kept[at] * by for _, _, at, by in self.kept]), reduced
 
     def geometry(self, step: Step, operands: Sequence[tuple[Ints, Ints]]) -> FoldGeometry:
-        """The geometry of such a step with these operands."""
+        """Returns the geometry of a fold's step for operands with these strides."""
         g = FoldGeometry.unpack(step.geometry)
         sizes = tuple([of[0] for of in self.kept])
         kept, reduced = zip(*operands, strict=True)
@@ -173,7 +173,7 @@ def _fold_step(
 
 
 def _of_stage(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
-    """Strides in the loops of a step: what the second of two stages folds is one loop."""
+    """Returns strides in the loops of a step. The second of two stages folds a single loop."""
     words = step_key(step).reduction
     if words is None or words.stage != "second":
         return strides
@@ -183,8 +183,8 @@ def _of_stage(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
 
 
 def emit_node(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
-    """The cluster as one node that stores what was written at these places; None where no kernel
-    computes all of that."""
+    """Returns the fusion group as one node that stores the values at the accesses `stored`; None if
+    no kernel computes all of them."""
     node = _emit_node(cluster, stored, backend)
     most = MOST_OPERANDS if cluster.folds else fused.MOST_OPERANDS
     return None if node is None or len(node.operands) > most else node
@@ -194,7 +194,7 @@ def _emit_node(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Bac
     rows = all(p.of_row(cluster.loops) for p in stored)
     folds, wanted = cluster.folds, [cluster.outputs[p] for p in stored]
     if len(folds) > sum(c.point.folds for c in needed(cluster.calls, wanted)):
-        return None  # what a fold gives is written over
+        return None  # a later write replaces the result of a fold
     if not folds:
         whole = program(cluster.calls, wanted)
         places = [*stored, *whole.inputs]
@@ -222,7 +222,7 @@ def _node(
 def _map_steps(
     whole: Program, loops: Sequence[Loop], places: Sequence[AffineAccess], outputs: int, backend: Backend
 ) -> list[Step]:
-    """The steps of elements alone."""
+    """Returns the steps of an elementwise program."""
     target = backend.target
     shape = tuple([loop.size for loop in loops])
     strides = [p.strides for p in places]
@@ -257,19 +257,19 @@ def _map_steps(
 
 
 class FusionGroup:
-    """A cluster, or a node that is none, and the nodes in it."""
+    """Nodes that share a kernel; `cluster` is None for a node that can't be fused."""
 
     def __init__(self, nodes: list[Node], cluster: FusedLoops | None) -> None:
         self.nodes, self.cluster = nodes, cluster
 
     def conflicts_with(self, other: FusionGroup) -> bool:
-        """Whether the order of both matters."""
         return any(a.conflicts_with(b) for a in self.nodes for b in other.nodes)
 
 
 def fuse_graph(graph: Graph, backend: Backend, passes: bool | None = None) -> Graph:
-    """The graph with what can be computed together in one kernel each. `passes`: whether several
-    folds of the same rows are, by default where a unit is no single work-item."""
+    """Returns the graph with fusable nodes replaced by one kernel each. `passes`: several folds
+    over the same rows may share a kernel; by default if the target's compute unit is more than one
+    work-item."""
     if backend.built_ahead:
         return as_dataflow(graph, backend)  # a board's kernels are built ahead
     if passes is None:
@@ -283,7 +283,8 @@ def fuse_graph(graph: Graph, backend: Backend, passes: bool | None = None) -> Gr
 
 
 def _nodes_of_all(groups: Sequence[FusionGroup], needed: set[int], backend: Backend) -> list[Node]:
-    """The nodes of groups, which leave what lies in these memories and what others of them use."""
+    """Returns the nodes of all groups. Groups store the memories `needed` and those that other
+    groups access."""
     nodes: list[Node] = []
     for k, group in enumerate(groups):
         others = [n for j, g in enumerate(groups) if j != k for n in g.nodes]
@@ -292,7 +293,7 @@ def _nodes_of_all(groups: Sequence[FusionGroup], needed: set[int], backend: Back
 
 
 def _nodes_of(group: FusionGroup, touched: set[int], backend: Backend) -> list[Node]:
-    """The nodes of a group: one kernel, as long as there is one for all of it."""
+    """Returns the nodes of a group: one kernel if a kernel can compute the whole group."""
     cluster = group.cluster
     if cluster is None or len(group.nodes) == 1:
         return group.nodes
@@ -321,7 +322,7 @@ def _fuse_nodes(nodes: Sequence[Node], passes: bool, folds: bool) -> list[Fusion
 
 
 def _join(groups: list[FusionGroup], node: Node, passes: bool, folds: bool = True, most: int = MOST_VALUES) -> None:
-    """Put a node where it can be computed with others, else behind all."""
+    """Adds a node to a group that it can be fused with, else to a new group at the end."""
     point = loop_body_of(node)
     single = FusionGroup([node], None)
     alone = point is None or (point.folds and not folds)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class GraphTensor(NamedTuple):
-    """A tensor of a graph: its memory by number, and how that is seen."""
+    """A tensor of a graph: the number of its memory, and its geometry. `offset` counts elements."""
 
     memory: int
     dtype: dtype
@@ -28,19 +28,19 @@ class GraphTensor(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """The bytes that it reaches: (first, behind the last)."""
+        """Returns the bytes that the tensor spans, as (first, end)."""
         low, high = extent(self.shape, self.strides)
         size = self.dtype.itemsize
         return (self.offset + low) * size, (self.offset + high + 1) * size
 
     def conflicts_with(self, other: GraphTensor) -> bool:
-        """Whether both may reach one byte."""
+        """True if both tensors may access the same byte."""
         (first, end), (begin, stop) = self.span, other.span
         overlap = self.memory == other.memory and first < stop and begin < end
         return overlap and not self._beside(other)
 
     def _beside(self, other: GraphTensor) -> bool:
-        """Whether these are columns of the same rows, and not the same columns."""
+        """True if the tensors are disjoint column ranges of the same rows."""
         row = self._row
         if not row or row != other._row:
             return False
@@ -49,18 +49,18 @@ class GraphTensor(NamedTuple):
 
     @property
     def _row(self) -> int:
-        """The bytes from row to row: the longest step."""
         steps = [abs(s) for n, s in zip(self.shape, self.strides) if n > 1]
         return max(steps, default=0) * self.dtype.itemsize
 
     def _columns(self, row: int) -> tuple[int, int]:
-        """The bytes that it reaches of its first row."""
+        """Returns the bytes that the tensor spans in its first row, as (first, end)."""
         inner = [0 if abs(s) * self.dtype.itemsize == row else s for s in self.strides]
         return self._replace(strides=tuple(inner)).span
 
 
 class DrawnNumber(int):
-    """A number that each run draws anew: a part of the graph's `draw`-th call of a generator."""
+    """A random number that each run draws anew: element `part` of the graph's generator call
+    `draw`."""
 
     draw: int
     part: int
@@ -68,21 +68,21 @@ class DrawnNumber(int):
 
 @dataclass(frozen=True)
 class FreeNumber:
-    """A number that each call tells: what lies at this place of its signature."""
+    """A number that each call passes, at index `place` of its signature."""
 
     place: int
     value: Any  # of the call that was traced
 
 
 class Draw(NamedTuple):
-    """A generator's call, and the numbers that are made of it."""
+    """A generator's call, and the function that returns its numbers."""
 
     generator: Any
     words: Callable[[int, int], tuple[Any, ...]]
 
 
 class Origin(NamedTuple):
-    """Where a node came from: the op, and the line of the user's program."""
+    """The source of a node: the op, and the line of the user's program."""
 
     op: str
     line: str
@@ -90,14 +90,14 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A launch on parts of memories; `numbers` as the op passed them."""
+    """A launch on tensors of the graph. `numbers` are Python numbers as the op passed them."""
 
     launch: Launch
     operands: tuple[GraphTensor, ...]
     numbers: tuple[Any, ...]
     origin: Origin
-    parts: tuple[Origin, ...] = ()  # whence the nodes came that this one computes, if several
-    apart: str = ""  # why it is no stage of a kernel, where that was asked
+    parts: tuple[Origin, ...] = ()  # origins of the fused nodes, if several
+    apart: str = ""  # why no dataflow stage runs this node, if known
     reads: tuple[GraphTensor, ...] = field(init=False)
     writes: tuple[GraphTensor, ...] = field(init=False)  # some of these may be read, too
     written: frozenset[int] = field(init=False)  # the memories of `writes`, and of all operands
@@ -113,7 +113,7 @@ class Node:
         object.__setattr__(self, "touched", frozenset([r.memory for r in self.operands]))
 
     def conflicts_with(self, other: Node) -> bool:
-        """Whether the order of both matters."""
+        """True if the nodes must keep their order."""
         if not (self.written & other.touched or other.written & self.touched):
             return False
         pairs = [(w, r) for w in self.writes for r in other.operands]
@@ -122,7 +122,7 @@ class Node:
 
 
 class GraphBuffer(NamedTuple):
-    """A memory of a graph: an argument's, that of a tensor found elsewhere (`held`), or its own."""
+    """A memory of a graph: an argument's, a captured tensor's (`held`), or the graph's own."""
 
     nbytes: int
     device: Any
@@ -132,13 +132,14 @@ class GraphBuffer(NamedTuple):
 
     @property
     def own(self) -> bool:
-        """Whether the graph makes it at each call."""
+        """True if the graph allocates the memory at each call."""
         return self.argument is None and self.held is None
 
 
 class CheckedIndices(NamedTuple):
-    """Indices that a launch checks: its flag, the dims by name, the error, and of each index that
-    is not known to be right its elements, the dim's size and whether negative ones are wrong."""
+    """The bounds check of a launch: its flag, the dims by name and the error. `indices` has, for
+    each index tensor that may be out of range, (the tensor, the dim's size, True if negative
+    indices are errors)."""
 
     flag: Any
     dims: Ints
@@ -148,7 +149,7 @@ class CheckedIndices(NamedTuple):
 
 @dataclass(frozen=True)
 class ResultTensor:
-    """A tensor among the results: a part of a memory, or one of the call's own tensors."""
+    """A tensor in a graph's result: a part of a memory, or an argument of the call."""
 
     region: GraphTensor
     argument: int | None = None
@@ -159,7 +160,7 @@ class ResultTensor:
         object.__setattr__(self, "key", key)
 
     def over(self, storage: Storage, offset: int) -> Tensor:
-        """The tensor, in that memory."""
+        """Returns the tensor over `storage`, at element `offset`."""
         tensor = object.__new__(Tensor)
         tensor._storage, tensor._dtype, tensor._offset = storage, self.region.dtype, offset
         tensor._shape, tensor._strides, tensor._key = self.region.shape, self.region.strides, self.key
@@ -168,7 +169,7 @@ class ResultTensor:
 
 @dataclass(frozen=True)
 class Graph:
-    """What a function does: nodes in their order, memories, and how its result is made of these."""
+    """A traced function: nodes in execution order, memories, and the structure of the result."""
 
     name: str
     nodes: tuple[Node, ...]
@@ -180,16 +181,16 @@ class Graph:
 
     @property
     def result_tensors(self) -> list[ResultTensor]:
-        """The tensors of the result, each as often as it occurs."""
+        """Returns the tensors of the result, with repetitions."""
         return leaves(self.result)
 
     def writes(self, memory: int) -> bool:
-        """Whether nodes write a memory."""
+        """True if a node writes the memory."""
         return any(r.memory == memory for n in self.nodes for r in n.writes)
 
 
 def leaves(result: Any) -> list[ResultTensor]:
-    """The tensors in a result."""
+    """Returns the tensors in a result, with repetitions."""
     if isinstance(result, ResultTensor):
         return [result]
     if isinstance(result, (tuple, list)):
@@ -200,7 +201,7 @@ def leaves(result: Any) -> list[ResultTensor]:
 
 
 def unflatten(result: Any, tensors: Sequence[Tensor]) -> Any:
-    """A result with tensors in the places of its ResultTensors, in the order of `leaves`."""
+    """Returns a result with its ResultTensors replaced by `tensors`, in the order of `leaves`."""
     left = iter(tensors)
 
     def built(x: Any) -> Any:
@@ -219,13 +220,14 @@ def unflatten(result: Any, tensors: Sequence[Tensor]) -> Any:
 
 
 def assign_slots(needs: Sequence[tuple[int, int, int]]) -> tuple[list[int], list[int]]:
-    """(bytes of each slot, the slot of each need): a need is (bytes, first step, last step).
+    """Assigns memory slots to requests (bytes, first step, last step). Returns (bytes of each slot,
+    the slot of each request).
 
-    A slot serves one need after another, as long as no request is less than half of it: the best
-    fitting one is taken, in the order of first steps.
+    Requests share a slot if their steps do not overlap and none is smaller than half of it.
+    Requests are assigned in the order of first steps, each to the smallest free slot that fits.
     """
     sizes: list[int] = []
-    until: list[int] = []  # the last step of who has a slot
+    until: list[int] = []  # the last step of each slot's latest request
     place = [0] * len(needs)
     for k in sorted(range(len(needs)), key=lambda k: needs[k][1]):
         nbytes, first, last = needs[k]

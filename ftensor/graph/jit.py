@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 
 
 MANY_TRACES = 8
-_MOST = 64  # of so many traces it is known how they were called
+_MOST = 64  # the number of traces whose arguments are kept
 
 
 class Traces:
-    """The calls with which a function was traced, by their arguments' parts."""
+    """The arguments of the latest traces of a function."""
 
     def __init__(self) -> None:
         self._met: list[dict[str, Any]] = []
         self._warned = False
 
     def many(self, arguments: Mapping[str, Any]) -> str | None:
-        """The number or string among these arguments in which alone many traces differ, once there
-        are as many; said once."""
+        """Returns the name of the number or string argument that alone differs in `MANY_TRACES`
+        traces; else None. Returns a name at most once."""
         one = {part: of for name, x in arguments.items() for part, of in _parts(name, x)}
         self._met = [*self._met[1 - _MOST :], one]
         for name, value in one.items():
@@ -61,7 +61,7 @@ class Traces:
 
 
 def _parts(name: str, x: Any) -> Iterator[tuple[str, tuple[type, Any]]]:
-    """What an argument consists of, by what a program would call it."""
+    """Yields (name, (type, value)) for each part of an argument."""
     if isinstance(x, Tensor):
         yield name, (Tensor, x._key)
     elif isinstance(x, (tuple, list)):
@@ -84,25 +84,25 @@ writers: list[Callable[[DataflowKernels, str], Exported]] = []
 
 
 def jit(function: Callable[P, R]) -> Jitted[P, R]:
-    """A function that computes as `function` does, in few launches.
+    """Returns a function that computes as `function` does, in few launches.
 
-    It is traced once for each signature: `function` runs while nothing computes, and the launches
-    it makes become one. Of tensors among the arguments (in lists, tuples and dicts, too) the
-    signature has shape, strides, dtype, device and which share memory; of numbers that ops get as
-    they are, unread by Python, the type; of all else the type and the value. What the function
-    prints, reads from elsewhere or appends happens in the trace alone; a tensor that it finds
-    outside is held by reference. Random numbers and in-place ops are as without `jit`.
+    The first call of each signature traces: `function` runs without computing, and its launches
+    become one. The signature has, for tensors among the arguments (in lists, tuples and dicts,
+    too), shape, strides, dtype, device and shared memory; for numbers that Python code does not
+    read, the type; for all other arguments, type and value. Prints, reads of other state and
+    appends in the function happen at the trace alone. The graph holds captured tensors by
+    reference. Random numbers and in-place ops work as without `jit`.
 
-    At a call: GraphError for what a graph can't do (reading a value, keeping a tensor that is not
-    returned, changing an argument's shape, two devices, another stream), which names the op and the
-    line; TypeError for an argument that is not hashable. Arguments and generators are left as they
-    were then. TypeError for coroutine and generator functions.
+    Raises TypeError for coroutine and generator functions. A call raises GraphError, which names
+    the op and the line, if the function reads a value, keeps a tensor that it does not return,
+    changes an argument's shape, or uses two devices or another stream. A call raises TypeError for
+    an argument that is not hashable. Arguments and generators keep their state then.
     """
     return Jitted(function, Traces())
 
 
 class Jitted(Generic[P, R]):
-    """A function with its graphs."""
+    """A traced function with its graphs."""
 
     series = False  # whether kernels become one where units need not wait between
 
@@ -115,16 +115,16 @@ class Jitted(Generic[P, R]):
         if inspect.isgeneratorfunction(function):
             raise errors.no_such_function(name, "a generator function")
         self._function, self.name = function, name
-        self.mark = object()  # for it in signatures, which must not keep it
+        self.mark = object()  # identifies the function in signatures, which must not keep it alive
         self._traces = traces  # none: whoever calls it is told nothing
         update_wrapper(self, function)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """A method of `instance`, which is an argument then."""
+        """Returns the function bound to `instance`, which becomes the first argument."""
         return self if instance is None else _Bound(self, instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The function's result."""
+        """Returns the function's result."""
         tensors: list[Tensor] = []
         key = self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
@@ -140,13 +140,14 @@ class Jitted(Generic[P, R]):
         return result
 
     def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
-        """What tells a call from others, as far as its arguments do; their tensors are added."""
+        """Returns the part of a call's signature that depends on its arguments. Appends their
+        tensors to `tensors`."""
         key: list[Any] = [self.mark]
         add_arguments(self.name, args, kwargs, key, tensors)
         return key
 
     def whole(self, backend: Backend, key: list[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
-        """The signature of a call: what `signature` gave, and what else a trace follows."""
+        """Returns the whole signature: `key`, and the settings that a trace depends on."""
         add_environment(backend, tensors, key)
         return tuple(key)
 
@@ -159,8 +160,8 @@ class Jitted(Generic[P, R]):
         args: Any,
         kwargs: Any,
     ) -> Lowered | None:
-        """The graph of a call that has none, or one that does not hold: None where the function
-        itself has to run."""
+        """Returns the graph for a call without a valid graph; None if the function itself has to
+        run."""
         if graph is not None and not graph.dead:
             return None
         graph = self._build_graph(backend, signature, tensors, args, kwargs)
@@ -169,8 +170,8 @@ class Jitted(Generic[P, R]):
     def _build_graph(
         self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered | None:
-        """The graph of a call whose signature is new; None if fusion is off or the images lack one of
-        its kernels: the calls themselves find out which the host is asked for."""
+        """Returns the graph for a new signature. Returns None if fusion is off or the images lack a
+        kernel of the graph; the ops then use the host fallback one by one."""
         if not fusion_enabled():
             return None
         graph = find_specialization(backend.launches, signature)
@@ -190,8 +191,8 @@ class Jitted(Generic[P, R]):
     def lower(
         self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered:
-        """The graph of a call whose signature is new; KernelNotBuilt where the images lack one of
-        its kernels."""
+        """Traces and lowers the graph of a new signature. Raises KernelNotBuilt if the images lack
+        one of its kernels."""
         given = TraceArguments(tensors, args, kwargs)
         try:
             passing = NumberTracing(given.args, given.kwargs, signature)
@@ -211,8 +212,9 @@ class Jitted(Generic[P, R]):
         return cache_graph(backend.launches, signature, runnable)
 
     def _trace_with_numbers(self, backend: Backend, tensors: Sequence[Tensor], passing: NumberTracing) -> Graph | None:
-        """The graph of a call to which numbers are passed as such; None where it takes the numbers
-        themselves, as something was raised for them, or they are kept."""
+        """Returns the graph of a call with its numbers as kernel arguments. Returns None if the
+        function raises an error for these number objects or keeps one; the trace then uses the
+        plain numbers."""
         try:
             graph = self._traced(backend, tensors, passing.args, passing.kwargs)
         except errors.GraphError:
@@ -221,11 +223,12 @@ class Jitted(Generic[P, R]):
             return None
         graph = passing.with_free_numbers(graph)
         if not passing.released:
-            gc.collect()  # a circle that nobody holds may hold them
+            gc.collect()  # an unreachable reference cycle may hold the numbers
         return graph if passing.released else None
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Planned:
-        """What such a call would run, which is not made; errors as of the call."""
+        """Returns the kernels that a call would run, without running it. Raises the call's
+        errors."""
         tensors: list[Tensor] = []
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
@@ -233,19 +236,20 @@ class Jitted(Generic[P, R]):
         return Planned(fuse_graph(eliminate_dead_nodes(graph), backend))
 
     def export(self, name: str, /, *args: P.args, **kwargs: P.kwargs) -> Exported:
-        """Write what such a call computes as one kernel of stages, for an image: NAME.json, the
-        graph file; NAME.toml, an inventory for `ftensor build`; NAME.cpp, its HLS C++; and NAME.cl,
-        its OpenCL C for Intel's boards, where its stages have such. `name` may begin with a folder.
-        A jitted call of rows of this length, however many there are, is one launch of it on a
-        device whose image has it.
+        """Writes the call's computation as one dataflow kernel, for an image.
 
-        Where ops are no stages (what needs all data first: sorts, products, folds across rows),
-        what is before and behind them are kernels of their own, NAME_1.json and so on in one
-        inventory, and such a call is a launch of these with the ops' own kernels between.
+        The files are NAME.json, the graph file; NAME.toml, an inventory for `ftensor build`;
+        NAME.cpp, the HLS C++; and NAME.cl, the OpenCL C for Intel's boards, if all stages have an
+        OpenCL form. `name` may begin with a folder. On a device whose image has the kernel, a
+        jitted call with rows of this length is one launch, for any number of rows.
 
-        Errors as of the call, and GraphError where no two ops are stages of one kernel, which names
-        the first that is none, for fewer than two rows or as many as a row is long, for FIFOs
-        beyond a board's memory; ValueError for a name that no kernel can have.
+        Ops that need all their data first (sorts, products, folds across rows) are no stages. They
+        cut the graph into kernels NAME_1.json and so on, in one inventory, and the ops' own kernels
+        run between these.
+
+        Raises the call's errors. Raises GraphError if no two ops are stages of one kernel (it names
+        the first op that is no stage), for fewer than two rows, for as many rows as a row is long,
+        and for FIFOs beyond a board's memory. Raises ValueError for an invalid kernel name.
         """
         tensors: list[Tensor] = []
         self.signature(tensors, args, kwargs)
@@ -255,7 +259,7 @@ class Jitted(Generic[P, R]):
         return writers[0](exported(eliminate_dead_nodes(graph)), name)
 
     def _once(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
-        """A graph that nobody runs."""
+        """Traces a graph for inspection alone."""
         given = TraceArguments(tensors, args, kwargs)
         try:
             return self._traced(backend, given.tensors, given.args, given.kwargs)
@@ -268,23 +272,24 @@ class Jitted(Generic[P, R]):
 
 @dataclass(frozen=True)
 class Planned:
-    """What a call of a jitted function runs."""
+    """The kernels that a call of a jitted function runs."""
 
     _graph: Graph
 
     @property
     def kernels(self) -> list[str]:
-        """The kernels, in their order, by the way they go through memory and what they compute."""
+        """Returns each kernel's skeleton and entry name, in execution order."""
         steps = [step for node in self._graph.nodes for step in node.launch.steps]
         return [f"{skeleton_of(s.key).name} {s.key.entry}" for s in steps]
 
     def report(self) -> str:
-        """The kernels with what they compute, read and write, and why some compute one op alone."""
+        """Returns a table of the kernels: ops, bytes read and written, and why an op is not
+        fused."""
         return report(self._graph)
 
     def svg(self) -> str:
-        """The kernels as boxes with the memory between them: the text of an SVG file. PictureError
-        where matplotlib, of the extra `plot`, is not installed."""
+        """Returns an SVG drawing of the kernels and the memories between them. Raises PictureError
+        if matplotlib (extra `plot`) is not installed."""
         return svg(self._graph)
 
 
@@ -295,11 +300,11 @@ class _Bound:
         self._of, self._instance = of, instance
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The method's result."""
+        """Returns the method's result."""
         return self._of(self._instance, *args, **kwargs)
 
     def export(self, name: str, /, *args: Any, **kwargs: Any) -> Exported:
-        """As of a function."""
+        """Exports the method; see `Jitted.export`."""
         return self._of.export(name, self._instance, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -310,7 +315,7 @@ class _Bound:
 
 
 def _named(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
-    """A call's arguments by the names of parameters; by their place where nobody knows these."""
+    """Returns a call's arguments by parameter name, or by position if the signature is unknown."""
     try:
         return inspect.signature(function).bind(*args, **kwargs).arguments
     except ValueError:

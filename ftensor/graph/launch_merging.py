@@ -1,8 +1,9 @@
-"""Steps of a launch in series: one kernel runs several where no unit has to wait for another.
+"""Merging of launch steps: one kernel runs several steps if no compute unit has to wait for
+another.
 
-A unit runs kernels in their order, so what it reads it must have written itself. Steps of one unit
-are such, one after another; steps that don't need each other are, for any units. And what one unit
-is enough for each unit can do for itself, in memory of its own, where the next step wants many.
+A unit runs its steps in order, so it may read only values that it wrote itself. That holds for
+steps of one unit, and for independent steps of any number of units. If a small single-unit step
+feeds a step of many units, each unit repeats the small step in its own memory.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SERVED = (
 
 @dataclass
 class _Group:
-    """Steps that become one; of each whether all units run it for themselves."""
+    """Steps to merge. `each` is True for a step that every unit runs for itself."""
 
     steps: list[Step]
     each: list[bool]
@@ -43,10 +44,10 @@ class _Group:
 
 
 class LaunchMerger:
-    """The steps of a launch of so many operands: `temporaries` are the bytes of what it has
-    besides, which grow where units have copies; `whose` tells operands that share memory; `numbers`
-    are what kernels get, to which those of steps that were not neighbours are added once more, and
-    `free_numbers` the places of each that a call tells."""
+    """Merges the steps of a launch with `operands` operands. `temporaries`: bytes of the launch's
+    temporaries, which grow if units get copies. `whose`: equal entries are operands that share
+    memory. `numbers`: the kernel numbers; those of steps that were not neighbours are appended
+    again. `free_numbers`: indices of the numbers that each call passes."""
 
     def __init__(
         self,
@@ -62,7 +63,7 @@ class LaunchMerger:
         self.numbers, self.free_numbers = numbers, free_numbers
 
     def merged(self, steps: Sequence[Step]) -> list[Step]:
-        """As few steps as there can be."""
+        """Returns the steps, merged where possible."""
         groups: list[_Group] = []
         for step in steps:
             self._place_step(groups, step)
@@ -79,7 +80,6 @@ class LaunchMerger:
         groups.append(_Group([step], [False]))
 
     def _memory(self, places: Sequence[int]) -> set[object]:
-        """What operands lie in."""
         return {self.alias_of[k] if k < self.operands else (None, k) for k in places}
 
     def _touched(self, step: Step) -> set[object]:
@@ -89,13 +89,12 @@ class LaunchMerger:
         return self._memory(step.written)
 
     def _may_alias(self, a: Step, b: Step) -> bool:
-        """Whether the order of both matters."""
         ours, theirs = self._written(a), self._written(b)
         return bool(ours & self._touched(b) or theirs & self._touched(a))
 
     def _fusable(self, group: _Group, step: Step) -> list[bool] | None:
-        """Which of a group's steps and this one all units would run; None where it is none of
-        them."""
+        """Returns `each` for the group with this step added; None if the step can't join the
+        group."""
         steps = [*group.steps, step]
         if len(steps) > (MOST_ALIKE if _same_kernel(steps) else MOST_MEMBERS):
             return None
@@ -111,8 +110,8 @@ class LaunchMerger:
         return each
 
     def _unit_local(self, steps: Sequence[Step], each: list[bool], k: int) -> bool:
-        """Whether each unit can do for itself all that step k reads of what steps before have
-        written; `each` is brought to that."""
+        """True if each unit can compute all that step `k` reads from earlier steps. Marks those
+        steps in `each`."""
         for j in range(k):
             written, other = self._written(steps[j]), self._written(steps[k])
             if other & self._touched(steps[j]):
@@ -132,7 +131,7 @@ class LaunchMerger:
         return True
 
     def _step(self, group: _Group) -> Step:
-        """A group as one step."""
+        """Returns a group as one step."""
         steps = group.steps
         places = list(dict.fromkeys(p for s in steps for p in (*s.pointers, *s.after)))
         starts: dict[tuple[int | None, int], int] = {}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Loop(NamedTuple):
-    """One loop; `folded` where its elements go into one result, `whole` where it can't be two."""
+    """One loop of a nest. `folded`: its elements go into one result. `whole`: it can't be split."""
 
     size: int
     folded: bool = False
@@ -29,7 +29,7 @@ class Loop(NamedTuple):
 
 
 class AffineAccess(NamedTuple):
-    """Where an operand's elements lie in loops."""
+    """The affine access of an operand in a loop nest. `strides` counts elements."""
 
     memory: int
     start: int  # the first element's, in bytes
@@ -37,23 +37,24 @@ class AffineAccess(NamedTuple):
     strides: Ints
 
     def region(self, loops: Sequence[Loop]) -> GraphTensor:
-        """The same as a tensor of the graph."""
+        """Returns the access as a tensor of the graph."""
         shape, offset = tuple([loop.size for loop in loops]), self.start // self.dtype.itemsize
         return GraphTensor(self.memory, self.dtype, shape, self.strides, offset)
 
     def of_row(self, loops: Sequence[Loop]) -> bool:
-        """Whether all that is folded into one result reads the same element."""
+        """True if the access is invariant in the folded loops."""
         return not any(loop.folded and s for loop, s in zip(loops, self.strides, strict=True))
 
     def single(self, loops: Sequence[Loop]) -> bool:
-        """Whether it is of rows, and each of these has an element of its own."""
+        """True if the access is invariant in the folded loops and has one element per row."""
         alone = all(loop.folded or loop.size == 1 or s for loop, s in zip(loops, self.strides))
         return alone and self.of_row(loops)
 
 
 @dataclass(frozen=True)
 class LoopBody:
-    """A node: what it computes, in which loops, and where its operands lie in these."""
+    """The body of a node's loop nest: its element function, its loops, and the operands'
+    accesses."""
 
     node: Node
     unit: ElementFunction
@@ -66,12 +67,12 @@ class LoopBody:
 
     @property
     def folds(self) -> bool:
-        """Whether it is a fold."""
+        """True if the body is a fold."""
         return self.geometry is not None
 
     @property
     def schedule(self) -> tuple[Any, ...]:
-        """How a fold goes over its rows: lanes, units, and how rows are cut."""
+        """Returns the schedule of a fold: lanes, units, and how rows are cut."""
         step, g = self.node.launch.steps[0], self.geometry
         words = step_key(step).reduction
         assert g is not None and words is not None
@@ -80,12 +81,13 @@ class LoopBody:
 
     @property
     def stages(self) -> int:
-        """In how many steps."""
+        """Returns the number of launch steps."""
         return len(self.node.launch.steps)
 
 
 def loop_body_of(node: Node) -> LoopBody | None:
-    """A node as elements of one nest of loops; None where it is more than that."""
+    """Returns a node as the body of one loop nest; None if the node is neither elementwise nor a
+    fold."""
     launch = node.launch
     key = launch.steps[0].key
     if not isinstance(key, KernelKey) or launch.own_numbers is not None:
@@ -104,7 +106,7 @@ def loop_body_of(node: Node) -> LoopBody | None:
 def _elements(node: Node, key: KernelKey) -> LoopBody | None:
     unit = element_function_of(key)
     ports = [*key.outs, *[p for p in key.ins if p.kind != BY_VALUE]]
-    if unit.positional or len(ports) != len(node.operands):  # random numbers go by position
+    if unit.positional or len(ports) != len(node.operands):  # random numbers depend on the position
         return None
     shape = node.operands[0].shape
     strides = [broadcast_strides(r.shape, r.strides, shape) for r in node.operands]
@@ -169,7 +171,6 @@ def _kept(g: FoldGeometry, key: KernelKey) -> Ints:
 
 
 def _access_strides(g: FoldGeometry, inner: bool, k: int) -> Ints:
-    """Operand k's strides in the kept loops, then in those that are folded."""
     if inner:
         return (*g.kept_strides[k], *g.strides[k], g.steps[k])
     return (*g.kept_strides[k], g.steps[k], *g.strides[k])
@@ -180,13 +181,13 @@ def _access(r: GraphTensor, of: dtype, strides: Sequence[int]) -> AffineAccess:
 
 
 def step_key(step: Step) -> KernelKey:
-    """The key of a step of a point."""
     assert isinstance(step.key, KernelKey), step.key
     return step.key
 
 
 def single_stage_fold(point: LoopBody, states: int) -> LoopBody:
-    """A fold in one go, of so many states side by side, whatever kernel it was traced with."""
+    """Returns a fold as a single stage with `states` parallel states, for any kernel that it was
+    traced with."""
     last, unit = step_key(point.node.launch.steps[-1]), point.unit
     reduction = unit.reduction
     assert reduction is not None
@@ -198,23 +199,23 @@ def single_stage_fold(point: LoopBody, states: int) -> LoopBody:
 
 
 def size(loops: Sequence[Loop]) -> int:
-    """How many elements loops visit."""
+    """Returns the number of iterations of a loop nest."""
     return numel(tuple([loop.size for loop in loops]))
 
 
 class ComplexPart(NamedTuple):
-    """Where the complex numbers lie of which a place has one part, and which that is: re or im."""
+    """The complex access behind an access of its parts, and the part, "re" or "im"."""
 
     whole: AffineAccess
     which: str
 
 
-# The ops that give the parts.
+# The ops that return the parts.
 PARTS = {"re": "real", "im": "imag"}
 
 
 def complex_part(p: AffineAccess, places: Iterable[AffineAccess]) -> ComplexPart | None:
-    """What real numbers are a part of, where complex ones were made in their memory."""
+    """Returns the complex access in `places` of which `p` reads a part; None if there is none."""
     for q in places:
         if q.memory == p.memory and q.dtype.is_complex and q.dtype.to_real() is p.dtype:
             size = q.dtype.itemsize
@@ -226,19 +227,20 @@ def complex_part(p: AffineAccess, places: Iterable[AffineAccess]) -> ComplexPart
 
 
 def part_unit(of: dtype, which: str) -> ElementFunction:
-    """The function of a complex number that gives its part."""
+    """Returns the element function for a part, "re" or "im", of a complex number."""
     return ElementFunction(PARTS[which], of, ((of.to_real(), REAL),), ((of, VALUE),), (f"a.{which}",))
 
 
 def in_order(point: LoopBody, which: Sequence[int]) -> list[Any]:
-    """Loops from the outermost, by their steps in what is folded."""
+    """Returns loops from the outermost to the innermost, by the steps of the first input."""
     steps = point.ins[0].strides
     order = sorted(which, key=lambda k: -abs(steps[k]))
     return [(k, point.loops[k].size, 1) for k in order]
 
 
 def split(each: Sequence[Any], length: int) -> tuple[list[Any], list[Any]] | None:
-    """(loops over rows, loops along one): (which, size, how many of its steps is one)."""
+    """Splits loops into (loops over rows, loops along a row of `length`); None if no split fits. A
+    loop is (index, size, steps of the original loop per step)."""
     row: list[Any] = []
     left, rest = list(each), length
     while rest > 1 and left:
@@ -256,7 +258,7 @@ def split(each: Sequence[Any], length: int) -> tuple[list[Any], list[Any]] | Non
 
 
 def walks(p: AffineAccess, loops: Sequence[Any], unit: int) -> bool:
-    """Whether a place goes through such loops in line, `unit` elements a step."""
+    """True if the access moves `unit` elements per step of these loops, without gaps."""
     for k, size, by in reversed(loops):
         if size > 1 and p.strides[k] * by != unit:
             return False
@@ -265,20 +267,20 @@ def walks(p: AffineAccess, loops: Sequence[Any], unit: int) -> bool:
 
 
 def is_invariant(p: AffineAccess, loops: Sequence[Any]) -> bool:
-    """Whether a place is the same in such loops."""
+    """True if the access is invariant in these loops."""
     return not any(p.strides[k] for k, size, _ in loops if size > 1)
 
 
 class RowTransformCall(NamedTuple):
-    """What a launch of a transform does: of how many numbers, and whether the inverse one."""
+    """The length of a launch's transform, and True if it is the inverse."""
 
     length: int
     inverse: bool
 
 
 def transformed(node: Node) -> LoopBody | None:
-    """A node as the transforms of whole rows, complex numbers to such, along the last dim; None
-    where it is something else."""
+    """Returns a node as a complex-to-complex transform of whole rows along the last dim; None for
+    other nodes."""
     launch = node.launch
     done = _done(node)
     if done is None or launch.own_numbers is None:
@@ -303,8 +305,8 @@ def transformed(node: Node) -> LoopBody | None:
 
 
 def _done(node: Node) -> RowTransformCall | None:
-    """What its kernels' geometries say: of a kernel of stages, or of one for any length, in one
-    part or two."""
+    """Returns the transform described by the geometries of a launch's steps; None for other
+    kernels. The launch has a kernel of stages, or a kernel for any length in one part or two."""
     steps = node.launch.steps
     if isinstance(steps[0].key, FftStreamKey):
         of = FftStreamGeometry.unpack(steps[0].geometry)
