@@ -304,27 +304,27 @@ class Backend(ABC):
 
     @abstractmethod
     def finish_marker(self, marker: Any) -> None:
-        """Wait for a marker."""
+        """Waits for a marker."""
 
     @abstractmethod
     def wait_marker(self, queue: Any, marker: Any, origin: Backend | None) -> None:
-        """Let a queue wait for a marker, which may be another device's."""
+        """Makes later commands of a queue wait for a marker, which may belong to another device."""
 
     @abstractmethod
     def make_timing(self, marker: Any) -> Any:
-        """Something that will know when the marker was reached."""
+        """Returns an object from which `timing_ns` reads the marker's completion time."""
 
     @abstractmethod
     def timing_ns(self, timing: Any) -> int:
-        """The time in nanoseconds at which the marker was reached, once it was."""
+        """Returns the marker's completion time in nanoseconds. The marker must be complete."""
 
 
 def _nothing(stream: Any, units: int, /, *args: Any) -> None:
-    """Stands for a kernel that was only noted."""
+    """Replaces a kernel that was only noted."""
 
 
 def host_memory(nbytes: int) -> tuple[int, np.ndarray]:
-    """Fresh host memory, aligned as a device's port wants it: its address, and its bytes."""
+    """Returns the address and bytes of new host memory, aligned for a device's memory port."""
     alignment = 4096 if nbytes >= 4096 else 64
     memory = np.empty(nbytes + alignment, np.uint8)
     address: int = memory.__array_interface__["data"][0]

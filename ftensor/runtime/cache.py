@@ -1,4 +1,4 @@
-"""The compiled kernels on disk: several processes may share it and any of them may be killed."""
+"""Disk cache of compiled kernels. Processes share it, and any of them may be killed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_WAITED = 60.0
 
 
 def directory() -> Path:
-    """Where compiled kernels are kept: FTENSOR_CACHE_DIR, else the user's cache directory."""
+    """Returns the cache's folder: FTENSOR_CACHE_DIR, else the user's cache directory."""
     chosen = os.environ.get("FTENSOR_CACHE_DIR")
     if chosen:
         try:
@@ -38,7 +38,7 @@ def directory() -> Path:
 
 
 def key(*parts: str) -> str:
-    """The name of what was compiled from `parts` by this version of ftensor."""
+    """Returns the entry name for `parts` compiled by this version of ftensor."""
     from .._version import __version__
 
     digest = hashlib.sha256()
@@ -49,18 +49,17 @@ def key(*parts: str) -> str:
 
 
 def path(name: str) -> Path:
-    """The file of an entry, whether or not it is there."""
+    """Returns the file of an entry, existing or not."""
     return directory() / name[:2] / name
 
 
 def _checksum(name: str, payload: bytes) -> bytes:
-    """A digest of the bytes and of what they are, so that no entry stands for another."""
     return hashlib.sha256(name.encode() + payload).digest()
 
 
 def writable_by_others(place: Path) -> bool:
-    """Whether other users than this one and root may change what lies at a path, or made the link
-    that it is."""
+    """Returns True if users other than this one and root may change the file or folder, or own the
+    link at this path."""
     if not hasattr(os, "geteuid"):  # a system without owners of this kind
         return False
     status, mine = place.stat(), (os.geteuid(), 0)
@@ -68,8 +67,8 @@ def writable_by_others(place: Path) -> bool:
 
 
 def private_folder(folder: Path) -> Path:
-    """A folder by a name that others can guess, made where it is not there; no link, and this user's
-    alone. PermissionError where somebody else made it or may write there."""
+    """Creates a folder whose name others can guess, and checks that it is no link and only this
+    user's. Raises PermissionError if another user created it or can write there."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.is_symlink() or writable_by_others(folder):
         raise PermissionError(f"{folder} is a link, or can be written by other users")
@@ -77,11 +76,11 @@ def private_folder(folder: Path) -> Path:
 
 
 def written_by_others(place: Path) -> Path | None:
-    """The first folder or file that others than this user can write, on the way from the cache's
-    folder to a place in it; None where there is none.
+    """Returns the first folder or file between the cache's folder and `place`, both included,
+    that other users can write; None if there is none.
 
-    What is run from here is run as this user. A folder like /tmp, where nobody may touch what is
-    others', may hold the folders of entries.
+    Code run from the cache runs as this user. The cache's folder may be a sticky one, like /tmp,
+    in which users can't change each other's files.
     """
     top = directory()
     sticky = top.exists() and bool(top.stat().st_mode & stat.S_ISVTX)
@@ -93,7 +92,7 @@ def written_by_others(place: Path) -> Path | None:
 
 
 def _trusted(file: Path) -> bool:
-    """Whether an entry's file, and each folder of the cache it lies in, is this user's alone."""
+    """Returns True if only this user can write an entry's file and its folders in the cache."""
     place = written_by_others(file)
     if place is not None:
         _warn_once(place, f"{place} can be written by others; chmod go-w {directory()}, or chown it")
@@ -101,7 +100,7 @@ def _trusted(file: Path) -> bool:
 
 
 def get(name: str) -> bytes | None:
-    """The bytes of an entry; None if there is none, or if it is not what was written."""
+    """Returns the bytes of an entry; None if it is missing or damaged."""
     file = path(name)
     try:
         data = file.read_bytes()
@@ -117,11 +116,11 @@ def get(name: str) -> bytes | None:
 
 
 def put(name: str, payload: bytes) -> Path | None:
-    """Write an entry; the file, or None where the cache can't be written.
+    """Writes an entry; returns its file, or None if the cache can't be written.
 
-    The entry appears whole or not at all, whoever else writes it at the same moment: a file of
-    our own is filled first, then renamed. The digest behind the bytes finds what a full disk or
-    a power cut has spoiled; a shared library may carry it, since loaders ignore a tail.
+    The write is atomic, also with concurrent writers: a temporary file is filled, then renamed.
+    The digest after the payload detects damage by a full disk or a power cut. A shared library may
+    carry the digest, since loaders ignore trailing bytes.
     """
     target = path(name)
     temporary = None
@@ -146,12 +145,12 @@ def put(name: str, payload: bytes) -> Path | None:
 
 @contextmanager
 def entry_lock(name: str) -> Iterator[None]:
-    """A block in which, of all processes that share the cache, this thread alone makes an entry:
-    who waited finds it there. PoCL 3.1 ends the process where two compile the same program at once.
+    """Inside the block, no other process that shares the cache makes this entry.
 
-    The entry's folder is locked, which others share; without a cache nobody waits, and nobody for
-    longer than MOST_WAITED seconds: a process that makes an entry may have been stopped. A signal's
-    handler goes on where its own thread has the folder.
+    A process that had to wait then finds the entry in the cache. PoCL 3.1 ends the process if two
+    compile the same program at once. The lock is on the entry's folder, so entries share locks. No
+    process waits without a cache, or for longer than MOST_WAITED seconds, since the process that
+    holds the lock may be stopped. A signal handler continues if its own thread holds the lock.
     """
     folder = path(name).parent
     held = _held.__dict__.setdefault("folders", set())
@@ -196,7 +195,7 @@ def _locked(handle: int) -> bool:
 
 
 def drop(name: str) -> None:
-    """Remove an entry, if it is there and may be removed."""
+    """Removes an entry if it exists and can be removed."""
     try:
         path(name).unlink(missing_ok=True)
     except OSError as error:
@@ -204,7 +203,7 @@ def drop(name: str) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed writers left behind."""
+    """Removes files left by killed writers."""
     now = time.time()
     for leftover in folder.glob(".new-*"):
         try:

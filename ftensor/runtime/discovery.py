@@ -324,7 +324,7 @@ def _csim(compiler: list[str]) -> DetectedDevice:
 
 
 def _cpu_runtime_unseen(entries: dict[str, str], platforms: list[tuple[str, str]]) -> bool:
-    """Whether Intel's CPU runtime was offered to the loader but is no platform."""
+    """Returns True if the loader was offered Intel's CPU runtime but lists no platform of it."""
     offered = any(os.path.basename(lib) == targets.INTEL_CPU_LIBRARY for lib in entries.values())
     rows = [targets.match(frozenset(("cpu",)), *platform) for platform in platforms]
     # Oclgrind stands in the loader's place and shows only itself.
@@ -332,7 +332,7 @@ def _cpu_runtime_unseen(entries: dict[str, str], platforms: list[tuple[str, str]
 
 
 def _in_order(devices: list[DetectedDevice]) -> list[DetectedDevice]:
-    """By family as `auto` prefers them; within one, the newer version first, else as listed."""
+    """Sorts by family as in `auto`, then by driver version with the newest first."""
     order = {target: index for index, target in enumerate(targets.TARGETS)}
     newest_first = sorted(devices, key=lambda device: _numbers(device.driver), reverse=True)
     return sorted(newest_first, key=lambda device: order[device.target])

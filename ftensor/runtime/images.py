@@ -1,4 +1,4 @@
-"""The images of a device: their kernels, the loaded one, reports."""
+"""A device's images: their kernels, the active image, reports."""
 
 from __future__ import annotations
 
@@ -69,28 +69,31 @@ ATTEMPTS = 3  # to get kernels into an image that other processes change
 
 
 class BuildResult(NamedTuple):
-    """What became of kernels that were asked for: the image that has them, if any could be built,
-    and by their entries why others could not."""
+    """The result of a build request: the image with the built kernels, or None, and the reason for
+    each entry that failed."""
 
     image: str | None
     problems: Mapping[str, str]
 
 
 class LoadedImage:
-    """An image that a device may use; `program` is what its driver made of it, while active."""
+    """An image that a device may use; `program` is the driver's program while the image is
+    active."""
 
     def __init__(self, file: ImageFile) -> None:
         self.file = file
         self.program: Any = None
 
     def find(self, entry: str) -> tuple[KernelRecord, MemberRecord] | None:
-        """The kernel and member that serve an entry."""
+        """Returns the kernel and member records of an entry, or None."""
         return self.file.manifest.find(entry)
 
 
 class Slot:
-    """A kernel as ops hold it, whatever image it comes from; `run` is its present launcher. One of
-    a user's own comes from one `image` and says by `make` how it is launched."""
+    """A kernel held by ops, independent of the image; `run` is its current launcher, or None.
+
+    A user's own kernel comes from the one `image`, and `make` returns its launcher.
+    """
 
     __slots__ = ("entry", "image", "kernels", "make", "params", "run")
 
@@ -108,16 +111,16 @@ class Slot:
 
 
 class Images(ABC):
-    """The images of one device, in the order in which they were given.
+    """The images of one device, in loading order.
 
-    An entry that several hold comes from the active one, else from the first.
+    If several images hold an entry, the active image has priority, then the first one.
     """
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        # Has kernels built that no image holds, and says in which file they are.
+        # Builds kernels that no image holds, and returns the image with them.
         self.maker: Callable[[Sequence[Key]], BuildResult] | None = None
-        # By their entries: what was asked for since, and why what was asked for before is not here.
+        # By entry: kernels requested since the last build, and reasons why earlier requests failed.
         self.wanted: dict[str, Key] = {}
         self.refused: dict[str, str] = {}
         self.loaded: list[LoadedImage] = []
@@ -127,28 +130,28 @@ class Images(ABC):
         self.seconds = 0.0
 
     def load(self, path: str | Path) -> ImageFile:
-        """Add an image, and make it the active one; an image given before is not added twice.
+        """Loads an image and makes it the active one. The same image is added only once.
 
-        From now on nothing is built on request. ImageError where it can't be used here.
+        Afterwards nothing is built on request. Raises ImageError if the device can't use the image.
         """
         self.backend.settle()
         self.maker = None
         return self._load_file(path).file
 
     def want(self, key: Key) -> None:
-        """Note a kernel that no image holds, where someone builds: `ask` has it built, with all
-        others that are wanted by then."""
+        """Requests a kernel that no image holds, if a builder exists. `ask` builds all requested
+        kernels together."""
         if self.maker is not None and not self.holds(key.entry):
             self.refused.pop(key.entry, None)
             self.wanted[key.entry] = key
 
     def ask(self) -> BuildResult | None:
-        """Have built what is wanted and not there yet, and wait for it; None where all is there."""
+        """Builds the requested kernels and waits; returns None if nothing is left to build."""
         keys = [key for entry, key in tuple(self.wanted.items()) if not self.holds(entry)]
         return self.maker(keys) if keys and self.maker is not None else None
 
     def take(self, result: BuildResult) -> None:
-        """Load what was built. What could not be is `refused` from now on."""
+        """Loads the built kernels, and records those that failed in `refused`."""
         problems = dict(result.problems)
         if result.image is not None:
             try:
@@ -156,8 +159,8 @@ class Images(ABC):
             except errors.ImageError as problem:
                 problems |= dict.fromkeys(self.wanted, str(problem))
             else:
-                # It grew from the one before, which is needed no more. One without entries is a
-                # user's own.
+                # The new image includes the previous one, which is no longer needed. An image
+                # without entries is a user's own.
                 there = set(image.file.manifest.entries)
                 self.loaded[:] = [
                     i for i in self.loaded if i is image or not there.issuperset(i.file.manifest.entries or [""])
@@ -174,7 +177,7 @@ class Images(ABC):
         self.check(file)
         with self.lock:
             image = self._known(file) or LoadedImage(file)
-            # First the driver's word, then the list: a refused image leaves no trace.
+            # Activate first, then add: an image that the driver refuses leaves no trace.
             self.activate(image)
             if image not in self.loaded:
                 self.loaded.append(image)
@@ -182,7 +185,7 @@ class Images(ABC):
         return image
 
     def add(self, file: ImageFile) -> LoadedImage:
-        """Add an image of a user's own kernels: ops go on with the kernels that they have."""
+        """Adds an image of a user's own kernels, and leaves the active image as it is."""
         self.check(file)
         with self.lock:
             for image in self.loaded:
@@ -193,7 +196,7 @@ class Images(ABC):
         return image
 
     def load_from_environment(self) -> None:
-        """Add the images that FTENSOR_IMAGE names; the first of them becomes the active one."""
+        """Adds the images named in FTENSOR_IMAGE, and makes the first of them the active one."""
         try:
             for path in image_file.from_environment():
                 file = image_file.read(path)
@@ -220,22 +223,24 @@ class Images(ABC):
                 yield image
 
     def has(self, entry: str) -> bool:
-        """Whether a launch may ask for an entry: an image holds it, or it is built on request."""
+        """Returns True if a launch may use an entry: an image holds it, or it is built on
+        request."""
         return self.maker is not None or self.holds(entry)
 
     def holds(self, entry: str) -> bool:
-        """Whether an image that is there holds an entry."""
+        """Returns True if an image holds the entry now."""
         return next(self._holders(entry), None) is not None
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """Every entry that some image serves."""
+        """The entries of all images."""
         return tuple(dict.fromkeys(e for i in self.loaded for e in i.file.manifest.entries))
 
     def kernel(self, entry: str, params: Sequence[str]) -> CompiledKernel | None:
-        """The launcher of an entry, or None where no image has it; ImageError without images.
+        """Returns the launcher of an entry, or None if no image has it.
 
-        `params` are the launch's arguments as `Backend.build` takes them.
+        `params` are the launch's arguments as in `Backend.build`. Raises ImageError if the device
+        has no images, or if the entry's build failed.
         """
         if entry not in self.wanted and not self.holds(entry):
             if entry in self.refused:
@@ -248,12 +253,12 @@ class Images(ABC):
             return self.launcher(slot)
 
     def refusal(self, entry: str) -> errors.ImageError:
-        """The error of a launch whose kernel was to be built, and is not there."""
+        """Returns the error for a requested kernel that is not available."""
         why = self.refused.get(entry, "the image that was built for it holds it no more")
         return errors.not_built_on_request(entry, why)
 
     def nearest(self, entry: str) -> str | None:
-        """The entry that is there and most like the wanted one, of the same op; else None."""
+        """Returns the available entry of the same op that is most similar to `entry`, or None."""
         records = [m for i in self.loaded for k in i.file.manifest.kernels for m in k.members]
         same = [m.entry for m in records if entry.startswith(f"ft_{m.op}_")]
         closest = difflib.get_close_matches(entry, same, 1, 0.0)
@@ -261,26 +266,26 @@ class Images(ABC):
 
     @property
     def uuids(self) -> tuple[str, ...]:
-        """Of the loaded images, in the order of loading."""
+        """The uuids of the images, in loading order."""
         return tuple(image.file.uuid for image in self.loaded)
 
     @property
     def build_options(self) -> str:
-        """The options of `ftensor build` by which the active image was made for the device."""
+        """The options of `ftensor build` that made the active image."""
         manifest = (self.active or self.loaded[0]).file.manifest
         platform = f" --platform {shlex.quote(manifest.platform)}" if manifest.platform else ""
         return f"--target {manifest.target}{platform}"
 
     def most_units(self) -> int:
-        """The compute units of the kernel that has most of them."""
+        """Returns the largest number of compute units of a kernel."""
         return max((k.units for i in self.loaded for k in i.file.manifest.kernels), default=1)
 
     def memory(self) -> int:
-        """The bytes of the banks that kernels reach, in the image where these are most."""
+        """Returns the bytes of the banks that kernels reach, in the image with the most."""
         return max((i.file.memory for i in self.loaded), default=0)
 
     def report(self) -> ImageReport:
-        """What is loaded, and the counts so far."""
+        """Returns the loaded images and the counts so far."""
         with self.lock:
             rows = tuple(
                 ImageRow(
@@ -298,7 +303,7 @@ class Images(ABC):
 
     @property
     def lock(self) -> AbstractContextManager[Any]:
-        """The device's own, which is a new one in a forked child."""
+        """The device's lock; a forked child has a new one."""
         return self.backend.lock
 
     @property
@@ -307,9 +312,9 @@ class Images(ABC):
         return self.backend.properties.name
 
     def changed(self) -> None:
-        """Other kernels are there now: what the device had prepared is out of date.
+        """Drops all launches and kernels that the device had prepared, after a change of images.
 
-        Prepared launches that someone still holds go on with the kernels that they have.
+        Prepared launches that are still held keep their kernels.
         """
         self.slots.clear()
         self.backend.forget_launches()
@@ -319,7 +324,7 @@ class Images(ABC):
 
     @abstractmethod
     def check(self, file: ImageFile) -> None:
-        """ImageError where an image can't run on the device; the driver is not asked."""
+        """Raises ImageError if the device can't run an image, without calling the driver."""
 
     @abstractmethod
     def activate(self, image: LoadedImage) -> None:
@@ -327,4 +332,4 @@ class Images(ABC):
 
     @abstractmethod
     def launcher(self, slot: Slot) -> CompiledKernel:
-        """A function that launches what is in a slot."""
+        """Returns a function that launches a slot's kernel."""

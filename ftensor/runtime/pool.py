@@ -311,35 +311,38 @@ class ClosedPool(MemoryPool):
         return super().take(nbytes, stream)
 
     def check_open(self) -> None:
-        """Lets the exiting thread go on, others never."""
+        """Blocks all threads but the exiting thread."""
         wait_unless_exiting()
 
 
 def leak(thing: object) -> None:
-    """Keep an object beyond the interpreter's end, which frees what only a module holds."""
+    """Keeps an object alive past the interpreter's end, when modules' globals are freed."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
 class LostPool(MemoryPool):
-    """What a pool becomes in a forked child: nothing is handed out, nothing asks the device."""
+    """A pool in a forked child: allocates nothing and never calls the device."""
 
     def take(self, nbytes: int, stream: DeviceStream) -> Storage:
-        """Fails: the memory could not be used."""
+        """Raises: the device is unusable in the child."""
         self.check_open()
         return super().take(nbytes, stream)
 
     def check_open(self) -> None:
-        """Fails."""
+        """Raises: the device is unusable in the child."""
         raise errors.used_after_fork(self.backend.properties.name)
 
     def give_back(self, storage: Storage) -> None:
-        """Leaves the memory to the end of the process."""
+        """Leaks the block, which ends with the process."""
         leak(storage.block)
 
 
 def poisoned(pool: MemoryPool) -> MemoryPool:
-    """The pool, which with FTENSOR_POISON=1 fills what it hands out: memory that no kernel has
-    written shows then. A class of its own, so that `take` costs nothing where it is not set."""
+    """Returns the pool; with FTENSOR_POISON=1 it fills all allocated memory with `POISON`.
+
+    This reveals reads of memory that no kernel has written. A subclass does the fill, so `take`
+    costs nothing without the setting.
+    """
     text = os.environ.get("FTENSOR_POISON", "").strip()
     if text not in ("", "0", "1"):
         raise errors.environment_value("FTENSOR_POISON", text, "0 or 1")

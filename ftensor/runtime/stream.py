@@ -1,4 +1,4 @@
-"""Streams and events: commands in order within a stream, waits between streams."""
+"""Streams and events: in-order commands within a stream, dependencies between streams."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Event:
-    """A point in a stream's work, as `torch.cuda.Event`."""
+    """A point in a stream's work, like `torch.cuda.Event`."""
 
-    # Which stream is meant where none is given: the devices' names say it (`_device.py`).
+    # Returns the stream to record without an argument; `_device.py` sets this.
     current_stream: Callable[[], DeviceStream]
 
     def __init__(self, enable_timing: bool = False) -> None:
@@ -46,7 +46,7 @@ class Event:
             stream.wait_event(self)
 
     def query(self) -> bool:
-        """Whether the work before the event is done; an unrecorded event is."""
+        """True if the work before the event is done. An unrecorded event is done."""
         return self.backend is None or self.backend.marker_done(self.marker)
 
     def synchronize(self) -> None:
@@ -66,53 +66,53 @@ class Event:
 
 
 class Doubt(Protocol):
-    """What a kernel may have found."""
+    """A possible error of a kernel, looked up when the stream is next waited for."""
 
     def resolve(self) -> Exception | None:
-        """The error, if there was one; the work is done."""
+        """Returns the error, or None. The kernel's work is done by now."""
 
 
 class DeviceStream:
-    """One in-order queue of a device, as `torch.cuda.DeviceStream`; `priority` is noted."""
+    """One in-order queue of a device, like `torch.cuda.Stream`. `priority` is only stored."""
 
     def __init__(self, backend: Backend, priority: int = 0) -> None:
         self.backend = backend
         self.priority = priority
         self.queue: Any = backend.make_queue()
         self.free = FreeLists()
-        # Commands enqueued, and how many of them are known to be done. Launches only add to the
-        # first, after the enqueue, so that equality never claims idleness for a counted command.
+        # Commands enqueued, and commands known to be done. Launches increment the former after the
+        # enqueue, so equality never means idle while a counted command still runs.
         self.launched = 0
         self.finished = 0
         self._kept: list[Any] = []
-        # Where launches may run beside the queue (`Backend.inline`): events of the commands in it,
-        # the oldest first, how many were dropped since they are done, and whose turn that is.
+        # Used if launches may run beside the queue (`Backend.inline`): events of the queue's
+        # commands, oldest first; the number of completed events dropped; the lock for both.
         self.flying: deque[Any] = deque()
         self._landed = 0
         self._landing = threading.Lock()
-        # Launches that may have met an error, by what tells them apart; asked at the next wait.
+        # Launches with a possible error, by an identifying key; resolved at the next wait.
         self.doubts: dict[Any, Doubt] = {}
         self._checkpoint: tuple[int, Any, int] | None = None
         self._probe: tuple[int, Any] | None = None
         for other in backend.all_streams():
-            # Launches that were prepared there serve here too; their geometry may be on its way.
+            # Launches prepared on other streams serve here too; their geometry may be on its way.
             self.wait_stream(other)
         backend.register_stream(self)
 
     def close(self) -> None:
-        """The interpreter exits: wait for all work, also for a launch that was interrupted (by
-        Ctrl-C) after it was enqueued and before it was counted."""
+        """Called at the interpreter's exit: makes the next wait include a launch that Ctrl-C
+        interrupted after it was enqueued and before it was counted."""
         self.__class__ = ClosedStream
         self.__dict__["launched"] += 1  # whoever closes all streams waits for them afterwards
 
     def idle(self) -> bool:
-        """Whether all counted work is known to be done, without asking the device."""
+        """True if all counted commands are known to be done, without a query to the device."""
         return self.finished == self.launched
 
     def synchronize(self) -> None:
-        """Wait for everything enqueued so far.
+        """Waits for all commands enqueued so far.
 
-        Raises what a kernel has found meanwhile, where asking for it was deferred to this moment.
+        Raises a kernel's error if its lookup was deferred to this wait.
         """
         self.finish()
         for key in tuple(self.doubts):
@@ -121,12 +121,13 @@ class DeviceStream:
                 raise error
 
     def finish(self) -> None:
-        """Wait for everything enqueued so far, and raise nothing: for what is no user's wait."""
+        """Waits for all commands enqueued so far, without raising kernels' errors. For internal
+        waits."""
         self.backend.settle()
         self._finish_enqueued()
 
     def _finish_enqueued(self) -> None:
-        """As `finish`, but what is put off is not enqueued for it."""
+        """Like `finish`, but does not enqueue deferred launches first."""
         seen, flying = self.launched, self._landed + len(self.flying)
         if self.finished != seen:
             kept, self._kept = self._kept, []
@@ -136,7 +137,7 @@ class DeviceStream:
             self._land(flying)
 
     def through(self) -> bool:
-        """Whether everything enqueued so far is done, as its events say; where these are kept."""
+        """True if all commands so far are done by their events. Requires that `flying` is kept."""
         seen = self.launched
         if not self._landing.acquire(blocking=False):
             return False  # another thread is asking, or this one, in what a signal interrupted
@@ -152,7 +153,7 @@ class DeviceStream:
         return True
 
     def _land(self, count: int) -> None:
-        """Drop the events of the first `count` commands of all, which are done."""
+        """Drops the events of the first `count` commands, which are done."""
         if self._landing.acquire(blocking=False):
             try:
                 while self._landed < count:
@@ -162,27 +163,29 @@ class DeviceStream:
                 self._landing.release()
 
     def note(self, event: Any = None) -> None:
-        """Count a command that is no launch; `event` is its own, if it has one."""
+        """Counts a command that is no launch; `event` is the command's own event, if any."""
         if self.backend.inline:
             self.flying.append(event or self.marker())
         self.launched += 1
 
     def lose_sight(self) -> None:
-        """A launch was interrupted, perhaps after it was enqueued: only waiting tells its end."""
+        """Notes that a launch was interrupted, perhaps after its enqueue. Only a wait shows its
+        end."""
         self.flying.append(_Unseen)
         self.launched += 1
 
     def keep(self, guard: Any) -> None:
-        """Hold what a command in flight needs, until the stream is waited for or it is many."""
+        """Holds an object that a command in flight needs, until the next wait. Waits at 64
+        objects."""
         if len(self._kept) >= 64:
             self._finish_enqueued()
         self._kept.append(guard)
 
     def throttle(self) -> None:
-        """Called every 1024 launches: waits for the work of the time before the last call.
+        """Called every 1024 launches: waits for the commands enqueued before the previous call.
 
-        A runtime keeps every command it has not run, so a host that is faster than the device
-        would otherwise fill the memory with commands.
+        A runtime stores every command that has not run, so without this a host that is faster than
+        the device would fill the memory with commands.
         """
         flying = self._landed + len(self.flying)
         before, self._checkpoint = self._checkpoint, (self.launched, self.enqueued(), flying)
@@ -192,21 +195,21 @@ class DeviceStream:
             self._land(before[2])
 
     def marker(self) -> Any:
-        """The device's own event behind everything enqueued so far."""
+        """Returns the device's event behind all commands so far, deferred launches included."""
         self.backend.settle()
         return self.enqueued()
 
     def enqueued(self) -> Any:
-        """As `marker`, but not behind what is put off: for memory that none of that uses."""
+        """Like `marker`, but without the deferred launches: for memory that they don't use."""
         return self.backend.make_marker(self.queue)
 
     def query(self) -> bool:
-        """Whether everything enqueued so far is done."""
+        """True if all commands enqueued so far are done."""
         self.backend.settle()
         if self.finished == self.launched:
             return True
-        # One marker serves all questions about the same work: a fresh one is itself not done at
-        # once, so asking with a new one each time could say no for ever.
+        # All queries about the same work share one marker. A new marker is not done at once, so
+        # queries with a new marker each could return False for ever.
         if self._probe is None or self._probe[0] != self.launched:
             self._probe = (self.launched, self.marker())
         seen, marker = self._probe
@@ -234,20 +237,20 @@ class DeviceStream:
             self.wait_enqueued(stream)
 
     def wait_enqueued(self, stream: DeviceStream) -> None:
-        """As `wait_stream`, but not for what is put off."""
+        """Like `wait_stream`, but without the deferred launches."""
         if stream is self or stream.idle():
             return
         self.backend.wait_marker(self.queue, stream.enqueued(), stream.backend)
         self.note()
 
     def use(self, storage: Storage) -> None:
-        """Say that a storage of another stream is used here, so that its memory stays safe.
+        """Records that this stream uses a storage of another stream.
 
-        Its block is not handed out again before the work enqueued here by the time of its
-        release is done. Ordering the uses themselves is the caller's: `wait_stream`.
+        When the storage is freed, its block is reused only after the work enqueued here by then.
+        The caller orders the uses themselves, with `wait_stream`.
         """
         if storage.stream is not self:
-            # Weakly: a stream that nobody holds any more waits for its work before it goes.
+            # Weak references suffice: a dropped stream waits for its work in `__del__`.
             if storage.users is None:
                 storage.users = WeakSet((self,))
             elif self not in storage.users:
@@ -264,19 +267,18 @@ class DeviceStream:
 
 
 class _Unseen:
-    """Stands for the event of a command that nobody has: it never says that it is done."""
+    """Replaces the unknown event of an interrupted command; never complete."""
 
     command_execution_status = 1
 
 
 class ClosedStream(DeviceStream):
-    """What a stream becomes when the interpreter exits: only the exiting thread gets its queue, and
-    waits for each command. Hooks that were registered before ours and finalizers may still run ops,
-    and nobody comes after them who could wait."""
+    """A stream after the interpreter's exit began: only the exiting thread gets its queue, and it
+    waits for each command. Exit hooks and finalizers may still run ops, and nothing waits later."""
 
     @property
     def queue(self) -> Any:
-        """Whatever needs the device comes here first."""
+        """The queue, for the exiting thread; blocks all other threads."""
         wait_unless_exiting()
         return self.__dict__["queue"]
 
@@ -286,7 +288,7 @@ class ClosedStream(DeviceStream):
 
     @property
     def launched(self) -> int:
-        """Commands enqueued."""
+        """The number of commands enqueued."""
         count: int = self.__dict__["launched"]
         return count
 
@@ -297,11 +299,11 @@ class ClosedStream(DeviceStream):
 
 
 class LostStream(DeviceStream):
-    """What a stream becomes in a forked child, where the threads that served it don't exist."""
+    """A stream in a forked child, which lacks the runtime's threads."""
 
     @property
     def queue(self) -> Any:
-        """Whatever needs the device comes here first, and fails."""
+        """Raises: every use of the device needs the queue."""
         raise errors.used_after_fork(self.backend.properties.name)
 
     @queue.setter
@@ -309,11 +311,11 @@ class LostStream(DeviceStream):
         raise errors.used_after_fork(self.backend.properties.name)
 
     def __del__(self) -> None:
-        """Nothing: the memory ends with the process."""
+        """Does nothing: the memory ends with the process."""
 
 
 class CurrentStream(threading.local):
-    """Which stream a thread enqueues to."""
+    """The stream to which each thread enqueues."""
 
     def __init__(self, stream: DeviceStream) -> None:
         self.stream = stream

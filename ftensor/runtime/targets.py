@@ -91,30 +91,30 @@ class Target:
 
     @property
     def realigns(self) -> bool:
-        """Whether wide kernels of rows take rows that begin anywhere: those of images for Vitis do
-        (hls/vitis/pieces.h), and CPUs' vectors begin anywhere, whatever they stand for."""
+        """True if wide row kernels accept rows with any alignment: image kernels for Vitis do
+        (hls/vitis/pieces.h), and CPUs allow unaligned vectors, also when they emulate a board."""
         return self.dialect != "intel"
 
     def on_processor(self, width: int) -> Target:
-        """The family on a CPU whose registers hold `width` floats each: x86 has 32 of AVX-512's 16
-        floats and 16 of fewer, and a wide vector takes several of those."""
+        """Returns the family on a CPU whose registers hold `width` floats each. An x86 CPU has 32
+        registers with AVX-512's 16 floats, else 16; a wide vector takes several registers."""
         count = 32 if width >= 16 else 16
         return replace(self, registers=count * max(width, 4) * 4 // self.lanes_bytes)
 
     def as_board(self) -> Target:
-        """The family as it is when its launches stand for a board's."""
+        """Returns the family as it emulates a board."""
         family = self.untuned()
         return replace(
             family, unaligned=False, registers=CSIM.registers, unit_elements=CSIM.unit_elements, emulates="a board"
         )
 
     def untuned(self) -> Target:
-        """The family with its row's own thresholds."""
+        """Returns the family with its default thresholds."""
         row = BY_NAME[self.name]
         return replace(self, **{field: getattr(row, field) for field in TUNED})
 
     def matches(self, kinds: frozenset[str], platform: str, version: str) -> bool:
-        """True when a device of these kinds, on this platform, belongs to the row."""
+        """Returns True if a device of these kinds, on this platform, belongs to this row."""
         text = f"{platform} | {version}"
         return self.kind in kinds and re.search(self.platform_match, text, re.I) is not None
 
@@ -186,9 +186,9 @@ CSIM = BY_NAME["csim"]
 
 
 def match(kinds: frozenset[str], platform: str, version: str) -> Target | None:
-    """The row of a device, or None for a kind of device that nothing here serves.
+    """Returns the row of a device, or None if no row matches.
 
-    `kinds` holds "board" for an OpenCL accelerator, "gpu", "cpu"; a device may say that it is all.
+    `kinds` holds "board" for an OpenCL accelerator, "gpu", "cpu"; a device may report several.
     """
     for target in TARGETS:
         if target.matches(kinds, platform, version):
@@ -197,14 +197,14 @@ def match(kinds: frozenset[str], platform: str, version: str) -> Target | None:
 
 
 def csim_compiler() -> list[str] | None:
-    """The C++ compiler of the C simulation, as words: $CXX, else g++; None when it is not there."""
+    """Returns the command of the C++ compiler for C simulation: $CXX, else g++; None if missing."""
     command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
     return command if shutil.which(command[0]) else None
 
 
 def tuned_target(target: Target, name: str) -> Target:
-    """The family with what is kept under a name; as it was where that is nothing, and where
-    FTENSOR_TUNED is 0."""
+    """Returns the family with the thresholds saved under `name`. Returns it unchanged if none are
+    saved, or if FTENSOR_TUNED is 0."""
     text = os.environ.get("FTENSOR_TUNED", "").strip()
     if text not in ("", "0", "1"):
         raise errors.environment_value("FTENSOR_TUNED", text, "0 or 1")
@@ -213,11 +213,12 @@ def tuned_target(target: Target, name: str) -> Target:
 
 
 def save_tuned(target: Target, name: str) -> bool:
-    """Keep a family's thresholds for later processes; False where the cache can't be written."""
+    """Saves a family's thresholds for later processes. Returns False if the cache can't be
+    written."""
     kept = {field: getattr(target, field) for field in TUNED}
     return cache.put(name, json.dumps(kept).encode()) is not None
 
 
 def drop_tuned(name: str) -> None:
-    """Have the family's own thresholds again, in later processes."""
+    """Removes saved thresholds, so that later processes use the defaults."""
     cache.drop(name)

@@ -1,4 +1,4 @@
-"""A device that one thread sees as another: what its launches are prepared for."""
+"""Lets a thread prepare launches as for another device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class As(NamedTuple):
-    """What launches depend on, and where those are kept that were prepared for it."""
+    """The device properties on which launches depend, and the table of launches prepared for
+    them."""
 
     target: Target
     units: int
@@ -25,10 +26,10 @@ class As(NamedTuple):
 
 @contextmanager
 def prepared_as(backend: Backend, seen: As, every_thread: bool) -> Iterator[None]:
-    """A block in which this thread sees a device so, and `every_thread` where that is wanted.
+    """Inside the block, this thread sees the properties `seen`, and all threads if `every_thread`.
 
-    Every op reads these fields, so they are plain ones outside of such blocks: while there is one,
-    the device is of a class that looks at the thread first.
+    Every op reads these fields, so outside of such blocks they are plain attributes. During a
+    block, the device's class is a subclass that looks up the thread first.
     """
     fields, me = backend.__dict__, get_ident()
     with backend.lock:
@@ -56,7 +57,7 @@ def prepared_as(backend: Backend, seen: As, every_thread: bool) -> Iterator[None
 
 @cache
 def _by_thread(kind: type[Backend]) -> type[Backend]:
-    """The class of a kind of device whose fields depend on the thread."""
+    """Returns the subclass of a device class whose fields depend on the thread."""
     fields = {name: _field(name) for name in As._fields}
     meta: Any = type(kind)
     by_thread: type[Backend] = meta(kind.__name__, (kind,), {"__module__": kind.__module__, **fields})

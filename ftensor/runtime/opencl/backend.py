@@ -1,4 +1,4 @@
-"""OpenCL devices through pyopencl: buffers, programs, launches."""
+"""OpenCL devices through pyopencl: buffers, programs, queues."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from ..targets import Target
 
 
-# Processors that Intel's compiler can be told to compile for, whatever is at hand, whose registers
-# hold so many floats: by CL_CONFIG_CPU_TARGET_ARCH. The device still says what is at hand.
+# Values of CL_CONFIG_CPU_TARGET_ARCH, by which Intel's compiler targets a CPU other than the
+# host's, and the floats per register of each. The device still reports the host's CPU.
 NARROW = {"corei7": 4, "corei7-avx": 8, "core-avx2": 8}
 LAST_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
 
 
 def device_properties(platform: Any, device: Any) -> DeviceProperties:
-    """What an OpenCL device says about itself."""
+    """Returns the properties that an OpenCL device reports."""
     return DeviceProperties(
         name=device.name.strip(),
         platform=platform.name.strip(),
@@ -52,11 +52,11 @@ def device_properties(platform: Any, device: Any) -> DeviceProperties:
 
 
 def build_options(target: Target, device: Any) -> tuple[str, ...]:
-    """The options every program of a device is built with."""
+    """Returns the build options of all programs of a device."""
     options = tuple(target.build_options)
     if not any(option.startswith("-cl-std") for option in options):
         options = ("-cl-std=CL1.2", *options)
-    # torch divides as IEEE 754 says; OpenCL promises 2.5 ulp unless asked.
+    # torch divides with IEEE 754 rounding; OpenCL promises only 2.5 ulp without this option.
     if device.single_fp_config & (1 << 7):
         options = (*options, "-cl-fp32-correctly-rounded-divide-sqrt")
     if target.kind == "cpu":
@@ -65,19 +65,18 @@ def build_options(target: Target, device: Any) -> tuple[str, ...]:
 
 
 def register_floats(target: Target, cl_device: Any) -> int:
-    """How many floats a register holds of the CPU that programs are compiled for."""
+    """Returns the floats per vector register of the CPU for which programs are compiled."""
     at_hand = int(cl_device.native_vector_width_float)
     architecture = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "") if target.name == "intel-cpu" else ""
     return min(at_hand, NARROW.get(architecture, at_hand))
 
 
 def compiled_for(cl_device: Any) -> str:
-    """What a compiled kernel depends on beside the device's name and driver: its vectors, and the
-    settings of Intel's compiler.
+    """Returns the cache key part for vector width and the settings of Intel's compiler.
 
-    A home folder may serve several processors, and processes may be told different ones by
-    CL_CONFIG_CPU_TARGET_ARCH. Intel's runtime takes a program made for AVX2 on AVX-512 too, but
-    from then on it refuses what it has made itself (INVALID_BINARY).
+    One home folder may serve several CPUs, and processes may set CL_CONFIG_CPU_TARGET_ARCH
+    differently. Intel's runtime accepts a program made for AVX2 on AVX-512, too, but then refuses
+    its own programs (INVALID_BINARY).
     """
     settings = {k: v for k, v in os.environ.items() if k.startswith("CL_CONFIG_")}
     width = cl_device.native_vector_width_float
@@ -85,12 +84,13 @@ def compiled_for(cl_device: Any) -> str:
 
 
 def streamed_bytes(cache: Path = LAST_CACHE) -> int:
-    """The size beyond which a result passes by the CPU's caches (see hls/dialect/opencl.h).
+    """Returns the size above which results bypass the CPU's caches (see hls/dialect/opencl.h).
 
-    A sixteenth of the last one: an op has two or three operands of that size, and others use the
-    cache, too. Where that is 480 MB, adding is 1.4 times faster with results of 64 MB, no faster
-    with 16 MB, and the op that reads them 1.2 times slower. Of 32 MB, adding is 1.12 times faster
-    with results of 8 MB, and with 4 MB layer norm's derivative 1.4 times slower.
+    The size is a sixteenth of the last-level cache: an op has two or three operands of that size,
+    and others use the cache, too. With a cache of 480 MB, adding is 1.4 times faster with results
+    of 64 MB and no faster with 16 MB, and the op that reads them is 1.2 times slower. With 32 MB,
+    adding is 1.12 times faster with results of 8 MB, and layer norm's derivative is 1.4 times
+    slower with 4 MB.
     """
     try:
         size = int(cache.read_text().strip().removesuffix("K")) << 10
@@ -100,9 +100,9 @@ def streamed_bytes(cache: Path = LAST_CACHE) -> int:
 
 
 def prepare_pyopencl() -> None:
-    """Let pyopencl do without its cache of generated code where that cache can't be written.
+    """Disables pyopencl's cache of generated code if its folder can't be written.
 
-    Its module for kernels can't even be imported then, for instance in a container whose user
+    Otherwise the import of pyopencl's kernel module fails, for instance in a container whose user
     has no home.
     """
     import platformdirs
@@ -120,7 +120,7 @@ def prepare_pyopencl() -> None:
         cl._PYOPENCL_NO_CACHE = True
 
 
-# Where clang, which PoCL holds, looks beside PATH.
+# The folders in which PoCL's clang looks in addition to PATH.
 FOLDERS = "/usr/bin:/usr/local/bin:/bin"
 PROBE = """
 import sys, numpy, pyopencl as cl
@@ -136,15 +136,15 @@ queue.finish()
 
 
 def there() -> bool:
-    """Whether there is a linker where PoCL looks."""
+    """Returns True if PoCL can find a linker."""
     return bool(shutil.which("ld") or shutil.which("ld", path=FOLDERS))
 
 
 @functools.lru_cache
 def require(of: DeviceProperties) -> None:
-    """RuntimeError where PoCL would end the process for want of a linker.
+    """Raises RuntimeError if PoCL would end the process because it finds no linker.
 
-    Some builds of PoCL hold one, so where there is none a process of its own tries a kernel.
+    Some builds of PoCL include a linker, so without one a child process tries to build a kernel.
     """
     if there():
         return
@@ -155,7 +155,7 @@ def require(of: DeviceProperties) -> None:
         raise runtime_errors.no_linker(of.name)
 
 
-# A small array is copied and written by the queue instead of waiting for the queue.
+# Uploads up to this size are copied and enqueued, instead of waiting for the queue.
 SMALL_UPLOAD = 64 * 1024
 MOST_JOINT = 16  # of these programs are kept at hand for their other kernels
 
@@ -165,7 +165,7 @@ INLINE_EXTENSION, INLINE = "cl_intel_exec_by_local_thread", 1 << 31
 
 
 class OpenCLBackend(Backend):
-    """One OpenCL device in a context of its own."""
+    """One OpenCL device with its own context."""
 
     def __init__(self, target: Target, cl_platform: Any, cl_device: Any, host_shared: bool | None = None) -> None:
         import pyopencl as cl
@@ -187,7 +187,8 @@ class OpenCLBackend(Backend):
             target = tuned_target(target, self.tuned_as)
         self._local_size = (1,) if target.grid == "slab" else None
         super().__init__(target, properties, host_shared)
-        # As it is, whatever device launches are prepared for: blocks go to who comes later.
+        # The device's real property, also while launches are prepared for another device: later
+        # users get the same blocks.
         self._in_host_memory = host_shared
         self._inline_queue = self._queue_in_thread()
         self.inline = self._inline_queue is not None
@@ -195,7 +196,6 @@ class OpenCLBackend(Backend):
         self._joint: dict[str, Any] = {}
 
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
-        """Compile, or load from the disk cache, one kernel."""
         self._refuse_if_lost()
         all_options = self._all_options(options)
         key = self._cache_key(source, all_options)
@@ -212,11 +212,11 @@ class OpenCLBackend(Backend):
         program = self._compiled(source, entry, options)
         binary = self._binary(program)
         cache.put(key, binary)
-        # What was compiled here holds more than four times as much memory (Intel's runtime).
+        # Intel's runtime: a program compiled here holds four times the memory of a loaded one.
         return self._loaded(binary, options) or program
 
     def _queue_in_thread(self) -> Any | None:
-        """A queue whose commands run in the thread that enqueues them, where there is one."""
+        """Returns a queue that runs commands in the enqueueing thread, or None if unsupported."""
         if self.target.kind != "cpu" or INLINE_EXTENSION not in self.cl_device.extensions.split():
             return None
         return self.cl.CommandQueue(self.context, self.cl_device, properties=INLINE)
@@ -228,7 +228,8 @@ class OpenCLBackend(Backend):
         return cache.key("opencl", source, options.decode(), *self._device)
 
     def user_program(self, source: str, options: Sequence[str]) -> OwnProgram:
-        """A user's OpenCL C, compiled or from the disk cache; RuntimeError for a mistake in it."""
+        """Compiles a user's OpenCL C, or loads it from the disk cache. Raises RuntimeError if the
+        code does not compile."""
         self._refuse_if_lost()
         return OwnProgram(self, source, tuple(options))
 
@@ -241,8 +242,8 @@ class OpenCLBackend(Backend):
             require(self.properties)
         program = _cl._Program(self.context, source)
         try:
-            # Not `build`: it warns of a compiler's remarks, which are no news to an op's user, and
-            # warnings can't be silenced for one thread.
+            # Not `build`: it turns compiler remarks into warnings, which don't help an op's user,
+            # and warnings can't be silenced for one thread.
             with notice.compiling(self.properties.name):
                 program._build(options, [self.cl_device])
         except self.cl.Error as error:
@@ -251,18 +252,18 @@ class OpenCLBackend(Backend):
         return program
 
     def forked(self) -> None:
-        """In a forked child: every use fails with advice, instead of waiting for ever."""
+        """Called in a forked child: every use raises an error with advice, instead of hanging."""
         super().forked()
         streams = self.all_streams()
         for stream in streams:
             stream.__class__ = LostStream
         self.pool.__class__ = LostPool
-        # Releasing these would wait for threads that are not there; the process ends anyway.
+        # Releasing these would wait for threads that the child lacks; the process ends anyway.
         for kept in (self, *streams):
             leak(kept)
 
     def _refuse_if_lost(self) -> None:
-        """Fails in a forked child: a runtime's locks may be held there by threads that are gone."""
+        """Raises in a forked child, where threads that are gone may hold the runtime's locks."""
         if isinstance(self.pool, LostPool):
             raise errors.used_after_fork(self.properties.name)
 
@@ -271,7 +272,7 @@ class OpenCLBackend(Backend):
         return binaries[0]
 
     def load_program(self, binary: bytes, options: bytes = b"") -> Any:
-        """Give the driver a compiled program; cl.Error if it refuses."""
+        """Loads a compiled program into the driver. Raises cl.Error if the driver refuses it."""
         from pyopencl import _cl
 
         program = _cl._Program(self.context, [self.cl_device], [binary])
@@ -279,11 +280,9 @@ class OpenCLBackend(Backend):
         return program
 
     def has_built(self, program: KernelSource) -> bool:
-        """Whether the disk cache holds a program."""
         return cache.path(self._cache_key(program.source, self._all_options(()))).exists()
 
     def build_together(self, source: str, programs: Sequence[KernelSource]) -> None:
-        """Fill the disk cache with programs; `source` is the text of all of them in one."""
         if len(programs) == 1:
             self.build(*programs[0])
             return
@@ -316,7 +315,7 @@ class OpenCLBackend(Backend):
         return program
 
     def _loaded(self, binary: bytes, options: bytes) -> Any | None:
-        """A program, or None where the driver doesn't take the binary."""
+        """Returns the program, or None if the driver refuses the binary."""
         try:
             return self.load_program(binary, options)
         except self.cl.Error:
@@ -344,7 +343,6 @@ class OpenCLBackend(Backend):
             return None
 
     def poison(self, storage: Storage, nbytes: int) -> None:
-        """Fill memory that was just handed out, in its stream's order (FTENSOR_POISON)."""
         stream = storage.stream
         if storage.ptr is not None and stream.idle():
             super().poison(storage, nbytes)
@@ -393,11 +391,10 @@ class OpenCLBackend(Backend):
             )
 
     def make_queue(self) -> Any:
-        """An in-order queue; OpenCL leaves priorities to extensions."""
+        """Returns an in-order queue. Priorities need OpenCL extensions and are ignored."""
         return self.cl.CommandQueue(self.context, self.cl_device)
 
     def finish(self, queue: Any) -> None:
-        """Wait for a queue."""
         queue.finish()
 
     def make_marker(self, queue: Any) -> Any:

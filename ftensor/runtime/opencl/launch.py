@@ -42,19 +42,20 @@ def make_launcher(
     tasks: bool = False,
     inline_queue: Any = None,
 ) -> CompiledKernel:
-    """A function `launch(stream, units, *args)` written for one kernel's parameters.
+    """Returns a generated function `launch(stream, units, *args)` for one kernel's parameters.
 
-    A unit is a work-item; with `tasks` it is a launch of its own of a single work-item, which is
-    told its number and the number of units by two ints behind `params`. Where the device has an
-    `inline_queue`, which runs commands in the calling thread, the function has another one,
-    `inline`, that runs its kernel there if the stream has nothing left to do.
+    A unit is a work-item. With `tasks`, a unit is a launch of its own with a single work-item,
+    and two ints after `params` pass its number and the number of units. If the device has an
+    `inline_queue`, which runs commands in the calling thread, the function has an attribute
+    `inline`: a function that runs the kernel there if the stream is idle.
 
-    Setting all pointers in one call and all scalars in another, through the two methods that
+    Setting all pointers in one call and all scalars in another, with the two methods that
     pyopencl's own generated code uses, leaves 0.5 us of Python around the enqueue itself.
 
-    A kernel object holds its arguments until it is enqueued, so each is in one launch at a time:
-    it is taken from those that are free, or `make` makes another one. No lock: a signal's handler
-    or a finalizer may launch what it has just interrupted, and threads need not wait.
+    A kernel object holds its arguments until the enqueue, so only one launch may use it at a time.
+    Each launch takes a free kernel object, or makes another with `make`. There is no lock: a signal
+    handler or finalizer may launch the kernel that it has just interrupted, and threads need not
+    wait.
     """
     names = [f"a{i}" for i in range(len(params))]
     handles, packed, other = [], [], []
@@ -112,8 +113,9 @@ def make_launcher(
     name = first[0].function_name
     if inline_queue is None:
         return _compiled(name, [head, queue, *lines, *count], scope)
-    # Whether a stream is through is asked of its commands' events, and one that Ctrl-C lost between
-    # these two lines is not waited for by what runs beside the queue: so nothing does then.
+    # A stream is idle if the events of its commands are complete. If Ctrl-C loses an event between
+    # these two lines, inline launches could not wait for it, so the stream stays busy until waited
+    # for.
     noted = [
         "    try:",
         f"        stream.flying.append({enqueue})",
@@ -152,7 +154,7 @@ _ASKS_WHICH = re.compile(r"\bget_(?:global|local|group|num)_\w+\s*\(")
 
 
 class OwnProgram:
-    """A compiled text and its kernels."""
+    """A user's compiled OpenCL program and its kernels."""
 
     def __init__(self, backend: OpenCLBackend, source: str, options: tuple[str, ...]) -> None:
         self.backend = backend
@@ -162,7 +164,8 @@ class OwnProgram:
         words = backend._all_options((ARGUMENT_INFO, *options))
         key = backend._cache_key(source, words)
         with cache.entry_lock(key):
-            # Drivers forget the parameters with the text, so these are kept beside the binary.
+            # Programs loaded from binaries lack parameter info, so the cache has it beside the
+            # binary.
             parameters = cache.get(_beside(key))
             program = None if parameters is None else backend._program_from_cache(key, words)
             if program is None:
@@ -176,7 +179,8 @@ class OwnProgram:
         self.parameters: dict[str, list[list[Any]]] = json.loads(parameters)
 
     def arguments(self, name: str) -> tuple[OwnArgument, ...]:
-        """The parameters of a kernel; ValueError for one that no call can pass."""
+        """Returns a kernel's parameters. Raises ValueError for a parameter that no call can
+        pass."""
         return tuple([self._argument(name, k, *p) for k, p in enumerate(self.parameters[name])])
 
     def _argument(self, kernel: str, k: int, name: str, c: str, space: str, const: bool) -> Any:
@@ -191,7 +195,7 @@ class OwnProgram:
         return own
 
     def kernel(self, key: OwnKey) -> OwnKernel:
-        """A kernel over the work-items of a key."""
+        """Returns a kernel for the work-items of a key."""
         backend = self.backend
         alignment = backend.cl_device.mem_base_addr_align // 8
         return OwnKernel(_Launcher(self, key), 1 if backend.host_shared else alignment)
@@ -206,7 +210,7 @@ def _refused(entry: str, device: str, log: str, source: str) -> RuntimeError:
 
 
 def _parameters(cl: Any, program: Any) -> dict[str, list[list[Any]]]:
-    """Of each kernel's parameters the name, C type, address space, and whether it is const."""
+    """Returns for each kernel its parameters: name, C type, address space, and True if const."""
     about, spaces = cl.kernel_arg_info, cl.kernel_arg_address_qualifier
     names = {spaces.GLOBAL: "global", spaces.CONSTANT: "global", spaces.LOCAL: "local"}
     parameters: dict[str, list[list[Any]]] = {}
@@ -226,15 +230,15 @@ def _kernel_names(cl: Any, program: Any) -> list[str]:
     try:
         return [name for name in program.get_info(cl.program_info.KERNEL_NAMES).split(";") if name]
     except cl.LogicError as e:
-        # What some drivers say of a text that compiles and has no kernel.
+        # Some drivers return this for a source that compiles and has no kernel.
         if e.code != cl.status_code.INVALID_PROGRAM_EXECUTABLE:
             raise
         return []
 
 
 class _Launcher:
-    """Called as a `CompiledKernel`. A kernel object holds its arguments until it is enqueued, so each is in
-    one launch at a time."""
+    """A `CompiledKernel` of a user's kernel. A kernel object holds its arguments until the enqueue,
+    so only one launch uses it at a time."""
 
     def __init__(self, program: OwnProgram, key: OwnKey) -> None:
         self.backend, self.key = program.backend, key
@@ -252,7 +256,7 @@ class _Launcher:
     def __call__(self, stream: DeviceStream, units: int, /, *args: Any) -> None:
         queue, key = stream.queue, self.key
         count = len(key.pointers)
-        # Held until the command is enqueued: a kernel object does not hold what it was given.
+        # Held until the command is enqueued: a kernel object does not hold its arguments.
         buffers = [self._from(buffer, offset, a) for a, buffer, offset in zip(key.pointers, args, args[count:])]
         pointers = iter(buffers)
         if self.locals:
@@ -284,15 +288,15 @@ class _Launcher:
             stream.throttle()
 
     def _fits(self, sizes: Sequence[int]) -> None:
-        """ValueError where a work-group's memory is larger than the device's: some drivers end the
-        process for it."""
+        """Raises ValueError if a work-group needs more local memory than the device has. Some
+        drivers end the process in this case."""
         there: int = self.backend.cl_device.local_mem_size
         asked = self.of_itself + sum(-(-size // ALIGNED) * ALIGNED for size in sizes)
         if asked > there:
             raise errors.no_room_for_locals(self.key.name, asked, self.backend.properties.name, there)
 
     def _from(self, buffer: Any, offset: int, a: OwnArgument) -> Any:
-        """The buffer from where a tensor begins."""
+        """Returns the part of the buffer that begins at the tensor's first element."""
         if not offset:
             return buffer
         start = offset * (a.dtype.itemsize if a.dtype else 1)

@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 
 class XrtBackend(XrtMemory):
-    """One board. What it computes is what its images hold."""
+    """One board. It computes only with kernels from its images."""
 
     images: XrtImages
 
     def __init__(self, target: Target, cl_platform: Any, cl_device: Any) -> None:
-        # Also of streams that are just ending and that nobody finds any more.
+        # Includes queues of streams that are being destroyed and no longer registered.
         self.queues: weakref.WeakSet[XrtQueue] = weakref.WeakSet()
         super().__init__(target, cl_platform, cl_device, host_shared=False)
-        # XRT leaves these to the image, and HLS kernels compute in either.
+        # XRT reports neither; both depend on the image, and HLS kernels support either dtype.
         self.properties = replace(
             self.properties,
             multi_processor_count=1,
-            # Without an image, no kernel says which banks there are.
+            # Without an image, no kernel defines the banks.
             total_memory=self.properties.total_memory or self.properties.max_allocation,
             has_float64=True,
             has_float16=True,
@@ -61,7 +61,7 @@ class XrtBackend(XrtMemory):
             self.executor = self.deferred_launches = DeferredLaunches(self)
 
     def load_image(self, path: str | Path) -> ImageFile:
-        """Add an image and make it the active one. From now on nothing is built on request."""
+        """Loads an image and makes it the active one. Afterwards nothing is built on request."""
         try:
             return self.images.load(path)
         finally:
@@ -69,27 +69,27 @@ class XrtBackend(XrtMemory):
                 self.executor = None
 
     def set_capacity(self, units: int, memory: int) -> None:
-        """What the images offer: the units of the kernel with most of them, the banks' bytes."""
+        """Sets the number of compute units (of the kernel with most of them) and the banks'
+        bytes."""
         self.units = max(1, units)
         total = memory or self.properties.total_memory
         self.properties = replace(self.properties, multi_processor_count=self.units, total_memory=total)
         self.pool.set_limit(total)
 
     def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
-        """A kernel of an image that anybody made."""
         return user_kernel(self, file, key)
 
     def user_program(self, source: str, options: Sequence[str]) -> OwnProgram:
-        """RuntimeError: a board compiles nothing."""
+        """Raises RuntimeError: a board has no compiler."""
         return Backend.user_program(self, source, options)
 
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
-        """ImageError: a board compiles nothing."""
+        """Raises ImageError: a board has no compiler."""
         raise image_errors.compiles_nothing(self.properties.name, entry)
 
     def forked(self) -> None:
-        """In a forked child, which ends without XRT's part of a process's end: that crashes or
-        waits for ever, as XRT's threads are not there."""
+        """Called in a forked child. Skips XRT's exit handlers, which crash or hang without XRT's
+        threads."""
         super().forked()
         if self.deferred_launches is not None:
             self.deferred_launches.forget()
@@ -97,7 +97,6 @@ class XrtBackend(XrtMemory):
         libc.on_exit(libc._exit, None)  # what is registered last runs first, after all of Python's
 
     def close(self) -> None:
-        """The interpreter exits."""
         if self.deferred_launches is not None:
             self.deferred_launches.close()
         super().close()
@@ -105,18 +104,18 @@ class XrtBackend(XrtMemory):
     # What XrtImages needs
 
     def let_scheduler_rest(self) -> None:
-        """In emulation: wait for all work, and for XRT's scheduler to have tidied up after it.
+        """In emulation, waits for all work and for XRT's scheduler to clean up after it.
 
-        There the scheduler is a thread of the process. It says that a command is done before it
-        has forgotten it; a program that is loaded then, or a kernel made of a program that is not
-        the process's first, makes it start anew, and it aborts at the command it finds running.
+        In emulation the scheduler is a thread of the process. It reports a command as done before
+        it removes the command. Loading a program then, or making a kernel of any program but the
+        process's first, restarts the scheduler, which aborts if it finds a running command.
         """
         if self.emulated:
             self.synchronize()
             wait_for_idle_threads()
 
     def make_room(self) -> None:
-        """Let go of device memory that nothing needs: free blocks, and what kernel objects hold.
+        """Frees unneeded device memory: free blocks, and buffers held by kernel objects.
 
         XRT keeps the buffers of a kernel object's launches as long as the object.
         """
@@ -126,7 +125,7 @@ class XrtBackend(XrtMemory):
         self.pool.release_cached()
 
     def leave_device(self) -> int:
-        """Fetch the bytes of every tensor and give up all device memory; the bytes fetched.
+        """Fetches the bytes of every tensor and frees all device memory; returns the bytes fetched.
 
         The tensors stay usable: their bytes are sent again when a kernel next needs them.
         """
@@ -154,19 +153,20 @@ class XrtBackend(XrtMemory):
     # Streams
 
     def make_queue(self) -> Any:
-        """A queue that keeps launches in order and runs the units of one at once."""
+        """Returns a queue that runs launches in order, and the compute units of a launch in
+        parallel."""
         queue = XrtQueue(self.cl, self.context, self.cl_device)
         self.queues.add(queue)
         return queue
 
     def finish(self, queue: XrtQueue) -> None:
-        """Wait for a queue."""
         tail = queue.tail
         queue.cl.finish()
         for event in tuple(queue.awaited):  # of other queues; no command of this one has them yet
             event.wait()
-        # Not waited for: who has the lock may be changing the image, and what this thread holds
-        # meanwhile (events, and by them buffers and kernels) would keep the old one loaded.
+        # Don't wait for the lock: its holder may be changing the image, and the events that this
+        # thread holds meanwhile (and through them buffers and kernels) would keep the old image
+        # loaded.
         if self.lock.acquire(blocking=False):
             try:
                 queue.forget(tail)
@@ -174,21 +174,18 @@ class XrtBackend(XrtMemory):
                 self.lock.release()
 
     def make_marker(self, queue: XrtQueue) -> Marker:
-        """A marker behind everything in a queue."""
         with self.lock:
             return queue.marker()
 
     def marker_done(self, marker: Marker) -> bool:
-        """Whether a marker was reached."""
         done = self.cl.command_execution_status.COMPLETE
         return all(event.command_execution_status == done for event in marker.events)
 
     def finish_marker(self, marker: Marker) -> None:
-        """Wait for a marker."""
         marker.wait()
 
     def wait_marker(self, queue: XrtQueue, marker: Any, origin: Backend | None) -> None:
-        """Let a queue wait for a marker; that of another device is waited for here."""
+        """Makes a queue wait for a marker; for another device's marker, the host waits."""
         if origin is self:
             with self.lock:
                 queue.wait_for(marker)
@@ -196,11 +193,11 @@ class XrtBackend(XrtMemory):
             origin.finish_marker(marker)
 
     def make_timing(self, marker: Marker) -> Marker:
-        """The marker itself: every event of these queues knows its time."""
+        """Returns the marker itself: every event of these queues has timestamps."""
         return marker
 
     def timing_ns(self, timing: Marker) -> int:
-        """The driver's clock when the marker was reached; waits for it."""
+        """Waits for the marker and returns its completion time on the driver's clock."""
         timing.wait()
         assert timing.ended is not None
         return timing.ended

@@ -31,15 +31,15 @@ _Address = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctyp
 
 
 class Space:
-    """Addresses that are free, and those that are taken: the first that fits, in pages."""
+    """First-fit allocator of address ranges, in pages."""
 
     def __init__(self, begin: int, end: int) -> None:
         self.free = [(begin, end)]
-        # What was given back, from any thread, at any time: a list that is taken in later.
+        # Freed ranges, merged in at the next `take`: any thread may free at any time.
         self.back: deque[tuple[int, int]] = deque()
 
     def take(self, nbytes: int, begin: int, end: int) -> int | None:
-        """The address of so many bytes between two others, or None."""
+        """Allocates `nbytes` bytes between two addresses; returns their address, or None."""
         self._take_back()
         nbytes = -(-nbytes // PAGE) * PAGE
         for k, (low, high) in enumerate(self.free):
@@ -51,7 +51,7 @@ class Space:
         return None
 
     def give(self, at: int, nbytes: int) -> None:
-        """So many bytes at an address are free again."""
+        """Frees `nbytes` bytes at an address."""
         self.back.append((at, at + -(-nbytes // PAGE) * PAGE))
 
     def _take_back(self) -> None:
@@ -67,7 +67,7 @@ class Space:
 
 
 class ArenaBuffer:
-    """One buffer of the driver's, and what is free of it."""
+    """One driver buffer, and the free space in it."""
 
     def __init__(self, whole: Any, address: int, nbytes: int) -> None:
         self.whole, self.address, self.end = whole, address, address + nbytes
@@ -75,11 +75,10 @@ class ArenaBuffer:
 
 
 class ArenaBlock:
-    """A part of a region: `cl` is the argument of a kernel. It is free again when nobody holds
-    this."""
+    """A part of an `ArenaBuffer`; `cl` is the kernel argument. Dropping the object frees it."""
 
     def __init__(self, region: ArenaBuffer, at: int, nbytes: int, before: int = 0) -> None:
-        """`before`: bytes that the argument begins earlier, which are others'."""
+        """`before`: bytes of other blocks between the argument's start and this block."""
         self.region, self.at, self.nbytes = region, at, nbytes
         self.address = at - before
         self.cl = region.whole.get_sub_region(at - before - region.address, before + nbytes)
@@ -90,22 +89,23 @@ class ArenaBlock:
 
 
 class Slabs:
-    """A tensor in slabs: for each compute unit a piece whose argument begins where the tensor
-    would, were all of it in a line there. `bounds` are the bytes between slabs, and both ends."""
+    """A tensor split into slabs, one `ArenaBlock` per compute unit. Each argument begins where the
+    whole tensor would begin, were it contiguous there. `bounds` are the tensor's byte offsets
+    between slabs, including both ends."""
 
     def __init__(self, pieces: Sequence[ArenaBlock], bounds: Sequence[int], turn: int) -> None:
         self.pieces, self.bounds, self.turn = tuple(pieces), tuple(bounds), turn
 
     def parts(self, begin: int, end: int) -> Iterator[tuple[Any, int, int]]:
-        """The driver's buffer, the first byte and the one behind, of each slab between two bytes;
-        bytes count as the tensor's do, and as the buffer's."""
+        """Yields (driver buffer, begin, end) for each slab between two bytes. Offsets count from
+        the tensor's first byte, which is also the buffer's."""
         for piece, low, high in zip(self.pieces, self.bounds, self.bounds[1:]):
             if max(low, begin) < min(high, end):
                 yield piece.cl, max(low, begin), min(high, end)
 
 
 class Arena:
-    """The channels of a memory. `channel` is the bytes of one, `base` the first's address."""
+    """The channels of a memory: `count` channels of `channel` bytes from address `base`."""
 
     def __init__(self, backend: XrtMemory, base: int, channel: int, count: int) -> None:
         self.backend, self.base, self.channel, self.count = backend, base, channel, count
@@ -113,8 +113,8 @@ class Arena:
         self.turn = 0  # channels take turns
 
     def fill(self, kernel: Any, number: int) -> None:
-        """Take the memory that a kernel's argument reaches, as much as there is; of a card's no
-        more than half of what the host has free, as XRT keeps as much there."""
+        """Allocates all memory that a kernel's argument reaches. On a card, at most half of the
+        host's free memory, since XRT keeps a host copy of that size."""
         cl, left = self.backend.cl, self.channel * self.count
         left -= max(left // KEPT, 1 << 18)
         if not self.backend.emulated:
@@ -133,7 +133,7 @@ class Arena:
             left -= size
 
     def _address(self, whole: Any) -> int:
-        """A buffer's address on the board, by a function of Xilinx's own."""
+        """Returns a buffer's address on the board, by an extension function of Xilinx."""
         library = ctypes.CDLL(self.backend.cl._cl.__file__)
         find = library.clGetExtensionFunctionAddressForPlatform
         find.restype, find.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
@@ -145,7 +145,7 @@ class Arena:
         return address.value
 
     def line(self, nbytes: int) -> ArenaBlock | None:
-        """Room for a tensor in a line, channel by channel; None where there is none."""
+        """Allocates a contiguous block for a tensor, from the channels in turn; None if full."""
         first, self.turn = self.turn, (self.turn + 1) % self.count
         for k in range(self.count) if nbytes <= self.channel else ():
             at = self.base + (first + k) % self.count * self.channel
@@ -154,8 +154,8 @@ class Arena:
         return self._piece(nbytes, 0, 1 << 63)
 
     def slabs(self, nbytes: int, cut: SlabCut, avoid: Sequence[int]) -> Slabs | None:
-        """Room for a tensor of so many bytes in slabs, each in one of the channels next to its
-        unit, but in none of those `avoid` names by their turns if another has room."""
+        """Allocates `nbytes` bytes for a tensor in slabs, each in a channel next to its compute
+        unit. Prefers channels whose turn is not in `avoid`. Returns None if there is no room."""
         bounds = (*cut.starts(), nbytes)
         size = len(nearest_channels(0, self.count))
         first, self.turn = self.turn, (self.turn + 1) % self.count
@@ -173,8 +173,8 @@ class Arena:
         return None
 
     def _piece(self, nbytes: int, begin: int, end: int, before: int = 0) -> ArenaBlock | None:
-        """A piece between two addresses whose argument begins `before` bytes earlier, in its
-        region too."""
+        """Allocates a block between two addresses whose argument begins `before` bytes earlier, in
+        the same driver buffer."""
         inside = before % PAGE  # arguments begin with pages
         for region in self.regions:
             low = max(begin, region.address + before - inside)
@@ -185,15 +185,15 @@ class Arena:
 
 
 class BankedBuffer:
-    """A kernel's argument for XRT: the driver's buffer of the moment, and where it lies.
+    """A kernel argument for XRT: the current driver buffer and its bank.
 
-    `home` is the bank of the driver's buffer `cl`; both are None until a kernel's argument first
-    takes it, and what the host writes by then waits in `host`: with several banks XRT can't place
-    it. `bank` is the bank in which defined bytes lie, `defined` says whether the bytes mean
-    anything. Ops keep this object, so the driver's buffer behind it can be exchanged. Of an arena
-    `cl` is a part of it, which `piece` keeps, or `Slabs`, whose bank says how they are cut.
-    `arrival` is where the bytes are sent to the bank: a queue, and the point in it. For whoever
-    uses the tensor they were there all along, so other queues wait for that by themselves.
+    `home` is the bank of the driver buffer `cl`. Both are None until a launch first uses the
+    buffer; until then `host` holds the bytes written by the host, since with several banks XRT
+    can't place them. `bank` is the bank of defined bytes, and `defined` is True if the bytes are
+    defined. Ops hold this object, so its driver buffer can be exchanged. In an arena, `cl` is a
+    part of it, held by `piece`, or `Slabs`, whose bank name includes their cut. `arrival` is the
+    queue and marker of the transfer to the bank. Users of the tensor expect the bytes to be there,
+    so other queues wait for the transfer by themselves.
     """
 
     __slots__ = ("arrival", "bank", "cl", "defined", "home", "host", "nbytes", "piece", "stream")
@@ -207,29 +207,29 @@ class BankedBuffer:
         self.host: np.ndarray | None = None
         self.defined = False
         self.arrival: tuple[XrtQueue, Marker] | None = None
-        # The stream that the storage was taken on. Weak, as the stream's free list leads here.
+        # The stream of the storage's allocation. Weak, as the stream's free list refers back here.
         self.stream: weakref.ref[DeviceStream] | None = None
 
     def taken(self, stream: DeviceStream) -> None:
-        """A storage was made of it: the bytes mean nothing yet."""
+        """Resets the buffer for a new storage: its bytes are undefined."""
         self.bank, self.host, self.defined, self.arrival = None, None, False, None
         self.stream = weakref.ref(stream)
 
     def write_host(self, offset: int, data: np.ndarray) -> None:
-        """Keep bytes until there is a bank for them."""
+        """Stores bytes on the host until the buffer has a bank."""
         if self.host is None:
             self.host = np.zeros(self.nbytes, np.uint8)
         self.host[offset : offset + data.size] = data
         self.defined = True
 
     def leave_device(self, host: np.ndarray | None) -> None:
-        """Give up the driver's buffer; its bytes, if they mean anything, wait on the host."""
+        """Drops the driver buffer; `host` holds its bytes if they are defined."""
         self.cl = self.piece = self.home = self.bank = self.arrival = None
         if host is not None:
             self.host = host
 
     def awaited_by(self, queue: XrtQueue) -> None:
-        """Let the next command of a queue wait until the bytes are in the bank."""
+        """Makes the next command of a queue wait until the bytes are in the bank."""
         if self.arrival is not None:
             sender, marker = self.arrival
             if marker.ended is not None:
@@ -238,31 +238,30 @@ class BankedBuffer:
                 queue.wait_for(marker)
 
     def swap(self, other: BankedBuffer) -> None:
-        """Exchange the driver's buffers."""
+        """Exchanges the driver buffers of two handles."""
         self.cl, other.cl = other.cl, self.cl
         self.piece, other.piece = other.piece, self.piece
         self.home, other.home = other.home, self.home
 
 
 class BankedPool(MemoryPool):
-    """A pool that tells free blocks apart by bank, once a kernel says which one it needs.
+    """A pool that distinguishes free blocks by bank, once a kernel needs a certain bank.
 
-    An output is taken before anyone knows its kernel, so any free block of the size serves; one
-    that lies in the wrong bank, and means nothing yet, trades places with a free block of the
-    right one.
+    An output is allocated before its kernel is known, so any free block of the size serves. If its
+    bank is wrong and its bytes are undefined, its driver buffer is exchanged with that of a free
+    block in the right bank.
     """
 
     def take(self, nbytes: int, stream: DeviceStream) -> Storage:
-        """A storage of `nbytes`; its bytes are whatever was there before."""
         storage = super().take(nbytes, stream)
         storage.handle.taken(stream)
         return storage
 
     def exchange(self, handle: BankedBuffer, bank: str | None, stream: DeviceStream) -> BankedBuffer:
-        """Put a buffer of `bank`, or one without a bank yet, behind a handle.
+        """Gives a handle a driver buffer in `bank`, or one without a bank yet.
 
-        It comes from the free blocks of the handle's own stream, or is new; work on `stream` may
-        use it next. Returned is the free handle that has what this one had.
+        The buffer comes from the free blocks of the handle's own stream, or is new; work on
+        `stream` may use it next. Returns the free handle that has the previous driver buffer.
         """
         buffer = self.find(handle, bank, stream) or self.find(handle, None, stream)
         if buffer is None:
@@ -273,7 +272,7 @@ class BankedPool(MemoryPool):
         return buffer
 
     def find(self, handle: BankedBuffer, bank: str | None, stream: DeviceStream) -> BankedBuffer | None:
-        """A free buffer of a handle's size and stream that lies in `bank`; None is in none."""
+        """Returns a free buffer of the handle's size and stream in `bank`; None for no bank."""
         with self.lock:
             for block in tuple(self._free(handle)):
                 buffer: BankedBuffer = block.handle
@@ -290,20 +289,18 @@ class BankedPool(MemoryPool):
         return home.free[handle.nbytes - VECTOR]
 
     def close(self) -> None:
-        """The interpreter exits."""
         self.__class__ = ClosedBankedPool
 
     def live(self) -> list[Block]:
-        """The blocks that storages hold."""
+        """Returns the blocks that storages hold."""
         free = {id(b) for s in self.backend.all_streams() for bs in s.free.values() for b in bs}
         return [block for block in tuple(self.blocks) if id(block) not in free]
 
 
 class ClosedBankedPool(BankedPool):
-    """What the pool becomes when the interpreter exits."""
+    """A banked pool after the interpreter's exit began."""
 
     def take(self, nbytes: int, stream: DeviceStream) -> Storage:
-        """A storage, for the exiting thread alone."""
         wait_unless_exiting()
         return super().take(nbytes, stream)
 
@@ -315,11 +312,11 @@ Port = tuple[int, str, bool]
 def place_arguments(
     backend: XrtBackend, stream: DeviceStream, kernel: Any, handles: Sequence[BankedBuffer], ports: Sequence[Port]
 ) -> tuple[list[Any], list[Storage]]:
-    """The driver's buffers for a kernel's pointer arguments, each in the bank of its port.
+    """Returns the driver buffers for a kernel's pointer arguments, each in the bank of its port.
 
-    Buffers whose bytes lie elsewhere are copied, which the images' report counts. One that is
-    needed in two banks lies where the kernel writes it (else where it was), and other ports get
-    a copy: these are returned too, to be held until the launch.
+    Buffers in other banks are copied; the images' report counts these copies. A buffer needed in
+    two banks is placed in the bank where the kernel writes it (else it stays), and other ports get
+    copies. Also returns the copies' storages, which the caller holds until the launch.
     """
     wanted: dict[int, Port] = {}
     for handle, port in zip(handles, ports):
@@ -354,10 +351,12 @@ def place_in_slabs(
     ports: Sequence[Port],
     cuts: Sequence[SlabCut],
 ) -> bool:
-    """Let the operands of a launch lie in slabs, as its compute units take them. False, and they
-    are to lie in a line, where one has bytes on the board that lie otherwise, and for tensors of a
-    size that another kernel wanted in a line before: bringing bytes there costs more than it saves.
-    So are they where a storage is two operands whose elements differ in bytes: it has one cut.
+    """Places the operands of a launch in slabs, one per compute unit. Returns True on success.
+
+    Returns False if the operands must be contiguous: if an operand has bytes on the board in
+    another layout, if another kernel needed this size contiguous before (moving bytes costs more
+    than slabs save), or if a storage is two operands whose elements differ in bytes, since a
+    storage has one cut.
     """
     sizes, each = backend.in_line, dict[int, str]()
     for handle, (_, bank, _), cut in zip(handles, ports, cuts):
@@ -378,7 +377,7 @@ def place_in_slabs(
 
 
 def slab_bank(bank: str, cut: SlabCut) -> str:
-    """What stands for a bank where a tensor lies there in slabs."""
+    """Returns the bank name of a tensor in slabs."""
     return f"{bank} in {cut.units} x {cut.beats} x {cut.beat}"
 
 
@@ -392,8 +391,8 @@ def _place_handle(
     cut: SlabCut | None = None,
     avoid: Sequence[int] = (),
 ) -> None:
-    """Let a handle lie in a bank that a kernel's argument reaches, in slabs where there is a cut,
-    with its bytes if they mean anything."""
+    """Moves a handle to the bank that a kernel's argument reaches, in slabs if `cut` is given.
+    Copies its bytes if they are defined."""
     bank = reached if cut is None else slab_bank(reached, cut)
     source, other = None, None
     if handle.home not in (None, bank):
@@ -438,6 +437,6 @@ def _place_handle(
 
 
 def _release(backend: XrtBackend, handle: BankedBuffer) -> None:
-    """Give up a buffer whose bytes mean nothing; commands may still be using what was there."""
+    """Drops a buffer with undefined bytes, after waiting for commands that may still use it."""
     backend.synchronize()
     handle.leave_device(None)

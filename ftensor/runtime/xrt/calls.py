@@ -1,8 +1,8 @@
-"""Which line of the program made each launch, for the report of a software device that fails.
+"""Records the user's line of each launch, for the report of a failing emulated device.
 
-A file in the folder of an emulated run has a line of text for each of the last launches: the kernel,
-which of its launches it was, how many commands, the stream, the file, the line's number, the test
-that pytest runs. The device counts a kernel's launches, and its report finds them there.
+A file in the folder of an emulated run has one line of text for each of the last launches:
+kernel, the launch's number among that kernel's launches, number of commands, stream, file,
+line, and the pytest test. The device counts a kernel's launches, and its report looks them up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Kernels = Sequence[tuple[str, int]]  # what a launch starts, and in how many com
 
 
 class Calls:
-    """The file, written under the device's lock."""
+    """The file; written under the device's lock."""
 
     def __init__(self, folder: Path) -> None:
         path = folder / f"calls-{os.getpid()}"
@@ -34,7 +34,7 @@ class Calls:
         self.made_by: Caller | None = None  # where what is launched just now was put off
 
     def note(self, kernels: Kernels, units: int, stream: int) -> None:
-        """These are launched now."""
+        """Records the kernels of a launch that is about to be enqueued."""
         if self._memory is None:
             return
         by = self.made_by or caller()
@@ -46,20 +46,21 @@ class Calls:
             self._memory[at : at + SLOT] = data
 
     def made(self, kernels: Kernels, units: int) -> None:
-        """What was noted last is enqueued."""
+        """Notes that the last recorded launch is enqueued."""
         for name, most in kernels:
             self._begun[name] = self._begun.get(name, 0) + min(units, most)
         self._next += len(kernels)
 
     def lose(self) -> None:
-        """Nobody knows how much of a launch was enqueued, so none is told any more."""
+        """Clears the file, since it is unknown how many commands of a launch were enqueued."""
         if self._memory is not None:
             self._memory[:] = bytes(len(self._memory))
             self._memory = None
 
 
 def calls() -> Calls | None:
-    """The file of this run; None where the device is no emulated one, or its folder takes none."""
+    """Returns the file of this run; None if the device is not emulated or the folder not
+    writable."""
     folder = os.environ.get("FTENSOR_EMULATION", "")
     try:
         return Calls(Path(folder)) if os.path.isabs(folder) else None

@@ -1,4 +1,4 @@
-"""Images on XRT: one is loaded at a time; `ftensor emulate` builds kernels on request."""
+"""Images on XRT: one is active at a time. `ftensor emulate` builds kernels on request."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from .queue import Marker, XrtQueue
 
 
-# In the folder that `ftensor emulate` makes for a run: where it listens, if it builds kernels.
+# The build service's socket, in the folder that `ftensor emulate` makes for a run.
 SOCKET = "kernels"
 
 
 def build_service() -> Callable[[Sequence[Key]], BuildResult] | None:
-    """What has kernels built and says in which image they are; None where nobody builds."""
+    """Returns a function that builds kernels, or None if there is no build service."""
     place = Path(os.environ.get("FTENSOR_EMULATION", "")) / SOCKET
     if not place.is_absolute() or not place.is_socket():
         return None
@@ -40,10 +40,10 @@ def build_service() -> Callable[[Sequence[Key]], BuildResult] | None:
 
 
 def request_build(place: Path, keys: Sequence[Key]) -> BuildResult:
-    """What became of `keys`, once they are built.
+    """Has the build service build `keys`, and returns the result.
 
-    The request is a pickled dict from entries to pickled keys, so that one which the other side
-    can't read keeps no other from being built; the answer is that of `BuildResult` in JSON.
+    The request is a pickled dict from entries to pickled keys, so that a key that the service
+    can't unpickle does not prevent the others. The answer is a `BuildResult` in JSON.
     """
     packed, problems = dict[str, bytes](), dict[str, str]()
     for key in keys:
@@ -69,7 +69,8 @@ PATIENCE = 30.0  # seconds in which an image that was left is released
 
 
 class XrtImages(Images):
-    """The images of a board. A launch that needs another than the active one loads it."""
+    """The images of a board. A launch that needs another image loads it in place of the active
+    one."""
 
     backend: XrtBackend
 
@@ -79,21 +80,21 @@ class XrtImages(Images):
         self.calls = calls() if backend.emulated else None
         self.several_banks = False  # whether the active image's kernels reach more than one
         self._ready_slots: list[Slot] = []  # those that hold kernel objects
-        # The last launch of each entry that several kernels serve: its queue, and its end.
+        # The last launch of each entry with several kernels: its queue and end marker.
         self.ran_together: dict[str, tuple[XrtQueue, Marker]] = {}
 
     def check(self, file: ImageFile) -> None:
-        """Is it for this board, or for emulation where this is one?"""
+        """Raises ImageError unless the image is for this board, or for emulation on an emulated
+        one."""
         check_device(file, self.device, os.environ.get("XCL_EMULATION_MODE", ""))
 
     def changed(self) -> None:
-        """Other kernels, units and memories are there now."""
         super().changed()
         self.forget_kernels()
         self.backend.set_capacity(self.most_units(), self.memory())
 
     def activate(self, image: LoadedImage) -> None:
-        """Load an image. Tensors on the device survive: they wait on the host meanwhile."""
+        """Loads an image. Tensors on the device survive: the host holds their bytes meanwhile."""
         with self.lock:
             before = self.active
             if image is before:
@@ -113,13 +114,14 @@ class XrtImages(Images):
                 self.seconds += time.perf_counter() - start
 
     def forget_kernels(self) -> None:
-        """Let go of the kernel objects, and of the buffers they hold; launches make them anew."""
+        """Drops the kernel objects and the buffers they hold; launches make new ones."""
         for slot in self._ready_slots:
             slot.run = None
         self._ready_slots.clear()
 
     def _unload(self) -> None:
-        """Let go of the active image's kernels and program; the driver unloads it with the last."""
+        """Drops the active image's kernels and program. The driver unloads it with the last of
+        them."""
         self.forget_kernels()
         self.ran_together.clear()
         if self.active is not None:
@@ -127,9 +129,12 @@ class XrtImages(Images):
         self.active = None
 
     def _load(self, image: LoadedImage, patience: float = 0.0) -> None:
-        """Give the driver an image. It refuses a second one while anything of the first is held;
-        other threads, XRT's own among them, may hold a launch of it a moment longer than its event
-        says, which `patience` (seconds) is for."""
+        """Loads an image into the driver.
+
+        The driver refuses a second image while any object of the first exists. Other threads, XRT's
+        among them, may hold a launch a moment longer than its event shows, so the load is retried
+        for `patience` seconds.
+        """
         end = time.monotonic() + patience
         while image.program is None:
             try:
@@ -144,7 +149,7 @@ class XrtImages(Images):
         self.several_banks = len(image.file.banks) > 1
 
     def launcher(self, slot: Slot) -> CompiledKernel:
-        """A launcher that holds on to the entry, while images come and go."""
+        """Returns a launcher bound to the slot's entry, which stays valid when images change."""
         lock, ready, backend = self.lock, self._ready, self.backend
         noted = self._noted if self.calls is not None else None
 
@@ -156,7 +161,8 @@ class XrtImages(Images):
                     (run if noted is None else noted(slot, run))(stream, units, *args)
                     return
                 except OutOfMemoryError:
-                    # Here ends what the traceback holds: the kernel object, and with it buffers.
+                    # Leaving the block drops the traceback, and with it the kernel object and its
+                    # buffers.
                     pass
                 backend.make_room()
                 try:
@@ -169,7 +175,7 @@ class XrtImages(Images):
         return launch
 
     def _noted(self, slot: Slot, run: CompiledKernel) -> CompiledKernel:
-        """The slot's launcher, noting who launches."""
+        """Wraps the slot's launcher so that it records the user's line."""
         calls = self.calls
         assert calls is not None
 
@@ -189,7 +195,7 @@ class XrtImages(Images):
         return launch
 
     def _ready(self, slot: Slot) -> CompiledKernel:
-        """The slot's launcher for the image that has its entry, which is active from now on."""
+        """Activates the image that has the slot's entry, and returns the launcher for it."""
         image = slot.image or next(self._holders(slot.entry), None)
         if image is None:
             raise self.refusal(slot.entry)

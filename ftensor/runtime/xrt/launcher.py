@@ -1,4 +1,4 @@
-"""Launches on XRT: runs, compute units, kernels that run side by side."""
+"""Launches on XRT: arguments, compute units, linked kernels."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> CompiledKernel:
-    """A function `launch(stream, units, *args)` written for one entry of an image.
+    """Returns a generated function `launch(stream, units, *args)` for one entry of an image.
 
-    Its arguments become the kernel's as the manifest's tokens say; buffers that are not yet in
-    the bank of their port take the slow way through `banks.place_arguments`. Each compute unit's part of
-    the launch is a command of its own.
+    The manifest's tokens map its arguments to the kernel's. Buffers that are not in the bank of
+    their port take the slow path through `banks.place_arguments`. Each compute unit's part of the
+    launch is a command of its own.
     """
     from pyopencl import _cl
 
@@ -147,8 +147,8 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
 
 
 class _Slabs(NamedTuple):
-    """What a launcher asks before its operands may lie in slabs, as code, and for the number of
-    elements; and what then places them."""
+    """The slab path of a launcher: `asked` and `n` are code of the condition and of the number of
+    elements, and `launch` places the operands."""
 
     asked: str
     n: str
@@ -164,10 +164,10 @@ def _slabs(
     ports: Sequence[Port],
     prepared: Callable[[Any], Any],
 ) -> _Slabs | None:
-    """How a kernel's operands go in slabs; None where they don't, whatever their size.
+    """Returns a kernel's slab path, or None if the kernel does not support slabs.
 
-    XRT gives a command to whichever compute unit is free, unless the kernel's object names one: so
-    each unit has an object of its own, and gets the slabs that lie next to it.
+    XRT gives a command to any free compute unit, unless the kernel object names one. So each unit
+    has its own kernel object, and gets the slabs next to it.
     """
     named = {a.name: text for a, text in zip(record.arguments, passed)}
     large = LEAST_BEATS * record.lanes * record.units
@@ -199,27 +199,27 @@ def _slabs(
 
 
 class LinkedKernels:
-    """Several in the way of one: their arguments are counted through all of them."""
+    """Several kernels with the interface of one: their arguments are numbered consecutively."""
 
     def __init__(self, kernels: Sequence[Any], counts: Sequence[int]) -> None:
-        """The driver's kernels, and how many arguments each has."""
+        """`counts` is the number of arguments of each driver kernel."""
         self._places = [(one, k) for one, count in zip(kernels, counts) for k in range(count)]
         self.function_name = kernels[0].function_name
 
     def _set_arg_multi(self, pair: tuple[int, Any]) -> None:
-        """As pyopencl's kernels have it, of one argument."""
+        """Like the method of pyopencl's kernels, for one argument."""
         kernel, k = self._places[pair[0]]
         kernel._set_arg_multi((k, pair[1]))
 
 
 def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> CompiledKernel:
-    """A function `launch(stream, units, *args)` that starts all kernels of an entry.
+    """Returns a function `launch(stream, units, *args)` that starts all kernels of an entry.
 
-    Each has one compute unit, and is a command of its own. The commands wait for what was before
-    them and not for each other: a kernel ends when it has had all beats, which others send. Nor
-    would they tell two launches apart, so one waits for the one before it, in whatever stream. What
-    Ctrl-C left half started would wait for ever, and with it what is behind it: all are started,
-    and noted, or none.
+    Each kernel has one compute unit and is a command of its own. The commands wait for earlier
+    commands but not for each other, since a kernel ends after it has received all beats from the
+    others. The kernels can't distinguish two launches, so each launch waits for the previous one,
+    in any stream. A launch that Ctrl-C left half started would block itself and later launches for
+    ever, so either all kernels are started and recorded, or none.
     """
     from pyopencl import _cl
 
@@ -285,8 +285,8 @@ ONE = (1,)
 
 
 def user_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> OwnKernel:
-    """A kernel of a file, whose image is loaded with the first launch; ImageError where that can't
-    run here."""
+    """Returns a kernel of a user's image, which is loaded at the first launch. Raises ImageError if
+    the device can't run the image."""
     image = backend.images.add(file)
     described = file.description.kernel(key.name)
     assert described is not None, "asked for by its description"
@@ -297,7 +297,7 @@ def user_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> OwnKernel:
 
 
 def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledKernel:
-    """A function that launches the kernel on the loaded image, a command for each unit."""
+    """Returns a function that launches the kernel on the loaded image, one command per unit."""
     _cl: Any = import_module("pyopencl._cl")
     kernel = backend.cl.Kernel(image.program, key.name)
     pointers = key.pointers
@@ -310,7 +310,7 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledK
         queue = stream.queue
         if any(args[len(pointers) : 2 * len(pointers)]):  # a graph's: calls are looked at before
             raise errors.begins_later(key.name)
-        # What the second gives is held until the command is enqueued.
+        # `held` keeps the copies alive until the command is enqueued.
         buffers, held = place_arguments(backend, stream, kernel, args[: len(pointers)], ports)
         for (number, _, _), buffer in zip(ports, buffers):
             kernel._set_arg_multi((number, buffer))
@@ -333,5 +333,5 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledK
 
 
 def _packed(of: OwnArgument, value: Any) -> bytes:
-    """A number as the host writes it: as many bytes as the image says."""
+    """Returns a scalar's bytes, padded to the size in the image."""
     return DTYPES[of.kind].numpy.type(value).tobytes().ljust(of.size, b"\0")

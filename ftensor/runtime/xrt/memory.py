@@ -1,4 +1,4 @@
-"""Memory of a Xilinx board: by bank and by channel, and the copies to and from it."""
+"""Memory of a Xilinx board: banks, channels, and copies to and from the host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STAND_IN_BYTES = 4096
 
 
 class XrtMemory(OpenCLBackend):
-    """The part of a board that holds bytes."""
+    """The memory part of a board's backend."""
 
     images: XrtImages
     banked_pool: BankedPool
@@ -31,23 +31,25 @@ class XrtMemory(OpenCLBackend):
     units: int
 
     def _begin_memory(self) -> None:
-        """Before anything is on the board."""
+        """Initializes the memory state."""
         self._stand_ins: dict[str, BankedBuffer] = {}
         self._arenas: dict[str, Arena | None] = {}
-        # Bytes of tensors that lay in slabs, and were wanted in a line.
+        # Sizes in bytes of tensors that were in slabs and later needed contiguous.
         self.in_line: set[int] = set()
         status = self.cl.status_code
-        # What XRT says of a full bank, at one place or another.
+        # Error codes that XRT returns for a full bank.
         self.full = {status.MEM_OBJECT_ALLOCATION_FAILURE, status.OUT_OF_RESOURCES, status.OUT_OF_HOST_MEMORY}
 
     def _forget_memory(self) -> None:
-        """An image is left, and with it what it reached."""
+        """Drops the memory of an image that is being unloaded."""
         self._stand_ins.clear()
         self._arenas.clear()
 
     def arena(self, kernel: Any, port: Port) -> Arena | None:
-        """What divides the memory that a port reaches: of images that reach one memory, of many
-        channels. Else None, and XRT does."""
+        """Returns the arena for the memory of a port, or None if XRT allocates there.
+
+        An arena exists if the image's kernels reach only one memory of several channels.
+        """
         number, bank, _ = port
         if bank not in self._arenas:
             reached, active = channels(bank), self.images.active
@@ -64,12 +66,12 @@ class XrtMemory(OpenCLBackend):
     def give_memory(
         self, kernel: Any, port: Port, handle: BankedBuffer, cut: SlabCut | None = None, avoid: Sequence[int] = ()
     ) -> None:
-        """Make the driver's buffer for a handle, in the bank of a kernel's argument.
+        """Allocates the driver buffer of a handle, in the bank of a kernel's argument.
 
-        OutOfMemoryError if there is no room. The driver is told that the buffer needs nothing
-        from the host: otherwise each launch that takes it first sends what the host has of it,
-        until one of them has begun, and the second compute unit's part of a launch would undo the
-        results of the first.
+        Raises OutOfMemoryError if the bank is full. The driver is notified that the buffer needs
+        nothing from the host. Otherwise each launch would first send the host's copy of the buffer,
+        until one of them has begun, and the second compute unit's part of a launch would overwrite
+        the results of the first.
         """
         cl, arena = self.cl, self.arena(kernel, port)
         try:
@@ -94,7 +96,7 @@ class XrtMemory(OpenCLBackend):
             raise self._no_room(handle.nbytes) from None
 
     def _undefined(self, buffers: Sequence[Any]) -> None:
-        # Nobody else knows the buffers yet, so this waits for nothing that is enqueued.
+        # Nothing else uses the buffers yet, so this waits for no enqueued command.
         flags = self.cl.mem_migration_flags.CONTENT_UNDEFINED
         queue = self.default_stream.queue.cl
         self.cl.enqueue_migrate_mem_objects(queue, buffers, flags).wait()
@@ -106,7 +108,7 @@ class XrtMemory(OpenCLBackend):
         )
 
     def stand_in(self, kernel: Any, number: int, bank: str) -> None:
-        """Set a small buffer as an argument that a launch leaves unused."""
+        """Sets a small buffer as an argument that a launch does not use."""
         buffer = self._stand_ins.get(bank)
         if buffer is None:
             buffer = BankedBuffer(STAND_IN_BYTES)
@@ -116,7 +118,7 @@ class XrtMemory(OpenCLBackend):
             kernel._set_arg_multi((number, buffer.cl))
 
     def send(self, stream: DeviceStream, handle: BankedBuffer, host: np.ndarray) -> None:
-        """Write all bytes of a buffer that lies in a bank."""
+        """Writes all bytes of a buffer in a bank."""
         self._write(stream, handle, 0, host)
 
     def _read(self, stream: DeviceStream, source: Any, offset: int, data: np.ndarray) -> list[Any]:
@@ -126,7 +128,7 @@ class XrtMemory(OpenCLBackend):
         return self._copy(stream, handle.cl, offset, data, True)
 
     def _copy(self, stream: DeviceStream, buffer: Any, offset: int, data: np.ndarray, write: bool) -> list[Any]:
-        """Copy bytes from or to the board, a command for each slab; the commands' events."""
+        """Copies bytes from or to the board, one command per slab; returns the commands' events."""
         queue, end = stream.queue, offset + data.size
         before, events = queue.before(), []
         slabs = isinstance(buffer, Slabs)
@@ -148,10 +150,10 @@ class XrtMemory(OpenCLBackend):
             event.wait()
 
     def copy_between_banks(self, stream: DeviceStream, source: Any, target: BankedBuffer) -> None:
-        """Copy a buffer to one in another bank, by way of the host, in the stream's order.
+        """Copies a buffer to a buffer in another bank, through the host, in the stream's order.
 
-        XRT's own copy command has no engine for it on most platforms and in emulation; it then
-        copies what the host last saw of the source, which is not what a kernel has left there.
+        On most platforms and in emulation, XRT's own copy command has no engine for this. It then
+        copies the host's last copy of the source, not the bytes that a kernel has written.
         """
         host = np.empty(target.nbytes, np.uint8)
         self._read(stream, source, 0, host)
@@ -162,18 +164,17 @@ class XrtMemory(OpenCLBackend):
     def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
         if nbytes > self.properties.total_memory:
             return None
-        # Memory on the board comes with the first binding, which says in which bank.
+        # The driver buffer is allocated at the first launch, which determines the bank.
         return BankedBuffer(nbytes), None, None
 
     def poison(self, storage: Storage, nbytes: int) -> None:
-        """Have memory that was just handed out filled when a kernel first takes it."""
         storage.handle.host = np.full(storage.handle.nbytes, POISON, np.uint8)
 
     def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         self.upload_on(self.current_stream(), storage, byte_offset, array)
 
     def upload_on(self, stream: DeviceStream, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Copy a C-contiguous array into a storage, in a stream's order."""
+        """Copies a C-contiguous array into a storage, in a stream's order."""
         stream.use(storage)
         handle: BankedBuffer = storage.handle
         data = array.reshape(-1).view(np.uint8)
@@ -181,8 +182,8 @@ class XrtMemory(OpenCLBackend):
         with self.lock:
             several = self.images.several_banks or any(self._arenas.values())
             if not handle.defined and handle.cl is not None and several:
-                # Nobody knows in which bank these bytes will be wanted. With no room for another
-                # block they go where they are, and may have to be copied.
+                # The bank that the bytes will be needed in is unknown. If there is no room for
+                # another block, they stay where they are and may have to be copied.
                 with contextlib.suppress(errors.OutOfMemoryError):
                     self.banked_pool.exchange(handle, None, stream)
             if handle.cl is None:

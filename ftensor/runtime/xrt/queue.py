@@ -1,4 +1,4 @@
-"""A stream on XRT: commands in order, parts of one launch side by side."""
+"""Queues on XRT: launches in order, the commands of one launch in parallel."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ TIDYING = 0.1  # seconds of a processor: a thread that has had them is at work o
 
 
 def wait_for_idle_threads(seconds: float = 30.0) -> None:
-    """Wait until every other thread of this process sleeps, but not longer than `seconds`.
+    """Waits until every other thread of this process sleeps, for at most `seconds`.
 
-    Those that go on computing are not waited for. That is told by the processor's time they have
-    had: on a busy machine a thread with little to do may wait long until it can do it.
+    Does not wait for threads that keep computing. Their CPU time identifies them: on a busy
+    machine, a thread with little work may have to wait long for a CPU.
     """
     me, calm, end = str(threading.get_native_id()), 0, time.monotonic() + seconds
     had: dict[str, float] = {}
@@ -30,8 +30,8 @@ def wait_for_idle_threads(seconds: float = 30.0) -> None:
 
 
 def _state(task: str) -> tuple[str, float]:
-    """What a thread does (R and D: it runs, waits for a processor or the disk), and the seconds of
-    a processor that it has had."""
+    """Returns a thread's state letter (R: running or runnable, D: waiting for the disk) and its CPU
+    time in seconds."""
     try:
         stat = Path(f"/proc/self/task/{task}/stat").read_text()
     except OSError:  # it has just ended
@@ -40,16 +40,16 @@ def _state(task: str) -> tuple[str, float]:
     return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-# The commands that the host may be ahead of the device, about, all streams together: a launch has
-# one for each compute unit. XRT keeps 128 command buffers for reuse, and in emulation it never
-# closes the files of those that it makes beyond.
+# The approximate number of commands that the host may be ahead of the device, over all streams.
+# A launch has one command per compute unit. XRT keeps 128 command buffers for reuse, and in
+# emulation it never closes the files of further ones.
 COMMANDS_AHEAD = 112
 
 
 class Marker:
     """A point in a queue: the events of the last commands before it.
 
-    An event keeps its kernel's program loaded, so markers let go of theirs once they are reached.
+    An event keeps its kernel's program loaded, so a marker drops its events once they complete.
     """
 
     __slots__ = ("__weakref__", "ended", "events")
@@ -59,24 +59,24 @@ class Marker:
         self.ended: int | None = None  # the time in ns on the driver's clock, once it is reached
 
     def wait(self) -> None:
-        """Return when it is reached."""
+        """Waits for the marker."""
         events = self.events
         for event in events:
             event.wait()
         self.settle(events)
 
     def settle(self, events: tuple[Any, ...]) -> None:
-        """It is reached: note when, and let go of the events."""
+        """Records the completion time and drops the events."""
         if self.ended is None:
             self.ended = max(int(e.profile.end) for e in events)
         self.events = ()
 
 
 class XrtQueue:
-    """An out-of-order queue whose commands wait for those before them, launch by launch.
+    """An out-of-order queue in which each launch waits for the launches before it.
 
-    In an in-order queue the compute units of a launch would run one after the other. `tail` are
-    the events of the last commands, `awaited` those of other queues: the next command waits for
+    In an in-order queue the compute units of a launch would run one after the other. `tail` holds
+    the events of the last commands, `awaited` events of other queues: the next command waits for
     both. Used under the backend's lock.
     """
 
@@ -89,29 +89,29 @@ class XrtQueue:
             context, device, properties=flags.OUT_OF_ORDER_EXEC_MODE_ENABLE | flags.PROFILING_ENABLE
         )
         self.tail: list[Any] = []
-        # Apart from the tail: freed memory may add to it while a command is being enqueued.
+        # Separate from the tail: freed memory may append to it while a command is being enqueued.
         self.awaited: list[Any] = []
         self.commands = 0  # since the stream was last throttled
         self.markers: weakref.WeakSet[Marker] = weakref.WeakSet()
 
     def before(self) -> list[Any] | None:
-        """What the next command waits for."""
+        """Returns the events for which the next command waits."""
         if self.awaited:
             self.tail, self.awaited = [*self.tail, *self.awaited], []
         return self.tail or None
 
     def marker(self) -> Marker:
-        """A marker behind everything so far."""
+        """Returns a marker behind all commands so far."""
         if not self.tail and not self.awaited:
-            # Its time is read on the driver's clock, which only events know.
+            # The time is read on the driver's clock, which only events provide.
             self.tail = [self.module._cl._enqueue_marker(self.cl)]
-        # Without a flush: XRT starts commands by itself, and its clFlush waits for them.
+        # No flush: XRT starts commands by itself, and its clFlush waits for them.
         marker = Marker((*self.tail, *self.awaited))
         self.markers.add(marker)
         return marker
 
     def wait_for(self, marker: Marker) -> None:
-        """Let the next command wait for a marker as well."""
+        """Makes the next command wait for a marker as well."""
         self.awaited = [*self._unfinished(), *marker.events]
 
     def _unfinished(self) -> list[Any]:
@@ -119,7 +119,7 @@ class XrtQueue:
         return [e for e in self.awaited if e.command_execution_status != done]
 
     def forget(self, tail: list[Any]) -> None:
-        """The queue was waited for when `tail` was its tail: let go of what has ended."""
+        """Drops completed events. The queue was waited for when `tail` was its tail."""
         if self.tail is tail:
             self.tail = []
         tail.clear()  # other threads may be holding this list, and with it kernels
