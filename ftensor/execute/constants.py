@@ -1,4 +1,4 @@
-"""Small tensors that are the same at every call: made once for each device, and never written."""
+"""Constant tensors: read-only tensors that are made once per device and shared by calls."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ MOST, OVERHEAD = 1 << 16, 1 << 10
 
 
 class _Constant(NamedTuple):
-    """Stands among a device's launches, which go when they have not been used for long."""
+    """Cache entry of a constant tensor among a device's launches; unused entries are evicted."""
 
     tensor: Tensor
 
     @property
     def kept_bytes(self) -> int:
-        """With its key, which may be its bytes."""
+        """Returns the bytes of the tensor and of its key, which may hold the same bytes."""
         return 2 * self.tensor._storage.nbytes + OVERHEAD
 
 
 def constant(key: Hashable, like: Tensor, make: Callable[[], np.ndarray[Any, Any]]) -> Tensor:
-    """The tensor of an array that `make()` gives at the first call with a key, on `like`'s device:
-    contiguous, and for kernels to read alone."""
+    """Returns the contiguous read-only tensor of the array that `make()` returns, on the device of
+    `like`. Cached by `key`."""
     storage = like._storage
     launches, whole = storage.backend.launches, (_Constant, storage.device, key)
     entry: _Constant | None = launches.find(whole)
@@ -44,8 +44,8 @@ def constant(key: Hashable, like: Tensor, make: Callable[[], np.ndarray[Any, Any
 
 
 def constant_of(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
-    """The same for an array that is computed at each call: equal ones are one tensor, but for large
-    ones."""
+    """Like `constant`, for an array that each call computes. Equal arrays share a tensor, up to
+    `MOST` bytes."""
     if not 0 < array.nbytes <= MOST:
         return host_tensor(array, like)
     key = array.dtype.char, array.shape, array.tobytes()

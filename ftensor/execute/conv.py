@@ -29,8 +29,8 @@ BLOCK = 4096
 
 
 def filter_key(backend: Backend, of: dtype, cover: int) -> FirKey | None:
-    """The smallest kernel of the device's images for filters that cover so many samples; None where
-    there is none, and on devices that compile what they need."""
+    """Returns the smallest FIR kernel in the device's images that covers `cover` samples; None if
+    there is none, or if the device compiles on demand."""
     taps = max(8, 1 << (cover - 1).bit_length())
     while fir_serves(of) and taps <= MOST_TAPS:
         key = FirKey(of, taps)
@@ -41,9 +41,12 @@ def filter_key(backend: Backend, of: dtype, cover: int) -> FirKey | None:
 
 
 def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows) -> Tensor | None:
-    """The convolution (N, groups * O, count) of `x` (N, groups, size) with `weight` (groups, O, 1,
-    taps), all of one dtype; None where no such kernel is there or it is not one for it: more dims,
-    channels that are summed, many filters, transposed, more samples than are counted."""
+    """Returns the convolution (N, groups * O, count) of `x` (N, groups, size) with `weight`
+    (groups, O, 1, taps), by a FIR kernel. All operands have one dtype.
+
+    Returns None if no FIR kernel fits: more dims, summed channels, many filters, a transposed
+    convolution, or more samples than the kernel counts.
+    """
     if len(counts) != 1 or of.transposed or weight._shape[2] != 1:
         return None
     if weight._shape[1] > MOST_FILTERS or not numel(x._shape) * numel(weight._shape) * counts[0]:
@@ -62,8 +65,8 @@ def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: C
 
 
 def _pace(key: FirKey, x: Tensor, stride: int) -> int:
-    """How many samples may enter at once: no result is passed over, and they lie in one beat of
-    each row where they do in the first."""
+    """Returns the number of samples that enter at once. No stride may pass over a result, and each
+    row's samples must be aligned in a beat as the first row's are."""
     pace = key.pace if x._strides[2] == 1 else 1
     rows = [step for n, step in zip(x._shape[:2], x._strides) if n > 1]
     while any(step % pace for step in (stride, *rows)):
@@ -72,7 +75,7 @@ def _pace(key: FirKey, x: Tensor, stride: int) -> int:
 
 
 def prepare_fir(key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows) -> Launch:
-    """The launch: rows, cut into blocks where units would have none."""
+    """Returns the launch. Rows are cut into blocks if units would have no work."""
     backend, (groups, filters, _, taps) = x._storage.backend, weight._shape
     batch, _, samples = x._shape
     shape = (batch, groups * filters, *counts)
@@ -97,8 +100,8 @@ def prepare_fir(key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, cou
 
 
 def has_byte_kernel(x: Tensor, weight: Tensor, taps: int) -> bool:
-    """Whether a board has kernels that sum products of such bytes, for so many elements of a
-    kernel."""
+    """True if a board has the kernels that sum products of these bytes, for `taps` kernel
+    elements."""
     backend = x._storage.backend
     if not backend.target.is_board or not supports_operands(x._dtype, weight._dtype):
         return False
@@ -107,9 +110,9 @@ def has_byte_kernel(x: Tensor, weight: Tensor, taps: int) -> bool:
 
 
 def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Tensor:
-    """Write to `out`, of int32, the convolution of the bytes `x` (N, groups * C, *sizes), less
-    `zero`, which also lies around them, with the int8 `weight` (groups, O, C, *kernel): operands
-    that are `has_byte_kernel`, and elements."""
+    """Writes the convolution of the bytes `x` (N, groups * C, *sizes) minus `zero` with the int8
+    `weight` (groups, O, C, *kernel) to the int32 tensor `out`. Padding has the value `zero`.
+    Operands must pass `has_byte_kernel` and have elements."""
     backend = out._storage.backend
     key = ("bytes", out._key, x._key, weight._key, of, zero, not out._place())
     args = (out, x, weight, of, zero)
@@ -127,12 +130,11 @@ def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero
 
 
 def _bytes_with_panels(*args: Any) -> Launch:
-    """The launch of `prepare_bytes`, which gets its panels."""
     return packed_weights.without_packing(prepare_bytes(*args))
 
 
 def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Launch:
-    """The launch of `convolve_bytes`: unsigned bytes become signed ones on the way."""
+    """Returns the launch of `convolve_bytes`. Packing converts unsigned bytes to signed bytes."""
     unsigned = x._dtype.kind == "u"
     return prepare(out, x, weight, None, of, (zero - 128 * unsigned, unsigned))
 
@@ -140,10 +142,12 @@ def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero:
 def convolve(
     out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows, call: Hashable = None
 ) -> Tensor:
-    """Write the convolution of `x` (N, groups * C, *sizes) to `out` (N, groups * O, *counts).
+    """Writes the convolution of `x` (N, groups * C, *sizes) to `out` (N, groups * O, *counts).
+    `weight` is (groups, O, C, *kernel).
 
-    `weight` is (groups, O, C, *kernel). All have one dtype that `serves` and elements. The next
-    `call`, if it names one, is done by `cached_convolution`; the key of all operands and of `out` is part of it.
+    All operands have elements and one dtype that `serves` accepts. If `call` is a key, it includes
+    the keys of all operands and of `out`, and `cached_convolution` runs the next call with that
+    key.
     """
     backend = out._storage.backend
     key: tuple[Any, ...] = ("conv", out._key, x._key, weight._key, None if bias is None else bias._key, of)
@@ -171,8 +175,8 @@ def convolve(
 
 
 def cached_convolution(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor | None:
-    """The result of a call of `convolve` that was named so, in a fresh tensor; None for a new one,
-    and where there is something to look at first."""
+    """Returns the result of a call that `convolve` stored under the key `call`, in a fresh tensor;
+    None on a miss, and if the call needs checks first."""
     addend = weight if bias is None else bias
     launches, storage = x._storage.backend.launches, weight._storage
     launch = launches[call]
@@ -186,7 +190,7 @@ def cached_convolution(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor |
         results = launches["with panels", call].call((x, weight, addend, *panels), (), None)
         return None if results is None else results[0]
     if at in kept.entries:
-        return None  # the weight is what it was: `convolve` keeps its panels
+        return None  # the weight is unchanged: `convolve` caches its panels
     results = launch.call((x, weight, addend), (), None)
     if results is None:
         return None
@@ -195,12 +199,12 @@ def cached_convolution(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor |
 
 
 def _with_panels(*args: Any) -> Launch:
-    """The launch of `prepare`, which gets its panels."""
     return packed_weights.without_packing(prepare(*args))
 
 
 def has_kernel(x: Tensor, taps: int) -> bool:
-    """Whether there are kernels for it and for so many elements of a kernel, in an image, too."""
+    """True if the device can compile, or has in its images, the convolution kernels for the dtype
+    of `x` and `taps` kernel elements."""
     backend, of = x._storage.backend, x._dtype
     if not serves(of):
         return False

@@ -56,8 +56,8 @@ NEAR_BYTES, MOST_TURNS = 1 << 20, 16
 def prepare(
     out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows, byte: tuple[int, bool] | None = None
 ) -> Launch:
-    """The launch: what is packed, and a step for each class of results. Of bytes what stands for 0,
-    as signed ones, and whether they are unsigned."""
+    """Returns the launch: packing steps, and a step for each class of results. `byte`, for bytes,
+    is (the value of 0 as a signed byte, True if the bytes are unsigned)."""
     backend, dtype = out._storage.backend, out._dtype
     if dtype.name == "float64" and not backend.properties.has_float64:
         raise errors.no_float64(dtype, backend.properties.name)
@@ -141,7 +141,7 @@ def prepare(
                     geometry=g.pack(),
                 )
             )
-    # What a tile reads beyond the last plane is never looked at.
+    # A tile reads beyond the last plane, but no result uses those elements.
     behind = max(beat, BEAT)
     room = 0 if lies else (each * sample + key.columns + behind) * size
     rooms.insert(0, max(room, behind * size))
@@ -153,8 +153,8 @@ def _outputs(out: Tensor) -> tuple[Output, ...]:
 
 
 def _samples_across(out: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The operands of a convolution of small planes, samples as one more dim, along which vectors
-    go, as rows of a plane would leave most of one empty."""
+    """Returns the operands of a convolution of small planes with the batch as the last dim. Vectors
+    run along that dim, as rows of a plane would leave most of a vector empty."""
 
     def last(t: Tensor) -> Tensor:
         shape, strides = (1, *t._shape[1:], t._shape[0]), (0, *t._strides[1:], t._strides[0])
@@ -165,7 +165,7 @@ def _samples_across(out: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Ten
 
 
 def _small(out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGeometry | DepthwiseGeometry) -> Launch:
-    """The launch of a kernel that reads its operands where they lie."""
+    """Returns the launch of a kernel that reads its operands in place, without packing."""
     backend = out._storage.backend
     terms = numel(out._shape) * g.channels * len(g.offsets) // TERMS
     units = min(_units(backend, terms), g.items)
@@ -175,8 +175,8 @@ def _small(out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGe
 
 
 def _samples(backend: Backend, batch: int, elements: int, size: int) -> int:
-    """How many samples of so many elements of `size` bytes are packed at once: on a CPU, such that
-    they are still in its caches when they are read; else as many as are counted."""
+    """Returns the number of samples that are packed at once. On a CPU they stay in its caches until
+    they are read; elsewhere the limit is the kernel's counter."""
     if not backend.target.processor:
         return max(1, min(batch, COUNTED // max(elements, 1)))
     return min(batch, max(NEAR_BYTES // max(elements * size, 1), -(-batch // MOST_TURNS), 1))
@@ -239,7 +239,7 @@ def _geometry(
 
 
 def _across(key: ConvKey, filters: int, out: Tensor, outside: Ints, own: Sequence[int]) -> bool:
-    """Whether the results of a tile's filters at a position are a beat of memory."""
+    """True if the results of a tile's filters at a position fill beats of memory."""
     aligned = not out._place() and all(n % key.rows == 0 for n in (filters, *outside, *own))
     return out._strides[1] == 1 and aligned
 

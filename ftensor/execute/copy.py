@@ -1,4 +1,4 @@
-"""Values from one tensor to another, as they are or converted, and one value everywhere."""
+"""Copies between tensors, with conversion, and fills."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ if TYPE_CHECKING:
 
 
 def copy(src: Tensor, to: Tensor) -> Tensor:
-    """Write `src`, broadcast and converted, into `to`, which may lie on another device."""
+    """Writes `src`, broadcast and converted, to `to`, which may be on another device."""
     if src._storage.device is not to._storage.device:
         src = moved(src, to._storage.device)
     return pointwise(COPY, (src,), (), to, True)
 
 
 def fill(t: Tensor, value: Any) -> Tensor:
-    """Write a Python number that the dtype can hold into every element."""
+    """Writes a Python number that the dtype can hold to every element."""
     pointwise(FILL, (), (value,), without_expanded_dims(t), True)
     return t
 
 
 def without_expanded_dims(t: Tensor) -> Tensor:
-    """An expanded tensor without its repetitions, which all get the same value."""
+    """Returns an expanded tensor with its expanded dims at size 1, so that a write visits each
+    element once."""
     if 0 not in t._strides or not has_internal_overlap(t._shape, t._strides):
         return t
     shape = tuple([1 if s == 0 and n else n for n, s in zip(t._shape, t._strides)])
@@ -42,8 +43,8 @@ def without_expanded_dims(t: Tensor) -> Tensor:
 
 
 def moved(t: Tensor, where: device) -> Tensor:
-    """The same values in the same order on another device, by way of the host (where it is not the
-    same)."""
+    """Returns a copy on another device, in the same layout. The copy passes through the host unless
+    both devices share a backend."""
     backend = backend_of(where)
     strides = layout_strides(t, preserve_format)
     copied = new(t._shape, t._dtype, where, strides)
@@ -61,7 +62,7 @@ def moved(t: Tensor, where: device) -> Tensor:
 def converted(
     t: Tensor, of: dtypes.dtype, where: device, copy: bool = False, wanted: memory_format = preserve_format
 ) -> Tensor:
-    """`t` in a dtype on a device; `t` itself when that is what it is already."""
+    """Returns `t` in a dtype on a device; `t` itself if nothing changes and `copy` is False."""
     same_layout = wanted is preserve_format or wanted is suggested_format(t)
     if t._dtype.is_complex and not of.is_complex and of is not dtypes.bool:
         errors_creation.warn_complex_to_real()
@@ -76,14 +77,14 @@ def converted(
 
 
 def clone(t: Tensor, wanted: memory_format = preserve_format) -> Tensor:
-    """A copy in memory of its own."""
+    """Returns a copy in its own memory."""
     copied = new(t._shape, t._dtype, t._storage.device, layout_strides(t, wanted))
     return pointwise(COPY, (t,), (), copied, True)
 
 
 def write_result(op: str, out: Tensor | None, result: Tensor, cast: bool = False, fixed: bool = False) -> Tensor:
-    """A result, or `out` with the result in it; with `cast`, of any dtype that can hold it, and
-    where it is `fixed`, only of the result's shape."""
+    """Returns `result`, or `out` with the result written to it. `cast`: `out` may have any dtype
+    that can hold the result. `fixed`: `out` must have the result's shape."""
     if out is None:
         return result
     check_dtype(op, out, result._dtype, cast)

@@ -1,4 +1,4 @@
-"""What launches depend on beside their operands: settings, and traits of the device."""
+"""Device properties and settings on which launches depend."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .keys import gathering_key, op_key
 
 
 def set_default_dtype(d: dtypes.dtype) -> None:
-    """The dtype of floating point tensors made of Python numbers, and of int-to-float results."""
+    """Sets the dtype of floating point tensors from Python numbers, and of int-to-float results."""
     dtypes.set_default_dtype(d)
     for backend in open_backends():
         backend.forget_launches()
@@ -25,30 +25,30 @@ def is_board(x: Tensor) -> bool:
 
 
 def specializes(x: Tensor) -> bool:
-    """Whether a kernel that serves one case alone costs nothing where `x` lies."""
+    """True if kernel specializations for one case are free on the device of `x`."""
     return x._storage.backend.target.specializes
 
 
 def revisits_rows(x: Tensor) -> bool:
-    """Whether one kernel may go over the rows of `x` several times."""
+    """True if one kernel may read the rows of `x` several times."""
     return x._storage.backend.target.revisits_rows
 
 
 def spares_double(x: Tensor) -> bool:
-    """Whether sums may be taken in float64 for the range alone: the device has it, at no great
-    cost."""
+    """True if sums may use float64 for its range alone: the device supports it at low cost."""
     backend = x._storage.backend
     return backend.properties.has_float64 and backend.target.spares_double
 
 
 def has_built_kernel(op: Op, x: Tensor, inputs: int) -> bool:
-    """Whether the images where `x` lies have an op of so many inputs like it, of any strides."""
+    """True if the images of the device of `x` have the op with `inputs` operands of its dtype and
+    any strides."""
     of = x._dtype
     kinds = (STRIDED,) * (inputs + 1)
     return in_image(x._storage.backend, op_key(op, "rows", of.compute, 1, of, (of,) * inputs, kinds))
 
 
 def has_gather_kernel(op: Op, x: Tensor) -> bool:
-    """Whether a launch where `x` lies may ask for a row whose inputs an index finds, all of its
-    dtype: images may lack it."""
+    """True if a launch on the device of `x` can use an op that reads by index, all operands in its
+    dtype. Images may lack the kernel."""
     return built(x._storage.backend, gathering_key(op, x._dtype, int64, 1))

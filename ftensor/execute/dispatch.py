@@ -36,10 +36,11 @@ def run(
     out: Out = None,
     partly: bool = False,
 ) -> tuple[Tensor, ...]:
-    """Run the launch that `prepare(*args)` makes and `key` stands for; its outputs.
+    """Runs the launch that is cached under `key`, or that `prepare(*args)` returns. Returns its
+    outputs.
 
-    Where an image lacks a kernel, the host does `entry(*args)`, which writes `out`, if that is a
-    tensor, or `partly` a part of it. RuntimeError for tensors on different devices.
+    If an image lacks a kernel, the host fallback calls `entry(*args)`, which writes `out` if that
+    is a tensor (`partly`: only a part of it). Raises RuntimeError for tensors on different devices.
     """
     results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, out)
     if results is None:
@@ -56,8 +57,7 @@ def try_run(
     inputs: Sequence[Tensor],
     numbers: Sequence[Any] = (),
 ) -> tuple[Tensor, ...] | None:
-    """As `run`, of an op that has another way: None where that is the better one, so that `prepare`
-    gives None, and for operands on several devices."""
+    """Like `run`, but returns None if `prepare` declines or the operands are on several devices."""
     results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, None)
     if results is not None:
         return results
@@ -78,7 +78,8 @@ def run_uncached(
     out: Out = None,
     partly: bool = False,
 ) -> tuple[Tensor, ...]:
-    """What `run` does with a call that is new, or at which there is something to look at."""
+    """Like `run`, for a call that the cached launch does not handle: a new key, or a call that
+    needs checks."""
     results = _run_uncached(backend, key, prepare, entry, args, inputs, numbers, out, partly)
     assert results is not None, key
     return results
@@ -191,7 +192,7 @@ def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, piece
                 return
             moved = step.moved or (0,) * len(step.offsets)
             moved = tuple([m + piece._offset * (o == 0) for o, m in zip(step.offsets, moved)])
-            # The copy's operands are 0, the piece, and 1, what is copied.
+            # The copy's operand 0 is the piece and operand 1 is the source.
             pointers = tuple([p and k for p in step.pointers])
             offsets = tuple([o and k for o in step.offsets])
             steps.append(replace(step, pointers=pointers, offsets=offsets, moved=moved))

@@ -1,7 +1,7 @@
-"""From rows, dtypes and layouts to keys: the one place where the identity of a kernel is made.
+"""Kernel keys from ops, dtypes and layouts: the one place that defines a kernel's identity.
 
-A launch is prepared with these on a device that compiles, and an image is filled with them ahead
-of time, so that both mean the same kernel.
+Launches on devices that compile and the builder of images both use these functions, so that both
+name the same kernel.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def op_key(
     inputs: tuple[dtype | None, ...],
     kinds: tuple[str, ...],
 ) -> KernelKey:
-    """The kernel of a pointwise op.
+    """Returns the key of a pointwise op's kernel.
 
-    `inputs` holds None for a number that is passed by value; `kinds` has one letter for the output
+    `inputs` holds None for a number that is passed by value. `kinds` has one letter for the output
     and one for each tensor.
     """
     left = iter(kinds[1:])
@@ -47,7 +47,8 @@ def op_key(
 def located_key(
     op: Op, operands: Sequence[dtype], kinds: Sequence[str], indices: Sequence[dtype], index_kinds: Sequence[str]
 ) -> KernelKey:
-    """The kernel of an op whose operands of kind LOCATED are found by indices; outputs first."""
+    """Returns the key of an op whose operands of kind LOCATED are read by index; `operands` has the
+    outputs first."""
     ports = [Port(d, kind) for d, kind in zip(operands, kinds)]
     ports += [Port(d, kind, INDEX) for d, kind in zip(indices, index_kinds)]
     compute = operands[0].compute
@@ -56,15 +57,16 @@ def located_key(
 
 @lru_cache(MOST_KEYS)
 def gathering_key(op: Op, of: dtype, index: dtype, indices: int) -> KernelKey:
-    """The kernel of any strides of a row that reads where indices lead, all in one dtype."""
+    """Returns the key of an op that reads by index, with any strides and one dtype."""
     kinds = [STRIDED, *(LOCATED if k in op.gathers else STRIDED for k in range(op.arity))]
     return located_key(op, (of,) * len(kinds), kinds, (index,) * indices, STRIDED * indices)
 
 
 def monoid(red: Reduce, compute: dtype) -> tuple[Reduction, dtype]:
-    """What is folded when the elements are lifted in `compute`, and the dtype of its state.
+    """Returns the reduction's combine, for elements lifted in `compute`, and the dtype of its
+    state.
 
-    NotImplementedError for complex numbers where the reduction has no words for them.
+    Raises NotImplementedError for complex numbers if the reduction has no complex form.
     """
     lift, combine, identity = red.lift, red.combine, red.identity
     if compute.is_complex:
@@ -78,19 +80,20 @@ def monoid(red: Reduce, compute: dtype) -> tuple[Reduction, dtype]:
 
 
 def results(red: Reduce, compute: dtype, state: dtype, outs: Sequence[dtype]) -> Fields:
-    """The outputs of a reduction as its expressions make them."""
+    """Returns the fields of a reduction's outputs."""
     sees = VALUE if state is compute else REAL
     return tuple((d, POSITION if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish))
 
 
 def partials(red: Reduce, compute: dtype, state: dtype) -> Fields:
-    """The fields of a state, as the first of two stages writes them and the second reads them."""
+    """Returns the fields of a state, which the first of two stages writes and the second reads."""
     fields: Fields = ((state, VALUE if state is compute else REAL),)
     return fields + (((int32, POSITION),) if red.arg else ())
 
 
 def second_stage(words: Reduction, outs: Fields) -> tuple[Reduction, Fields]:
-    """The stage that folds partial results: they are its elements as they are."""
+    """Returns the reduction and fields of the stage that folds partial results, without lifting
+    them."""
     seen = tuple((d, VALUE if s == REAL else s) for d, s in outs)
     return replace(words, lift="a", stage="second"), seen
 
@@ -108,7 +111,7 @@ def fold_key(
     kinds: Sequence[str],
     vectors: int,
 ) -> KernelKey:
-    """The kernel of one stage of a reduction; `kinds` has the outputs' letters first."""
+    """Returns the key of one stage of a reduction; `kinds` has the outputs' letters first."""
     sees = [TRUTH if red.truth and stage != "second" else VALUE] * len(inputs)
     if stage == "second" and red.arg:
         sees[1] = POSITION

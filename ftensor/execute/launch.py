@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class StepForm(NamedTuple):
-    """What the code of a step depends on; the names are those of `launch.Step`."""
+    """The parts of a step on which its generated code depends, named as in `Step`."""
 
     pointers: Ints
     offsets: tuple[int | None, ...]
@@ -35,7 +35,8 @@ class StepForm(NamedTuple):
 
 
 class LaunchForm(NamedTuple):
-    """What the code of a launch depends on: its steps, and how many it has of what."""
+    """The parts of a launch on which its generated code depends: its steps, and the counts of its
+    operands."""
 
     steps: tuple[StepForm, ...]
     operands: int
@@ -49,7 +50,8 @@ class LaunchForm(NamedTuple):
 
 @cache
 def enqueuer(form: LaunchForm) -> Callable[..., Callable[..., None]]:
-    """What makes `enqueue(stream, numbers, *tensors)`, given the values of `_names`."""
+    """Returns a factory for `enqueue(stream, numbers, *tensors)`. Its arguments are the values of
+    `_names`."""
     operands = range(form.operands)
     lines = [f"s{k} = x{k}._storage" for k in operands] + _steps(form, operands)
     parameters = ", ".join(["stream", "numbers", *[f"x{k}" for k in operands]])
@@ -58,11 +60,12 @@ def enqueuer(form: LaunchForm) -> Callable[..., Callable[..., None]]:
 
 @cache
 def caller(form: LaunchForm) -> Callable[..., Callable[..., Any]]:
-    """What makes `call(arguments, further numbers, out)`, given the values of `_names`, then what
-    gives the constants, then the dtypes of the numbers, or the launch's own ones, and then five
-    values for each output: bytes, dtype, shape, strides, key.
+    """Returns a factory for `call(arguments, further numbers, out)`. Its arguments are the values
+    of `_names`, the functions that return the constants, the dtypes of the numbers or the launch's
+    own numbers, and five values for each output: bytes, dtype, shape, strides, key.
 
-    Of several outputs that are given, `out` is a tuple; they share memory as the caller has it.
+    If the caller passes several outputs, `out` is a tuple. The generated code does not check
+    whether these share memory.
     """
     fresh, rounding = form.fresh, form.numbers or 0
     operands = range(form.operands)
@@ -115,7 +118,8 @@ def caller(form: LaunchForm) -> Callable[..., Callable[..., Any]]:
 
 
 def _names(form: LaunchForm) -> list[str]:
-    """A kernel, its units, offsets and last argument for each step; the temporaries' bytes."""
+    """Returns the names of each step's kernel, units, offsets and last argument, and of the
+    temporaries' bytes."""
     names = []
     for i in range(len(form.steps)):
         names += [f"k{i}", f"k{i}_units", f"k{i}_moved", f"k{i}_last"]
@@ -123,7 +127,8 @@ def _names(form: LaunchForm) -> list[str]:
 
 
 def _steps(form: LaunchForm, storages: Sequence[int]) -> list[str]:
-    """Lines that note the use of these storages on the stream, and call every kernel."""
+    """Returns the lines that record the use of these storages on the stream and call every
+    kernel."""
     lines = [f"if s{k}.stream is not stream: stream.use(s{k})" for k in storages]
     lines += [
         f"s{k} = stream.backend.allocate(bytes{k}, stream)"
@@ -150,9 +155,11 @@ def _arguments(name: str, step: StepForm) -> str:
 
 
 def _bound(names: Sequence[str], parameters: str, lines: Sequence[str]) -> Callable[..., Callable[..., Any]]:
-    """What makes the function of these parameters and lines, given the values of the names.
+    """Returns a factory for the function with these parameters and lines; its arguments are the
+    values of `names`.
 
-    The values are defaults of further parameters: one tuple, where a closure has a cell for each.
+    The values become defaults of further parameters: one tuple, whereas a closure has a cell for
+    each.
     """
     text = [f"def launch({', '.join([parameters, *names])}, /):", *[f"    {l}" for l in lines]]
     scope: dict[str, Any] = {"new": object.__new__, "Tensor": Tensor, "values_of": values_of}
@@ -169,7 +176,7 @@ LAUNCH_BYTES, STEP_BYTES, TABLE_BYTES = 1 << 11, 1 << 10, 5 << 9
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A result of a launch, where it is a fresh tensor."""
+    """The geometry of a fresh result tensor."""
 
     dtype: dtype
     shape: Ints
@@ -182,7 +189,7 @@ class Output:
         object.__setattr__(self, "key", geometry_key(self.shape, self.strides, self.dtype))
 
     def make(self, backend: Backend, where: device) -> Tensor:
-        """Memory for the result; its values are whatever lies there."""
+        """Returns an uninitialized tensor for the result."""
         storage = backend.allocate(self.nbytes)
         storage.device = where
         tensor = object.__new__(Tensor)
@@ -192,19 +199,20 @@ class Output:
 
 
 def check_memory(backend: Backend, *outputs: Output) -> tuple[Output, ...]:
-    """The outputs of a launch; OutOfMemoryError before anything else is made for them."""
+    """Returns the outputs. Raises OutOfMemoryError if they do not fit, before anything is
+    allocated."""
     backend.pool.ask(sum([out.nbytes for out in outputs]))
     return outputs
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Step:
-    """One kernel of a launch, and what it is called with: data, of which `bound_to` makes the rest.
+    """One kernel of a launch and its arguments, as data; `bound_to` finds the kernel.
 
-    Operands are named by their place: the launch's outputs, its inputs, and then its temporaries.
-    The kernel gets the `pointers`; for each of `offsets` where that tensor begins, and how far this
-    step lies beyond (`moved`), or 0 for None; the launch's numbers, if it takes any; the pointers
-    `after` them; and last `n`, or the device's copy of `geometry`, if it is told either.
+    Operands are numbered: the launch's outputs, its inputs, then its temporaries. The kernel
+    arguments are the `pointers`; for each entry of `offsets` that tensor's offset plus `moved`, or
+    0 for None; the launch's numbers, if the kernel takes any; the pointers `after`; and last `n` or
+    the geometry buffer, if the kernel has that argument.
     """
 
     key: Key
@@ -212,7 +220,7 @@ class Step:
     pointers: Ints
     offsets: tuple[int | None, ...]
     moved: Ints | None = None
-    numbers: bool | tuple[int, int] = True  # a part of them, from one to before another
+    numbers: bool | tuple[int, int] = True  # a tuple is the range [begin, end) of them
     after: Ints = ()
     n: int | None = None
     geometry: Ints = ()
@@ -221,7 +229,7 @@ class Step:
 
     @property
     def written(self) -> tuple[int, ...]:
-        """The operands that the kernel may write, by their place."""
+        """Returns the numbers of the operands that the kernel may write."""
         parameters = skeleton_of(self.key).parameters(self.key)
         pointers = [word for what, word, name in parameters if what == "*" and name != "geometry"]
         places = zip(self.pointers + self.after, pointers, strict=True)
@@ -229,22 +237,22 @@ class Step:
 
 
 class Bound(NamedTuple):
-    """What runs a step on a device: the kernel, and the geometry there where it is told that."""
+    """The kernel that runs a step on a device, and its geometry buffer, if it has one."""
 
     kernel: CompiledKernel
     table: Storage | None
 
 
 def _unbound(inputs: Any, numbers: Any, out: Any) -> None:
-    """The `call` of a launch that nothing runs yet."""
+    """The `call` of a launch that is not bound."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Launch:
-    """An op on one combination of geometries, ready to go.
+    """An op prepared for one combination of geometries.
 
-    `numbers` are the dtypes that Python numbers are rounded to (none: they are taken as they are),
-    `temporaries` the bytes of each memory that the steps share.
+    `numbers`: the dtypes that Python numbers are rounded to (empty: numbers pass unchanged).
+    `temporaries`: the bytes of each temporary that the steps share.
     """
 
     steps: tuple[Step, ...]
@@ -255,7 +263,7 @@ class Launch:
     fresh: bool = True  # whether a call's outputs are new tensors, else it passes them
     arguments: tuple[bool, ...] | None = None  # for each of a call's whether it is a tensor: all
     own_numbers: tuple[Any, ...] | None = None  # what kernels get at every call, which passes none
-    # What gives each of the tensors that are the same at every call, for one on their device.
+    # Functions that return the constant tensors, given a tensor on the device.
     constants: tuple[Callable[[Tensor], Tensor], ...] = ()
 
     # What runs the steps; a launch that `bind` has not been given it is data alone.
@@ -270,7 +278,7 @@ class Launch:
     _met: bool = field(init=False, default=False)
 
     def bind(self, bound: tuple[Bound, ...]) -> None:
-        """Let the launch run, once and for all."""
+        """Binds the launch to the kernels that run its steps."""
         object.__setattr__(self, "bound", bound)
         values = self._values + list(self.constants)
         values += self.numbers if self.own_numbers is None else [self.own_numbers]
@@ -334,9 +342,9 @@ class Launch:
 
 
 def enqueue(launch: Launch, tensors: Sequence[Tensor], numbers: Sequence[Any] = ()) -> None:
-    """Enqueue a launch on the current stream: the one door that all launches pass.
+    """Enqueues a launch on the current stream, or passes it to the device's observer.
 
-    `tensors` are the outputs and the inputs, `numbers` kernel arguments.
+    `tensors` are the outputs and the inputs, `numbers` the scalar kernel arguments.
     """
     backend = tensors[0]._storage.backend
     stream = backend.current_stream()

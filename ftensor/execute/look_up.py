@@ -1,4 +1,4 @@
-"""A call's launch, found or prepared, and bound to what runs it on a device."""
+"""Look-up of launches: from the cache, or prepared and bound to kernels of a device."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ..runtime.storage import Storage
     from ..runtime.targets import Target
 
-# What prepares a launch may find that none is wanted.
+# `prepare` may decline and return None.
 L = TypeVar("L", Launch, Launch | None)
 
 
 class MissingKernel:
-    """Stands where a prepared launch would: the images lack one of its kernels."""
+    """Cache entry of a call whose kernels the images lack."""
 
     __slots__ = ("error",)
 
@@ -36,16 +36,16 @@ class MissingKernel:
 
     @property
     def kept_bytes(self) -> int:
-        """About what it takes of memory."""
+        """Returns about how many bytes of host memory the entry takes."""
         return LAUNCH_BYTES
 
 
 def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
-    """The launch that `prepare(*args)` makes, or a MissingKernel, remembered under `key`; None where
-    it makes none."""
+    """Returns the launch cached under `key`, or prepared by `prepare(*args)`; a MissingKernel if
+    the images lack a kernel; None if `prepare` declines."""
     launch: L | MissingKernel | None = backend.launches.find(key)
     if type(launch) is Launch and launch.bound is None and recorder(backend) is None:
-        # It was only noted so far.
+        # A trace prepared the launch and did not bind it.
         try:
             launch.bind(bound_to(backend, launch.steps))
         except KernelNotBuilt:
@@ -79,14 +79,15 @@ def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: 
 
 
 def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:
-    """What runs steps on a device; KernelNotBuilt where its images lack a kernel."""
+    """Returns the kernels and geometry buffers that run the steps on a device. Raises
+    KernelNotBuilt if its images lack a kernel."""
     kernels = [_fitting(kernel(backend, step.key), step, backend.target) for step in steps]
     return tuple([Bound(run, _table(backend, step)) for run, step in zip(kernels, steps)])
 
 
 def _fitting(run: CompiledKernel, step: Step, target: Target) -> CompiledKernel:
-    """The form of a kernel for so much work: in the calling thread where that is soon done, and
-    where a device has a queue for that. Python waits meanwhile."""
+    """Returns the kernel's inline form, which runs in the calling thread, for small work of one
+    unit; else the kernel."""
     if step.units == 1 and step.work is not None and step.work <= target.inline_elements:
         return getattr(run, "inline", run)
     return run
@@ -99,7 +100,7 @@ def _table(backend: Backend, step: Step) -> Storage | None:
 
 @lru_cache(MOST_KEYS)
 def _geometry_dtype(key: Key) -> type | None:
-    """The integers of the geometry that a kernel is told; None where its numbers say all."""
+    """Returns the dtype of the kernel's geometry buffer; None if the kernel has none."""
     for _, word, name in skeleton_of(key).parameters(key):
         if name == "geometry":
             return np.int64 if "long" in word else np.int32
@@ -107,7 +108,7 @@ def _geometry_dtype(key: Key) -> type | None:
 
 
 def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int32) -> Storage:
-    """A small device buffer with a launch's loop sizes and strides."""
+    """Returns a small device buffer with a launch's loop sizes and strides."""
     array = np.array(geometry, of)
     if backend.host_shared and backend.executor is None:
         return backend.tables.holding(array)

@@ -1,4 +1,4 @@
-"""Who stands at a device's door: what sees its launches and copies, or takes them over."""
+"""Observers of a device: they see its launches and copies, or run them in another way."""
 
 from __future__ import annotations
 
@@ -19,42 +19,43 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Lets everything pass; a subclass overrides what it wants to see, or to do otherwise.
+    """Passes every call on; a subclass overrides the calls that it observes or replaces.
 
-    Copies between tensors and fills are launches. `upload` and `download` are the host's copies; on
-    a device that shares the host's memory a value that is read there is none.
+    Copies between tensors and fills are launches. `upload` and `download` are copies from and to
+    the host. On a device that shares the host's memory, reading a value is no download.
     """
 
-    inner: Executor | None = None  # who stood there before
+    inner: Executor | None = None  # the next observer
 
     def called(self) -> None:
-        """An op's call, before its launch is looked up or prepared."""
+        """Called at an op's call, before its launch is looked up or prepared."""
         if self.inner is not None:
             self.inner.called()
 
     def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
-        """A launch on a stream: its outputs and inputs, and the numbers its kernels get."""
+        """Runs a launch on a stream. `tensors` are its outputs and inputs, `numbers` the scalar
+        kernel arguments."""
         if self.inner is None:
             launch.enqueue(stream, numbers, *tensors)
         else:
             self.inner.launch(launch, stream, tensors, numbers)
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """An array that is copied into a storage."""
+        """Copies an array to a storage."""
         if self.inner is None:
             storage.backend._upload(storage, byte_offset, array)
         else:
             self.inner.upload(storage, byte_offset, array)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """An array that is filled from a storage; the work on it has been waited for."""
+        """Copies a storage to an array, after the storage's pending work has finished."""
         if self.inner is None:
             storage.backend._download(storage, byte_offset, array)
         else:
             self.inner.download(storage, byte_offset, array)
 
     def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
-        """Memory that is asked for; `lasting`: for what serves all calls."""
+        """Returns memory; `lasting` memory serves all calls."""
         if self.inner is None:
             storage = backend.pool.take(nbytes, stream)
         else:
@@ -63,53 +64,54 @@ class Observer:
         return storage
 
     def allocated(self, storage: Storage) -> None:
-        """Memory that was just handed out."""
+        """Called after memory was allocated."""
 
     def read(self, storage: Storage) -> None:
-        """Memory that the host shares is about to be read or written there."""
+        """Called before the host reads or writes shared memory."""
         if self.inner is not None:
             self.inner.read(storage)
 
     def reshaped(self, tensor: Tensor) -> None:
-        """A tensor that is about to get another geometry, or other memory."""
+        """Called before a tensor gets another geometry or other memory."""
         if self.inner is not None:
             self.inner.reshaped(tensor)
 
     def start_read(self, tensor: Tensor, multiple: int) -> None:
-        """A tensor of which it matters where it begins: modulo so many bytes, or (0) exactly, with
-        the size of its memory."""
+        """Called when code depends on a tensor's offset: modulo `multiple` bytes, or, if `multiple`
+        is 0, exactly and with the size of its memory."""
         if self.inner is not None:
             self.inner.start_read(tensor, multiple)
 
 
 class LaunchRecorder(Observer):
-    """Takes over what one thread does, the one that makes it: launches are noted and not run, and
-    no kernel is looked for. What other threads do passes."""
+    """Records the launches of the thread that creates it, instead of running them, and looks for no
+    kernel. Passes on the calls of other threads."""
 
     def __init__(self) -> None:
         self.thread = get_ident()
 
     @property
     def here(self) -> bool:
-        """Whether the calling thread is the one."""
+        """True if the calling thread is recorded."""
         return get_ident() == self.thread
 
     @abstractmethod
     def handed_out(self, storage: Storage) -> bool:
-        """Whether it has handed out a storage: nobody but what is noted writes there."""
+        """True if this recorder allocated the storage, so that only recorded launches write it."""
 
     @abstractmethod
     def checked(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
-        """A launch notes in `flag` which of `indices` is out of range; nobody waits for it now."""
+        """Records that a launch sets `flag` if one of `indices` is out of range. No code waits for
+        the flag during the recording."""
 
     @abstractmethod
     def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
-        """The numbers that `words` makes of a generator's call; each run of what is noted makes a
-        call of its own."""
+        """Returns the numbers that `words` makes from a generator's call. Each run of the recorded
+        launches calls the generator anew."""
 
 
 def recorder(backend: Backend) -> LaunchRecorder | None:
-    """Who notes what this thread does, if anybody does."""
+    """Returns the LaunchRecorder of this thread on a device; None if there is none."""
     at: Any = backend.executor
     while at is not None and not (isinstance(at, LaunchRecorder) and at.here):
         at = getattr(at, "inner", None)
@@ -118,7 +120,7 @@ def recorder(backend: Backend) -> LaunchRecorder | None:
 
 @contextmanager
 def observed(backend: Backend, observer: Observer) -> Iterator[None]:
-    """Let `observer` stand at a device's door, before whoever does. They may leave in any order."""
+    """Puts `observer` before a device's other observers. Observers may leave in any order."""
     with _door:
         observer.inner, backend.executor = backend.executor, observer
     try:

@@ -94,9 +94,8 @@ class _Rows:
 def passes_step(
     cluster: FusedLoops, whole: Program, places: Sequence[AffineAccess], outputs: int, backend: Backend
 ) -> Step:
-    """The step of folds and elements, pass by pass; rows are shared by as many units as what is
-    computed in them deserves.
-    """
+    """Returns one step that runs folds and elementwise bodies pass by pass. On a processor the
+    number of units that share the rows grows with the work of the whole program."""
     fold = cluster.folds[0]
     step, rows = fold.node.launch.steps[0], _Rows(cluster, fold)
     geometry = rows.geometry(step, [rows.place(p) for p in places])
@@ -116,8 +115,8 @@ def passes_step(
 def fold_steps(
     cluster: FusedLoops, stored: Sequence[AffineAccess]
 ) -> tuple[Program, list[AffineAccess], list[Step], Ints]:
-    """One fold, of what is computed where it reads, and what is computed of its results: the whole
-    program, the operands' places, one step or two, and the bytes between these."""
+    """Returns the steps of one fold with its producers and its epilogue: (the program, the accesses
+    of the operands, one or two steps, the bytes of the partial results between two steps)."""
     (fold,) = cluster.folds
     at = next(k for k, c in enumerate(cluster.calls) if c.point is fold)
     call, rows = cluster.calls[at], _Rows(cluster, fold)

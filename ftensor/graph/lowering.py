@@ -37,15 +37,18 @@ def lower_graph(
     owners: Sequence[Any] = (),
     seen: Set[Storage] = frozenset(),
 ) -> Lowered:
-    """A graph of a call with such tensors, bound to its device; KernelNotBuilt where the images
-    there lack a kernel. `series`: kernels become one where units need not wait between. `owners`:
-    without whom no call finds the graph; `seen`: memory whose tensors were seen outside."""
+    """Returns the graph of a call with these tensors, bound to its device. Raises KernelNotBuilt if
+    the images lack a kernel.
+
+    `series`: merge steps if compute units need not wait between them. `owners`: objects that the
+    signature refers to; the graph is dead without them. `seen`: storage of captured tensors.
+    """
     lost = backend.launches.lost
     return _Lowering(graph, backend, tensors, free, series).done([ref(owner, lost) for owner in owners], seen)
 
 
 class _Lowering:
-    """One graph on its way."""
+    """The lowering of one graph."""
 
     def __init__(
         self, graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: FreeNumbers | None, series: bool
@@ -73,7 +76,7 @@ class _Lowering:
         return self.tensors[k]
 
     def done(self, owners: Sequence[ref[Any]], seen: Set[Storage]) -> Lowered:
-        """The launch, and what a call passes it."""
+        """Returns the lowered graph."""
         graph, memories = self.graph, self.graph.memories
         outputs = [self._output(m) for m in self.outputs]
         lost = self.backend.launches.lost
@@ -81,7 +84,7 @@ class _Lowering:
         held = [found[m] for m in self.held]
         launch = None
         if graph.nodes or outputs:
-            if not (self.arguments or held):  # a launch is where an input is
+            if not (self.arguments or held):  # a launch takes its device from an input
                 storage = self.backend.allocate_lasting(1)
                 storage.device = next(m.device for m in memories if m.device is not None)
                 held.append(CapturedStorage(storage, True, lost))
@@ -119,7 +122,8 @@ class _Lowering:
         return k
 
     def _output(self, memory: int) -> Output:
-        """A memory of the result: as its first tensor, where that is all of it."""
+        """Returns the output for a memory of the result: with the geometry of the first tensor that
+        covers the memory, else as bytes."""
         nbytes = self.graph.memories[memory].nbytes
         for r in (f.region for f in self.graph.result_tensors):
             whole = r.memory == memory and nbytes == numel(r.shape) * r.dtype.itemsize
@@ -130,7 +134,8 @@ class _Lowering:
     def _part(
         self, f: ResultTensor, outputs: Sequence[Output], found: Mapping[int, CapturedStorage]
     ) -> int | ResultMaker:
-        """What gives a tensor of the result; an output's number for that as it is."""
+        """Returns the function that makes a tensor of the result, or the index of the output that
+        equals it."""
         r, m = f.region, self.graph.memories[f.region.memory]
         which, held = f.argument, found.get(r.memory)
         if which is not None:
@@ -152,7 +157,7 @@ class _Lowering:
         return lambda results, tensors: f.over(results[j]._storage, r.offset)
 
     def _launch(self, outputs: Sequence[Output], inputs: int) -> Launch:
-        """All nodes in one."""
+        """Returns one launch of all nodes."""
         whose = [*self.outputs, *self.arguments, *self.seen, *self.held]
         self.place: dict[Any, int] = {m: k for k, m in enumerate(whose)}
         count = len(outputs) + inputs
@@ -165,7 +170,7 @@ class _Lowering:
             firsts.append(len(needs))
             needs += [(nbytes, k, k) for nbytes in n.launch.temporaries]
         self.series &= sum(nbytes for nbytes, _, _ in needs) <= IN_SERIES
-        if self.series:  # who shares memory has to wait
+        if self.series:  # steps that share memory have to wait for each other
             needs = [(nbytes, 0, len(nodes)) for nbytes, _, _ in needs]
         sizes, slot = assign_slots(needs)
         for k, m in enumerate(self.own):
@@ -189,7 +194,7 @@ class _Lowering:
         )
 
     def _steps(self, node: Node, places: Sequence[int]) -> list[Step]:
-        """A node's steps, on the whole launch's operands."""
+        """Returns a node's steps, with operands renumbered for the whole launch."""
         begin = len(self.numbers)
         self._round(node)
         span = (begin, len(self.numbers))
@@ -213,7 +218,7 @@ class _Lowering:
         return steps
 
     def _round(self, node: Node) -> None:
-        """Note the numbers that a node's kernels get."""
+        """Adds the numbers of a node's kernel arguments."""
         if not node.launch.numbers or node.launch.own_numbers is not None:
             for number in node.numbers:
                 self.numbers.append(self._value(number, None))
@@ -224,18 +229,19 @@ class _Lowering:
             self.numbers += values_of(self._value(number, of), of)
 
     def _value(self, number: Any, of: dtype | None) -> Any:
-        """A number as the traced call had it; where each call tells it is noted."""
+        """Returns a number as in the traced call. Records a FreeNumber's index, as each call passes
+        it."""
         if not isinstance(number, FreeNumber):
             return number
         self.free_numbers.setdefault((number.place, of), []).append(len(self.numbers))
         return number.value
 
     def _alias_class(self, r: GraphTensor) -> Any:
-        """What stands for a region among the operands."""
         return (r.memory, r.dtype) if (r.memory, r.dtype) in self.seen else r.memory
 
     def _start(self, r: GraphTensor) -> tuple[int | None, int]:
-        """(whose offset a kernel gets, if anybody's; elements beyond it)."""
+        """Returns (the operand with the offset that a kernel gets, or None; the elements beyond
+        that offset)."""
         m = self.graph.memories[r.memory]
         if m.argument is None:
             return None, r.offset
@@ -243,7 +249,6 @@ class _Lowering:
 
 
 def _part_of(span: tuple[int, int], numbers: bool | tuple[int, int]) -> bool | tuple[int, int]:
-    """Of a launch's numbers those of a step of one of its nodes, which lie at `span`."""
     begin, end = span
     if isinstance(numbers, tuple):
         return begin + numbers[0], begin + numbers[1]
@@ -256,8 +261,7 @@ ResultMaker = Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
 
 @dataclass(frozen=True)
 class Lowered:
-    """A graph that can run: with a call's tensors it is one launch, and gives the function's
-    result."""
+    """A lowered graph: one launch that returns the function's result for a call's tensors."""
 
     graph: Graph
     backend: Backend
@@ -287,25 +291,25 @@ class Lowered:
 
     @property
     def kept_bytes(self) -> int:
-        """About what it takes of memory while it is kept."""
+        """Returns about how many bytes of host memory the graph takes in the cache."""
         return 1 << 12 if self.launch is None else (1 << 12) + self.launch.kept_bytes
 
     @property
     def dead(self) -> bool:
-        """Whether it is of no use any more."""
+        """True if no call can use the graph any more."""
         gone = any(owner() is None for owner in self.owners)
         return gone or (self.guards is not None and self.guards.stale)
 
     def holds(self, tensors: Sequence[Tensor]) -> bool:
-        """Whether it serves a call of its signature with these tensors."""
+        """True if the guards hold for these tensors."""
         return self.guards is None or self.guards.check(tensors)
 
     def serves(self, signature: Sequence[Any]) -> bool:
-        """Whether a call that differs in free numbers may be such a launch."""
+        """True if a call that differs in free numbers can use this graph."""
         return self.free is not None and self.free.check_numbers(signature, self.free_numbers)
 
     def renumbered(self) -> Lowered:
-        """What is told the numbers of each call, made once."""
+        """Returns the form of the graph that reads its free numbers from each call's signature."""
         if self._anew is None:
             launch = self.launch
             if launch is not None and self.free_numbers and not self.drawn:
@@ -318,7 +322,8 @@ class Lowered:
         return self._anew
 
     def _short(self) -> Callable[[Sequence[Tensor], Sequence[Any]], Any] | None:
-        """`run` where the launch makes the result: a tensor, or a tuple of such and of None."""
+        """Returns a fast `run` if the launch's outputs are the whole result (a tensor, or a tuple
+        of tensors and None); else None."""
         launch, result = self.launch, self.graph.result
         if launch is None or self.seen or self.held or self.graph.draws or self.written:
             return None
@@ -367,7 +372,7 @@ class Lowered:
         return parts[0] if isinstance(result, ResultTensor) else unflatten(result, parts)
 
     def _enqueued(self, inputs: Sequence[Tensor], numbers: Sequence[Any]) -> tuple[Tensor, ...]:
-        """As `launch.call`, by the door."""
+        """Runs the launch like `launch.call`, but by `enqueue`, so that observers see it."""
         assert self.launch is not None
         where = inputs[0]._storage.device
         outputs = tuple([out.make(self.backend, where) for out in self.launch.outputs])
@@ -375,7 +380,7 @@ class Lowered:
         return outputs
 
     def _with_call_numbers(self, signature: Sequence[Any]) -> list[Any]:
-        """The kernels' numbers, with those of a call."""
+        """Returns the kernel numbers, with free numbers from the call's signature."""
         numbers = list(self.numbers)
         for place, of, places in self.free_numbers:
             number = number_at(signature, place)
@@ -385,7 +390,7 @@ class Lowered:
         return numbers
 
     def _drawn(self, own: Sequence[Any]) -> list[Any]:
-        """The kernels' numbers, with those of new calls of the generators."""
+        """Returns the kernel numbers, with random numbers from new calls of the generators."""
         words = [draw.words(*draw.generator._call()) for draw in self.graph.draws]
         numbers = list(own)
         for place, of, number in self.drawn:

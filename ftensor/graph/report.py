@@ -1,4 +1,4 @@
-"""A graph for people: its kernels in words, and as a drawing."""
+"""Graphs as text and as drawings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def report(graph: Graph) -> str:
-    """A line for each kernel, in their order, below one that counts them."""
+    """Returns a table with a line per kernel, below a line that counts launches, kernels and
+    bytes."""
     ops = sum(len(node.parts) or 1 for node in graph.nodes)
     steps = sum(len(node.launch.steps) for node in graph.nodes)
     moved = sum(moved_bytes(r) for node in graph.nodes for r in node.operands)
@@ -35,12 +36,12 @@ def report(graph: Graph) -> str:
 
 
 def moved_bytes(r: GraphTensor) -> int:
-    """What a kernel moves of a tensor: each element once."""
+    """Returns the bytes that a kernel moves for a tensor: each element once."""
     return prod(n for n, s in zip(r.shape, r.strides, strict=True) if s) * r.dtype.itemsize
 
 
 def _apart(node: Node) -> str:
-    """Why a node is a kernel of its own."""
+    """Returns the reason why a node is a kernel of its own."""
     if node.parts or node.apart:
         return node.apart
     point = loop_body_of(node)
@@ -59,12 +60,12 @@ Item = tuple[str, int, int]
 
 
 def svg(graph: Graph) -> str:
-    """The drawing, as the text of an SVG file. PictureError where matplotlib is not installed."""
+    """Returns the drawing as SVG text. Raises PictureError if matplotlib is not installed."""
     return picture.as_svg(drawn(graph))
 
 
 def drawn(graph: Graph) -> Figure:
-    """The drawing."""
+    """Returns the drawing as a matplotlib figure."""
     words, arrows, layers = _items(graph)
     rows = Counter(layers.values())
     across = max(rows.values(), default=1)
@@ -83,7 +84,7 @@ def drawn(graph: Graph) -> Figure:
 
 
 def _items(graph: Graph) -> tuple[dict[Item, str], list[tuple[Item, Item]], dict[Item, int]]:
-    """(what stands at each item, arrows between these, the row of each)."""
+    """Returns (the label of each item, the arrows between items, the layer of each item)."""
     words: dict[Item, str] = {}
     arrows: list[tuple[Item, Item]] = []
     layers: dict[Item, int] = {}
@@ -109,7 +110,7 @@ def _items(graph: Graph) -> tuple[dict[Item, str], list[tuple[Item, Item]], dict
 
 
 def _read(graph: Graph, node: Node, r: GraphTensor, times: Counter[int]) -> bool:
-    """Whether a node needs what is in a memory: in one that it writes the rest stays, if any."""
+    """True if a node reads a memory. A partial write reads a memory that has contents."""
     fresh = graph.memories[r.memory].own and not times[r.memory]
     return not (fresh and r.memory in node.written)
 

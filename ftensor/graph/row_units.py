@@ -1,4 +1,4 @@
-"""The units that rows are in stages, by name and dtypes: what a graph file may ask for."""
+"""Element functions of dataflow stages by op name and dtypes, as graph files name them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from .loop_body import PARTS, part_unit
 def row_units(
     name: str, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]
 ) -> Iterator[ElementFunction]:
-    """The units of all rows of a name that compute in `compute`, from elements of `ins` (None for a
-    number) to elements of `outs`. Rows that refuse these dtypes have none."""
+    """Yields the element functions of all ops named `name` that compute in `compute`, from elements
+    of `ins` (None for a number) to elements of `outs`. Ops that do not support these dtypes yield
+    nothing."""
     for row in [row for row in ROWS if row.name == name]:
         if isinstance(row, Op):
             yield from _of_op(row, compute, outs, ins)

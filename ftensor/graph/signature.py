@@ -36,8 +36,8 @@ MARKS: dict[type, object] = {float: FLOAT, int: INT, complex: COMPLEX}
 def add_arguments(
     who: str, args: Sequence[Any], kwargs: Mapping[str, Any], key: list[Any], tensors: list[Tensor]
 ) -> None:
-    """Add what a signature has of the arguments of `who`, and the tensors in them. TypeError for
-    one that is not hashable."""
+    """Appends the arguments of `who` to the signature `key`, and their tensors to `tensors`. Raises
+    TypeError for an argument that is not hashable."""
     _add(who, "an argument", args, key, tensors)
     if kwargs:
         key.append(KEYWORDS)
@@ -78,8 +78,8 @@ def _add(who: str, name: str, values: Iterable[Any], key: list[Any], tensors: li
 
 
 def _value_key(who: str, name: str, x: Any) -> tuple[Any, ...]:
-    """What tells a value from others. Nothing that is found here keeps an object alive that is
-    equal to itself alone."""
+    """Returns the signature entries of a value. Objects that compare by identity are held by weak
+    reference, so that a signature does not keep them alive."""
     if type(x) is MethodType:
         return *_value_key(who, name, x.__self__), *_value_key(who, name, x.__func__)
     try:
@@ -96,24 +96,25 @@ def _value_key(who: str, name: str, x: Any) -> tuple[Any, ...]:
 
 
 def owners_of(key: Sequence[Any]) -> list[Any]:
-    """The objects without which no call has this signature."""
+    """Returns the live objects that a signature refers to by weak reference."""
     return [owner for x in key if type(x) is ref and (owner := x()) is not None]
 
 
 def number_places(key: Sequence[Any]) -> list[int]:
-    """Where the values of numbers lie in a signature, in the order of the arguments."""
+    """Returns the indices of numbers in a signature, in the order of the arguments."""
     marks = zip(key, range(1, len(key) + 1))
     return [k for x, k in marks if x is FLOAT or x is INT or x is COMPLEX]
 
 
 def number_at(key: Sequence[Any], place: int) -> Any:
-    """The number that lies there."""
+    """Returns the number at index `place` of a signature."""
     x = key[place]
     return x if type(x) is not str else complex(x) if key[place - 1] is COMPLEX else float(x)
 
 
 def add_environment(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> None:
-    """Add what else a graph depends on: devices, memory that is shared, what a program has set."""
+    """Appends the other values that a graph depends on: devices, shared memory, and global
+    settings."""
     key += (get_default_dtype(), get_index_check(), device_token())
     if not tensors:
         return
@@ -125,15 +126,15 @@ def add_environment(backend: Backend, tensors: Sequence[Tensor], key: list[Any])
 
 
 def add_settings(tensors: Sequence[Tensor], key: list[Any]) -> None:
-    """As `add_place`, for an op on a device that may begin anywhere: what it makes is where its
-    tensors are, whatever the device is called."""
+    """Like `add_environment`, for a fused op that runs on any device of a backend: appends no
+    device."""
     key += (get_default_dtype(), get_index_check())
     if len(tensors) > 1:
         add_memory(tensors, key)
 
 
 def add_memory(tensors: Sequence[Tensor], key: list[Any]) -> None:
-    """Add which of the tensors share memory, and which are on another device than the first."""
+    """Appends which tensors share memory, and which are on another device than the first."""
     storages = [t._storage for t in tensors]
     device = storages[0].device
     for k, storage in enumerate(storages):
@@ -156,14 +157,15 @@ _MOST_KINDS = 1 << 10
 
 
 def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kinds:
-    """The types of a call's arguments: of those by place, the others' names, and their types."""
+    """Returns the types of a call's positional arguments, the names of its keyword arguments, and
+    their types."""
     if kwargs:
         return (*map(type, args), *kwargs, *map(type, kwargs.values()))
     return tuple(map(type, args))
 
 
 class SignatureFunctions(dict[Kinds, Teller]):
-    """By the types of all arguments, the function for them."""
+    """Maps the types of all arguments to the generated function that returns a call's signature."""
 
     def __missing__(self, kinds: Kinds) -> Teller:
         names = [k for k in kinds if type(k) is str]
@@ -178,11 +180,11 @@ tellers = SignatureFunctions()
 
 
 def _unknown(mark: Any, args: Sequence[Any]) -> None:
-    """Leaves all to `signature`."""
+    """Returns None, so that the caller uses the general `signature`."""
 
 
 def _ints(sizes: tuple[Any, ...]) -> list[Any] | None:
-    """What `signature` says of a tuple of ints; None of another."""
+    """Returns the signature entries of a tuple of ints; None for other tuples."""
     said: list[Any] = [tuple, len(sizes)]
     for n in sizes:
         if type(n) is not int:
@@ -192,7 +194,8 @@ def _ints(sizes: tuple[Any, ...]) -> list[Any] | None:
 
 
 def _compile_signature(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
-    """The function for arguments of these types, the first `placed` by their place."""
+    """Returns the generated signature function for arguments of these types, of which the first
+    `placed` are positional."""
     tensors = [k for k, kind in enumerate(kinds) if kind is Tensor]
     sizes = [k for k, kind in enumerate(kinds) if kind is tuple]
     simple = {Tensor, tuple, *MARKS, *ALONE, *NUMBERS}
@@ -236,14 +239,15 @@ _NUMBERS = {int, float, complex}
 
 
 class FreeNumbers(NamedTuple):
-    """The free numbers of a graph: their places in a signature, and what they must fit: (place, op,
-    dtype); without an op they are rounded to that."""
+    """The free numbers of a graph: their indices in a signature, and the checks (index, op, dtype)
+    that they must pass. An empty op means that the number is rounded to the dtype."""
 
     places: Ints
     fits: tuple[tuple[int, str, dtype], ...]
 
     def check_numbers(self, signature: Sequence[Any], numbers: Sequence[tuple[int, dtype | None, Ints]]) -> bool:
-        """Whether a call's numbers fit where they go; one that doesn't is the function's error."""
+        """True if a call's numbers pass all checks. The function itself raises the error for a
+        number that does not."""
         try:
             for place, op, of in self.fits:
                 number = number_at(signature, place)
@@ -257,8 +261,8 @@ class FreeNumbers(NamedTuple):
 
 
 class NumberTracing:
-    """The arguments of a call with a Passed for each number in them: in tuples, lists and dicts,
-    which are others then. A slice's numbers, and those in containers of other types, are not."""
+    """The arguments of a call with a TracedNumber for each number, also in copied tuples, lists and
+    dicts. Numbers in slices and in containers of other types stay plain."""
 
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Sequence[Any]) -> None:
         self.numbers: list[TracedNumber] = []
@@ -303,12 +307,14 @@ class NumberTracing:
 
     @property
     def released(self) -> bool:
-        """Whether, after the trace, nobody holds the numbers, and containers are as they were."""
+        """True if nothing holds the traced numbers after the trace, and containers are
+        unchanged."""
         same = all(_same(_parts(container), parts) for container, parts in self._containers)
         return same and self._references() == self._held
 
     def with_free_numbers(self, graph: Graph) -> Graph:
-        """The graph with the numbers that were looked at, and a FreeNumber for each other."""
+        """Returns the graph with plain values for numbers that Python code read, and a FreeNumber
+        for each other."""
         nodes = []
         for node in graph.nodes:
             if any(type(x) is TracedNumber for x in node.numbers):
@@ -318,7 +324,7 @@ class NumberTracing:
 
     @property
     def free(self) -> FreeNumbers | None:
-        """The numbers that nobody looked at, if there are any."""
+        """Returns the numbers that Python code did not read; None if there are none."""
         left = [number for number in self.numbers if not number._read]
         fits = [(n._place, op, of) for n in left for op, of in n._fits]
         return FreeNumbers(tuple([n._place for n in left]), tuple(dict.fromkeys(fits))) if left else None
@@ -339,7 +345,8 @@ def _settled(x: Any) -> Any:
 
 
 def cache_graph(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowered) -> Lowered:
-    """Keep a graph under the signature of the call that made it, and where others find it."""
+    """Stores a graph under the signature of its call, and under the keys that `find_specialization`
+    uses."""
     kept = launches.keep(signature, graph)
     if kept is graph and graph.free is not None:
         launches.keep(_without(signature, graph.free.places), graph)
@@ -349,8 +356,8 @@ def cache_graph(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowere
 
 
 def find_specialization(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
-    """The graph of a call that differs from an earlier one in free numbers, ready to be told
-    them."""
+    """Returns the graph of an earlier call that differs in free numbers alone, in the form that
+    reads them from each call; None on a miss."""
     places = number_places(signature)
     if not places:
         return None
@@ -363,7 +370,7 @@ def find_specialization(launches: LaunchTable, signature: tuple[Any, ...]) -> Lo
 
 
 class _Family:
-    """Which numbers are free in the graphs of calls that differ in numbers alone."""
+    """The sets of free numbers in the graphs of calls that differ in numbers alone."""
 
     kept_bytes = 1 << 10
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class TracedStorage(Storage):
-    """Memory that a graph will have at each call: it has no bytes."""
+    """Placeholder for memory that a graph allocates at each call. It has no bytes."""
 
     __slots__ = ("number",)
 
@@ -44,19 +44,19 @@ class TracedStorage(Storage):
 
     @property
     def handle(self) -> Any:
-        """GraphError: whoever wants it would compute."""
+        """Raises GraphError, as there is no memory during a trace."""
         raise errors.left()
 
     ptr = handle
 
     @property
     def skew(self) -> int:
-        """A pool's memory begins on a vector's boundary."""
+        """Returns 0, as the pool's memory begins on a vector boundary."""
         return 0
 
 
 class Tracer(LaunchRecorder):
-    """Notes what one thread has a device do."""
+    """Records the launches of one thread on a device."""
 
     def __init__(self, function: str, backend: Backend, tensors: Sequence[Tensor]) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class Tracer(LaunchRecorder):
     # At the door
 
     def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
-        """Note a launch."""
+        """Records a launch as a node."""
         if not self.here:
             super().launch(launch, stream, tensors, numbers)
             return
@@ -96,7 +96,8 @@ class Tracer(LaunchRecorder):
             self.nodes.append(Node(launch, regions, tuple(numbers), origin))
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Keep an array that is sent to memory of the graph; what serves all calls is sent."""
+        """Records a copy from an array to the graph's memory. Uploads to other storage run at
+        once."""
         if not (self.here and isinstance(storage, TracedStorage)):
             super().upload(storage, byte_offset, array)
             return
@@ -110,26 +111,26 @@ class Tracer(LaunchRecorder):
         pointwise(COPY, (source,), (), to, True)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Refuse what reads a value."""
+        """Raises GraphError, as the function reads a value."""
         self.read(storage)
         super().download(storage, byte_offset, array)
 
     def read(self, storage: Storage) -> None:
-        """GraphError: there is no value yet."""
+        """Raises GraphError, as there is no value during a trace."""
         if self.here:
             origin = self._origin()
             raise errors.value_read(origin.op, self.function, origin.line)
         super().read(storage)
 
     def reshaped(self, tensor: Tensor) -> None:
-        """Note a tensor that was there before, or is a view of such."""
+        """Records the geometry of a tensor over real storage before it changes."""
         if self.here and not isinstance(tensor._storage, TracedStorage) and id(tensor) not in self._reshaped:
             before = tensor._view(tensor._shape, tensor._strides, tensor._offset)
             self._reshaped[id(tensor)] = ref(tensor), before
 
     def start_read(self, tensor: Tensor, multiple: int) -> None:
-        """Note where an argument begins, which other calls may have elsewhere; that of a tensor
-        found outside is what it is until that gets another geometry."""
+        """Adds a guard on an argument's offset, which may differ at other calls. A captured
+        tensor's offset is fixed until the tensor gets another geometry."""
         if not self.here:
             return
         argument = self.memories[self.region(tensor).memory].argument
@@ -137,7 +138,7 @@ class Tracer(LaunchRecorder):
             self.starts.append(OffsetGuard.of(argument, self._tensors[argument], multiple))
 
     def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
-        """Promise memory; what serves all calls is had at once."""
+        """Returns placeholder storage. Lasting storage is allocated at once."""
         if lasting or not self.here:
             return super().allocate(backend, nbytes, stream, lasting)
         backend.pool.ask(nbytes)
@@ -147,17 +148,17 @@ class Tracer(LaunchRecorder):
         return storage
 
     def handed_out(self, storage: Storage) -> bool:
-        """Whether it is promised memory."""
+        """True if the storage is a placeholder of this trace."""
         return isinstance(storage, TracedStorage)
 
     def checked(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
-        """Note a check, which each run makes."""
+        """Records an index check, which each run makes."""
         doubts = [i for i in indices if not (i.checked or in_range(i.tensor, i.size, i.strict))]
         looked_at = tuple([(self.region(i.tensor), i.size, i.strict) for i in doubts])
         self.checks.append(CheckedIndices(flag, tuple(map(plain, dims)), refusal, looked_at))
 
     def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
-        """Note a generator's call; here it goes on as if that was made."""
+        """Records a generator's call, and advances the generator until `restore_generators`."""
         self._states.setdefault(id(generator), (generator, generator._both()))
         numbers = []
         for part, value in enumerate(words(*generator._call())):
@@ -168,7 +169,7 @@ class Tracer(LaunchRecorder):
         return tuple(numbers)
 
     def restore_generators(self) -> None:
-        """Let generators be as before the calls."""
+        """Restores the state of generators from before the trace."""
         for generator, state in self._states.values():
             generator._set(*state)
 
