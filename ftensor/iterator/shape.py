@@ -11,7 +11,7 @@ COUNTED = 2**31 - 1  # elements that a kernel counts, and reaches, in 32 bits
 
 
 def numel(shape: Sequence[int]) -> int:
-    """The number of elements of a shape; 1 for the shape of a 0-d tensor."""
+    """Returns the number of elements of a shape; 1 for the shape of a 0-d tensor."""
     count = 1
     for size in shape:
         count *= size
@@ -19,9 +19,9 @@ def numel(shape: Sequence[int]) -> int:
 
 
 def broadcast_shapes(*shapes: Ints) -> Ints:
-    """The shape that all `shapes` broadcast to, aligned at the last dimension.
+    """Returns the shape that all `shapes` broadcast to, aligned at the last dimension.
 
-    RuntimeError when there is none. A dimension of size 1 stretches to any other size, 0 included.
+    Raises RuntimeError if there is none. A dimension of size 1 stretches to any other size, 0 included.
     """
     if not shapes:
         return ()
@@ -47,7 +47,7 @@ def _broadcast_two(a: Ints, b: Ints, everyone: Sequence[Ints]) -> Ints:
 
 
 def normalize_dim(dim: int, ndim: int) -> int:
-    """`dim` counted from the front; IndexError outside [-ndim, ndim - 1].
+    """Returns `dim` counted from the front; raises IndexError outside [-ndim, ndim - 1].
 
     A 0-d tensor accepts 0 and -1, as if it had one dimension.
     """
@@ -131,7 +131,7 @@ def channels_last_strides(shape: Ints) -> Ints:
 
 
 def is_contiguous(shape: Ints, strides: Ints) -> bool:
-    """Whether the elements lie row-major without gaps; always so for empty tensors."""
+    """True if the elements are row-major without gaps; always True for empty tensors."""
     expected = 1
     for i in range(len(shape) - 1, -1, -1):
         size = shape[i]
@@ -143,7 +143,7 @@ def is_contiguous(shape: Ints, strides: Ints) -> bool:
 
 
 def is_channels_last(shape: Ints, strides: Ints) -> bool:
-    """Whether a 4-d or 5-d tensor lies channels-last without gaps; False for other ranks."""
+    """True if a 4-d or 5-d tensor is channels-last without gaps; False for other ranks."""
     expected = 1
     for dim in _CHANNELS_LAST.get(len(shape), ()):
         size = shape[dim]
@@ -171,7 +171,7 @@ def channels_closest(shape: Ints, strides: Ints) -> bool:
 
 
 def is_dense(shape: Ints, strides: Ints) -> bool:
-    """Whether the elements fill one block of memory, each place once, in any order of dims."""
+    """True if the elements fill one block of memory, each address once, in any order of dims."""
     if is_contiguous(shape, strides):
         return True
     expected = 1
@@ -183,7 +183,7 @@ def is_dense(shape: Ints, strides: Ints) -> bool:
 
 
 def broadcast_strides(shape: Ints, strides: Ints, to_shape: Ints) -> Ints:
-    """Strides that read a tensor as if it had `to_shape`: stretched and new dims get stride 0."""
+    """Returns strides that read a tensor as `to_shape`: stretched and new dims get stride 0."""
     if shape == to_shape:
         return strides
     lead = len(to_shape) - len(shape)
@@ -221,7 +221,7 @@ def view_strides(shape: Ints, strides: Ints, new_shape: Ints) -> Ints | None:
 
 
 def extent(shape: Ints, strides: Ints) -> tuple[int, int]:
-    """The lowest and the highest offset an index reaches; (0, -1) when there are no elements."""
+    """Returns the lowest and the highest offset of any index; (0, -1) if there are no elements."""
     low = high = 0
     for size, stride in zip(shape, strides, strict=True):
         if size == 0:
@@ -234,9 +234,9 @@ def extent(shape: Ints, strides: Ints) -> tuple[int, int]:
 
 
 def has_internal_overlap(shape: Ints, strides: Ints) -> bool:
-    """Whether several indices surely share one place, as in an expanded tensor (torch's rule).
+    """True if several indices surely share an address, as in an expanded tensor (torch's rule).
 
-    Layouts that can't be judged quickly (`as_strided` with crossing strides) count as not.
+    Returns False for layouts that need a slow check (`as_strided` with crossing strides).
     """
     if 0 not in strides or is_dense(shape, strides):
         return False
@@ -244,16 +244,16 @@ def has_internal_overlap(shape: Ints, strides: Ints) -> bool:
 
 
 def partial_overlap(a: Region, b: Region) -> bool:
-    """Whether writing `a` while reading `b` is surely unsafe (torch's rule).
+    """True if writing `a` while reading `b` is surely unsafe (torch's rule).
 
-    The regions lie in the same storage. The very same region with the same strides is safe:
+    Both regions are in the same storage. The very same region with the same strides is safe:
     each element is read before it is written. Regions with gaps count as safe.
     """
     return _shares_memory(a, b) and not (a[0] == b[0] and _nbytes(a) == _nbytes(b) and a[2] == b[2])
 
 
 def full_overlap(a: Region, b: Region) -> bool:
-    """Whether both are the very same elements in the same order."""
+    """True if both regions are the very same elements in the same order."""
     same_region = a[0] == b[0] and _nbytes(a) == _nbytes(b) and a[2] == b[2]
     return same_region and _shares_memory(a, b)
 
@@ -263,7 +263,7 @@ def _nbytes(region: Region) -> int:
 
 
 def _shares_memory(a: Region, b: Region) -> bool:
-    """Whether two regions without gaps meet."""
+    """True if the regions intersect and neither has gaps."""
     na, nb = _nbytes(a), _nbytes(b)
     if not (na and nb and a[0] < b[0] + nb and b[0] < a[0] + na):
         return False
@@ -273,9 +273,9 @@ def _shares_memory(a: Region, b: Region) -> bool:
 def loop_order(shape: Ints, operands: Sequence[Ints]) -> Ints:
     """Dims from the outermost loop to the innermost one, by falling strides (torch's rule).
 
-    The first operand that can tell two dims apart decides; a stride of 0 can't. Dims that nobody
-    tells apart keep their logical order, which a plain sort with such a comparison would not
-    assure: it has to be this insertion sort.
+    The first operand that can tell two dims apart decides; a stride of 0 can't. Dims that no
+    operand tells apart keep their logical order. A plain sort with this comparison would not assure
+    that order, hence the insertion sort.
     """
     order = list(range(len(shape) - 1, -1, -1))  # innermost first while sorting
     for i in range(1, len(order)):
@@ -305,7 +305,7 @@ def _compare(shape: Ints, operands: Sequence[Ints], inner: int, outer: int) -> i
 
 
 def strides_in_order(shape: Ints, order: Ints) -> Ints:
-    """Strides of a fresh tensor whose dims lie in memory in `order`, outermost first."""
+    """Returns strides of a fresh tensor with memory order `order`, outermost dim first."""
     if order == tuple(range(len(shape))):
         return contiguous_strides(shape)
     strides = [0] * len(shape)
@@ -331,7 +331,7 @@ def output_strides(shape: Ints, operands: Sequence[Ints], same_shape: bool = Tru
 
 
 def common_layout(shape: Ints, operands: Sequence[Ints]) -> Ints | None:
-    """The gapless layout that operands of equal shape share, if any: the result takes it over."""
+    """Returns the gapless strides that all operands share, which the result takes; else None."""
     if all(is_contiguous(shape, s) for s in operands):
         return contiguous_strides(shape)
     # torch looks at 4-d images only here; 5-d ones mostly share their strides anyway.

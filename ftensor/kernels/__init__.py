@@ -1,4 +1,4 @@
-"""Which kernel computes a plan: keys, program texts, and how a backend gets the program."""
+"""Kernel selection and codegen: kernel keys, program texts, and skeletons."""
 
-# Whoever asks for any of it finds the skeletons registered.
+# Importing this package registers the skeletons.
 from . import skeletons as skeletons

@@ -1,4 +1,4 @@
-"""Keys: everything that tells one kernel from another, as a frozen value."""
+"""Kernel keys: frozen values that hold everything that distinguishes one kernel from another."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Protocol
 
 from ..dtypes import dtype
 
-# The kinds of an operand in a launch, as the innermost dim sees it.
+# Access kinds of an operand of a launch along the innermost dim.
 LINEAR, SINGLE, STRIDED, BY_VALUE = "v", "s", "x", "k"
-# An input of a kernel whose rows are whole vectors: a row of it lies in line and begins on a
-# vector's alignment, or is one element for all lanes; which of the two, the geometry says.
+# An input of a kernel whose rows are whole vectors. A row of the input is contiguous and aligned to
+# a vector, or is one element for all lanes; the geometry buffer selects which.
 ROW = "r"
-# An operand whose element is found by index tensors, on top of its own strides.
+# An operand that index tensors address, in addition to its own strides.
 LOCATED = "g"
-# What each kind is called in comments of generated sources.
+# Name of each kind in comments of generated sources.
 KIND_WORDS = {LINEAR: "run", SINGLE: "single", STRIDED: "strided", BY_VALUE: "value", LOCATED: "located", ROW: "row"}
 
-# How an expression sees an operand: as a value of the compute dtype, a mask, or 1 where it is not
-# zero (TRUTH). An output may be a REAL of a complex compute dtype, a COMPLEX of a real one, or a
-# POSITION. An INDEX takes no part in the expression: it says where LOCATED operands' elements lie.
+# How an expression sees an operand: as a value of the compute dtype, as a mask, or as 1 for nonzero
+# elements (TRUTH). An output may be a REAL of a complex compute dtype, a COMPLEX of a real compute
+# dtype, or a POSITION. An INDEX is absent from the expression: it addresses LOCATED operands.
 VALUE, MASK, TRUTH, REAL, COMPLEX, POSITION, INDEX = "V", "M", "B", "R", "C", "I", "J"
 
 
 class Key(Protocol):
-    """What every skeleton's key has: see `skeleton.py`. Equal keys mean the same kernel."""
+    """Fields that every skeleton's key has (see `skeleton.py`). Equal keys mean the same kernel."""
 
     def __hash__(self) -> int: ...
 
@@ -54,10 +54,10 @@ class Port:
 
 @dataclass(frozen=True)
 class Reduction:
-    """What the reduce skeleton needs besides the ports; see `rows.op.Reduce` for the words.
+    """Parameters of the reduce skeleton besides the ports; `rows.op.Reduce` documents the fields.
 
-    A state has one field x, and with `arg` a second one, i: the position that x came from.
-    `vectors` states are folded side by side (see the skeletons).
+    A state has one field x, and with `arg` a second field i: the position of x.
+    The kernel folds `vectors` states in parallel (see the skeletons).
     """
 
     lift: str
@@ -72,8 +72,8 @@ class Reduction:
 
 @dataclass(frozen=True)
 class KernelKey:
-    """A kernel of a skeleton that is filled with an op. `body` has one expression for each output;
-    `lets` are named lines before it."""
+    """Key of a kernel whose skeleton takes an op. `body` has one expression for each output; `lets`
+    are named expressions that precede `body`."""
 
     name: str
     skeleton: str
@@ -88,7 +88,7 @@ class KernelKey:
 
     @property
     def entry(self) -> str:
-        """The kernel's name in the program: the op, what it works on, and a short digest."""
+        """The kernel's name in the program: op, skeleton, dtypes, access kinds, short digest."""
         dtypes = "_".join(p.dtype.name for p in self.outs + self.ins) or self.compute.name
         kinds = "".join(p.kind for p in self.outs + self.ins)
         digest = sha256(repr(self).encode()).hexdigest()[:8]
@@ -96,7 +96,8 @@ class KernelKey:
 
 
 def lanes_for(dtypes: list[dtype], compute: dtype, width: int) -> int:
-    """Lanes of a kernel whose widest value fills `width` bytes; at most 16, as vectors go."""
+    """Returns the lanes of a kernel whose vectors of the widest dtype fill `width` bytes: at most 16,
+    and at most 8 if a dtype is complex."""
     widest = max([d.itemsize for d in dtypes] + [compute.itemsize])
     lanes = max(1, min(16, width // widest))
     return min(lanes, 8) if compute.is_complex or any(d.is_complex for d in dtypes) else lanes

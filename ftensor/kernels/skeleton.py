@@ -1,4 +1,5 @@
-"""Skeletons: one way through memory each, and the facts that launches, images and the model need."""
+"""Skeletons: kernel templates, one for each memory access pattern, with the facts about them that
+launches, images and the performance model need."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ from .inventory_terms import (
 from .key import Key
 from .workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 
-# (what, C type, name): what is "*", or the C name of a scalar; the C type ends where the name may
-# follow.
+# (kind, C type, name): kind is "*" for a pointer, else the C name of a scalar type. The name may
+# directly follow the C type.
 Parameter = tuple[str, str, str]
 
 
@@ -33,50 +34,50 @@ K = TypeVar("K", bound=Key)
 
 
 class Skeleton(ABC, Generic[K]):
-    """A skeleton with keys of type K, which may have any fields besides those of `Key`: all that a
-    launch needs. `BoardSkeleton` (skeleton.py) is for those that images may have."""
+    """A skeleton with keys of type K, which may have fields besides those of `Key`. This class has
+    all that a launch needs; skeletons that images may contain derive from `BoardSkeleton`."""
 
     name: str
-    # Whether a launch must run on exactly the units it says, since it writes a value for each.
+    # True if a launch must run on exactly its compute units: each unit writes one value.
     exact_units = False
-    # What a launch tells its kernels in a buffer, where it does.
+    # Type of the geometry buffer; None if launches pass none.
     geometry: type[Geometry] | None = None
-    # The folder of its text and of its template for Vitis, where these aren't in hls/.
+    # Folder of the kernel text and the Vitis template; None if they are in hls/.
     folder: Path | None = None
 
     @abstractmethod
     def parameters(self, key: K) -> tuple[Parameter, ...]:
-        """What a launch passes, in order: pointers, offsets, numbers, and at last n or a geometry
-        (a buffer of numbers). The compute unit's two follow by themselves."""
+        """Returns the kernel parameters in order: pointers, offsets, scalars, then n or the geometry
+        buffer. Codegen appends the two parameters of the compute unit."""
 
     def compute(self, key: K) -> dtype:
-        """The dtype that FT_T stands for."""
+        """Returns the compute dtype, FT_T in the kernel text."""
         of: dtype = key.dtype.compute  # type: ignore[attr-defined]
         return of
 
     def defines(self, key: K) -> dict[str, object]:
-        """Words of the text that the key gives a value."""
+        """Returns the macros of the kernel text that depend on the key, by name."""
         return {}
 
     def helpers(self, key: K) -> list[str]:
-        """The files of hls/ that the text calls, besides the dialect."""
+        """Returns the files of hls/ that the kernel text needs besides the dialect."""
         return []
 
     def text(self) -> str:
-        """The file of hls/skeleton/ with its name, or the one in its folder."""
+        """Returns the kernel text: `{name}.h` in `folder`, else in hls/skeleton/."""
         if self.folder is not None:
             return (self.folder / f"{self.name}.h").read_text()
         return source.kernel_file(f"skeleton/{self.name}.h")
 
     def settings(self, key: K, *, float64: bool, grid: str) -> list[str]:
-        """What the dialect, the helpers and the text are told about a kernel."""
+        """Returns the preprocessor lines that configure dialect, helpers and kernel text for a key."""
         lines = source.settings(self.compute(key), key.lanes, float64, grid)
         defines = {"FT_NAME": key.entry, **self.defines(key)}
         lines += [f"#define {name} {value}" for name, value in defines.items()]
         return lines + self.geometry_words()
 
     def geometry_words(self) -> list[str]:
-        """The words for what a launch tells a kernel in a buffer."""
+        """Returns the `#define` lines of the fields of the geometry buffer."""
         words = self.geometry.words() if self.geometry is not None else {}
         return [f"#define {name} {value}" for name, value in words.items()]
 
@@ -87,21 +88,21 @@ class Skeleton(ABC, Generic[K]):
         return self.name
 
     def located(self, key: K) -> tuple[int, ...]:
-        """Which of its pointers lead to operands of which only parts are visited, where others say
-        so."""
+        """Returns the indices of the pointers to operands that a launch visits only in part, as other
+        operands select."""
         return ()
 
     def unread(self, geometry: Ints) -> tuple[int, ...]:
-        """Which of its pointers stand where a launch has no operand."""
+        """Returns the indices of the pointers for which a launch has no operand."""
         return ()
 
     def flops(self, key: K, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """Operations on floating point numbers in a launch on operands of these shapes, the outputs
-        first; 0 where there are few for the bytes that are moved."""
+        """Returns the floating-point operations of a launch; `shapes` has the outputs first. Returns
+        0 if they are few relative to the bytes moved."""
         return 0
 
     def program(self, key: K, dialect: str, *, float64: bool, grid: str) -> str:
-        """The self-contained text of a kernel in a dialect."""
+        """Returns the self-contained program text of a kernel in `dialect`."""
         files = [f"dialect/{dialect}.h", *self.helpers(key)]
         return "\n".join(
             [*self.settings(key, float64=float64, grid=grid), *map(source.kernel_file, files), self.text()]
@@ -112,41 +113,42 @@ _by_name: dict[str, Skeleton[Any]] = {}
 
 
 def register(skeleton: Skeleton[Any]) -> None:
-    """Make a skeleton known by its name; one of that name before it is forgotten."""
+    """Register `skeleton` by its name, replacing a skeleton of the same name."""
     _by_name[skeleton.name] = skeleton
 
 
 def skeletons() -> Iterable[Skeleton[Any]]:
-    """All skeletons, in the order in which they were registered."""
+    """Returns all skeletons in registration order."""
     return tuple(_by_name.values())
 
 
 def skeleton_named(name: str) -> Skeleton[Any] | None:
-    """The skeleton of this name, or None: an image may hold one that nobody has registered."""
+    """Returns the skeleton named `name`; None if it is not registered, as for unknown kernels of an
+    image."""
     return _by_name.get(name)
 
 
 def skeleton_of(key: Key) -> Skeleton[Any]:
-    """The skeleton that a key belongs to."""
+    """Returns the skeleton of `key`."""
     return _by_name[key.skeleton]
 
 
 def exact_units(name: str) -> bool:
-    """Whether a kernel of this skeleton must run with exactly the units that the launch says."""
+    """True if kernels of this skeleton must run on exactly the compute units of the launch."""
     skeleton = skeleton_named(name)
     return skeleton is not None and skeleton.exact_units
 
 
 class BoardSkeleton(Skeleton[K]):
-    """A skeleton that images may have.
+    """A skeleton that images may contain.
 
-    As it is written here, one kernel of an image computes one key, with the parameters of a
-    launch; `OpSkeleton` (op_skeleton.py) is for those whose kernels hold many ops.
+    By default, one kernel of an image computes one key and takes the parameters of a launch.
+    Skeletons whose kernels hold many ops derive from `OpSkeleton` (op_skeleton.py).
     """
 
-    # Whether the kernels of many keys become one kernel of an image, told apart by an opcode.
+    # True if many keys share one kernel of an image, selected by an opcode.
     shares = False
-    # Whether an image's kernel works in stages that run at the same time.
+    # True if a kernel of an image consists of concurrent dataflow stages.
     staged = False
     # Whether its stages wait for each other, and g++'s stand-ins say where all of them do.
     waits = False
@@ -162,24 +164,24 @@ class BoardSkeleton(Skeleton[K]):
     template = ""
 
     def record(self, key: K) -> Record:
-        """What a manifest says of it: of a kernel with one dtype, that."""
+        """Returns the manifest record of a kernel; the default is for kernels of one dtype."""
         of = key.dtype.name  # type: ignore[attr-defined]
         return Record(self.name, (of,), (of,), "", of)
 
     def op(self, recorded: str) -> str:
-        """An inventory's word for a manifest's op."""
+        """Returns the inventory's name of an op of a manifest."""
         return self.word or recorded
 
     def keys(self, asked: InventoryRequest) -> Iterator[K]:
-        """The kernels that an inventory means by `word`."""
+        """Yields the keys that an inventory requests by `word`."""
         return iter(())
 
     def lines(self, key: K) -> tuple[str, ...]:
-        """The table of an inventory that asks for a kernel."""
+        """Returns the lines of the inventory table that requests the kernel of `key`."""
         return table_lines(self.word)
 
     def in_words(self, key: K) -> InventoryTerms:
-        """The words for what a launch asks for."""
+        """Returns the inventory terms of the kernel that a launch requests."""
         r = self.record(key)
         signature = f"{', '.join(r.outs)}({', '.join(r.ins)})" if r.outs else ""
         layout = self.name if r.outs else ""
@@ -187,23 +189,24 @@ class BoardSkeleton(Skeleton[K]):
         return InventoryTerms(key.entry, self.op(r.op), dtypes, signature, layout, self.lines(key))
 
     def layout(self, kinds: str, outs: int) -> str:
-        """The word for a layout by its operands' kinds, outputs first."""
+        """Returns the layout's name for the operands' access kinds, outputs first."""
         return LINEAR.word
 
     def structure(self, lanes: int, asked: str) -> str:
-        """How an image's kernel moves its data, where the inventory asks for one way."""
+        """Returns how a kernel of an image moves data if the inventory requests `asked`."""
         return "loop"
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Whether a port, of vectors or of elements, is used for one or few of them at a time."""
+        """True if a port, of vectors or of elements, has accesses of only one or few at a time."""
         return False
 
     def beats(self, key: K) -> Mapping[str, int]:
-        """Of each pointer that an image's kernel reads or writes in vectors, their elements."""
+        """Returns the elements per vector of each pointer that a kernel of an image accesses in
+        vectors, by name."""
         return {}
 
     def arguments(self, key: K) -> tuple[KernelArgument, ...]:
-        """The arguments of an image's kernel of this key, those of the compute unit left out."""
+        """Returns the kernel arguments in an image, without those of the compute unit."""
         beats, arguments = self.beats(key), []
         for what, c, name in self.parameters(key):
             of = c.removeprefix("const ").removesuffix(" *")
@@ -212,17 +215,17 @@ class BoardSkeleton(Skeleton[K]):
         return tuple(arguments)
 
     def by_elements(self, key: K, name: str) -> KernelArgument:
-        """A second port to what moves in vectors, for what is no whole one."""
+        """Returns a second port to the operand `name`, for elements that fill no whole vector."""
         c = next(c for _, c, own in self.parameters(key) if own == name)
         return KernelArgument(f"{name}_elements", "*", c, name)
 
     def started(self, key: K) -> bool:
-        """Whether the host starts an image's kernel of this key; else it runs by itself."""
+        """True if the host starts the kernel of an image; False if the kernel is free-running."""
         return True
 
     def hardware(self, key: K) -> K:
-        """The key whose HLS C++ an image's kernel of this key is: keys of equal hardware give the
-        same."""
+        """Returns the key that HLS C++ is generated from; keys with equal results have equal
+        HLS C++."""
         return key
 
     def suffix(self, key: K) -> str:
@@ -238,40 +241,40 @@ class BoardSkeleton(Skeleton[K]):
         return "single"
 
     def places(self, key: K) -> dict[str, str]:
-        """What the places of `template` hold."""
+        """Returns the text for each placeholder of `template`."""
         return {}
 
     # The performance model
 
     @abstractmethod
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """The pipelined loops of one compute unit; those that never run may be among them.
+        """Returns the pipelined loops of one compute unit, possibly with loops that never run.
 
-        The counts are those of the kernels' own texts: a pipelined loop of the HLS C++ is a `PipelinedLoop`
-        here, with the same name and exactly as many trips. `widened`: where a port is no vector
-        by its type, the compiler makes one access of neighbours.
+        Each pipelined loop of the HLS C++ is a `PipelinedLoop` of the same name and exactly the same
+        trip count. `widened` means that the compiler merges accesses to neighbouring elements on
+        ports without a vector type.
         """
 
     @abstractmethod
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """The operands of a launch, in the order of the kernel's pointers."""
+        """Returns the operand accesses of a launch in the order of the kernel's pointers."""
 
     def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
-        """Divisions of indices, one after another, before the loops of a unit run."""
+        """Returns the number of sequential index divisions before the loops of a compute unit."""
         return 0
 
     def extent(self, launch: KernelLaunch) -> str:
-        """The sizes of a launch in words."""
+        """Returns the sizes of a launch as text."""
         return str(launch.n)
 
     # The area model
 
     def operators(self, key: K) -> Mapping[tuple[str, str], int]:
-        """The operators of its own text that stand side by side, such as ("mul", "float")."""
+        """Returns the parallel operators of the skeleton's own text, by e.g. ("mul", "float")."""
         return {}
 
     def memories(self, key: K, structure: str) -> list[LocalMemory]:
-        """The local memories of a kernel that moves data in this way."""
+        """Returns the local memories of a kernel with this data movement `structure`."""
         return []
 
     # In words
@@ -281,48 +284,47 @@ class BoardSkeleton(Skeleton[K]):
         return self.op(self.record(key).op)
 
     def operands(self, key: K) -> str:
-        """The operands of a kernel in words."""
+        """Returns the operands of a kernel as text."""
         return self.record(key).compute
 
 
 def board_skeletons() -> Iterable[BoardSkeleton[Any]]:
-    """All that images may have, in the order in which they were registered."""
+    """Returns all skeletons that images may contain, in registration order."""
     return tuple(s for s in skeletons() if isinstance(s, BoardSkeleton))
 
 
 def board_named(name: str) -> BoardSkeleton[Any] | None:
-    """The one of this name, or None: an image may hold one that nobody has registered."""
+    """Returns the board skeleton named `name`; None if no board skeleton has the name."""
     skeleton = skeleton_named(name)
     return skeleton if isinstance(skeleton, BoardSkeleton) else None
 
 
 def board_skeleton_of(key: Key) -> BoardSkeleton[Any]:
-    """The one that a key belongs to: of kernels that launches on boards, or in their stead, ask
-    for."""
+    """Returns the board skeleton of `key`; asserts that there is one."""
     skeleton = board_named(key.skeleton)
     assert skeleton is not None, f"no image has kernels of {key.skeleton}"
     return skeleton
 
 
 def layouts() -> tuple[Layout, ...]:
-    """The words for layouts of all skeletons."""
+    """Returns the distinct layouts of all board skeletons."""
     served = {layout for skeleton in board_skeletons() for layout in skeleton.layouts}
     more = [layout for s in board_skeletons() for layout in s.layouts if layout not in LAYOUTS]
     return (*(layout for layout in LAYOUTS if layout in served), *dict.fromkeys(more))
 
 
 def options() -> dict[str, Option]:
-    """The settings of inventories that skeletons read, by name."""
+    """Returns the inventory options that skeletons read, by name."""
     return {option.name: option for skeleton in board_skeletons() for option in skeleton.options}
 
 
 def inventory_words() -> tuple[str, ...]:
-    """The words by which an inventory asks for skeletons whose kernels belong to no row."""
+    """Returns the names by which an inventory requests skeletons that belong to no op row."""
     return tuple(dict.fromkeys(skeleton.word for skeleton in board_skeletons() if skeleton.word))
 
 
 def keys_of(word: str, asked: InventoryRequest) -> Iterator[Any]:
-    """The kernels that an inventory means by such a word."""
+    """Yields the keys of all board skeletons that an inventory requests by `word`."""
     for skeleton in board_skeletons():
         if skeleton.word == word:
             yield from skeleton.keys(asked)
