@@ -1,7 +1,8 @@
-"""Which line of a program made a launch, by what ftensor in the program notes of its launches.
+"""Finds the user's line of a launch in the notes that ftensor writes in the program's process.
 
-A file in the run's folder has a line of text for each of the last ones: kernel, number of the first
-command among the kernel's, commands, stream, file, line, test. Other hosts write none.
+A file in the run's folder has one line of text for each of the last launches: kernel, number of
+the first command among the kernel's commands, number of commands, stream, file, line, test. Other
+host programs write no such file.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ MARK = "\0"  # in a text of the device, before a kernel's name and the number of
 
 
 def mark(kernel: str, number: int) -> str:
-    """What `told` finds a launch by, at the end of a text."""
+    """Returns the suffix by which `told` identifies a launch in a text."""
     return f"{MARK}{kernel}{MARK}{number}{MARK}"
 
 
 def told(text: str, notes: Path | None) -> str:
-    """A text of the device with where the launch that it ends with was made, if that is noted."""
+    """Returns a text of the device; a launch marked at its end is replaced by the user's line."""
     text, *launch = text.split(MARK)
     whole = len(launch) == 3  # what is too long for its place is cut
     places = _places(notes, launch[0], int(launch[1])) if whole and notes is not None else []
@@ -28,8 +29,8 @@ def told(text: str, notes: Path | None) -> str:
 
 
 def _places(notes: Path, kernel: str, number: int) -> list[str]:
-    """Where a launch was made: one place, or several where streams ran beside each other, whose
-    launches the device may have begun in another order."""
+    """Returns the user's lines of a launch. Several are possible if streams ran concurrently, since
+    the device may have begun their launches in another order."""
     try:
         lines = notes.read_text(errors="surrogateescape").split("\n")
     except OSError:

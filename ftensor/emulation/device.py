@@ -1,4 +1,4 @@
-"""The device: answers the host's requests with memory, compute units and registers."""
+"""The emulated device: answers the host's requests with memory, compute units and registers."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Answer = dict[int, Any]
 
 
 class Stop(Exception):
-    """The conversation has ended as it should."""
+    """The connection ended normally; carries the last answer."""
 
 
 class Fatal(Exception):
-    """The device cannot go on, and the host must not: said in words."""
+    """The device cannot continue, and the host must not; carries the message."""
 
 
 class Device:
-    """One board. `slot` gives each unit a place to note what it runs; `warn` tells the user."""
+    """One board. `slot` returns a `Run` for each compute unit; `warn` prints a warning."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class Device:
         }
 
     def serve(self, connection: HostConnection) -> None:
-        """Answer until the host closes or is gone; Fatal where that cannot be done."""
+        """Answers requests until the host closes or ends. Raises Fatal if that is impossible."""
         host = 0
         while (request := connection.request()) is not None:
             number, fields = request
             host = host or connection.sender
             if connection.sender != host and number in (Api.CLOSE, Api.FREE):
-                # A forked child of the host ends, and XRT in it says goodbye for its parent too.
+                # When a forked child of the host ends, XRT in it also closes its parent's objects.
                 connection.answer({1: True})
                 continue
             answer = self._answers.get(number)
@@ -121,10 +121,10 @@ class Device:
         return {1: True, 2: os.fsencode(self._share(address))}
 
     def _share(self, address: int) -> str:
-        """A file that the host maps, as a buffer's memory in its process.
+        """Returns a file that the host maps as a buffer's memory in its process.
 
-        It is one without a name, since each launch in flight has such a buffer, and making files
-        takes long on a busy disk. What is left of it goes when both processes let go of it.
+        The file is anonymous, since each launch in flight has such a buffer, and creating files
+        takes long on a busy disk. The file is freed when both processes have closed it.
         """
         try:
             self._files[address] = file = os.memfd_create("buffer")

@@ -1,4 +1,4 @@
-"""The kernels of a loaded image, and their compute units: a thread and registers each."""
+"""The kernels of a loaded image, and their compute units, each with a thread and registers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .calls import mark
 from .crash import Run
 from .memory import BoardMemory, OutOfRange
 
-# C's names for one type are many: these words are sorted before they are looked up.
+# C has several names for one type; their words are sorted before the lookup.
 _SCALARS: dict[str, Any] = {
     "bool": ctypes.c_bool, "_Bool": ctypes.c_bool,
     "char": ctypes.c_int8, "signed char": ctypes.c_int8, "unsigned char": ctypes.c_uint8,
@@ -39,7 +39,7 @@ _SCALARS: dict[str, Any] = {
     "intptr_t": ctypes.c_int64, "uintptr_t": ctypes.c_uint64,
     "float": ctypes.c_float, "double": ctypes.c_double,
 }  # fmt: skip
-# struct's letters, for reading a value out of the registers
+# Format letters of struct, for reading a value from the registers.
 _LETTERS = {
     ctypes.c_bool: "?",
     ctypes.c_int8: "b",
@@ -55,18 +55,18 @@ _LETTERS = {
 }
 # Address qualifiers of the metadata; the others are constant and local.
 _SCALAR, _GLOBAL, _STREAM = 0, 1, 4
-# Behind the name of a kernel with streams: the function that starts it, in a library where these
-# are joined (image/manifest.py, which this package does not know).
+# Suffix of the function that starts a kernel with streams, in a library where the kernels are
+# joined (image/manifest.py, which this package does not import).
 _JOINED = "_joined"
 
 
 class ImageProblem(Exception):
-    """An image that this device cannot run, said in words."""
+    """An image that this device cannot run; carries the message."""
 
 
 @dataclass(frozen=True)
 class RegisterArgument:
-    """One argument of a kernel: `offset` is that of its first register, in bytes."""
+    """One argument of a kernel; `offset` is the byte offset of its first register."""
 
     name: str
     offset: int
@@ -75,14 +75,14 @@ class RegisterArgument:
     c: str
 
     def read(self, registers: bytearray) -> Any:
-        """The value, as a Python number."""
+        """Returns the value as a Python number."""
         letter = "Q" if self.pointer else _LETTERS[self.type]
         return struct.unpack_from("<" + letter, registers, self.offset)[0]
 
 
 @dataclass
 class KernelFunction:
-    """A kernel: its arguments, where its compute units' registers lie, and its function."""
+    """A kernel: its arguments, the register addresses of its compute units, and its function."""
 
     name: str
     arguments: list[RegisterArgument]
@@ -93,13 +93,14 @@ class KernelFunction:
 
     @property
     def register_bytes(self) -> int:
-        """How many bytes of registers a launch needs at least."""
+        """The minimum number of register bytes for a launch."""
         return max([0x10, *(a.offset + 8 for a in self.arguments)])
 
     def bind(self, registers: bytearray, memory: BoardMemory) -> tuple[list[Any], str]:
-        """The function's arguments out of a unit's registers, and the launch in words.
+        """Returns the function's arguments from a unit's registers, and a description of the
+        launch.
 
-        OutOfRange where a pointer lies in no live buffer.
+        Raises OutOfRange if a pointer is in no live buffer.
         """
         values: list[Any] = []
         shown: list[str] = []
@@ -123,7 +124,7 @@ class KernelFunction:
 
 
 def scalar_type(c: str, size: int) -> Any:
-    """The ctypes type of a C scalar, or None for what C has no name for."""
+    """Returns the ctypes type of a C scalar, or None for an unknown type."""
     words = [w for w in c.replace("std::", "").split() if w not in ("const", "volatile")]
     if "int" in words and len(words) > 1:  # "long int", "short unsigned int"
         if {"long", "short"} & set(words):
@@ -133,7 +134,7 @@ def scalar_type(c: str, size: int) -> Any:
     if "signed" in words and words != ["signed"] and "char" not in words:
         words.remove("signed")
     scalar = _SCALARS.get(" ".join(words))
-    # The host fills as many bytes as the metadata says; reading more would read its padding.
+    # The host writes `size` bytes; a larger type would read padding.
     return scalar if scalar is not None and ctypes.sizeof(scalar) <= max(size, 4) else None
 
 
@@ -167,7 +168,7 @@ def _argument(kernel: str, element: ET.Element) -> RegisterArgument:
 
 
 def describe(metadata: bytes) -> dict[str, KernelFunction]:
-    """The kernels that an image's EMBEDDED_METADATA describes."""
+    """Returns the kernels in an image's EMBEDDED_METADATA."""
     try:
         root = ET.fromstring(metadata)
     except ET.ParseError as failure:
@@ -191,9 +192,9 @@ def describe(metadata: bytes) -> dict[str, KernelFunction]:
 
 
 class Library:
-    """The shared object of an image, loaded from a file of the device's own.
+    """The shared object of an image, loaded from a copy of the file.
 
-    XRT may write its file anew, and the loader takes one path for one library.
+    XRT may rewrite its own file, and the loader treats one path as one library.
     """
 
     def __init__(self, path: Path, kernels: dict[str, KernelFunction]) -> None:
@@ -220,7 +221,7 @@ class Library:
                 kernel.stuck.restype = ctypes.c_char_p
 
     def close(self) -> None:
-        """Unload it; no kernel of it may be running."""
+        """Unloads the library. None of its kernels may be running."""
         _ctypes.dlclose(self._library._handle)
 
 
@@ -232,11 +233,11 @@ _starts: Counter[str] = Counter()  # launches of each kernel, whatever image it 
 
 
 class Completions:
-    """Where units say that a launch has ended, and the answer about a running one is held back.
+    """Signals the end of launches, and delays answers about running units.
 
-    The host asks one running unit after the other, again and again. An answer that waits a little
-    lets the host sleep instead; but only for one unit in a round, and not longer than until any
-    unit ends, which the host shall hear of at once.
+    The host polls the running units in turn. A delayed answer lets the host sleep instead. Only one
+    unit per round is delayed, and at most until any unit ends, so that the host learns of it at
+    once.
     """
 
     def __init__(self) -> None:
@@ -245,13 +246,13 @@ class Completions:
         self._held: EmulatedUnit | None = None
 
     def add(self) -> None:
-        """Say that a launch has ended."""
+        """Signals that a launch has ended."""
         with self._changed:
             self._count += 1
             self._changed.notify_all()
 
     def hold(self, unit: EmulatedUnit, seconds: float) -> None:
-        """Return when something has ended, at the latest after that time."""
+        """Waits until a launch has ended, for at most `seconds`."""
         if not unit.running or self._held not in (None, unit):
             self._held = None if self._held is unit else self._held
             return
@@ -265,7 +266,7 @@ class Completions:
 
 
 class EmulatedUnit:
-    """One instance of a kernel. `run` calls what it is given, under a name."""
+    """One compute unit of a kernel. `run` calls a function under a description."""
 
     def __init__(self, kernel: KernelFunction, name: str, completions: Completions, run: Run) -> None:
         self.kernel, self.name, self.running = kernel, name, False
@@ -278,7 +279,7 @@ class EmulatedUnit:
         self._thread: threading.Thread | None = None
 
     def write(self, offset: int, data: memoryview, memory: BoardMemory) -> None:
-        """Write registers; a START bit at offset 0 launches the kernel."""
+        """Writes registers; a START bit at offset 0 launches the kernel."""
         if offset + len(data) > len(self._registers):
             self._registers += bytes(offset + len(data) - len(self._registers))
         self._registers[offset : offset + len(data)] = data
@@ -296,7 +297,7 @@ class EmulatedUnit:
         self._work.put((values, f"kernel {self.kernel.name}, compute unit {self.name}: {shown}{self.mark}"))
 
     def read(self, offset: int) -> bytes:
-        """A register's four bytes. DONE is shown once, then the unit is idle."""
+        """Returns a register's four bytes. DONE is returned once; then the unit is idle."""
         if offset:
             return bytes(self._registers[offset : offset + 4]).ljust(4, b"\0")
         if self.running:
@@ -319,7 +320,7 @@ class EmulatedUnit:
         _libc.fflush(None)  # what the kernel printed, before the host goes on
 
     def close(self) -> None:
-        """End the thread, after the launch that it is at."""
+        """Ends the thread after its current launch."""
         self._work.put(None)
         if self._thread is not None:
             self._thread.join()

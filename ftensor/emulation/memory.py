@@ -1,8 +1,8 @@
-"""The board's memory: each buffer has pages of its own, with closed ones on both sides.
+"""The board's memory: each buffer has its own pages, with guard pages on both sides.
 
-A device address is what the host calls a buffer by; the kernel gets a pointer. Buffers that are
-neighbours on the board are far apart here, so a kernel that leaves its buffer faults there and
-then, instead of reading its neighbour. XRT rounds sizes up to pages, and so are the limits.
+The host identifies a buffer by a device address; the kernel gets a pointer. Buffers that are
+adjacent on the board are far apart here, so a kernel that leaves its buffer faults at once
+instead of reading another buffer. XRT rounds sizes up to pages, and so the bounds are rounded.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import mmap
 from dataclasses import dataclass, field
 
 PAGE = mmap.PAGESIZE
-# Closed bytes before and behind a buffer: addresses only, of which a process has 2**47. As many as
-# the buffer has where that is more, and a page where addresses are scarce (ulimit -v).
+# Guard bytes before and after a buffer. They use only address space, of which a process has
+# 2**47. A larger buffer has guards of its own size; guards are one page if address space is
+# scarce (ulimit -v).
 GUARD = 1 << 30
 _NORESERVE = 0x4000  # MAP_NORESERVE: a page counts when it is touched
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -25,12 +26,13 @@ _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 
 class OutOfRange(Exception):
-    """An access that is not inside one live buffer."""
+    """An access outside of all live buffers."""
 
 
 @dataclass
 class Buffer:
-    """A live buffer. `written`: data came from the host, or a kernel had it as an argument."""
+    """A live buffer. `written` is True once the host wrote data or a kernel had it as an
+    argument."""
 
     address: int
     size: int
@@ -40,7 +42,7 @@ class Buffer:
 
     @property
     def end(self) -> int:
-        """The address behind the last byte."""
+        """The address after the last byte."""
         return self.address + self.size
 
     def __str__(self) -> str:
@@ -55,7 +57,7 @@ class BoardMemory:
         self._buffers: dict[int, Buffer] = {}
 
     def allocate(self, address: int, size: int) -> bool:
-        """Make a buffer, filled with zeros; False where there is no room for it."""
+        """Creates a buffer of zeros. Returns False if there is no room."""
         at = bisect.bisect_right(self._starts, address)
         before = self._buffers[self._starts[at - 1]] if at else None
         if size <= 0 or (before is not None and before.end > address):
@@ -78,7 +80,7 @@ class BoardMemory:
         return True
 
     def free(self, address: int) -> None:
-        """Give a buffer's memory back."""
+        """Frees a buffer's memory."""
         buffer = self._buffers.pop(address, None)
         if buffer is None:
             raise OutOfRange(f"there is no buffer at {address:#x} to free; {self.describe()}")
@@ -86,7 +88,7 @@ class BoardMemory:
         _libc.munmap(*buffer.mapped)
 
     def find(self, address: int) -> Buffer | None:
-        """The live buffer that an address lies in."""
+        """Returns the live buffer that contains an address, or None."""
         at = bisect.bisect_right(self._starts, address)
         if not at:
             return None
@@ -94,7 +96,8 @@ class BoardMemory:
         return buffer if address < buffer.end else None
 
     def locate(self, address: int, size: int, what: str) -> Buffer:
-        """The live buffer that holds a range; OutOfRange, said in words, where none does."""
+        """Returns the live buffer that contains a range. Raises OutOfRange with a message if none
+        does."""
         buffer = self.find(address)
         if buffer is None or address + size > buffer.end:
             raise OutOfRange(
@@ -105,22 +108,22 @@ class BoardMemory:
         return buffer
 
     def write(self, address: int, data: memoryview) -> None:
-        """Copy from the host into one live buffer."""
+        """Copies data from the host into one live buffer."""
         buffer = self.locate(address, len(data), "the host writes")
         buffer.written = True
         _view(buffer, address, len(data))[:] = data
 
     def read(self, address: int, size: int) -> memoryview:
-        """The bytes of one live buffer, for the host; empty where nothing has written to it.
+        """Returns the bytes of one live buffer for the host; empty if the buffer was never written.
 
-        XRT then leaves the host's own copy as it is. That makes clEnqueueCopyBuffer right for a
-        source that was filled but not sent yet: XRT fetches it from the device before it copies.
+        XRT then keeps the host's own copy. This makes clEnqueueCopyBuffer correct for a source that
+        was filled but not sent yet, since XRT fetches the source from the device before it copies.
         """
         buffer = self.locate(address, size, "the host reads")
         return _view(buffer, address, size) if buffer.written else memoryview(b"")
 
     def explain(self, pointer: int) -> str:
-        """Where a pointer points, for a report about a kernel's access."""
+        """Describes a pointer's location, for a report about a kernel's access."""
         for buffer in list(self._buffers.values()):  # a fault comes at any moment
             start, length = buffer.mapped
             if start <= pointer < start + length:
@@ -131,14 +134,14 @@ class BoardMemory:
         return f"the pointer {pointer:#x}, which is near no buffer"
 
     def describe(self, most: int = 8) -> str:
-        """The live buffers, for messages."""
+        """Lists the live buffers, for messages."""
         shown = [str(self._buffers[start]) for start in self._starts[:most]]
         more = len(self._starts) - len(shown)
         return "live buffers: " + (", ".join(shown) or "none") + f" and {more} more" * (more > 0)
 
 
 def _reserve(length: int) -> int | None:
-    """Closed pages; None where there are not so many addresses."""
+    """Reserves inaccessible pages; returns None if there is not enough address space."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
     start: int | None = _libc.mmap(None, length, 0, flags, -1, 0)
     return None if start == ctypes.c_void_p(-1).value else start

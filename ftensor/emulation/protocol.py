@@ -1,8 +1,8 @@
 """The messages between XRT's emulation library and the device: framing, and proto2's encoding.
 
-The host asks and the device answers, one request at a time. A request is `09 <u64 length> 15 <u32
-number>` and a body; an answer is `09 <u64 length>` and a body. Bodies are protocol buffers of
-version 2: varints (wire type 0) and byte strings (2) are all that XRT uses.
+The host sends requests and the device answers, one at a time. A request is `09 <u64 length> 15
+<u32 number>` and a body; an answer is `09 <u64 length>` and a body. Bodies are protocol buffers of
+version 2; XRT uses only varints (wire type 0) and byte strings (2).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LONGEST = 1 << 31  # bytes of a body that we believe; XRT sends 8 MiB at a time
 
 
 class Api(IntEnum):
-    """The calls of XRT 2.13's emulation library that are answered here."""
+    """The calls of XRT 2.13's emulation library that the device answers."""
 
     CLOSE = 1
     LOAD = 3
@@ -58,17 +58,17 @@ class Fields:
         return value
 
     def messages(self, field: int) -> list[Fields]:
-        """A repeated field of messages."""
+        """Returns a repeated field of messages."""
         values = self._values.get(field, [])
         return [decode(value) for value in values if isinstance(value, memoryview)]
 
     def text(self, field: int) -> str:
-        """A bytes field that holds a path or a name."""
+        """Returns a bytes field that holds a path or a name."""
         return bytes(self.data(field)).rstrip(b"\0").decode("utf-8", "surrogateescape")
 
 
 def varint(value: int) -> bytes:
-    """A number of at most 64 bits, seven bits to a byte, lowest first."""
+    """Encodes a number of at most 64 bits, seven bits per byte, lowest first."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -78,7 +78,7 @@ def varint(value: int) -> bytes:
 
 
 def read_varint(data: memoryview, at: int) -> tuple[int, int]:
-    """The number at a position, and the position behind it."""
+    """Returns the number at a position, and the position after it."""
     value = shift = 0
     while shift < 70:
         if at >= len(data):
@@ -93,7 +93,7 @@ def read_varint(data: memoryview, at: int) -> tuple[int, int]:
 
 
 def decode(body: memoryview) -> Fields:
-    """The fields of a body; byte strings are views into it."""
+    """Returns the fields of a body; byte strings are views into it."""
     values: dict[int, list[int | memoryview]] = {}
     at, end = 0, len(body)
     while at < end:
@@ -120,7 +120,7 @@ def decode(body: memoryview) -> Fields:
 
 
 def encode(fields: Mapping[int, int | bool | bytes | memoryview]) -> list[bytes | memoryview]:
-    """The parts of a body, in the order of the mapping; byte strings are not copied."""
+    """Returns the parts of a body, in the order of the mapping, without copying byte strings."""
     parts: list[bytes | memoryview] = []
     for field, value in fields.items():
         if isinstance(value, int):
@@ -131,20 +131,21 @@ def encode(fields: Mapping[int, int | bool | bytes | memoryview]) -> list[bytes 
 
 
 class HostConnection:
-    """One side of the socket. The buffer that requests are read into is used again and again.
+    """The device's side of the socket. The buffer for requests is reused.
 
-    `sender` is the process that sent the last request: a forked child of the host has its socket.
+    `sender` is the process that sent the last request, since forked children share the host's
+    socket.
     """
 
     def __init__(self, stream: socket.socket) -> None:
-        # From now on the kernel says with all that arrives who sent it: process, user, group.
+        # From now on, received messages include the sender's process, user and group.
         stream.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.sender = 0
         self._stream = stream
         self._buffer = bytearray(1 << 16)
 
     def _receive(self, size: int) -> memoryview | None:
-        """Exactly `size` bytes; None where the other side has closed at their beginning."""
+        """Returns exactly `size` bytes; None if the other side closed before the first."""
         if size > len(self._buffer):
             self._buffer = bytearray(size)
         view, at = memoryview(self._buffer)[:size], 0
@@ -160,9 +161,9 @@ class HostConnection:
         return view
 
     def request(self) -> tuple[int, Fields] | None:
-        """The next request's number and fields; None at the end of the conversation.
+        """Returns the next request's number and fields; None at the end of the connection.
 
-        ConnectionError where the other side ends within a request, as one that is killed does.
+        Raises ConnectionError if the other side ends within a request, as a killed process does.
         """
         header = self._receive(REQUEST.size)
         if header is None:
@@ -176,7 +177,7 @@ class HostConnection:
         return number, decode(body if body is not None else memoryview(b""))
 
     def answer(self, fields: Mapping[int, int | bool | bytes | memoryview]) -> None:
-        """Send an answer."""
+        """Sends an answer."""
         parts = encode(fields)
         self._send([ANSWER.pack(LENGTH_KEY, sum(len(part) for part in parts)), *parts])
 

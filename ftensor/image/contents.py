@@ -1,4 +1,4 @@
-"""What images of kernels consist of, in dataclasses: kernels, arguments, units, banks, clocks."""
+"""Dataclasses for the contents of images: kernels, arguments, units, banks, clocks."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Bank:
 
 @dataclass(frozen=True)
 class ArgumentDescription:
-    """An argument of a kernel.
+    """A kernel argument.
 
     `c` is its C type ("float *", "unsigned int"), `size` the bytes that the host passes, `port`
-    the AXI port, `offset` its place in the unit's registers. A pointer reaches `banks`. Zero and
-    empty values are filled in by `description.complete`.
+    the AXI port, `offset` the offset of its register. A pointer reaches `banks`.
+    `description.complete` fills in zero and empty values.
     """
 
     name: str
@@ -42,12 +42,12 @@ class ArgumentDescription:
 
     @property
     def is_pointer(self) -> bool:
-        """Whether a buffer is passed, by its device address."""
+        """True if the argument is a buffer, passed by its device address."""
         return "*" in self.c
 
     @property
     def is_stream(self) -> bool:
-        """Whether it is a stream port, which is connected in hardware and never set."""
+        """True for a stream port, which is connected in hardware and never set."""
         return "stream" in self.c
 
 
@@ -61,7 +61,7 @@ class ComputeUnit:
 
 @dataclass(frozen=True)
 class KernelDescription:
-    """A kernel: what it takes, in order, and its instances."""
+    """A kernel: its arguments in order, and its compute units."""
 
     name: str
     arguments: tuple[ArgumentDescription, ...]
@@ -71,7 +71,7 @@ class KernelDescription:
 
 @dataclass(frozen=True)
 class Description:
-    """The kernels of an image and the board they are for."""
+    """The kernels of an image, and its board."""
 
     kernels: tuple[KernelDescription, ...]
     banks: tuple[Bank, ...] = ()
@@ -80,7 +80,7 @@ class Description:
     name: str = "kernels"
 
     def kernel(self, name: str) -> KernelDescription | None:
-        """The kernel of a name, or None."""
+        """Returns the kernel named `name`, or None."""
         return next((k for k in self.kernels if k.name == name), None)
 
 
@@ -97,7 +97,7 @@ class IpLayoutEntry:
 
 @dataclass(frozen=True)
 class BankConnection:
-    """An argument of a unit that reaches a bank, by their places in the other sections."""
+    """A unit's argument that reaches a bank, by indices into the other sections."""
 
     argument: int
     unit: int

@@ -1,4 +1,4 @@
-"""What the functions of a shared object take, by its debug information (DWARF)."""
+"""Reads the parameters of a shared object's functions from its debug information (DWARF)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from .contents import ArgumentDescription, KernelDescription
 
-# C's names for base types by DWARF's encodings of them, and their bytes.
+# C names of base types by DWARF encoding and size in bytes.
 _BASE = {
     (2, 1): "bool", (4, 2): "half", (4, 4): "float", (4, 8): "double",
     (6, 1): "char", (5, 1): "char", (8, 1): "unsigned char", (7, 1): "unsigned char",
@@ -21,8 +21,8 @@ _REFERENCES = {"DW_TAG_reference_type", "DW_TAG_rvalue_reference_type"}
 
 
 def functions(library: bytes) -> tuple[KernelDescription, ...] | None:
-    """The functions with C's linkage that return nothing, in the order of their lines; None where
-    the shared object has no debug information."""
+    """Returns the void functions with C linkage, in the order of their lines; None if the shared
+    object has no debug information."""
     from elftools.common.exceptions import DWARFError, ELFError
     from elftools.elf.elffile import ELFFile
 
@@ -77,7 +77,7 @@ def _arguments(function: Any) -> Iterator[ArgumentDescription]:
 
 
 def _resolved(die: Any) -> tuple[Any, bool]:
-    """The type that an entry has, without qualifiers and other names; whether it is const."""
+    """Returns an entry's type without qualifiers and typedefs, and True if it is const."""
     const = False
     while "DW_AT_type" in die.attributes:
         die = die.get_DIE_from_attribute("DW_AT_type")

@@ -1,4 +1,4 @@
-"""`ftensor image info`: the contents of an xclbin for people."""
+"""`ftensor image info`: prints the contents of an xclbin."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .xclbin import NIL, Mode, SectionKind
 
 
 def shown(cell: object) -> object:
-    """Text from a file must not steer the terminal."""
+    """Escapes unprintable characters, since text from a file must not control the terminal."""
     if not isinstance(cell, str):
         return cell
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in cell)
 
 
 def complain(message: str) -> int:
-    """Print one line about what went wrong; the exit status."""
+    """Prints a one-line error and returns the exit status."""
     line = " ".join(str(shown(message)).split())
     terminal.complain("ftensor", line)
     return 1
 
 
 def load(path: str | Path) -> ImageInfo:
-    """The content of a file; ImageError where it can't be read or is no xclbin."""
+    """Returns the contents of a file. Raises ImageError if it is unreadable or no xclbin."""
     try:
         data = Path(path).read_bytes()
     except OSError as e:
@@ -40,7 +40,7 @@ def load(path: str | Path) -> ImageInfo:
 
 
 def text(info: ImageInfo) -> str:
-    """A report of the file: what it is for, its kernels, units, banks, clocks and sections."""
+    """Returns a report of the file: target, kernels, units, banks, clocks and sections."""
     parts = [table(_facts(info), indent="")]
     for title, rows in (
         ("Kernels", [_kernel_row(k) for k in info.description.kernels]),
@@ -101,7 +101,7 @@ def _bank_row(place: int, bank: Bank) -> tuple[object, ...]:
 
 
 def of_intel(path: Path) -> str:
-    """A report of an image for an Intel FPGA, by its manifest: the file itself names nothing."""
+    """Returns a report of an image for an Intel FPGA from its manifest, its only description."""
     file = read(path)
     manifest = file.manifest
     facts = [
@@ -128,7 +128,7 @@ def of_intel(path: Path) -> str:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """`ftensor image info`: the exit status."""
+    """Runs `ftensor image info` and returns the exit status."""
     try:
         path = locate(arguments.file)
         print(of_intel(path) if path.suffix == SUFFIX else text(load(path)))

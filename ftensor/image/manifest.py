@@ -1,4 +1,4 @@
-"""The manifest of an image: entries, kernels, and how a launch's arguments map to a kernel's."""
+"""The manifest of an image: entries, kernels, and the mapping of launch arguments to kernels'."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ..errors import image as errors
 from ..errors.image import ImageError, bad_manifest, changed_manifest, in_file, manifest_version
 
 FORMAT, VERSION = "ftensor-image", 3
-# The structure of kernels that are joined by streams; and, behind the name of one that is started,
-# the function that starts it in the library of a C simulation.
+# The structure of kernels joined by streams; and the suffix of the function that starts such a
+# kernel in the library of a C simulation.
 LINKED, JOINED = "linked", "_joined"
-# What an argument may be: a pointer, or a scalar of C.
+# Valid argument types: a pointer, or a C scalar.
 WORDS = ("*", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double")
-# What a field's annotation asks of a value that was read.
+# The types of values allowed for a field's annotation.
 _TYPES: dict[Any, Any] = {"str": str, "int": int, "float": (int, float)}
 Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
 class ArgumentRecord:
-    """An argument of a kernel: `what` is "*" or a C scalar type, `bank` the memory of a pointer."""
+    """A kernel argument: `what` is "*" or a C scalar type, `bank` the memory bank of a pointer."""
 
     name: str
     what: str
@@ -38,8 +38,8 @@ class ArgumentRecord:
 
 @dataclass(frozen=True)
 class MemberRecord:
-    """What one opcode computes; `entry` is the identity that a launch asks for. Of a kernel that is
-    started with others it is followed by "/" and which part of the launch this is."""
+    """The computation of one opcode; `entry` is the identity that launches look up. If several
+    kernels are started together, "/" and the part of the launch follow the identity."""
 
     entry: str
     opcode: int
@@ -53,14 +53,14 @@ class MemberRecord:
 
     @property
     def part(self) -> str:
-        """Which part of a launch of several kernels it is, "" of the first or the only one."""
+        """The part in a launch of several kernels; "" for the first or only one."""
         return self.entry.partition("/")[2]
 
 
 @dataclass(frozen=True)
 class StageRecord:
-    """A kernel of its own that is a part of the whole and works at the same time as the others: its
-    name, and which of the whole's arguments it takes."""
+    """A kernel that is one stage of a larger kernel and runs concurrently with the other stages:
+    its name, and the subset of arguments that it takes."""
 
     name: str
     arguments: tuple[str, ...]
@@ -68,9 +68,11 @@ class StageRecord:
 
 @dataclass(frozen=True)
 class KernelRecord:
-    """One kernel of the image, with `units` compute units. A graph may consist of `stages`; what
-    joins these holds up to `held` of the launch's `n` as a whole (0: less than one). A kernel
-    without members is started by nobody: it runs by itself, on streams."""
+    """One kernel of the image, with `units` compute units.
+
+    A graph may consist of `stages`; the channels between them hold up to `held` of the launch's `n`
+    (0: less than one). A kernel without members is free-running, on streams.
+    """
 
     name: str
     skeleton: str
@@ -86,7 +88,7 @@ class KernelRecord:
 
 @dataclass(frozen=True)
 class Manifest:
-    """All that is known of an image. `target` is csim, hw, hw_emu, intel or intel-emulator."""
+    """The description of an image. `target` is csim, hw, hw_emu, intel or intel-emulator."""
 
     name: str
     target: str
@@ -104,22 +106,23 @@ class Manifest:
         return {m.entry: (k, m) for k in self.kernels for m in k.members}
 
     def find(self, wanted: str) -> tuple[KernelRecord, MemberRecord] | None:
-        """The kernel and the member that serve an entry, or None."""
+        """Returns the kernel and the member of an entry, or None."""
         return self._entries.get(wanted)
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """Every entry that the image serves."""
+        """The entries that launches may look up."""
         return tuple(entry for entry, (_, member) in self._entries.items() if not member.part)
 
     def parts(self, wanted: str) -> tuple[tuple[KernelRecord, MemberRecord], ...]:
-        """The kernels that are started together for an entry, that which `find` finds first."""
+        """Returns the kernels that an entry starts together, beginning with the result of
+        `find`."""
         first = self._entries[wanted]
         others = [pair for e, pair in self._entries.items() if e.startswith(f"{wanted}/")]
         return (first, *others)
 
     def to_json(self) -> str:
-        """The manifest's text, with a digest of all that it says."""
+        """Returns the manifest as JSON, with a digest of its contents."""
         said = asdict(self)
         for kernel in said["kernels"]:
             if not kernel["stages"]:
@@ -129,7 +132,7 @@ class Manifest:
 
     @classmethod
     def read(cls, path: Path) -> Manifest:
-        """The manifest in a file; ImageError where it is malformed, OSError where it is absent."""
+        """Reads a manifest file. Raises ImageError if it is malformed, OSError if it is absent."""
         try:
             return cls.from_json(path.read_text())
         except UnicodeDecodeError as error:
@@ -139,7 +142,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
-        """The manifest of a text; ImageError where it is malformed or of another version."""
+        """Parses a manifest. Raises ImageError if it is malformed or of another version."""
         try:
             raw = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -162,16 +165,17 @@ class Manifest:
 
 
 def manifest_digest(said: Mapping[str, Any]) -> str:
-    """The SHA-256 of what a manifest says, however its text is laid out.
+    """Returns the SHA-256 of a manifest's contents, independent of its layout.
 
-    What a kernel computes is known by its opcode alone: one that was changed gives wrong results.
+    Only the opcode identifies a kernel's computation, so an edited opcode would give wrong results.
     """
     text = json.dumps(said, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _checked(record: Record) -> Record:
-    """The same; TypeError where a field is of another type. Launchers are written from them."""
+    """Returns the record. Raises TypeError if a field has the wrong type, since launcher code is
+    generated from the fields."""
     for f in fields(record):  # type: ignore[arg-type]
         value = getattr(record, f.name)
         if not isinstance(value, _TYPES.get(f.type, object)):
@@ -208,7 +212,8 @@ _TOP = 1 << 63
 
 
 def float_bits(value: float) -> int:
-    """A float's 32 bits, as a long; beyond a float's range it is infinite, as in C."""
+    """Returns a float's 32 bits as a long. Values beyond a float's range become infinite, as in
+    C."""
     try:
         packed = _FLOAT.pack(value, 0)
     except OverflowError:
@@ -218,13 +223,13 @@ def float_bits(value: float) -> int:
 
 
 def double_bits(value: float) -> int:
-    """A double's 64 bits, as a long."""
+    """Returns a double's 64 bits as a long."""
     bits: int = _LONG.unpack(_DOUBLE.pack(value))[0]
     return bits
 
 
 def signed(value: int) -> int:
-    """An integer of at most 64 bits, as a long."""
+    """Converts an integer of at most 64 bits to a long."""
     value = int(value)
     return value - (1 << 64) if value >= _TOP else value
 
@@ -232,14 +237,14 @@ def signed(value: int) -> int:
 SCOPE = {"float_bits": float_bits, "double_bits": double_bits, "signed": signed}
 _CONVERSIONS = {"f": "float_bits", "d": "double_bits", "q": "signed"}
 _INTEGERS = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"}
-# What each conversion takes.
+# The argument types that each conversion accepts.
 _TAKES = {"f": {"float"}, "d": {"double"}, "q": _INTEGERS}
 
 
 def expressions(path: object, record: KernelRecord, member: MemberRecord, params: Sequence[str]) -> list[str]:
-    """An expression for each argument of the kernel but the last two, over names a0, a1, ...
+    """Returns an expression over a0, a1, ... for each argument of the kernel but the last two.
 
-    ImageError where the manifest passes something else than the launch has.
+    Raises ImageError if the manifest uses arguments that the launch does not have.
     """
     tokens = member.call.split()
     wanted = [argument.what for argument in record.arguments[:-2]]
@@ -253,7 +258,7 @@ def expressions(path: object, record: KernelRecord, member: MemberRecord, params
 
 
 def _expression(token: str, what: str, params: Sequence[str]) -> str | None:
-    """The expression of one token, or None if the launch has no such argument."""
+    """Returns the expression of one token, or None if the launch has no such argument."""
     head, digits = (token[0], token[1:]) if token[0] in "@fdq=" else ("", token)
     number = digits[1:] if head == "=" and digits[:1] == "-" else digits
     if not (number.isascii() and number.isdecimal()) or len(number) > 19:
@@ -271,8 +276,8 @@ def _expression(token: str, what: str, params: Sequence[str]) -> str | None:
 
 
 def compiled(name: str, lines: Sequence[str], scope: dict[str, Any]) -> Any:
-    """The function `launch` that the lines define."""
+    """Returns the function `launch` that the lines define."""
     exec(compile("\n".join(lines), f"<launch {name}>", "exec"), scope)
-    # The function holds the scope; if the scope held the function, only the garbage collector
-    # would free what both refer to, such as a driver's kernel.
+    # The function holds the scope. If the scope also held the function, only the garbage collector
+    # would free objects in it, such as a driver's kernel.
     return scope.pop("launch")

@@ -1,4 +1,4 @@
-"""The sections of an xclbin, parsed and written."""
+"""Parses and writes the sections of an xclbin."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ assert (MEMORY.size, UNIT.size, CONNECTION.size, CLOCK.size) == (40, 80, 12, 136
 
 
 def _entries(data: bytes, kind: SectionKind, entry: struct.Struct, start: int) -> Iterator[tuple[Any, ...]]:
-    """The entries of a table; the count before them is a signed integer of 2 or 4 bytes."""
+    """Yields the entries of a table, after a signed count of 2 or 4 bytes."""
     if not data:
         return
     width = min(start, 4)
@@ -52,7 +52,7 @@ def _entries(data: bytes, kind: SectionKind, entry: struct.Struct, start: int) -
 
 
 def memories(data: bytes, kind: SectionKind = SectionKind.MEM_TOPOLOGY) -> tuple[Bank, ...]:
-    """The banks that MEM_TOPOLOGY (or a group topology) lists."""
+    """Returns the banks in MEM_TOPOLOGY (or a group topology)."""
     return tuple(
         Bank(
             _text(name),
@@ -66,7 +66,7 @@ def memories(data: bytes, kind: SectionKind = SectionKind.MEM_TOPOLOGY) -> tuple
 
 
 def memories_data(banks: Sequence[Bank]) -> bytes:
-    """MEM_TOPOLOGY of banks."""
+    """Encodes banks as MEM_TOPOLOGY."""
     rows = [
         MEMORY.pack(
             _code(MEMORY_TYPES, b.type),
@@ -81,7 +81,7 @@ def memories_data(banks: Sequence[Bank]) -> bytes:
 
 
 def ip_layout(data: bytes) -> tuple[IpLayoutEntry, ...]:
-    """The units that IP_LAYOUT lists, and what else sits on the control bus."""
+    """Returns the entries of IP_LAYOUT: compute units and other blocks on the control bus."""
     units = []
     for type_, bits, base, name in _entries(data, SectionKind.IP_LAYOUT, UNIT, 8):
         control = _name(CONTROLS, bits >> 8 & 0xFF) if type_ == IP_KERNEL else ""
@@ -91,7 +91,7 @@ def ip_layout(data: bytes) -> tuple[IpLayoutEntry, ...]:
 
 
 def ip_layout_data(units: Sequence[IpLayoutEntry]) -> bytes:
-    """IP_LAYOUT of units."""
+    """Encodes units as IP_LAYOUT."""
     rows = []
     for u in units:
         bits = _code(CONTROLS, u.control) << 8 if u.type == IP_KERNEL else 0
@@ -102,24 +102,24 @@ def ip_layout_data(units: Sequence[IpLayoutEntry]) -> bytes:
 
 
 def connectivity(data: bytes) -> tuple[BankConnection, ...]:
-    """Which argument of which unit reaches which bank."""
+    """Returns the connections of units' arguments to banks."""
     return tuple(BankConnection(*row) for row in _entries(data, SectionKind.CONNECTIVITY, CONNECTION, 4))
 
 
 def connectivity_data(links: Sequence[BankConnection]) -> bytes:
-    """CONNECTIVITY of connections."""
+    """Encodes connections as CONNECTIVITY."""
     rows = [CONNECTION.pack(link.argument, link.unit, link.bank) for link in links]
     return struct.pack("<i", len(rows)) + b"".join(rows)
 
 
 def clocks(data: bytes) -> tuple[Clock, ...]:
-    """The clocks that CLOCK_FREQ_TOPOLOGY lists."""
+    """Returns the clocks in CLOCK_FREQ_TOPOLOGY."""
     rows = _entries(data, SectionKind.CLOCK_FREQ_TOPOLOGY, CLOCK, 2)
     return tuple(Clock(_text(name), mhz, _name(CLOCK_TYPES, type_)) for mhz, type_, name in rows)
 
 
 def clocks_data(clocks: Sequence[Clock]) -> bytes:
-    """CLOCK_FREQ_TOPOLOGY of clocks."""
+    """Encodes clocks as CLOCK_FREQ_TOPOLOGY."""
     rows = [CLOCK.pack(c.mhz, _code(CLOCK_TYPES, c.type), c.name.encode()) for c in clocks]
     return struct.pack("<h", len(rows)) + b"".join(rows)
 
@@ -163,7 +163,7 @@ NEEDED = (
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """What a file's sections say."""
+    """The parsed sections of a file."""
 
     xclbin: Xclbin
     description: Description
@@ -176,7 +176,7 @@ class ImageInfo:
 
     @property
     def manifest(self) -> str | None:
-        """ftensor's manifest, if the file holds one."""
+        """ftensor's manifest, or None if the file has none."""
         data = self.xclbin.section(SectionKind.USER_METADATA)
         if data is None or not data.lstrip().startswith(b"{"):
             return None
@@ -187,9 +187,9 @@ class ImageInfo:
 
 
 def parse(image: Xclbin) -> ImageInfo:
-    """All that is known about the sections of a file; ImageError where they make no sense.
+    """Parses the sections of a file. Raises ImageError if they are inconsistent.
 
-    A file without kernels (a platform's own, say) gives an empty description.
+    A file without kernels (a platform's own, say) has an empty description.
     """
     from . import metadata
 
@@ -219,7 +219,8 @@ def parse(image: Xclbin) -> ImageInfo:
 
 
 def require_kernels(info: ImageInfo) -> ImageInfo:
-    """The same, or ImageError if the file lacks a section without which XRT runs nothing."""
+    """Returns `info`. Raises ImageError if the file lacks a section that XRT needs to run
+    kernels."""
     for kind in NEEDED:
         if info.xclbin.section(kind) is None:
             raise no_section(kind.name)
@@ -229,7 +230,7 @@ def require_kernels(info: ImageInfo) -> ImageInfo:
 def _connected(
     kernel: KernelDescription, banks: Sequence[Bank], units: Sequence[IpLayoutEntry], links: Iterable[BankConnection]
 ) -> KernelDescription:
-    """The kernel with the banks of its arguments, and how its units are controlled."""
+    """Returns the kernel with the banks of its arguments and the control protocol of its units."""
     mine = {k for k, unit in enumerate(units) if unit.name.partition(":")[0] == kernel.name}
     reached: dict[int, dict[str, None]] = {}
     for link in links:
@@ -257,7 +258,7 @@ def _object(image: Xclbin, kind: SectionKind) -> dict[str, Any]:
 
 
 def key_values(content: dict[str, Any]) -> dict[str, str]:
-    """The pairs of KEYVALUE_METADATA: what the builder of an image noted about it."""
+    """Returns the pairs of KEYVALUE_METADATA, the notes of an image's builder."""
     inner = content.get("key_value_metadata", content)
     rows = inner.get("key_values", inner.get("key_value_metas", ())) if isinstance(inner, dict) else 0
     if not isinstance(rows, list | tuple) or not all(isinstance(row, dict) for row in rows):
@@ -266,13 +267,13 @@ def key_values(content: dict[str, Any]) -> dict[str, str]:
 
 
 def key_values_data(pairs: dict[str, str]) -> bytes:
-    """KEYVALUE_METADATA of pairs."""
+    """Encodes pairs as KEYVALUE_METADATA."""
     rows = [{"key": key, "value": value} for key, value in pairs.items()]
     return json.dumps({"key_value_metadata": {"key_values": rows}}).encode()
 
 
 def sections(description: Description) -> tuple[Section, ...]:
-    """The sections, other than BITSTREAM, of a complete description."""
+    """Returns the sections of a complete description, without BITSTREAM."""
     from . import metadata
 
     units = tuple(

@@ -333,5 +333,5 @@ def host_memory(nbytes: int) -> tuple[int, np.ndarray]:
 
 
 def host_bytes(ptr: int, nbytes: int) -> np.ndarray:
-    """The bytes at a host address as an array that does not own them."""
+    """Returns the bytes at a host address as an array that does not own them."""
     return np.frombuffer(memoryview((ctypes.c_ubyte * nbytes).from_address(ptr)), np.uint8)

@@ -1,9 +1,9 @@
-"""Makes the OpenCL loader see the runtime that pip installed, beside those of the system.
+"""Makes the OpenCL loader find the runtime that pip installed, in addition to the system's.
 
-The loader reads a folder of .icd files, each holding a library's path. The files in the wheel of
-Intel's CPU runtime name a path of the machine that packed it, and the library finds its own
-neighbours only when they are loaded already. So: load the neighbours, and hand the loader a folder
-of our own that holds the system's .icd files and one with the real path.
+The loader reads a folder of .icd files, each with a library's path. The .icd files in the wheel
+of Intel's CPU runtime have a path of the machine that packed it, and the library finds its
+dependencies only if they are loaded already. So `offered` loads the dependencies, and points the
+loader to a folder of ours with the system's .icd files and one with the real path.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .spaceless import path_without_blanks
 from .targets import CPU_RUNTIME, INTEL_CPU_LIBRARY
 
 SYSTEM_FOLDER = Path("/etc/OpenCL/vendors")
-# In the order of their dependence on each other.
+# In the order of their dependencies.
 NEIGHBOURS = ("libintlc.so.5", "libirng.so", "libimf.so", "libsvml.so", "libtbb.so.12")
 DISTRIBUTIONS = ("intel-opencl-rt", "intel-cmplr-lib-rt", "tbb")
 
 
 @dataclass(frozen=True)
 class PipRuntime:
-    """Intel's CPU runtime as pip installed it; `missing` names the files that are not there."""
+    """Intel's CPU runtime as installed by pip; `missing` names absent files."""
 
     version: str  # empty where nobody had to ask the installation records
     library: Path | None
@@ -40,7 +40,7 @@ class PipRuntime:
 
 
 def _installed_files(name: str) -> tuple[str, list[Path]]:
-    """Version and files of a distribution; ("", []) when it is not installed."""
+    """Returns the version and files of a distribution; ("", []) if it is not installed."""
     import importlib.metadata  # slow to import, and only unusual installations need it
 
     try:
@@ -51,7 +51,8 @@ def _installed_files(name: str) -> tuple[str, list[Path]]:
 
 
 def pip_runtime() -> PipRuntime | None:
-    """Where pip put Intel's CPU runtime: into this environment, the user's, or the one below."""
+    """Finds Intel's CPU runtime from pip: in this environment, the user's, or the base
+    environment."""
     usual = Path(sys.prefix) / "lib"
     if all((usual / name).is_file() for name in (INTEL_CPU_LIBRARY, *NEIGHBOURS)):
         return PipRuntime("", usual / INTEL_CPU_LIBRARY, tuple(usual / name for name in NEIGHBOURS), ())
@@ -79,8 +80,8 @@ def pip_runtime() -> PipRuntime | None:
 
 
 def loadable_runtime(notes: list[str]) -> PipRuntime | None:
-    """pip's runtime by a path that it can read itself; None, and a sentence in `notes`, where there
-    is none."""
+    """Returns pip's runtime with a path that it can read itself. Returns None and adds a sentence
+    to `notes` if there is no such path."""
     runtime = pip_runtime()
     if runtime is None or runtime.library is None:
         return runtime
@@ -96,7 +97,7 @@ def loadable_runtime(notes: list[str]) -> PipRuntime | None:
 
 
 def read_folder(folder: Path) -> dict[str, str]:
-    """The .icd files of a folder: name -> the library that it names."""
+    """Returns the .icd files of a folder as a dict from file name to library."""
     if not folder.is_dir():
         return {}
     return {
@@ -107,9 +108,9 @@ def read_folder(folder: Path) -> dict[str, str]:
 
 
 def system_entries() -> dict[str, str]:
-    """What the loader would find without us: the system's folder and those of conda and PyOpenCL.
+    """Returns the entries that the loader finds without us: the system's, conda's and PyOpenCL's.
 
-    An entry that names a file that is not there is left out.
+    Omits entries whose library does not exist.
     """
     entries: dict[str, str] = {}
     spec = importlib.util.find_spec("pyopencl")
@@ -128,9 +129,9 @@ def system_entries() -> dict[str, str]:
 
 
 def merge(system: dict[str, str], runtime: PipRuntime | None) -> dict[str, str]:
-    """The entries to offer: the system's, and pip's runtime unless the system has its own.
+    """Returns the entries to offer: the system's, and pip's runtime unless the system has its own.
 
-    Two copies of Intel's runtime in one process get in each other's way.
+    Two copies of Intel's runtime in one process conflict.
     """
     if runtime is None or runtime.library is None:
         return dict(system)
@@ -145,9 +146,9 @@ def merge(system: dict[str, str], runtime: PipRuntime | None) -> dict[str, str]:
 
 
 def write_folder(entries: dict[str, str], parent: Path) -> Path:
-    """A folder in `parent` with exactly these entries; it is named by what it holds.
+    """Creates a folder in `parent` with exactly these entries, named by a digest of them.
 
-    The loader runs what the files name, so nobody else may be able to write there.
+    The loader runs the libraries named in the files, so no other user may be able to write there.
     """
     text = "\n".join(f"{name}\t{library}" for name, library in sorted(entries.items()))
     folder = parent / f"icd-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
@@ -186,10 +187,10 @@ def _remove_temporary() -> None:
 
 @contextlib.contextmanager
 def offered(notes: list[str]) -> Iterator[dict[str, str]]:
-    """While this is open, a loader that starts up sees all runtimes; yields the entries it reads.
+    """Inside the block, a loader that starts finds all runtimes; yields the entries that it reads.
 
-    What goes wrong is added to `notes`, a sentence each. The environment is put back at the end,
-    so that child processes don't inherit a folder made for this one.
+    Adds a sentence to `notes` for each problem. Restores the environment afterwards, so that child
+    processes don't inherit a folder made for this one.
     """
     if not sys.platform.startswith("linux"):
         yield {}

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 
 def user_kernel_launcher(file: ImageFile, key: OwnKey) -> CompiledKernel:
-    """A function that calls the kernel; ImageError where the image can't be called here."""
+    """Returns a function that calls the kernel. Raises ImageError if the image is for hardware or
+    can't be loaded."""
     if not file.emulated:
         raise image_errors.needs_a_board(file.path, file.platform)
     types = ["_Bool" if a.kind == "bool" else C_TYPES[a.kind] for a in key.arguments]
@@ -61,8 +62,8 @@ def user_kernel_launcher(file: ImageFile, key: OwnKey) -> CompiledKernel:
     return launch
 
 
-# C++14 is what Vitis HLS takes, and its headers compile in half the time of C++17's; the GNU form
-# of it has hexadecimal floating point numbers.
+# Vitis HLS supports C++14, and its headers compile in half the time of C++17's. The GNU variant
+# allows hexadecimal floating point numbers.
 FLAGS = ("-O2", "-std=gnu++14", "-march=native", "-ffp-contract=off", "-fwrapv", "-shared", "-fPIC")
 
 
@@ -79,7 +80,7 @@ def _compiler_version() -> str:
 
 
 class CSimBackend(Backend):
-    """The host as a device, one kernel call at a time."""
+    """The host as a device that runs one kernel call at a time."""
 
     images: CSimImages | None = None
 
@@ -102,24 +103,25 @@ class CSimBackend(Backend):
             self._take(images)
 
     def load_image(self, path: str | Path) -> ImageFile:
-        """Take kernels from an image, from now on, instead of compiling them."""
+        """Loads an image; from now on kernels come from images instead of being compiled."""
         images = self.images or CSimImages(self)
         file = images.load(path)
         self._take(images)
         return file
 
     def _take(self, images: CSimImages) -> None:
-        """An image's ports are read in whole beats, so memory begins on one."""
+        """Uses the images. Memory must be aligned to a beat, since image kernels read whole
+        beats."""
         self.images, self.adopt_alignment = images, PORT_BYTES
 
     def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
-        """A kernel of an image for the software device: the function itself."""
+        """Returns a kernel of an emulation image: its function."""
         return OwnKernel(user_kernel_launcher(file, key))
 
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
-        """Compile, or load from the disk cache, one kernel.
+        """Compiles one kernel, or loads it from the disk cache.
 
-        The function takes two more ints than `params` says: which compute unit, of how many.
+        After `params`, the function takes two more ints: the unit and the number of units.
         """
         flags = self._flags(options)
         key = self._cache_key(source, flags)
@@ -130,24 +132,22 @@ class CSimBackend(Backend):
             # The library object keeps the code loaded; the launcher keeps the library object.
             library = ffi.dlopen(str(self._library(key, source, entry, flags)))
         except OSError:
-            # An entry that does not load here is no loss: compile it again.
+            # An entry that does not load here is compiled again.
             cache.drop(key)
             library = ffi.dlopen(str(self._library(key, source, entry, flags)))
         return _make_launcher(library, entry, len(params), ffi.string if waits else None)
 
     def has_built(self, program: KernelSource) -> bool:
-        """Whether the disk cache holds a program."""
         return cache.path(self._cache_key(program.source, self._flags(()))).exists()
 
     def _flags(self, options: tuple[str, ...]) -> tuple[str, ...]:
         return (*FLAGS, *self.target.build_options, *options)
 
     def _cache_key(self, source: str, flags: tuple[str, ...]) -> str:
-        # -march=native makes code for the CPU at hand, and a home directory may be shared.
+        # -march=native compiles for the host's CPU, and machines may share a home directory.
         return cache.key("csim", source, " ".join(flags), self.properties.driver, cpu_name())
 
     def build_together(self, source: str, programs: Sequence[KernelSource]) -> None:
-        """Fill the disk cache with programs; `source` is the text of all of them in one."""
         flags = self._flags(())
         joint = self._cache_key(source, flags)
         self._library(joint, source, programs[0].entry, flags)
@@ -176,7 +176,8 @@ class CSimBackend(Backend):
             return self._private_copy(key, library)
 
     def _private_copy(self, key: str, library: Path) -> Path:
-        """Where the cache can't be written: a folder that lives as long as the backend."""
+        """Copies the library to a folder that exists as long as the backend, for an unwritable
+        cache."""
         if not hasattr(self, "_private"):
             self._private = tempfile.TemporaryDirectory(prefix="ftensor-")
         return Path(shutil.copy(library, Path(self._private.name) / key))
@@ -201,43 +202,38 @@ class CSimBackend(Backend):
         source = host_bytes(storage.ptr + byte_offset, array.nbytes)
         np.copyto(array.reshape(-1).view(np.uint8), source)
 
-    # Everything is done when a call returns, so a queue is nothing and a marker is a time.
+    # Calls are synchronous, so there are no queues, and a marker is a time.
 
     def make_queue(self) -> Any:
-        """Nothing: calls are in order by themselves."""
         return None
 
     def finish(self, queue: Any) -> None:
-        """Nothing to wait for."""
+        """Does nothing: calls are synchronous."""
 
     def make_marker(self, queue: Any) -> Any:
-        """The present moment."""
         return time.perf_counter_ns()
 
     def marker_done(self, marker: Any) -> bool:
-        """Always."""
         return True
 
     def finish_marker(self, marker: Any) -> None:
-        """Nothing to wait for."""
+        """Does nothing: calls are synchronous."""
 
     def wait_marker(self, queue: Any, marker: Any, origin: Backend | None) -> None:
-        """Wait for a marker of another device."""
+        """Waits for a marker of another device."""
         if origin is not None and origin is not self:
             origin.finish_marker(marker)
 
     def make_timing(self, marker: Any) -> Any:
-        """The marker is the time."""
         return marker
 
     def timing_ns(self, timing: Any) -> int:
-        """The host's clock when the marker was made."""
         return int(timing)
 
 
 def _make_launcher(library: Any, entry: str, count: int, string: Any) -> CompiledKernel:
-    """A function that calls the kernel; where its stages wait for each other, and `string` reads
-    what they say of it, also one that raises."""
+    """Returns a function that calls the kernel. If the kernel's stages can deadlock, `string`
+    decodes their report, and the function raises it as an error."""
     names = ", ".join([f"a{i}" for i in range(count)])
     lines = [
         f"def launch(stream, units, {names}, /):",
@@ -259,7 +255,7 @@ def _host_memory_size() -> int:
 
 @lru_cache(maxsize=1)
 def cpu_name() -> str:
-    """What -march=native depends on: the CPU's model and its feature flags."""
+    """Returns the CPU's model and feature flags, on which -march=native depends."""
     try:
         lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Images in C simulation, loaded and called through cffi."""
+"""Images in C simulation: shared objects called through cffi."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 C_TYPES = {
-    # A pointer travels as an integer of the same size, in the same register: cffi then takes a
-    # Python int as it is, where a pointer type would need a cast object per argument.
+    # A pointer is passed as an integer of the same size, in the same register: cffi accepts a
+    # Python int directly, while a pointer type would need a cast object per argument.
     "*": "uintptr_t",
     "char": "int8_t",
     "uchar": "uint8_t",
@@ -40,10 +40,10 @@ C_TYPES = {
 
 
 def declared(functions: Iterable[str]) -> Any:
-    """An FFI object that knows these declarations.
+    """Returns an FFI object with these declarations.
 
-    At the first of a program cffi imports its parser. Ctrl-C amid that would leave half a module,
-    with which no later declaration could be read.
+    The first call imports cffi's parser. Ctrl-C during that import would leave a partial module
+    that can't parse later declarations, so signals are deferred.
     """
     with lifetime.signals_deferred():
         import cffi
@@ -55,19 +55,19 @@ def declared(functions: Iterable[str]) -> Any:
 
 
 class CSimImages(Images):
-    """Every image stays loaded, so nothing is ever switched."""
+    """Images that all stay loaded, so switching costs nothing."""
 
     backend: CSimBackend
 
     def check(self, file: ImageFile) -> None:
-        """An image for a board holds no program for the host."""
+        """Raises ImageError for an image for hardware, which holds no host code."""
         if file.manifest.target in TARGETS:
             raise errors.of_another_maker(file.path, file.manifest.target, self.device)
         if not file.emulated:
             raise errors.needs_a_board(file.path, file.platform)
 
     def activate(self, image: LoadedImage) -> None:
-        """Load the shared object, once; the active image is the one whose kernels come first."""
+        """Loads the shared object once. The active image is the first to be searched."""
         self._open(image)
         self.active = image
 
@@ -77,7 +77,7 @@ class CSimImages(Images):
         return image
 
     def launcher(self, slot: Slot) -> CompiledKernel:
-        """The launcher itself: it never changes."""
+        """Returns the kernel's function itself, since images are never unloaded."""
         if slot.run is None:
             slot.run = _launcher(self._open(next(self._holders(slot.entry))), slot)
         return slot.run
@@ -99,15 +99,15 @@ def _opened(file: ImageFile) -> Any:
 
 
 def _function(record: KernelRecord) -> str:
-    """What starts a kernel: where it is joined with others, a function for that."""
+    """Returns the name of the function that starts a kernel, or a group of linked kernels."""
     return record.name + (JOINED if record.structure == LINKED else "")
 
 
 def opened(file: ImageFile, functions: Iterable[str]) -> Any:
-    """The shared object of an image, with these functions of it declared."""
+    """Loads the shared object of an image, and declares these functions."""
     ffi = declared(functions)
-    # The file is needed only until it is mapped. Its name must be new: the dynamic loader takes
-    # two files of one name for the same.
+    # The file is needed only until it is mapped. Its name must be new: the dynamic loader treats
+    # two files of one name as the same.
     handle, name = tempfile.mkstemp(prefix="ftensor-", suffix=".so")
     try:
         with os.fdopen(handle, "wb") as out:
@@ -120,8 +120,9 @@ def opened(file: ImageFile, functions: Iterable[str]) -> Any:
 
 
 def _launcher(image: LoadedImage, slot: Slot) -> CompiledKernel:
-    """A function that calls a kernel in each unit's stead, or those that one launch starts, one
-    after another: the last of them runs all. So does one thread at a time."""
+    """Returns a function that calls the kernel once per unit. For an entry of linked kernels, it
+    calls them in turn, and the last call runs all of them; a lock allows one such launch at a
+    time."""
     parts = image.file.manifest.parts(slot.entry)
     names = "".join(f"a{i}, " for i in range(len(slot.params)))
     scope, values, calls = dict[str, Any](SCOPE), list[str](), list[str]()

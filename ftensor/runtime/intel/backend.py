@@ -1,4 +1,4 @@
-"""Intel FPGAs and their emulator: images, and a command for each stage of each compute unit."""
+"""Intel FPGAs and their emulator: images, with one command per stage of each compute unit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ONE = (1,)
 
 
 class StageKernel:
-    """One kernel object, and where each of its arguments is among the values of a launch."""
+    """One kernel object, and the position of each of its arguments in a launch's values."""
 
     def __init__(self, kernel: Any, takes: Sequence[ArgumentRecord], order: Sequence[str]) -> None:
         self.kernel = kernel
@@ -48,7 +48,7 @@ class StageKernel:
                 self.scalars.append((number, TYPE_CHARS[argument.what].encode(), at))
 
     def bind(self, values: tuple[Any, ...], unit: int, units: int) -> None:
-        """Set all arguments; the last two of a kernel are the unit and the number of units."""
+        """Sets all arguments. The last two values are the unit and the number of units."""
         values = (*values, unit, units)
         kernel = self.kernel
         if self.handles:
@@ -62,7 +62,7 @@ class StageKernel:
 
 
 class Turn:
-    """Whose turn it is at one kernel of an image: its channels serve one launch at a time."""
+    """Serializes the launches of one kernel of an image, since its channels serve one at a time."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -72,8 +72,8 @@ class Turn:
 
     @contextmanager
     def whole(self, name: str) -> Iterator[None]:
-        """One launch at a time, all of it: what Ctrl-C left half started would be in the channels
-        when the next one comes."""
+        """Inside the block, one launch is enqueued completely. Data of a launch that Ctrl-C left
+        half started would be in the channels when the next launch comes."""
         with self.lock, signals_deferred():
             if self.busy:  # in a finalizer that this thread is at, amid the launch
                 raise errors.launch_interrupted(name)
@@ -84,14 +84,14 @@ class Turn:
                 self.busy = False
 
     def take(self, cl: Any, stream: DeviceStream) -> None:
-        """Let a stream's next command wait for a launch on another stream."""
+        """Makes a stream's next command wait for a launch on another stream."""
         if self.stream is not stream and self.done:
             cl.enqueue_barrier(stream.queue, wait_for=self.done)
         self.stream = stream
 
 
 def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> CompiledKernel:
-    """A function `launch(stream, units, *args)` for one entry of an image."""
+    """Returns a function `launch(stream, units, *args)` for one entry of an image."""
     entry = image.find(slot.entry)
     assert entry is not None
     record, member = entry
@@ -138,7 +138,7 @@ def _way(
     turn: Turn,
     make: Callable[[], list[list[StageKernel]]],
 ) -> Callable[[Any, tuple[Any, ...], int], None]:
-    """How a launch of the kernel is enqueued."""
+    """Returns the function that enqueues a launch of the kernel."""
     from pyopencl import _cl
 
     cl = images.backend.cl
@@ -148,10 +148,11 @@ def _way(
     place = [a.name for a in record.arguments].index("n") if counts[0] > 1 else 0
 
     def in_order(stream: Any, taken: tuple[Any, ...], units: int) -> None:
-        """One kernel, on the stream's own queue.
+        """Enqueues one kernel on the stream's own queue.
 
-        A kernel object holds one launch's arguments, so one that is free is taken, or made. No
-        lock: a signal's handler or a finalizer may launch what it has just interrupted.
+        A kernel object holds one launch's arguments, so each launch takes a free object or makes
+        one. There is no lock: a signal handler or finalizer may launch the kernel that it
+        interrupted.
         """
         try:
             stage = free.pop()
@@ -163,7 +164,7 @@ def _way(
         free.append(stage)
 
     def in_pieces(stream: Any, taken: tuple[Any, ...], units: int) -> None:
-        """Stage by stage, in slabs that a channel holds as a whole, so that no stage waits."""
+        """Enqueues stage after stage, in slabs that fit a channel, so that no stage blocks."""
         turn.take(cl, stream)
         slabs = taken[place] // held + 1
         event = None
@@ -175,7 +176,7 @@ def _way(
         stream.queue.flush()  # another stream may wait for it
 
     def side_by_side(stream: Any, taken: tuple[Any, ...], units: int) -> None:
-        """All at once, between what was on the stream before and what comes after."""
+        """Enqueues all stages at once, between earlier and later commands of the stream."""
         turn.take(cl, stream)
         queues = images.queues(stream, sum(counts))
         before = [cl.enqueue_marker(stream.queue)]
@@ -208,21 +209,22 @@ def _way(
 
 
 class IntelImages(Images):
-    """The images of a device. All stay programs; a board's driver puts the one in that is needed,
-    and saves the buffers meanwhile."""
+    """The images of a device. All stay loaded as programs; a board's driver switches to the needed
+    one and saves the buffers."""
 
     backend: IntelBackend
 
     def __init__(self, backend: IntelBackend) -> None:
         super().__init__(backend)
-        # On the emulator a stage that waits for another one holds a processor until the system
-        # takes it away: a launch would take milliseconds.
+        # On the emulator, a stage that waits for another one spins until the system preempts it, so
+        # a launch would take milliseconds.
         self.side_by_side = not backend.compiles
         self._turns: dict[tuple[int, str], Turn] = {}
         self._queues: weakref.WeakKeyDictionary[DeviceStream, list[Any]] = weakref.WeakKeyDictionary()
 
     def check(self, file: ImageFile) -> None:
-        """An image made for a board or for the emulator, whichever this is."""
+        """Raises ImageError unless the image is for a board, or for the emulator on the
+        emulator."""
         target = file.manifest.target
         if target not in TARGETS:
             raise errors.of_another_maker(file.path, target, self.device)
@@ -231,7 +233,7 @@ class IntelImages(Images):
             raise errors.of_another_target(file.path, target, wanted)
 
     def activate(self, image: LoadedImage) -> None:
-        """Make the image a program, once; the active image is the one whose kernels come first."""
+        """Makes the image a program once. The active image is the first to be searched."""
         if image.program is None:
             try:
                 image.program = self.backend.load_program(image.file.data)
@@ -240,12 +242,11 @@ class IntelImages(Images):
         self.active = image
 
     def changed(self) -> None:
-        """Other kernels, and units, are there now."""
         super().changed()
         self.backend.units = self.most_units()
 
     def launcher(self, slot: Slot) -> CompiledKernel:
-        """The launcher itself: it never changes."""
+        """Returns the kernel's launcher itself, since images are never unloaded."""
         if slot.run is None:
             image = next(self._holders(slot.entry))
             self._program(image)
@@ -253,17 +254,18 @@ class IntelImages(Images):
         return slot.run
 
     def _program(self, image: LoadedImage) -> None:
-        """An image that FTENSOR_IMAGE named behind the first becomes a program when needed."""
+        """Loads a later image of FTENSOR_IMAGE on first use, and leaves the active image as it
+        is."""
         active = self.active
         self.activate(image)
         self.active = active or image
 
     def turn(self, image: LoadedImage, name: str) -> Turn:
-        """What all launches of one kernel share."""
+        """Returns the `Turn` that all launches of one kernel share."""
         return self._turns.setdefault((id(image), name), Turn())
 
     def queues(self, stream: DeviceStream, count: int) -> list[Any]:
-        """The queues that a stream's stages and units run on."""
+        """Returns the queues for a stream's stages and units."""
         with self.lock:
             queues = self._queues.setdefault(stream, [])
             while len(queues) < count:
@@ -272,7 +274,7 @@ class IntelImages(Images):
 
 
 class IntelBackend(OpenCLBackend):
-    """One board, which computes what its images hold; or the emulator, which also compiles."""
+    """A board, whose kernels come from images, or the emulator, which also compiles."""
 
     images: IntelImages | None = None
 
@@ -285,14 +287,14 @@ class IntelBackend(OpenCLBackend):
             self.images = images
 
     def load_image(self, path: str | Path) -> ImageFile:
-        """Add an image, whose kernels come first from now on; nothing is compiled any more."""
+        """Loads an image and searches it first. From now on no kernel is compiled."""
         images = self.images or IntelImages(self)
         file = images.load(path)
         self.images = images
         return file
 
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
-        """Compile a kernel on the emulator; ImageError on a board, which can't."""
+        """Compiles a kernel on the emulator. Raises ImageError on a board."""
         if not self.compiles:
             raise image_errors.no_image(self.properties.name)
         return super().build(source, entry, params, options)

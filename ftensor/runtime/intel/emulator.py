@@ -1,9 +1,8 @@
-"""Intel's FPGA emulator: where it is, and the environment that a program needs to use it.
+"""Intel's FPGA emulator: its location, and the environment variables for a program that uses it.
 
-It is the vendor's own OpenCL platform for FPGAs without a board, released as wheels for Linux on
-x86-64. It cannot share a folder or a process with the newer CPU runtime of the same packages, so
-it has a folder of its own, and a program that uses it is started with that folder in its
-environment.
+It is the vendor's OpenCL platform for FPGAs without a board, released as wheels for Linux on
+x86-64. It cannot share a folder or a process with the newer CPU runtime of the same packages.
+So it has its own folder, and programs that use it start with that folder in their environment.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from ..spaceless import path_without_blanks
 DRIVER = "libintelocl_emu.so"
 VARIABLE = "FTENSOR_INTEL_FPGA_EMULATOR"
 TARGET = "intel-fpga-emulator"
-# For newer CPUs its compiler makes code that computes a wrong exp; this level it gets right.
+# For newer CPUs its compiler generates a wrong exp; for this architecture it is correct.
 SETTINGS = {"CL_CONFIG_CPU_TARGET_ARCH": "core-avx2"}
 
 
 def default_folder() -> Path:
-    """Where the emulator is looked for and installed: $FTENSOR_INTEL_FPGA_EMULATOR, else a folder
-    among the user's data."""
+    """Returns the emulator's folder: $FTENSOR_INTEL_FPGA_EMULATOR, else a folder in the user's data
+    directory."""
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen).expanduser()
@@ -34,7 +33,7 @@ def default_folder() -> Path:
 
 
 def driver(folder: Path | None = None) -> Path | None:
-    """The emulator's library in a folder (None: the default one), or None where there is none."""
+    """Returns the emulator's library in a folder (None: the default one), or None if missing."""
     folder = folder or default_folder()
     if not folder.is_dir():
         return None
@@ -44,7 +43,7 @@ def driver(folder: Path | None = None) -> Path | None:
 
 
 def version(library: Path) -> str:
-    """The version of an installed emulator, as pip noted it; else the library's own number."""
+    """Returns an installed emulator's version from pip's records, else from the library's name."""
     for folder in library.parents[:2]:
         for record in folder.rglob("intel_opencl_rt-*.dist-info"):
             return record.name.removeprefix("intel_opencl_rt-").removesuffix(".dist-info")
@@ -52,10 +51,10 @@ def version(library: Path) -> str:
 
 
 def environment(library: Path, base: Mapping[str, str], vendors: Path) -> dict[str, str]:
-    """`base` with what lets a program see the emulator, and ftensor take it.
+    """Returns `base` with the variables that let a program and ftensor use the emulator.
 
-    `library` is the path that `driver` returned; `vendors` is a folder in which a folder for the OpenCL
-    loader, which offers the emulator alone, is made or found.
+    `library` is the path that `driver` returned. `vendors` is a parent folder; in it, a folder for
+    the OpenCL loader that lists only the emulator is created or found.
     """
     library = path_without_blanks(library)
     loader = icd.write_folder({f"{TARGET}.icd": str(library)}, vendors)
