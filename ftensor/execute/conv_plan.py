@@ -24,8 +24,8 @@ from ..kernels.skeletons.cpu.conv import (
 
 @dataclass(frozen=True)
 class ConvWindows:
-    """The windows of a convolution, each number for one dim. `transposed`: results lie so far apart
-    that an element of the input feeds (a transposed convolution), else `stride` apart they read."""
+    """The windows of a convolution, a number per dim. `stride` is the distance of the windows in
+    the input; if `transposed`, the distance of the results that consecutive input elements feed."""
 
     groups: int
     stride: Ints
@@ -34,21 +34,22 @@ class ConvWindows:
     transposed: bool = False
 
     def near(self, kernel: Ints, places: Ints) -> ConvWindows:
-        """The same with strides and dilations of 1 where there is one place or one element of a
-        kernel: what is beyond them is never met, and may be more than a kernel can count."""
+        """Returns the windows with stride 1 in dims with one result, and dilation 1 in dims with
+        one kernel element. These numbers have no effect there, and may exceed the kernel's
+        counters."""
         stride = tuple([1 if n == 1 else s for n, s in zip(places, self.stride)])
         dilation = tuple([1 if n == 1 else d for n, d in zip(kernel, self.dilation)])
         return replace(self, stride=stride, dilation=dilation)
 
     def beside(self) -> ConvWindows:
-        """The same with one more dim behind, in which nothing is summed."""
+        """Returns the windows with one more last dim, of kernel size 1."""
         return ConvWindows(self.groups, (*self.stride, 1), (*self.before, 0), (*self.dilation, 1), self.transposed)
 
 
 @dataclass(frozen=True)
 class Tap:
-    """One element of a kernel: its place in a filter, and what it reads beside a result's place in
-    the input, for each dim."""
+    """An element of a kernel: its offset in a filter, and for each dim the distance of the input
+    element it reads from the result's position."""
 
     place: int
     beside: Ints
@@ -56,7 +57,8 @@ class Tap:
 
 @dataclass(frozen=True)
 class Class:
-    """Results that sum the same taps: the first of them in each dim, how many, how far apart."""
+    """Results that sum the same taps: the first position, the count and the distance, for each
+    dim."""
 
     first: Ints
     counts: Ints
@@ -65,7 +67,7 @@ class Class:
 
 
 def classes(weight: Tensor, counts: Ints, of: ConvWindows) -> list[Class]:
-    """The results of a convolution, sorted by the taps they sum."""
+    """Returns the results of a convolution, grouped by the taps that they sum."""
     kernel, own = weight._shape[3:], weight._strides[3:]
     places = [(sum(k * s for k, s in zip(at, own)), at) for at in itertools.product(*[range(k) for k in kernel])]
     n = len(kernel)
@@ -86,14 +88,14 @@ def classes(weight: Tensor, counts: Ints, of: ConvWindows) -> list[Class]:
 
 
 def three(values: Sequence[int], fill: int) -> Ints:
-    """The numbers of three dims."""
+    """Returns the numbers padded in front to three dims."""
     return (*(fill,) * (3 - len(values)), *values)
 
 
 @dataclass(frozen=True)
 class Planes:
-    """How the input lies for the kernel: strides (batch, channel, three dims), and each phase's
-    place; of a packed one its parts and elements."""
+    """The layout of the input for the kernel: strides (batch, channel, three dims), and the lowest
+    position in each dim. A packed layout also has its parts and the elements of a plane."""
 
     strides: Ints
     low: Ints
@@ -101,7 +103,7 @@ class Planes:
     plane: int = 0
 
     def offset(self, beside: Ints, stride: Ints) -> int:
-        """Where a tap lies from a result's place on."""
+        """Returns the offset of a tap's element from a result's position."""
         if not self.parts:
             return sum(b * s for b, s in zip(beside, self.strides[2:]))
         phase, at = 0, 0
@@ -113,7 +115,7 @@ class Planes:
 
 
 def padded_planes(x: Ints, result_classes: Sequence[Class], stride: Ints, beat: int) -> Planes:
-    """Planes with zeros around an input of this shape."""
+    """Returns the layout of packed planes, zero-padded, for an input of this shape."""
     low, parts = [], []
     for d in range(3):
         beside = [t.beside[d] for c in result_classes for t in c.taps]
@@ -130,8 +132,8 @@ def padded_planes(x: Ints, result_classes: Sequence[Class], stride: Ints, beat: 
 
 
 def reads_in_place(x: Tensor, of: ConvWindows, result_classes: Sequence[Class], tile: int) -> bool:
-    """Whether the kernel may read the input itself: no zeros around it, neighbours side by side,
-    and no plane so small that a tile reaches beyond it."""
+    """True if the kernel may read the input without packing: no padding, contiguous rows, and no
+    tap that reaches beyond the input."""
     if x._storage.backend.target.is_board or x._dtype.compute is not x._dtype:
         return False
     if of.transposed or max(of.stride) > 1 or max(of.before) > 0 or x._strides[-1] != 1:
@@ -144,8 +146,8 @@ def reads_in_place(x: Tensor, of: ConvWindows, result_classes: Sequence[Class], 
 def batch_vectors_are_cheaper(
     key: ConvKey, x: Ints, filters: int, result_classes: Sequence[Class], stride: Ints
 ) -> bool:
-    """Whether an input of shape `x` takes less where its samples lie side by side, as tiles fill
-    better, although elements that lie apart are packed then. The first of three dims is 1."""
+    """True if an input of shape `x` takes less time with its batch as the last dim: tiles fill
+    better, but packing reads with a stride. The first of three dims is 1."""
     batch, channels = x[:2]
     if batch == 1:
         return False
@@ -177,8 +179,8 @@ def batch_vectors_are_cheaper(
 
 @dataclass(frozen=True)
 class Tiling:
-    """Positions of a plane, or of each of its rows: those that a tile counts, how many lie in a
-    row, which have results, rows of a plane and those with results, and the dims outside."""
+    """Tiles over planes or over rows: positions that a tile counts, positions per row, those with
+    results, rows per plane, those with results, and the dims outside."""
 
     positions: int
     pitch: int
@@ -188,13 +190,13 @@ class Tiling:
     outside: tuple[int, ...]  # of the three dims
 
     def tiles(self, key: ConvKey) -> int:
-        """Tiles of each."""
+        """Returns the number of tiles per plane or row."""
         return -(-self.positions // key.columns)
 
 
 def tiling(key: ConvKey, planes: Planes, one: Class, lies: bool, out: Ints) -> Tiling | None:
-    """Whether tiles go along rows or over whole planes, the elements between results included;
-    None where all would reach beyond an input that is read where it lies."""
+    """Returns the cheaper tiling: along rows, or over whole planes with the gaps between results.
+    Returns None if all tiles would reach beyond an input that is read in place."""
     deep, high, width = one.counts
     _, _, along, pitch, _ = planes.strides
     rows = Tiling(width, width, width, 1, 1, (0, 1))
@@ -231,9 +233,11 @@ FILTERS = 4
 def direct(
     out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, result_classes: list[Class], stride: Ints, lies: bool
 ) -> tuple[ConvKey, DirectConvGeometry | DepthwiseGeometry] | None:
-    """The kernel and what it is told, or None where planes and panels are packed instead: on
-    devices that aren't CPUs, for planes that have no room near a processor, or where tiles fill
-    better along them. Classes and strides are those of three dims; `lies`: packing takes nothing.
+    """Returns the key and geometry of a kernel that reads its operands in place; None if planes and
+    panels are packed instead: on devices that are no CPUs, for planes that exceed the local buffer,
+    and if tiles fill packed planes better.
+
+    Classes and strides have three dims. `lies`: packing would cost nothing.
     """
     backend, dtype = out._storage.backend, out._dtype
     if not backend.target.processor:
@@ -283,8 +287,8 @@ def direct(
 
 
 def direct_is_cheaper(key: ConvKey, filters: int, one: Class, planes: Planes, parts: Copies, lies: bool) -> bool:
-    """Whether tiles' products, and what is copied for each step of them, take less than those of
-    packed planes, or as much with the packing."""
+    """True if the tiles' products and copies take at most as long as those of packed planes,
+    packing included."""
     costs = PROCESSOR.convolutions
     rows = -(-filters // key.rows) * key.rows
     lying = len(parts.ends) * (rows * costs.lying_row + parts.copies)
@@ -294,7 +298,7 @@ def direct_is_cheaper(key: ConvKey, filters: int, one: Class, planes: Planes, pa
 
 
 def _packed_tiles(counts: Ints, planes: Planes, columns: int) -> int:
-    """The tiles of a packed plane, along its rows or over all of it."""
+    """Returns the number of tiles of a packed plane, along its rows or over the whole plane."""
     deep, high, width = counts
     if width <= NARROW:
         return -(-deep * high * width // columns)  # samples side by side
@@ -303,7 +307,8 @@ def _packed_tiles(counts: Ints, planes: Planes, columns: int) -> int:
 
 
 def in_line(strides: Ints, counts: Ints) -> int | None:
-    """The step from each position to the next, all dims of a plane together; None if it varies."""
+    """Returns the constant step between consecutive positions over all dims of a plane; None if the
+    step varies."""
     step = None
     for s, n in zip(reversed(strides), reversed(counts)):
         if n == 1:
@@ -317,13 +322,13 @@ def in_line(strides: Ints, counts: Ints) -> int | None:
 
 
 def _inside(part: PhasePart, phase: int, size: int) -> tuple[int, int]:
-    """The elements [begin, end) of a phase that lie within an input of a size."""
+    """Returns the range [begin, end) of a phase's elements inside an input of this size."""
     begin = max(0, -(phase // part.stride))
     return begin, max(begin, min(part.size, -((phase - size) // part.stride)))
 
 
 def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Phase, ...]:
-    """What of an input is copied to a plane."""
+    """Returns the pieces of the input that are copied to a plane."""
     pieces = []
     room = prod(p.size for p in planes.parts)
     for k, at in enumerate(itertools.product(*[p.phases for p in planes.parts])):
@@ -338,7 +343,7 @@ def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Phase, ...]:
 
 
 def copies(columns: int, counts: Ints, strides: Ints) -> Copies:
-    """Each tile's positions as pieces of neighbours, of 4 or of 8."""
+    """Returns each tile's positions as copies of 4 or of 8 neighbours."""
     deep, high, width = counts
     by_width = {}
     for wide in (4, 8):

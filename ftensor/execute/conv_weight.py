@@ -30,7 +30,7 @@ TURNED = 6
 
 
 class Case(NamedTuple):
-    """What the plan of a gradient depends on."""
+    """The parameters on which the plan of a gradient depends."""
 
     grad: tuple[Ints, Ints]  # shape, strides
     x: tuple[Ints, Ints]
@@ -42,10 +42,9 @@ class Case(NamedTuple):
 def weight_gradients(
     grad: Tensor, x: Tensor, weight: Ints, of: ConvWindows, bias: bool
 ) -> tuple[Tensor, Tensor | None] | None:
-    """The gradients of a convolution's weight (O, C / groups, *kernel) and of its bias (O,), by the
-    gradient (N, O, *counts) of its result; None where no kernel of small planes serves. Where
-    samples are shared among compute units, one more dim before the others is still to be summed.
-    """
+    """Returns the gradients of a convolution's weight (O, C / groups, *kernel) and bias (O,), from
+    the gradient (N, O, *counts) of its result. Returns None if no small-plane kernel fits. If
+    compute units share the samples, the gradients have a leading dim that the caller sums."""
     key, args = ("conv_weight", grad._key, x._key, weight, of, bias), (grad, x, weight, of, bias)
     gradients = try_run(x._storage.backend, key, prepare, weight_gradients, args, (grad, x))
     return None if gradients is None else (gradients[0], gradients[1] if bias else None)
@@ -53,8 +52,8 @@ def weight_gradients(
 
 @lru_cache(1 << 12)
 def plan(target: Target, units: int, of: dtype, case: Case) -> tuple[ConvKey, ConvWeightGeometry] | None:
-    """The kernel and what it is told, or None where there is no room for a sample's planes, or most
-    of a vector of filters would be empty."""
+    """Returns the kernel key and geometry; None if a sample's planes exceed the local buffer, or a
+    vector of filters would be mostly empty."""
     (shape, steps), (x, own), groups = case.grad, case.x, case.of.groups
     of_ = case.of.near(case.weight[2:], shape[2:])
     channels, counts = x[1] // groups, three(shape[2:], 1)
@@ -104,8 +103,8 @@ def plan(target: Target, units: int, of: dtype, case: Case) -> tuple[ConvKey, Co
 
 
 def prepare(grad: Tensor, x: Tensor, weight: Ints, of: ConvWindows, bias: bool) -> Launch | None:
-    """The launch, if a kernel of small planes serves; a share of the samples has results of its
-    own."""
+    """Returns the launch, or None if no small-plane kernel fits. Each share of the samples has its
+    own results."""
     backend, dtype = x._storage.backend, x._dtype
     if not backend.target.processor or dtype.kind != "f":
         return None

@@ -1,4 +1,4 @@
-"""Ops that the host computes: without a kernel anywhere, or without one in the image."""
+"""Host fallback: ops that have no kernel, or no kernel in the image."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 def run_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *args: Any) -> tuple[Tensor, ...]:
-    """The arrays that `function(*arrays, *args)` gives, as tensors on the inputs' device.
+    """Returns the arrays of `function(*arrays, *args)` as tensors on the inputs' device.
 
-    Where that is a device without a compiler the call is one that falls back: it obeys
-    `set_fallback`. On each device with memory of its own it is in `fallback_report`. RuntimeError
-    for inputs of several devices; errors of `function` are its caller's affair.
+    On a device without a compiler the call is a fallback: it obeys `set_fallback`. On each device
+    with its own memory `fallback_report` counts it. Raises RuntimeError for inputs of several
+    devices. Errors of `function` pass through.
     """
     where, backend = inputs[0]._storage.device, inputs[0]._storage.backend
     if any(t._storage.device is not where for t in inputs):
         raise errors.different_devices(op, [t.device for t in inputs])
     names = tuple(t._dtype.name for t in inputs)
-    if backend.noted is not None:  # kernels are only asked for, and this asks for none
+    if backend.noted is not None:  # a dry run collects kernels, and this op has none
         raise errors.never_built(op, names)
     if backend.images is not None:
         fallback.admit(errors.never_built(op, names))
@@ -53,21 +53,20 @@ def run_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *
 
 
 def _array(t: Tensor) -> np.ndarray[Any, Any]:
-    """A tensor's elements in its shape."""
-    t._storage.backend.pool.ask(t.nbytes)  # NumPy makes arrays of its own
+    t._storage.backend.pool.ask(t.nbytes)  # NumPy allocates its own arrays
     values = t._host_values()
     return values if values.size else values.reshape(t._shape)
 
 
 def uploaded(array: np.ndarray[Any, Any], where: Any) -> Tensor:
-    """A contiguous tensor of an array's values."""
+    """Returns a contiguous tensor of an array's values."""
     tensor = new(array.shape, from_numpy_dtype(array.dtype), where)
     if array.size:
         backend_of(where).upload(tensor._storage, 0, np.ascontiguousarray(array))
     return tensor
 
 
-# From so many separate pieces on, a strided result goes back in one copy and a kernel spreads it.
+# From this number of pieces a strided result returns in one copy, and a kernel scatters it.
 MANY_PIECES = 16
 
 
@@ -78,10 +77,11 @@ def run_on_host(
     out: Tensor | None = None,
     partly: bool = False,
 ) -> Any:
-    """What `entry(*args)` gives, computed on the host's device as the fallback policy allows.
+    """Returns the result of `entry(*args)`, computed on the host's device if the fallback policy
+    allows.
 
-    `out` is the tensor among the arguments that is written; all of it, unless `partly`. Results
-    are on the arguments' device. KernelNotBuilt where the policy is "error".
+    `out` is the written tensor among the arguments: all of it, or a part if `partly`. Results are
+    on the arguments' device. Raises KernelNotBuilt if the policy is "error".
     """
     fallback.admit(missing)
     mirror = _Mirror(missing, list(_tensors(args)), out, partly)
@@ -100,7 +100,7 @@ def run_on_host(
 
 
 def _tensors(x: Any) -> Iterator[Tensor]:
-    """The tensors among arguments, each as often as it occurs."""
+    """Yields the tensors among the arguments, with repetitions."""
     if type(x) is Tensor:
         yield x
     elif isinstance(x, (tuple, list)):
@@ -111,7 +111,7 @@ def _tensors(x: Any) -> Iterator[Tensor]:
 
 
 def _swapped(x: Any, tensors: dict[int, Tensor]) -> Any:
-    """Arguments with other tensors in the same places."""
+    """Returns the arguments with each tensor replaced by its entry in `tensors`."""
     if type(x) is Tensor:
         return tensors[id(x)]
     if isinstance(x, (tuple, list)):
@@ -122,13 +122,12 @@ def _swapped(x: Any, tensors: dict[int, Tensor]) -> Any:
 
 
 def _span(t: Tensor) -> tuple[int, int]:
-    """The bytes of its storage that a tensor reaches: (first, behind the last)."""
     low, high = extent(t._shape, t._strides)
     return (t._offset + low) * t._dtype.itemsize, (t._offset + high + 1) * t._dtype.itemsize
 
 
 class _Mirror:
-    """Tensors on the host's device with the geometry, the values and the overlaps of others."""
+    """Copies of the operands on the host's device, with the same geometry, values and overlaps."""
 
     def __init__(self, missing: KernelNotBuilt, operands: list[Tensor], out: Tensor | None, partly: bool) -> None:
         self.copies = self.to_host = self.back = 0
@@ -169,12 +168,12 @@ class _Mirror:
             self.bases[id(t)] = base
 
     def _bytes(self, t: Tensor) -> np.ndarray:
-        """The bytes that a mirrored tensor reaches."""
         start, stop = _span(t)
         return _in_host_memory(self.tensors[id(t)]._storage, start - self.bases[id(t)], stop - start)
 
     def brought_back(self, result: Any) -> Any:
-        """Results on the device of the arguments; those among the arguments as they were given."""
+        """Returns a result on the arguments' device. A result that is a mirrored argument becomes
+        that argument."""
         if isinstance(result, tuple):
             return tuple([self.brought_back(part) for part in result])
         if type(result) is not Tensor:
@@ -195,7 +194,7 @@ class _Mirror:
             self.back += nbytes
 
     def store(self, out: Tensor) -> None:
-        """Bring what was written into `out`: just these elements, whatever lies between them."""
+        """Copies the written elements to `out`, and leaves the bytes between them."""
         mirrored, size = self.tensors[id(out)], out._dtype.itemsize
         if mirrored._shape != out._shape:  # an `out=` of another shape
             resize(out, mirrored._shape)
@@ -217,7 +216,8 @@ class _Mirror:
             self._put(out, elements)
 
     def _put(self, out: Tensor, elements: np.ndarray) -> None:
-        """Bring single elements back; their places count from the first that `out` reaches."""
+        """Copies single elements to `out`; `elements` count from the first element that `out`
+        spans."""
         size, storage = out._dtype.itemsize, out._storage
         start, stop = _span(out)
         values = self._bytes(out)
@@ -240,7 +240,8 @@ class _Mirror:
             self.copies += 1
 
     def _spread(self, out: Tensor) -> bool:
-        """Bring a strided result back in one piece; False where the copy kernel is missing too."""
+        """Copies a strided result to `out` by one upload and a copy kernel. Returns False if the
+        images lack that kernel, too."""
         packed = new(out._shape, out._dtype, self.where)
         key = ("spread", packed._key, out._key, out._place())
         launch = look_up(self.backend, key, prepare, (COPY, (packed,), (), out, True))
@@ -255,8 +256,8 @@ class _Mirror:
 
 
 def _places(t: Tensor) -> np.ndarray:
-    """Where a tensor's elements lie, counted from the first one in memory; ascending where dims
-    lie within each other."""
+    """Returns the positions of a tensor's elements, relative to the first in memory. Ascending if
+    the dims nest."""
     places = np.zeros(1, np.int64)
     dims = sorted(zip(t._strides, t._shape), key=lambda dim: -abs(dim[0]))
     for stride, count in dims:
@@ -272,7 +273,8 @@ def _wait_for(storage: Storage) -> None:
 
 
 def _in_host_memory(storage: Storage, start: int, nbytes: int) -> np.ndarray:
-    """Bytes of a storage, after the work that is enqueued on it; not a copy where they are here."""
+    """Returns bytes of a storage after its pending work: a view if the memory is on the host, else
+    a copy."""
     if storage.ptr is not None:
         _wait_for(storage)
         return host_bytes(storage.ptr + start, nbytes)
@@ -282,7 +284,6 @@ def _in_host_memory(storage: Storage, start: int, nbytes: int) -> np.ndarray:
 
 
 def _copy(source: Storage, start: int, to: Storage, at: int, nbytes: int) -> None:
-    """Copy bytes from one device to another."""
     if to.ptr is not None and source.ptr is None:
         _wait_for(to)
         source.backend.download(source, start, host_bytes(to.ptr + at, nbytes))

@@ -41,12 +41,12 @@ DIRECT_TERMS_GATHERED = 24**3
 
 
 def _batch(t: Tensor, shape: Ints) -> Ints:
-    """The strides of t's batch dims, 0 where it is broadcast to `shape`."""
     return tuple(s if n > 1 else 0 for n, s in zip(t._shape, t._strides))[: len(shape)]
 
 
 def _merged(shape: Ints, strides: list[Ints]) -> tuple[Ints, list[Ints]]:
-    """Batch dims without those of size 1, neighbours joined where every operand allows it."""
+    """Returns batch dims without those of size 1, with neighbours merged if every operand allows
+    it."""
     kept: list[int] = []
     steps: list[list[int]] = [[] for _ in strides]
     for d, n in enumerate(shape):
@@ -64,7 +64,8 @@ def _merged(shape: Ints, strides: list[Ints]) -> tuple[Ints, list[Ints]]:
 
 
 def _aligned(t: Tensor, whole_dim: int) -> bool:
-    """Whether vectors along `whole_dim` start on 64 bytes wherever they are read or written."""
+    """True if vectors along `whole_dim` are aligned to 64 bytes at every access; always true off
+    boards."""
     size = t._dtype.itemsize
     if not t._storage.backend.target.is_board:
         return True
@@ -73,7 +74,7 @@ def _aligned(t: Tensor, whole_dim: int) -> bool:
 
 
 def _units(backend: Backend, terms: int, items: int) -> int:
-    """Compute units: a term costs about as much as a sixteenth of an element streamed."""
+    """Returns the number of compute units. A term costs about 1/16 of a streamed element."""
     if backend.target.grid == "stride":
         return max(1, min(backend.units, items))
     return max(1, min(backend.units, items, terms // (8 * backend.target.unit_elements)))
@@ -122,14 +123,14 @@ def direct(
 
 
 def depth_is_contiguous(t: Tensor, dim: int) -> bool:
-    """Whether whole vectors of a tensor lie in line along `dim`, its depth, wherever they begin."""
+    """True if the tensor has stride 1 along `dim`, its depth, and aligned vectors there."""
     return t._strides[dim] == 1 and _aligned(t, t.ndim + dim)
 
 
 def along(
     backend: Backend, key: GemmKey, terms: int, a: Tensor, b: Tensor, out: Tensor, added: Tensor, mode: int
 ) -> tuple[tuple[Step, ...], Ints]:
-    """The step of a product of matrices that `depth_is_contiguous`."""
+    """Returns the step of a product of matrices that pass `depth_is_contiguous`."""
     *batch, m, n = out._shape
     kept, steps = _merged(tuple(batch), [_batch(t, tuple(batch)) for t in (a, b, out, added)])
     row_blocks, column_blocks = -(-m // key.rows), -(-n // key.rows)
@@ -171,8 +172,8 @@ def packed(
 
 
 def _side(t: Tensor, dim: int, width: int) -> tuple[PackSide, Ints]:
-    """How panels of so many of a tensor's rows (`dim` -2) or columns (-1) are made, and for each
-    batch dim the step from one set of panels to the next."""
+    """Returns how to pack panels of `width` rows (`dim` -2) or columns (-1), and for each batch dim
+    the step between sets of panels."""
     sizes, strides, steps = _matrices(t)
     other = -3 - dim
     side = PackSide(
@@ -191,7 +192,7 @@ def _side(t: Tensor, dim: int, width: int) -> tuple[PackSide, Ints]:
 def _packing(
     backend: Backend, key: GemmKey, sides: Sequence[PackSide], panels: Sequence[int], left: int, right: int
 ) -> Step:
-    """The step that makes panels of a launch's operands."""
+    """Returns the step that packs panels of a launch's operands."""
     elements = sum(s.rows * s.depth * s.matrices for s in sides)
     units = max(1, min(backend.units, elements // backend.target.unit_elements))
     if backend.target.grid == "stride":
@@ -208,7 +209,7 @@ def _packing(
 
 
 def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:
-    """(sizes and strides of t's own batch dims, steps from one set of panels to the next)."""
+    """Returns (sizes and strides of the batch dims of `t`, the steps between sets of panels)."""
     sizes, strides = t._shape[:-2], t._strides[:-2]
     steps = tuple(s if n > 1 else 0 for n, s in zip(sizes, contiguous_strides(sizes)))
     kept, (merged,) = _merged(sizes, [strides])
@@ -227,7 +228,7 @@ def _product(
     batch: Ints,
     steps: Sequence[Ints],
 ) -> ProductGeometry:
-    """What both kernels are told of a product."""
+    """Returns the part of the geometry that all product kernels share."""
     assert items <= COUNTED, "more tiles than a launch can count"
     *_, m, n = out._shape
     whole = int(out._strides[-1] == 1 and _aligned(out, out.ndim - 1))
@@ -245,12 +246,12 @@ PANEL_BYTES = 1 << 29
 
 
 def gemm(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None, alpha: Any = 1, beta: Any = 1) -> Tensor:
-    """Write `alpha * a @ b + beta * added` to `out`; without `added`, `alpha * a @ b`.
+    """Writes `alpha * a @ b + beta * added` to `out`; without `added`, `alpha * a @ b`.
 
-    All are batches of matrices of one dtype, on one device, with the same number of dims; batch
-    dims of size 1 of `a` and `b` are broadcast to those of `out`, and `added` has the shape of
-    `out`. `out` shares memory with `added` element by element or not at all, and with `a` and
-    `b` not at all.
+    All operands are batches of matrices of one dtype, on one device, with the same number of dims.
+    Batch dims of size 1 of `a` and `b` are broadcast to those of `out`, and `added` has the shape
+    of `out`. `out` shares memory with `added` element by element or not at all, and shares no
+    memory with `a` and `b`.
     """
     backend = out._storage.backend
     key, mode = _key(out, a, b, added, alpha), _mode(added, alpha)
@@ -271,8 +272,8 @@ def gemm(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None, alpha: 
 def cache_matmul(
     call: str, inputs: Sequence[Tensor], result: Tensor, out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None
 ) -> None:
-    """Let a call be known by its `inputs` that has just made `out` of these, by a launch of its
-    own, and has given it as `result`. What is not added is not read: the first stands for it."""
+    """Caches a call under its `inputs`. A single launch with these operands wrote `out`, and the
+    call returned `result`."""
     of = out._dtype.compute
     cache_result(call, inputs, result, _key(out, a, b, added, 1), (*values_of(1, of), *values_of(1, of)))
 
@@ -283,12 +284,13 @@ def _key(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any) ->
 
 
 def _mode(added: Tensor | None, alpha: Any) -> int:
-    """What is done with the product: nothing (0), it is scaled (1), and added to (2)."""
+    """Returns the epilogue of the product: none (0), scaled (1), scaled and added (2)."""
     return 2 if added is not None else int(not (alpha.__class__ is int and alpha == 1))
 
 
 def _gemm_by_halves(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any) -> bool:
-    """Whether the panels were too large to be made at once; then the halves have been computed."""
+    """Computes the product in halves and returns True if the panels are too large; else returns
+    False."""
     size = a._dtype.compute.itemsize
     if max(numel(a._shape), numel(b._shape)) * size <= PANEL_BYTES:
         return False
@@ -300,7 +302,7 @@ def _gemm_by_halves(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alp
         return False
     dim = max(dims, key=lambda d: larger._shape[d])
     if dim == own and larger._shape[dim] < 64:
-        return False  # what is left is depth, and a sum is not cut
+        return False  # only the depth is left, and sums are not split
     half = larger._shape[dim] // 2
     if dim == own and half > 64:
         half -= half % 64
@@ -319,7 +321,7 @@ def _gemm_by_halves(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alp
 
 
 def prepare(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any) -> Launch:
-    """The launch of a product: one step, or two where its operands are packed before."""
+    """Returns the launch of a product: one step, or two if its operands are packed first."""
     mode = _mode(added, alpha)
     added = out if added is None else added
     steps, panels = _steps(out, a, b, added, mode) if numel(out._shape) else ((), ())
@@ -329,7 +331,7 @@ def prepare(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any,
 
 
 def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple[tuple[Step, ...], Ints]:
-    """The kernels, and the bytes of the panels between them."""
+    """Returns the steps, and the bytes of the panels between them."""
     backend, of = out._storage.backend, out._dtype
     if of.name in ("float64", "complex128") and not backend.properties.has_float64:
         raise errors.no_float64(of, backend.properties.name)
@@ -368,7 +370,6 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
 
 
 def _fits_cache(a: Tensor, b: Tensor) -> bool:
-    """Whether a CPU reads a where it lies, and b again and again from its caches."""
     depth, columns = b._shape[-2:]
     most = a._storage.backend.target.near_elements * (4 if a._shape[-2] <= FEW_ROWS else 1)
     return columns >= NARROWEST and depth * columns <= most
@@ -389,10 +390,11 @@ def _results(swap: bool, out: Tensor, added: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _fused(out: Tensor, a: Tensor, b: Tensor) -> bool:
-    """Whether torch fuses small products of this shape with their sum: its digits come out too.
+    """True if torch uses fused multiply-add for small products of this shape, so that results match
+    its digits.
 
-    It rounds the products in batches of tiny matrices, and where a vector is multiplied with
-    rows that lie along the depth.
+    torch rounds each product in batches of tiny matrices, and in products of a vector with rows
+    that are contiguous along the depth.
     """
     m, n, depth = *out._shape[-2:], a._shape[-1]
     batched = len(out._shape) > 2
@@ -406,9 +408,9 @@ PRODUCTS = 4  # elements that take as long as a product of one step
 
 
 def dense(kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> None:
-    """Run a kernel of `kernels/skeletons/dense.py` on its operands, some of which it changes.
+    """Runs a kernel of `kernels/skeletons/dense.py` on its operands, and modifies some of them.
 
-    `numbers` are the kernel's, the items first; an item takes about `work` products.
+    `numbers` are the kernel's numbers, the item count first. An item takes about `work` products.
     """
     if of.bare:
         raise errors.not_implemented_for(f"linalg {kind}", of)
@@ -433,7 +435,7 @@ def _prepare(kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[
 def _on_copies(
     kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int
 ) -> tuple[Tensor, ...]:
-    """What the operands are afterwards, as tensors of their own."""
+    """Returns the operands after the kernel ran on copies of them."""
     mine = tuple([clone(t) for t in tensors])
     dense(kind, of, mine, numbers, work)
     return mine

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def new(shape: Ints, of: dtypes.dtype, where: device, strides: Ints | None = None) -> Tensor:
-    """Memory for a tensor on a (resolved) device; its values are whatever lies there."""
+    """Returns an uninitialized tensor on a (resolved) device."""
     backend = backend_of(where)
     nbytes, strides, key, double = _layout(shape, of, strides)
     if double and not backend.properties.has_float64:
@@ -46,7 +46,7 @@ def new(shape: Ints, of: dtypes.dtype, where: device, strides: Ints | None = Non
 
 @lru_cache(1 << 14)
 def _layout(shape: Ints, of: dtypes.dtype, strides: Ints | None) -> tuple[int, Ints, int, bool]:
-    """(bytes, strides, number of the geometry, whether it is of doubles) of fresh memory."""
+    """Returns (bytes, strides, geometry key, True for float64 elements) of fresh memory."""
     strides = contiguous_strides(shape) if strides is None else strides
     count = extent(shape, strides)[1] + 1 if numel(shape) else 0
     double = of.name in ("float64", "complex128")
@@ -54,25 +54,27 @@ def _layout(shape: Ints, of: dtypes.dtype, strides: Ints | None) -> tuple[int, I
 
 
 def check_capacity(like: Tensor, elements: int, of: dtypes.dtype) -> None:
-    """OutOfMemoryError where so many elements are more than `like`'s device can have: before work
-    is done that leads to them."""
+    """Raises OutOfMemoryError if the device of `like` can't hold `elements` elements. Call it
+    before work that needs them."""
     like._storage.backend.pool.ask(elements * of.itemsize)
 
 
 def new_like(t: Tensor, shape: Ints, of: dtypes.dtype | None = None) -> Tensor:
-    """A contiguous tensor on `t`'s device, of `t`'s dtype unless another is given."""
+    """Returns an uninitialized contiguous tensor on the device of `t`, with its dtype unless `of`
+    is passed."""
     return new(shape, of or t._dtype, t._storage.device)
 
 
 def layout_strides(t: Tensor, wanted: memory_format | None) -> Ints:
-    """The strides of a fresh tensor like `t` in a memory format; None is `preserve_format`."""
+    """Returns the strides of a fresh tensor like `t` in a memory format; None is
+    `preserve_format`."""
     if wanted is preserve_format or wanted is None:
         return like_strides(t._shape, t._strides)
     return format_strides(t._shape, wanted)
 
 
 def format_strides(shape: Ints, wanted: memory_format) -> Ints:
-    """The strides of a shape in a memory format other than `preserve_format`."""
+    """Returns the strides of a shape in a memory format other than `preserve_format`."""
     if wanted in (channels_last, channels_last_3d):
         need = 4 if wanted is channels_last else 5
         if len(shape) != need:
@@ -84,18 +86,18 @@ def format_strides(shape: Ints, wanted: memory_format) -> Ints:
 
 
 def suggested_format(t: Tensor) -> memory_format:
-    """The memory format that a tensor counts as having: contiguous unless its channels lie closest,
-    with gaps or without."""
+    """Returns the memory format of `t`: channels_last if its channels have the smallest strides,
+    with gaps or without; else contiguous."""
     if channels_closest(t._shape, t._strides):
         return channels_last if t.ndim == 4 else channels_last_3d
     return contiguous_format
 
 
 def resize(t: Tensor, shape: Ints, strides: Ints | None = None) -> Tensor:
-    """Give a tensor that is about to be written another shape, without gaps from where it begins:
-    row-major, unless `strides` name another order.
+    """Changes the shape of a tensor that is about to be written. The layout is dense from the
+    tensor's offset: row-major, unless `strides` names another order.
 
-    Memory that is too small is replaced; the values are whatever lies there.
+    Storage that is too small is replaced. Values are undefined.
     """
     strides, count = contiguous_strides(shape) if strides is None else strides, numel(shape)
     storage, size = t._storage, t._dtype.itemsize
@@ -106,8 +108,8 @@ def resize(t: Tensor, shape: Ints, strides: Ints | None = None) -> Tensor:
 
 
 def as_bits(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The same memory as integers where all tensors are of one dtype of few ops: so any device
-    that copies integers moves these, and a NaN keeps its bits."""
+    """Returns the tensors as integer views of the same memory if all have the same dtype with few
+    ops. Any device that copies integers can then copy them, and NaNs keep their bits."""
     of = tensors[0]._dtype
     if not of.bare or any(t._dtype is not of for t in tensors):
         return list(tensors)
@@ -115,14 +117,15 @@ def as_bits(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def region(x: Tensor) -> tuple[int, Ints, Ints, int]:
-    """The memory that a tensor reaches, as `iterator.stride` knows it."""
+    """Returns the memory region of a tensor, in the form of `iterator.stride`."""
     return x._offset * x._dtype.itemsize, x._shape, x._strides, x._dtype.itemsize
 
 
 def check_dtype(op: str, out: Tensor, of: dtype, cast: bool = False) -> None:
-    """RuntimeError for an output of another dtype; with `cast`, for one that can't hold `of`.
+    """Raises RuntimeError for an output of another dtype; with `cast`, of a dtype that can't hold
+    `of`.
 
-    TypeError for what is no tensor.
+    Raises TypeError if `out` is no tensor.
     """
     if type(out) is not Tensor:
         raise errors.not_a_tensor(op, "out", out)
@@ -133,7 +136,7 @@ def check_dtype(op: str, out: Tensor, of: dtype, cast: bool = False) -> None:
 
 
 def check_place(op: str, out: Tensor, where: device) -> None:
-    """RuntimeError for memory of another device, or that must not be written."""
+    """Raises RuntimeError for an output on another device or with read-only memory."""
     if out._storage.device is not where:
         raise errors.different_devices(op, (where, out._storage.device))
     if out._storage.readonly:
@@ -141,10 +144,10 @@ def check_place(op: str, out: Tensor, where: device) -> None:
 
 
 def check_overlap(op: str, out: Tensor, read: Iterable[Any], aligned: bool = False) -> None:
-    """RuntimeError for an output that overlaps itself, or what is read.
+    """Raises RuntimeError for an output that overlaps itself or a tensor in `read`.
 
-    `aligned`: an element is written where, or after, it is read, so that an input may be the output
-    itself or lie exactly on it.
+    `aligned`: the op writes each element after it reads the same element, so an input may equal the
+    output or overlap it exactly.
     """
     if has_internal_overlap(out._shape, out._strides):
         raise errors.output_overlaps_itself(op, out._shape, out._strides)
@@ -161,16 +164,17 @@ def check_overlap(op: str, out: Tensor, read: Iterable[Any], aligned: bool = Fal
 
 
 def check_written(op: str, out: Tensor, read: Iterable[Any]) -> None:
-    """RuntimeError for an output that must not be written, overlaps itself, or what is read."""
+    """Raises RuntimeError for an output that is read-only, overlaps itself or overlaps a tensor in
+    `read`."""
     check_place(op, out, out._storage.device)
     check_overlap(op, out, read)
 
 
 def resize_out(out: Tensor, shape: Ints, fixed: bool = False, strides: Ints | None = None) -> Tensor:
-    """`out` in the result's shape, with torch's warning where it had elements to lose.
+    """Returns `out` in the result's shape, with `strides` or row-major. Warns as torch does if
+    `out` had elements and another shape.
 
-    Another shape comes with `strides`, or row-major.
-    RuntimeError where it is `fixed`: an op in place, or an output that is read.
+    Raises RuntimeError for another shape if `fixed`: an in-place op, or an output that is read.
     """
     if out._shape != shape:
         if fixed:
@@ -190,9 +194,10 @@ def out_or_new(
     read: Iterable[Any] = (),
     strides: Ints | None = None,
 ) -> Tensor:
-    """The tensor a result is written to: `out`, resized to fit, or a fresh one on `like`'s device.
+    """Returns the tensor for a result: `out`, resized to fit, or a fresh tensor on the device of
+    `like`.
 
-    `out` must have the result's dtype, lie on the same device and not overlap what is read.
+    `out` must have the result's dtype, be on the same device and not overlap a tensor in `read`.
     """
     if out is None:
         return new(shape, of, like._storage.device, strides)

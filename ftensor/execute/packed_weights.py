@@ -1,4 +1,4 @@
-"""Packed weights, cached while nobody writes the tensor they were packed from."""
+"""Cache of packed weights, valid until the tensor that they were packed from is written."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from ..runtime.storage import Storage
 
 
-# Bytes of a storage from which on something is kept of it, and for how many calls.
+# The smallest storage, in bytes, with cached tensors, and the most keys per storage.
 LEAST, MOST = 1 << 14, 64
 
 
 class Derived(NamedTuple):
-    """Tensors made of a storage's bytes, and of those of another one as `mark` stands for them."""
+    """Tensors computed from a storage, and from another storage whose contents `mark`
+    identifies."""
 
     tensors: tuple[Tensor, ...]
     mark: object
 
 
 class DerivedTensors:
-    """What was made of a storage's bytes, by what asks for it; None for what has only been asked
-    for. `mark` stands for the bytes as they are."""
+    """The tensors derived from a storage, by key; None for a key that was requested once. `mark`
+    identifies the storage's current contents."""
 
     __slots__ = ("__weakref__", "entries", "mark")
 
@@ -39,27 +40,28 @@ class DerivedTensors:
         self.mark = object()
 
     def note(self, key: Hashable, derived: Derived | None) -> None:
-        """Keep something, or that it was asked for."""
+        """Stores derived tensors under a key, or None to note the request."""
         if len(self.entries) >= MOST:
             self.entries.clear()
         self.entries[key] = derived
 
     def drop(self) -> bool:
-        """Forget all; whether there was memory in it."""
+        """Removes all entries. Returns True if an entry held tensors."""
         held = any(self.entries.values())
         self.entries.clear()
         return held
 
 
 def can_cache(storage: Storage) -> bool:
-    """Whether something may be kept of a storage: all who write there say so."""
+    """True if derived tensors of the storage may be cached, as every write to the storage is
+    visible to the library."""
     if storage.nbytes < LEAST or storage.owner is not None or storage.exposed:
         return False
     return not storage.visible
 
 
 def derived_tensors(storage: Storage) -> DerivedTensors:
-    """What is kept of a storage that `can_cache`."""
+    """Returns the derived tensors of a storage that passes `can_cache`."""
     kept: DerivedTensors | None = storage.derived
     if kept is None:
         kept = storage.derived = DerivedTensors()
@@ -67,8 +69,8 @@ def derived_tensors(storage: Storage) -> DerivedTensors:
 
 
 def valid_tensors(derived: Derived | None, other: Storage) -> tuple[Tensor, ...] | None:
-    """The tensors, where `other` still has the bytes that they were made of; they may be used on
-    the current stream."""
+    """Returns the derived tensors, ready for the current stream; None if the contents of `other`
+    have changed."""
     if derived is None or other.derived is None or other.derived.mark is not derived.mark:
         return None
     stream, origin = other.backend._current.stream, derived.tensors[0]._storage.stream
@@ -84,19 +86,19 @@ PACKING = ("conv_pack", "conv_bytes_pack")
 
 
 def has_packing(launch: Launch) -> bool:
-    """Whether a launch of `conv_launch.prepare` makes panels."""
+    """True if a launch of `conv_launch.prepare` packs panels."""
     return len(launch.temporaries) > 1
 
 
 def call_of(call: Hashable, weight: Tensor, addend: Tensor) -> Hashable:
-    """What a weight's storage keeps the panels of a call by."""
+    """Returns the key of a call's panels in the weight's storage."""
     return call, weight._offset, addend._offset
 
 
 def panels(launch: Launch, call: Hashable, x: Tensor, weight: Tensor, addend: Tensor) -> tuple[Tensor, ...] | None:
-    """The panels that `launch` makes, where they are kept or shall be from now on; `addend` is the
-    bias, or the weight in its place. None while the weight is new, or may be written unseen, and
-    while launches are noted for other calls than this one."""
+    """Returns the panels that `launch` packs, cached or packed now; `addend` is the bias, or the
+    weight if there is none. Returns None at the first request for a weight, if writes to it may be
+    invisible, and while this thread records launches."""
     storage, other = weight._storage, addend._storage
     if not has_packing(launch) or not can_cache(storage) or recorder(storage.backend) is not None:
         return None
@@ -114,7 +116,7 @@ def panels(launch: Launch, call: Hashable, x: Tensor, weight: Tensor, addend: Te
         tensors = _make_panels(launch, steps, (x, weight, addend))
         if tensors is None:
             return None
-        kept.drop()  # what was made of another bias
+        kept.drop()  # panels packed with another bias
         entry = Derived(tensors, mark)
         kept.note(key, entry)
         storage.backend.keeping(kept)
@@ -136,7 +138,7 @@ def _make_panels(launch: Launch, steps: list[Step], inputs: tuple[Tensor, ...]) 
 
 
 def _panel_steps(launch: Launch) -> list[Step]:
-    """The steps that make panels, told nothing of planes."""
+    """Returns the steps that pack panels, with empty planes."""
     steps = []
     for step in launch.steps:
         if step.key.skeleton in PACKING:
@@ -161,7 +163,7 @@ def _panel_steps(launch: Launch) -> list[Step]:
 
 
 def _panel_launch(launch: Launch, steps: list[Step]) -> Launch:
-    """The launch that makes panels alone, a tensor for each class of results."""
+    """Returns a launch that packs panels alone, a tensor for each class of results."""
     count = len(steps)
     places = {X: count, WEIGHT: count + 1, BIAS: count + 2, PLANES: count + 3}
     places |= {PANELS + k: k for k in range(count)}
@@ -173,7 +175,7 @@ def _panel_launch(launch: Launch, steps: list[Step]) -> Launch:
 
 
 def without_packing(launch: Launch) -> Launch:
-    """A launch that gets its panels behind the other inputs."""
+    """Returns a launch that takes its panels as further inputs."""
     count = len(launch.temporaries) - 1
     unused = PLANES + count + 1
     places = {OUT: OUT, X: X, WEIGHT: WEIGHT, BIAS: BIAS, PLANES: PLANES + count}

@@ -1,4 +1,4 @@
-"""The one entry of pointwise ops: arguments to plan to kernel, prepared once per geometry."""
+"""The entry of pointwise ops: arguments, plan, kernel. A launch is prepared once per geometry."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ replaced: dict[Op, Callable[..., Any]] = {}
 def pointwise(
     op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = (), out: Tensor | None = None, inplace: bool = False
 ) -> Tensor:
-    """Run `op` on tensors and Python numbers; into `out` where given.
+    """Runs `op` on tensors and Python numbers. Writes to `out`, if passed.
 
-    RuntimeError for shapes that don't broadcast, tensors on different devices, a result that
-    cannot be cast to `out`, or `out` overlapping an input in part; NotImplementedError for dtypes
-    the op has no expression for.
+    Raises RuntimeError for shapes that don't broadcast, tensors on different devices, a result that
+    cannot be cast to `out`, and an `out` that overlaps an input in part. Raises NotImplementedError
+    for dtypes that the op has no expression for.
     """
     if out is not None and type(out) is not Tensor:
         raise errors.not_a_tensor(op.name, "out", out)
@@ -83,7 +83,7 @@ def pointwise(
 
 
 def _first(op: Op, inputs: tuple[Any, ...], out: Tensor | None) -> Tensor:
-    """A tensor on the op's device; TypeError where there is none."""
+    """Returns a tensor on the op's device. Raises TypeError if there is none."""
     for x in (*inputs, out):
         if type(x) is Tensor:
             return x
@@ -91,7 +91,7 @@ def _first(op: Op, inputs: tuple[Any, ...], out: Tensor | None) -> Tensor:
 
 
 def _with_tensor(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The inputs, the first as a tensor where all are numbers."""
+    """Returns the inputs, with the first as a tensor if all are numbers."""
     if not all(isinstance(x, (bool, int, float, complex)) for x in inputs):
         return inputs
     first = new((), scalar_dtype(inputs[0]), current_device())
@@ -105,7 +105,7 @@ def _alignments(inputs: tuple[Any, ...], out: Tensor | None) -> tuple[bool, ...]
 
 
 def _accepted(op: Op, x: Any) -> Any:
-    """An input as this layer knows them; TypeError for anything that is no tensor or number."""
+    """Returns an input as a tensor or Python number. Raises TypeError for other types."""
     if type(x) is Tensor or isinstance(x, (bool, int, float, complex)):
         return x
     if isinstance(x, np.generic) and x.dtype.kind in "biufc":
@@ -114,7 +114,8 @@ def _accepted(op: Op, x: Any) -> Any:
 
 
 def _one_device(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Zero-dim host tensors join the others' device, as in torch; anything else is refused."""
+    """Returns the inputs with zero-dim host tensors moved to the others' device, as in torch.
+    Raises RuntimeError for other tensors on several devices."""
     tensors = [x for x in inputs if type(x) is Tensor]
     full = [x for x in tensors if x._shape or x.device.type != "cpu"]
     target = (full or tensors)[0].device

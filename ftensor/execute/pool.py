@@ -26,12 +26,12 @@ def pooled(
     divisor: int = 0,
     padded: bool = False,
 ) -> tuple[Tensor, ...] | None:
-    """(the largest element or the `mean` of each window, with `places` that of the largest in its
-    plane as int64), of this shape; a mean is the sum by `divisor`, or by the window's elements
-    (with zeros around the planes where they are `padded`).
+    """Returns (the maximum or `mean` of each window, and with `places` the int64 position of the
+    maximum in its plane), of this shape. A mean is the sum divided by `divisor`, or by the window's
+    element count (with padding if `padded`).
 
-    None where another way is to be taken: off boards, where an image has no such kernel, for
-    operands that don't lie in order and windows that no strip holds.
+    Returns None if the caller must use another kernel: off boards, without the kernel in the image,
+    for inputs that are not contiguous, and for windows that no strip holds.
     """
     if not is_board(input) or not is_contiguous(input._shape, input._strides):
         return None
@@ -66,15 +66,15 @@ WINDOWS = 2  # that take as long as an element
 
 
 def max_pool(input: Tensor, windows: PlaneWindows, shape: Ints) -> tuple[Tensor, ...]:
-    """(the largest element of each window of a contiguous input, its place in the plane as int64),
-    both of this shape. NotImplementedError for dtypes of few ops."""
+    """Returns (the maximum of each window of a contiguous input, its int64 position in the plane),
+    both of this shape. Raises NotImplementedError for dtypes with few ops."""
     of = input._dtype
     return _launched("max_pool", (input,), windows, of, ((shape, of), (shape, int64)))
 
 
 def max_pool_back(grad: Tensor, places: Tensor, windows: PlaneWindows, shape: Ints) -> Tensor:
-    """The gradient of an input of this shape, each of whose elements is in one window, from those
-    of the largest elements and their places; all of them contiguous."""
+    """Returns the gradient of an input of this shape, whose elements are each in one window, from
+    the gradients and positions of the maxima. All tensors are contiguous."""
     of = grad._dtype
     return _launched("max_pool_back", (grad, places), windows, of, ((shape, of),))[0]
 

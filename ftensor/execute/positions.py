@@ -1,4 +1,4 @@
-"""Where a bool tensor's true elements are."""
+"""Positions of the true elements of a bool tensor."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ SHIFTED = Op("shifted", "shifted(position) -> Tensor", "a + by", params=("by",),
 
 
 def positions(mask: Tensor) -> Tensor:
-    """The linear positions (int64, ascending) of a bool tensor's true elements; waits for it.
+    """Returns the linear positions (int64, ascending) of a bool tensor's true elements. Waits for
+    the result.
 
-    A mask beyond 32-bit indexing is halved until its parts are not.
+    Splits a mask beyond 32-bit indexing into halves.
     """
     n = mask.numel()
-    mask._storage.backend.pool.ask(n)  # of a mask that repeats elements, too: it is read in order
+    mask._storage.backend.pool.ask(n)  # also for an expanded mask, which is made contiguous
     if n > COUNTED:
         return _of_halves(mask)
     mask = mask.contiguous()

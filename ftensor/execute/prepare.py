@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def common_dtype(op: Op, inputs: Sequence[Any]) -> dtype:
-    """The dtype that the inputs promote to; masks don't take part."""
+    """Returns the dtype that the inputs promote to, without masks."""
     return result_dtype(
         [
             (x._dtype, 0 if x._shape else 1) if type(x) is Tensor else (scalar_dtype(x), 2)
@@ -35,10 +35,10 @@ def common_dtype(op: Op, inputs: Sequence[Any]) -> dtype:
 
 
 def prepare(op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | None, inplace: bool) -> Launch:
-    """The launch of a pointwise call; a given `out` has the result's shape.
+    """Returns the launch of a pointwise call. `out`, if passed, has the result's shape.
 
-    TypeError, RuntimeError and NotImplementedError for operands that the op, the device or the
-    output's dtype refuses.
+    Raises TypeError, RuntimeError and NotImplementedError for operands that the op, the device or
+    the output's dtype does not support.
     """
     if op.moves and out is not None:
         out, *inputs = as_bits([out, *inputs])
@@ -63,7 +63,8 @@ def prepare(op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | 
 
 
 def planned(op: Op, inputs: Sequence[Any], out: Tensor | None = None) -> Plan:
-    """The loops over the inputs and the output, whose strides follow the inputs' without `out`."""
+    """Returns the plan of the loops over inputs and output. Without `out` the output's strides
+    follow the inputs."""
     tensors = [x for x in inputs if type(x) is Tensor]
     shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
     if out is not None:
@@ -81,7 +82,7 @@ def planned(op: Op, inputs: Sequence[Any], out: Tensor | None = None) -> Plan:
 
 
 def _as_converted(op: Op, inputs: Sequence[Any]) -> list[Ints]:
-    """The tensors' strides once they have the dtype that torch computes in."""
+    """Returns the strides of the tensors after torch's conversion to the dtype it computes in."""
     common = common_dtype(op, inputs)
     if op.promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL) and common.kind in "bui":
         common = get_default_dtype()

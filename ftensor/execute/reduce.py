@@ -1,4 +1,4 @@
-"""The one entry of reductions: a monoid, tensors and dims to plan to one or two kernels."""
+"""The entry of reductions: a monoid, tensors and dims become one or two kernels."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def fold(
     params: tuple[Any, ...] = (),
     into: Sequence[Tensor | None] | None = None,
 ) -> tuple[Tensor, ...]:
-    """Fold `inputs`, broadcast together, over `dims` (None: all); one tensor per output.
+    """Folds `inputs`, broadcast together, over `dims` (None: all). Returns one tensor per output.
 
-    `compute` is the dtype of the lifted elements, `outs` those of the results. IndexError and
-    RuntimeError for dims out of range or named twice. `into` has a tensor for each result that is
-    not to be a fresh one: it is resized, and converted to; RuntimeError where its dtype can't hold
-    the result, or it lies on another device.
+    `compute` is the dtype of the lifted elements, `outs` the dtypes of the results. `into` has a
+    tensor for each result that is not fresh: the tensor is resized, and the result converted to its
+    dtype. Raises IndexError and RuntimeError for dims out of range or named twice. Raises
+    RuntimeError for an `into` tensor whose dtype can't hold the result, or on another device.
     """
     destinations = (None,) * len(outs) if into is None else into
     where = inputs[0]._storage.device
@@ -84,7 +84,8 @@ def fold(
 
 
 def _straight(red: Reduce, out: Tensor, of: dtype, inputs: Sequence[Tensor], dims: Any, keepdim: bool) -> Tensor | None:
-    """`out`, sized, where the kernel can write the result there; None where it must be copied."""
+    """Returns `out`, resized, if the kernel can write the result there; None if the result must be
+    copied."""
     check_dtype(red.name, out, of, cast=True)
     check_place(red.name, out, inputs[0]._storage.device)
     if out._dtype is not of or any(x._storage is out._storage for x in inputs):
@@ -104,7 +105,8 @@ def prepare(
     outs: tuple[dtype, ...],
     params: tuple[Any, ...],
 ) -> Launch:
-    """The launch of a reduction within 32-bit indexing: one step, or two where it is cut."""
+    """Returns the launch of a reduction within 32-bit indexing: one step, or two if rows are
+    split."""
     backend = inputs[0]._storage.backend
     for d in (inputs[0]._dtype, *outs):  # what is computed in another dtype is no such one
         if d.bare and d.bare not in red.bare and (d in outs or compute is d):

@@ -36,7 +36,8 @@ def in_pieces(
     params: tuple[Any, ...],
     limit: int,
 ) -> tuple[Tensor, ...]:
-    """As `fold`, which folds each piece: no launch counts or reaches beyond `limit` elements."""
+    """Like `fold`, for inputs beyond 32-bit indexing: folds pieces. No launch counts or spans more
+    than `limit` elements."""
     shape = broadcast_shapes(*[x._shape for x in inputs])
     chosen = normalize_dims(dims, len(shape))
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in inputs]
@@ -76,10 +77,10 @@ def _reach(shape: Ints, strides: Ints) -> int:
 
 
 def cut_in_order(shape: Ints, strides: Sequence[Ints], limit: int) -> list[tuple[Ints, tuple[int, ...]]]:
-    """Cut loops into (shape, offset per operand), each at most `limit` elements long and wide.
+    """Cuts loops into pieces (shape, offset per operand) with at most `limit` elements and span.
 
-    The pieces follow each other in row-major order, so that the place of an element in its piece
-    and the sizes of the pieces before it tell its place in all. An empty shape is one piece.
+    The pieces are in row-major order, so an element's position is its position in the piece plus
+    the sizes of the pieces before. An empty shape is one piece.
     """
     assert limit >= 1, limit
     pieces = []
@@ -107,7 +108,7 @@ def _fold_parts(
     outs: tuple[dtype, ...],
     params: tuple[Any, ...],
 ) -> tuple[Tensor, ...]:
-    """Fold the dims from `kept` on of all parts together."""
+    """Folds the dims from `kept` on of all parts together."""
     if len(parts) == 1:
         dims = range(kept, len(parts[0][0]._shape))
         return fold(red, parts[0], tuple(dims), False, compute, outs, params)
@@ -130,7 +131,7 @@ def _fold_parts(
 
 @cache
 def _stages(red: Reduce, complex_input: bool) -> tuple[Reduce, Reduce]:
-    """The reduction to states, and that of states to results."""
+    """Returns the reduction from elements to states, and the reduction from states to results."""
     first = replace(red, finish=("x",))
     if not complex_input:
         return first, replace(red, lift="a", complex_=None, truth=False)
@@ -150,7 +151,8 @@ def _beats(red: Reduce) -> Op:
 def _find_in_parts(
     fold: Fold, red: Reduce, parts: list[list[Tensor]], kept: int, compute: dtype, outs: tuple[dtype, ...]
 ) -> tuple[Tensor, ...]:
-    """A reduction with positions, which may exceed 32 bits over all parts."""
+    """Returns the results of a reduction with positions, which may exceed 32 bits over all
+    parts."""
     first = _positions(red)
     start = 0
     value = index = None

@@ -1,4 +1,4 @@
-"""The kernel of one stage of a reduction: layout, lanes, splits."""
+"""The kernel of one stage of a reduction: layout, lanes and splits."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ def step(
     written: Ints,
     starts: tuple[int | None, ...],
 ) -> Step | None:
-    """The step that folds rows which lie in line into `outs` (values, places, or places alone), in
-    `splits` of which each has a result of its own; None where another kernel serves better.
+    """Returns the step that folds contiguous rows to `outs` (values, positions or both), in
+    `splits` parts with a result each; None if another kernel is better.
 
-    `plan` has the steps of results first; `written` are their operands and the input's.
+    `plan` has the strides of results first. `written` are the operands of results, then of the
+    input.
     """
     if not (red.arg and backend.target.processor) or plan.reduced_strides != ((1,),):
         return None
@@ -56,12 +57,12 @@ def step(
 
 
 def soon_done(step: Step, target: Target) -> bool:
-    """Whether one unit does it in less time than several need to begin."""
+    """True if one unit finishes the step in less time than several units need to start."""
     return step.work is not None and step.work < 2 * target.unit_elements
 
 
 class ReduceStage:
-    """Builds the launch of one stage."""
+    """Builds the step of one stage."""
 
     def __init__(self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, places: list[int]) -> None:
         self.red, self.backend, self.compute, self.words = red, backend, compute, words
@@ -78,8 +79,8 @@ class ReduceStage:
         return lanes, choice
 
     def _aligned(self, plan: ReducePlan, n: int, dtypes: list[dtype], choice: Any, lanes: int = 0) -> bool:
-        """Whether all vectors that are read lie on 64 bytes, or on those of so many `lanes`;
-        results go out lane by lane."""
+        """True if all vectors that are read are aligned to 64 bytes, or to `lanes` elements.
+        Results are written lane by lane."""
         across = choice.skeleton == "reduce_outer"
         kept = plan.kept[:-1] if across else plan.kept
         reduced = plan.reduced if across else plan.reduced[:-1]
@@ -94,9 +95,9 @@ class ReduceStage:
         return True
 
     def splits(self, plan: ReducePlan, dtypes: list[dtype], fields: Fields) -> int:
-        """Into how many parts the first of two stages cuts the reduced space, so that every compute
-        unit has work; 1 where its kernel isn't built (where it is, the second's is, too).
-        """
+        """Returns the number of parts that the first of two stages cuts the reduced space into, so
+        that every compute unit has work. Returns 1 if the first stage's kernel isn't built; images
+        with it have the second's, too."""
         lanes, choice = self._choose(plan, dtypes, fields, True)
         key = self._fold_key(lanes, choice, dtypes, fields, names_of(fields), "first")
         splits: int = choice.splits
@@ -112,10 +113,10 @@ class ReduceStage:
         written: Ints,
         read: Ints,
     ) -> Step:
-        """This stage, from the operands `read` to those `written`."""
+        """Returns this stage's step, from the operands `read` to the operands `written`."""
         key, choice = self._key(plan, dtypes, outs, body, stage)
         work = numel(plan.kept) * numel(plan.reduced)
-        # States begin where their memory does.
+        # States have offset 0 in their memory.
         starts: tuple[int | None, ...] = written if stage != "first" else (None,) * len(written)
         starts += read if stage != "second" else (None,) * len(read)
         return Step(key, choice.units, written + read, starts, geometry=choice.geometry, work=work)
@@ -123,7 +124,7 @@ class ReduceStage:
     def _key(
         self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str
     ) -> tuple[KernelKey, FoldChoice]:
-        """The kernel, in the best layout that is built, and its launch."""
+        """Returns the kernel in the best layout that is built, and its launch parameters."""
         lanes, choice = self._choose(plan, dtypes, outs, stage == "first")
         key = self._fold_key(lanes, choice, dtypes, outs, body, stage)
         if built(self.backend, key):
@@ -137,11 +138,11 @@ class ReduceStage:
     def _others(
         self, plan: ReducePlan, dtypes: list[dtype], outs: Any, lanes: int, choice: FoldChoice, stage: str
     ) -> Iterator[tuple[int, FoldChoice]]:
-        """(lanes, choice) of the other kernels that serve the plan, the best first.
+        """Yields (lanes, choice) of the other kernels that support the plan, the best first.
 
-        Short rows at one distance take turns, wherever they begin (hls/vitis/turns.h). An image may
-        have fewer or more states side by side than rows deserve, and narrower ports than a launch
-        fills; what takes any strides comes last.
+        Short rows at a constant distance are interleaved, at any alignment (hls/vitis/turns.h). An
+        image may have fewer or more parallel states than is best for the rows, and narrower ports
+        than a launch fills. The kernel for any strides is last.
         """
         target, most, n = self.backend.target, self.backend.units, len(outs)
         if target.realigns and target.is_board and stage == "whole":
@@ -185,12 +186,11 @@ class ReduceStage:
 
 
 def names_of(fields: Fields) -> tuple[str, ...]:
-    """What the fields of a state are called in expressions."""
     return ("x", "i")[: len(fields)]
 
 
 def _fewer(vectors: int) -> Iterator[int]:
-    """Numbers of vectors that kernels have side by side, the most first."""
+    """Yields the numbers of parallel vectors that kernels have, the largest first."""
     while vectors:
         yield vectors
         vectors //= 2

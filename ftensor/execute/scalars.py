@@ -18,11 +18,11 @@ from ..errors import pointwise as errors_arith
 
 
 class TracedNumber:
-    """Stands for an int, a float or a complex number among the arguments of a function.
+    """Placeholder for an int, a float or a complex number among the arguments of a traced function.
 
-    It is an instance of that type, and does what the number does; whatever has its value is noted
-    (`read`). A tensor's op takes it as a number, unread: so it reaches launches as it is, and which
-    dtypes an op wanted it to fit is noted (`fits`).
+    It is an instance of the number's type and behaves as the number does. Any use of its value sets
+    `_read`. A tensor op takes it without reading it: the placeholder reaches the launch, and
+    `_fits` records the dtypes that it must fit.
     """
 
     __slots__ = ("_fits", "_place", "_read", "_value")
@@ -34,7 +34,7 @@ class TracedNumber:
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        """The number's: what `isinstance` asks for."""
+        """Returns the number's type, which `isinstance` uses."""
         return type(self._value)
 
     def __getattr__(self, name: str) -> Any:
@@ -54,18 +54,17 @@ class TracedNumber:
 
 
 def read_number(number: TracedNumber) -> Any:
-    """The number itself, which decides from now on what is traced."""
+    """Returns the number, and marks it as read: the trace is then valid for this value alone."""
     number._read = True
     return number._value
 
 
 def is_traced_number(x: Any) -> bool:
-    """Whether it stands for a number."""
     return type(x) is TracedNumber
 
 
 def plain(x: Any) -> Any:
-    """`x`, or the number that it stands for, which was looked at then."""
+    """Returns `x`, or the value of a TracedNumber, which is then marked as read."""
     return read_number(x) if type(x) is TracedNumber else x
 
 
@@ -77,7 +76,8 @@ def _of_one(of: Callable[..., Any]) -> Any:
 
 
 def _of_two(of: Callable[..., Any], turned: bool) -> Any:
-    """An operator: a tensor beside the number computes it, and is asked itself."""
+    """Returns a binary operator. It returns NotImplemented for a tensor, whose own operator then
+    takes the number."""
 
     def method(self: TracedNumber, other: Any, *more: Any) -> Any:
         if type(other) is Tensor:
@@ -119,7 +119,8 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
-    """A Python number as the kernel argument(s) of a dtype: integers wrap, floats are rounded."""
+    """Returns a Python number as the kernel arguments of a dtype: integers wrap, floats are
+    rounded."""
     kind = d.kind
     if kind == "f":
         if type(number) is int:
@@ -144,7 +145,7 @@ def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
 
 
 def check_values(number: Any, d: dtype) -> None:
-    """What `values_of` raises for a number, also for one whose kernel never runs."""
+    """Raises the errors of `values_of`, also for a number whose kernel never runs."""
     if type(number) is TracedNumber:
         number._fits.append(("", d))
         number = number._value
@@ -157,7 +158,8 @@ def _check_width(whole: int) -> None:
 
 
 def rounded(value: float, d: dtype) -> float:
-    """`value` as a floating dtype of at most 16 bits has it, to the nearest and ties to even."""
+    """Returns `value` rounded to a floating dtype of at most 16 bits, to nearest with ties to
+    even."""
     if d.bare:
         return float(widened(narrowed(np.array([value]), d), d)[0])
     if d.name == "float16":
@@ -178,10 +180,10 @@ def rounded(value: float, d: dtype) -> float:
 
 
 def check_fits(op: str, number: Any, d: dtype) -> None:
-    """RuntimeError for a number that torch would not convert to `d`.
+    """Raises RuntimeError for a number that torch would not convert to `d`.
 
-    An unsigned type takes negative integers of its width, and no other negative number; a fraction
-    is dropped. OverflowError for an integer beyond 64 bits.
+    An unsigned type accepts negative integers of its width, and no other negative number. Fractions
+    are dropped. Raises OverflowError for an integer beyond 64 bits.
     """
     if type(number) is TracedNumber:
         number._fits.append((op, d))
@@ -207,6 +209,7 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
 
 
 def fitted(op: str, number: Any, d: dtype) -> Any:
-    """A factor or limit, checked against `d`; a complex one without imaginary part becomes real."""
+    """Returns a factor or limit, checked against `d`. A complex number without imaginary part
+    becomes real for a real dtype."""
     check_fits(op, number, d)
     return number.real if isinstance(number, complex) and not d.is_complex else number

@@ -1,4 +1,4 @@
-"""Running combinations along a dim: which columns go side by side, and how long rows are cut."""
+"""Scans along a dim: parallel columns, and the split of long rows."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def scan(op: str, x: Tensor, dim: int) -> tuple[Tensor, ...]:
-    """Each element of `x`, of at least one dim, combined with all before it along `dim`:
-    contiguous, and where the op tells places, these, too."""
+    """Returns each element of `x`, of at least one dim, combined with all elements before it along
+    `dim`: contiguous, and with positions for ops that have them."""
     backend = x._storage.backend
     return run(backend, ("scan", op, x._key, dim), prepare, scan, (op, x, dim), (x,))
 
 
 def prepare(op: str, x: Tensor, dim: int) -> Launch:
-    """The launch: one step, or two where few long rows are for all units."""
+    """Returns the launch: one step, or two if few long rows are split among the units."""
     if x._dtype.bare:
         raise errors.not_implemented_for(op, x._dtype)
     backend, key = x._storage.backend, _key(op, x)

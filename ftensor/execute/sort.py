@@ -57,16 +57,16 @@ BOARD_VALUES, BOARD_INDICES, BOARD_X, A, BOARD_A_ORDER, B, BOARD_B_ORDER = range
 
 
 def topk_key(x: Tensor, many: int) -> TopkKey | None:
-    """The kernel of the device's images for so many first elements of rows; None where there is
-    none, and on devices that compile what they need."""
+    """Returns the top-k kernel in the device's images for `many` elements per row; None if there is
+    none, or if the device compiles on demand."""
     key = TopkKey(x._dtype)
     fits = 1 <= many <= TOPK_FIRST and x._dtype.bare == "" and not x._dtype.is_complex
     return key if fits and in_image(x._storage.backend, key) else None
 
 
 def first(x: Tensor, dim: int, many: int, descending: bool) -> tuple[Tensor, ...] | None:
-    """The first `many` elements along `dim` of the order that `sort` gives, and their int64 places;
-    None where there is no kernel for them."""
+    """Returns the first `many` elements along `dim` in the order of `sort`, and their int64
+    positions; None if no kernel fits."""
     key = topk_key(x, many)
     if key is None or not numel(x._shape):
         return None
@@ -75,7 +75,7 @@ def first(x: Tensor, dim: int, many: int, descending: bool) -> tuple[Tensor, ...
 
 
 def prepare_topk(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool) -> Launch:
-    """The launch: a row is one unit's."""
+    """Returns the launch. One unit processes a row."""
     backend, sizes = x._storage.backend, list(x._shape)
     sizes[dim] = many
     strides = contiguous_strides(tuple(sizes))
@@ -91,8 +91,8 @@ def prepare_topk(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool)
 
 
 def rows_along(x: Tensor, dim: int, strides: Ints) -> tuple[Ints, Ints, Ints]:
-    """The other dims of rows along `dim`, merged where they can be: sizes, strides, and those of
-    results with `strides`."""
+    """Returns the other dims of rows along `dim`, merged where possible: sizes, strides of `x`, and
+    strides of results with `strides`."""
     rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
     shape = tuple([x._shape[d] for d in rest])
     read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
@@ -101,7 +101,7 @@ def rows_along(x: Tensor, dim: int, strides: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def prepare_on_board(x: Tensor, dim: int, descending: bool) -> Launch:
-    """The launch: tiles of rows, and merges of them until a row is one."""
+    """Returns the launch: sorts tiles of rows, then merges tiles until each row is one tile."""
     backend, key = x._storage.backend, SortKey(x._dtype)
     strides = like_strides(x._shape, x._strides)
     outputs = check_memory(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
@@ -142,16 +142,19 @@ LEAST_BYTES, MANY, LINED = 512, 1 << 13, 1 << 17
 
 
 def sorts_by_digits(x: Tensor, dim: int) -> bool:
-    """Whether rows along `dim` go in order by digits: on processors, where loops may turn as often
-    as the data want."""
+    """True if rows along `dim` are sorted by radix: on processors, where loops may have
+    data-dependent bounds."""
     size = x._shape[dim] * max(4, x._dtype.itemsize)
     return x._storage.backend.target.processor and size >= LEAST_BYTES
 
 
 def prepare_radix_sort(x: Tensor, dim: int, descending: bool, places: bool) -> Launch:
-    """The launch: one step, or three for each digit of long rows. Its outputs are the values, and
-    with `places` where they stood. Beside these it takes twice the memory of the rows that are
-    sorted at the same time: with places 8 bytes an element, of 8 bytes 12."""
+    """Returns the launch of a radix sort: one step, or three per digit of long rows. Its outputs
+    are the values, and with `places` their positions.
+
+    The temporaries take twice the memory of the rows that are sorted at the same time: with
+    positions 8 bytes per element, or 12 for 8-byte elements.
+    """
     backend, n = x._storage.backend, x._shape[dim]
     key = radix_key(x._dtype, backend.target, places)
     strides = like_strides(x._shape, x._strides)
@@ -183,7 +186,8 @@ def prepare_radix_sort(x: Tensor, dim: int, descending: bool, places: bool) -> L
 def _radix_launch(
     key: RadixKey, steps: list[tuple[RadixGeometry, int]], outputs: tuple[Output, ...], kept: int, parts: int
 ) -> Launch:
-    """Steps over memories of `kept` elements, cut into so many `parts` in all."""
+    """Returns the launch of these steps, with temporaries of `kept` elements that are cut into
+    `parts` parts in all."""
     g, operands = steps[0][0], len(outputs) + 1
     size = 8 if key.packed else key.dtype.itemsize
     beside = key.places and not key.packed
@@ -216,16 +220,16 @@ VALUES, INDICES, X, A_KEYS, A_ORDER, B_KEYS, B_ORDER = range(7)
 
 
 def sort(x: Tensor, dim: int, descending: bool) -> tuple[Tensor, ...]:
-    """The elements of `x`, of at least one dim and no complex dtype, in order along `dim`, equal
-    ones as they stood, NaN as the largest; and the int64 places they come from. The results lie
-    as `x` does."""
+    """Returns the elements of `x` sorted along `dim`, stable, with NaN as the largest, and their
+    int64 positions. `x` has at least one dim and no complex dtype. The results have the layout of
+    `x`."""
     backend = x._storage.backend
     key = ("sort", x._key, dim, descending)
     return run(backend, key, prepare, sort, (x, dim, descending), (x,))
 
 
 def values_in_order(x: Tensor, dim: int) -> Tensor:
-    """The values alone that `sort` gives."""
+    """Returns the values of `sort` alone."""
     if not sorts_by_digits(x, dim):
         return sort(x, dim, False)[0]
     key = ("values in order", x._key, dim)
@@ -235,8 +239,8 @@ def values_in_order(x: Tensor, dim: int) -> Tensor:
 
 
 def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
-    """The launch: in local memory on boards, by digits where that serves, else by merges: one step,
-    or, where a few long rows are for all units, tiles of them and then merges."""
+    """Returns the launch: in local memory on boards, by radix if `sorts_by_digits`, else by merges.
+    Merges take one step, or sort and merge tiles if a few long rows are split among the units."""
     if is_board(x):
         return prepare_on_board(x, dim, descending)
     if sorts_by_digits(x, dim):
@@ -271,22 +275,22 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
 
 
 def selects(x: Tensor) -> bool:
-    """Whether elements of a rank are found without a sort: on processors, where loops may turn as
-    often as the data want."""
+    """True if `select` finds elements by rank without a sort: on processors, where loops may have
+    data-dependent bounds."""
     return x._storage.backend.target.processor
 
 
 def select(x: Tensor, dim: int, mode: int, rank: int, descending: bool = False) -> tuple[Tensor, ...]:
-    """Values and int64 places along `dim`: with FIRST the `rank` first elements of the order that
-    `sort` gives, as they stand in `x`; with RANK the one element of a rank, counted from 1, or that
-    of MEDIAN or NANMEDIAN. A dim of at least one element, where `selects(x)`."""
+    """Returns values and int64 positions along `dim`. FIRST: the first `rank` elements in the order
+    of `sort`, in their order in `x`. RANK: the element of a rank, counted from 1. MEDIAN and
+    NANMEDIAN: the median. `dim` has at least one element, and `selects(x)` holds."""
     key = ("select", x._key, dim, mode, rank, descending)
     args = (x, dim, mode, rank, descending)
     return run(x._storage.backend, key, prepare_select, select, args, (x,))
 
 
 def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) -> Launch:
-    """The launch: a row is one unit's."""
+    """Returns the launch. One unit processes a row."""
     backend, key = x._storage.backend, SortRowsKey(x._dtype, selects=True)
     sizes = tuple([(rank if mode == FIRST else 1) if d == dim else n for d, n in enumerate(x._shape)])
     strides = contiguous_strides(sizes)
