@@ -21,7 +21,8 @@ def numel(shape: Sequence[int]) -> int:
 def broadcast_shapes(*shapes: Ints) -> Ints:
     """Returns the shape that all `shapes` broadcast to, aligned at the last dimension.
 
-    Raises RuntimeError if there is none. A dimension of size 1 stretches to any other size, 0 included.
+    Raises RuntimeError if there is none. A dimension of size 1 stretches to any other size, 0
+    included.
     """
     if not shapes:
         return ()

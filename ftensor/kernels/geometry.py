@@ -1,4 +1,4 @@
-"""What a launch tells a kernel in a buffer of numbers: declared once, packed, and named in C.
+"""Geometry buffers: integer kernel arguments that are declared once, packed, and named in C.
 
 A geometry is a frozen dataclass derived from `Geometry`:
 
@@ -11,11 +11,12 @@ A geometry is a frozen dataclass derived from `Geometry`:
         offsets: Annotated[Ints, Many("taps")]
         phases: Annotated[tuple[Ints, ...], Many("phase_count", 3)]
 
-Its buffer holds the lengths of its lists, the numbers in the order in which they are declared, what
-is derived, and then the lists. A kernel's text has a word for each: `G_N(g)`, `G_X_CHANNEL(g)` and
-`G_TAPS(g)` are numbers, `G_X(g)` and `G_OFFSETS(g)` are where several begin, the latter behind
-`G_AT_OFFSETS(g)` others; of a list of named tuples `G_PHASES_FIRST(g, k)` is a number of the k-th.
-`G_HEAD` are the numbers before all lists, `G_SIZE(g)` those of all.
+The buffer holds the lengths of the lists, the numbers in declaration order, the derived numbers,
+and then the lists. The kernel text has a macro for each: `G_N(g)`, `G_X_CHANNEL(g)` and `G_TAPS(g)`
+are numbers. `G_X(g)` and `G_OFFSETS(g)` are pointers to several numbers; `G_AT_OFFSETS(g)` is the
+index of the first offset. For a list of named tuples, `G_PHASES_FIRST(g, k)` is a field of the k-th
+tuple. `G_HEAD` is the count of numbers before all lists, `G_SIZE(g)` the size of the buffer in
+numbers.
 """
 
 from __future__ import annotations
@@ -29,16 +30,17 @@ from .workload import Ints, cut
 
 
 class Each(NamedTuple):
-    """Several numbers, by their names."""
+    """Annotation of a field with a fixed count of numbers; `names` are their names, by blanks."""
 
     names: str
 
 
 @dataclass(frozen=True)
 class Many:
-    """A list. `count` is its length, or names it: a number that is told of itself, or else is told
-    for the list; or is not `packed`, and words behind it take it, too; "": all that is left. `width`
-    are the numbers of an element, or names the length that they are."""
+    """Annotation of a list field. `count` is the list's length or the name of the length: a number
+    field of the geometry, or else a length that the buffer holds for the list. With `packed` False,
+    the buffer lacks the length, and later macros take it as a parameter. "" means the rest of the
+    buffer. `width` is the count of numbers in an element, or the name of a length."""
 
     count: str | int
     width: str | int = 1
@@ -55,15 +57,15 @@ G = TypeVar("G", bound="Geometry")
 
 @dataclass(frozen=True)
 class Geometry:
-    """What a launch tells a kernel."""
+    """Base of the geometries: the content of a geometry buffer."""
 
-    # Properties that are told, too.
+    # Properties that the buffer holds besides the fields.
     derived: ClassVar[tuple[str, ...]] = ()
-    # What its words begin with.
+    # Prefix of the macros.
     prefix: ClassVar[str] = "G"
 
     def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
+        """Returns the numbers of the geometry buffer."""
         layout = _layout(type(self))
         numbers = [len(getattr(self, name)) for name in layout.counts.values()]
         for name, _, names, _ in layout.numbers:
@@ -78,8 +80,8 @@ class Geometry:
 
     @classmethod
     def unpack(cls: type[G], g: Ints, **lengths: int) -> G:
-        """From the numbers that the kernel gets, and lengths that it isn't told; one of these may
-        be left out, and is then what fits."""
+        """Returns the geometry of the buffer `g`. `lengths` are those that the buffer lacks; the
+        size of the buffer implies one missing length."""
         return cls._unpack(g, 0, lengths)[0]
 
     @classmethod
@@ -102,12 +104,12 @@ class Geometry:
 
     @classmethod
     def words(cls) -> dict[str, str]:
-        """The words of a kernel's text, which take a pointer to the numbers."""
+        """Returns the macros of the kernel text, which take a pointer to the buffer."""
         return _layout(cls).words(cls.prefix, cls.derived)
 
 
 class _NumberField(NamedTuple):
-    """A number, or several together by their names, of which `kind` is made."""
+    """A number field, or a field of several named numbers that build a value of type `kind`."""
 
     name: str
     wide: bool = False
@@ -136,11 +138,11 @@ class _List:
 
     @property
     def nests(self) -> bool:
-        """Whether it holds geometries."""
+        """True if the elements are geometries."""
         return isinstance(self.kind, type) and issubclass(self.kind, Geometry)
 
     def add(self, value: Any, numbers: list[int]) -> None:
-        """Add its numbers."""
+        """Append the numbers of `value` to `numbers`."""
         if self.kind is int:
             numbers += value
             return
@@ -170,7 +172,7 @@ class _List:
 
 
 class _Layout(NamedTuple):
-    """What stands where: `counts` has each length that is told for a list."""
+    """Order of a geometry buffer; `counts` maps each length that the buffer holds to its list."""
 
     counts: Mapping[str, str]
     numbers: tuple[_NumberField, ...]
@@ -178,16 +180,16 @@ class _Layout(NamedTuple):
 
     @property
     def implied(self) -> set[str]:
-        """Lengths that only the program knows."""
+        """Lengths that the buffer lacks."""
         return {str(each.count) for each in self.lists if not each.packed}
 
     def listed(self, lengths: Mapping[str, int]) -> int:
-        """The numbers of all lists."""
+        """Returns the count of numbers in all lists."""
         both = ((_length(x.count, lengths), _length(x.width, lengths)) for x in self.lists)
         return sum(count * width for count, width in both)
 
     def words(self, prefix: str, derived: Iterable[str]) -> dict[str, str]:
-        """See `Geometry.words`."""
+        """Returns the macros (see `Geometry.words`)."""
         defined: dict[str, str] = {}
         at, passed = 0, "g"
 
@@ -229,7 +231,7 @@ class _Layout(NamedTuple):
         return defined
 
     def _size(self, each: _List, prefix: str, passed: str) -> str:
-        """How many numbers a list has, as a kernel's text says it."""
+        """Returns the C expression of the count of numbers in a list."""
         if each.nests:
             return f"{each.kind.prefix}_SIZE({prefix}_{each.name.upper()}({passed}))"
 
@@ -247,7 +249,7 @@ def _length(of: str | int, lengths: Mapping[str, int]) -> int:
 
 
 def _sorted(cls: type[Geometry]) -> _Layout:
-    """A geometry's fields, sorted."""
+    """Returns the buffer layout of a geometry class, from its annotated fields."""
     hints = get_type_hints(cls, include_extras=True)
     numbers: list[_NumberField] = []
     lists: list[_List] = []

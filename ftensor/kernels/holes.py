@@ -12,10 +12,10 @@ from .source import NAMES, indices, parameters
 
 
 def hole_definitions(key: KernelKey, rows: bool) -> dict[str, list[str]]:
-    """What the skeleton's words stand for: name, with its parameters -> lines.
+    """Returns the macros of the skeleton: name with parameters -> lines.
 
-    `rows`: operands are walked by a geometry `g`, and lie at[operand] with inner strides
-    step[operand]; else each is one run, or one element.
+    With `rows`, the geometry buffer `g` drives the loop nest, and an operand has offset at[operand]
+    and inner stride step[operand]; otherwise each operand is one contiguous run or one element.
     """
     ins = [(f"in_{NAMES[k]}", p) for k, p in _pointer_ins(key)]
     more = ["bad"] if indices(key) else []
@@ -51,9 +51,10 @@ def in_memory(
     rows: bool,
     more: Sequence[str] = (),
 ) -> tuple[dict[str, list[str]], list[str], dict[bool, list[str]], dict[bool, list[str]]]:
-    """The words of any kernel with such outputs and named inputs in memory; lines that declare the
-    results; and, for whole vectors (False) and parts of one, lines that read and that write.
+    """Returns the macros of a kernel with these outputs and named inputs in memory, the lines that
+    declare the results, the reading lines and the writing lines.
 
+    The reading and writing lines are by part: False for whole vectors, True for partial vectors.
     `more` are further ports.
     """
     ports = {f"out{k}": p for k, p in enumerate(outs)} | dict(ins)
@@ -76,16 +77,16 @@ def in_memory(
 
 
 def streamed(outs: int, ins: Sequence[str]) -> str:
-    """Tells the dialect how many results there are, and whether they take an input's place.
+    """Returns the macro call with the count of results and the test for outputs in place of inputs.
 
-    What has no input writes memory only, which is fast as it is.
+    The test is constant for kernels without inputs, which only write memory.
     """
     places = " || ".join(f"(FT_GLOBAL const void *)out{out} == {name}" for out in range(outs) for name in ins)
     return f"FT_STREAMED(count, {places or 1})"
 
 
 def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
-    """Reads with the indices first, then where they lead to, then what lies there."""
+    """Returns `reads` with the index inputs first, then the located offset, then other inputs."""
     names = indices(key)
     if not names:
         return reads
@@ -99,7 +100,7 @@ def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
 
 
 def _lane_index(key: KernelKey, name: str) -> str:
-    """An index in the one lane that located kernels have."""
+    """Returns the C text of an index; kernels with located operands have a single lane."""
     port = key.ins[NAMES.index(name)]
     return f"(long)(w_in_{name}" + ("" if port.kind == SINGLE else " FT_LANE_0") + ")"
 
@@ -113,17 +114,17 @@ def _shift(name: str, p: Port) -> str:
 
 
 def wide_type(p: Port) -> str:
-    """The type of the vector that travels between memory and the lanes."""
+    """Returns the C type of the vector that a load or store moves."""
     return f"FT_WIDE_PAIR({wide_of(p)})" if p.dtype.is_complex else f"FT_WIDE({wide_of(p)})"
 
 
 def wide_of(p: Port) -> str:
-    """The C type of an element as it travels, of a pair of one part."""
+    """Returns the C type of a moved element; for complex elements, of one part."""
     return "float" if p.dtype.name in ctype.HALVES else ctype.MEMORY[p.dtype.name]
 
 
 def _at(name: str, p: Port, pointers: list[str], rows: bool, index: str) -> tuple[str, str]:
-    """(address, stride) of element `index` of the innermost dim."""
+    """Returns (address, stride) of element `index` of the innermost dim."""
     pair = "2 * " if p.dtype.is_complex else ""
     if not rows:
         return (name if p.kind == SINGLE else f"{name} + {pair}{index}"), "1"
@@ -172,12 +173,13 @@ def _write(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> s
 
 
 def lane_type(p: Port) -> str:
-    """The type of an element as it is read and written, of one lane (or of all of them at once)."""
+    """Returns the C type of an element as loads and stores see it, for one lane or for all
+    lanes."""
     return f"ft_c{wide_of(p)}" if p.dtype.is_complex else f"FT_VEC({wide_of(p)})"
 
 
 def lane(wide: str, p: Port) -> str:
-    """What was read as `wide`, in one lane (or in all of them at once)."""
+    """Returns the C text of the loaded value `wide`, for one lane or for all lanes."""
     memory = wide_of(p)
     if p.kind != SINGLE:
         return f"FT_LANE({wide})"
@@ -187,7 +189,7 @@ def lane(wide: str, p: Port) -> str:
 
 
 def _lane_value(key: KernelKey, k: int, p: Port) -> str:
-    """Input k as the expression sees it, in one lane (or in all of them at once)."""
+    """Returns the C text of input k for the expression, for one lane or for all lanes."""
     name, real = NAMES[k], ctype.scalar(key.compute)
     if p.kind == BY_VALUE:
         if key.compute.is_complex:
@@ -202,7 +204,7 @@ def _lane_value(key: KernelKey, k: int, p: Port) -> str:
 
 
 def inputs(key: KernelKey) -> list[str]:
-    """Lines that name each input's value a, b, c, ... and each parameter by its name."""
+    """Returns the lines that declare the input values a, b, c, ... and the parameters."""
     compute = key.compute
     value = "FT_C" if compute.is_complex else "FT_V"
     lines = []
@@ -231,7 +233,7 @@ def inputs(key: KernelKey) -> list[str]:
 
 
 def parameter_values(key: KernelKey) -> list[str]:
-    """Lines that give each parameter its name, in all lanes."""
+    """Returns the lines that declare the parameters, in all lanes."""
     compute, lines = key.compute, []
     for name in key.params:
         real = ctype.scalar(compute)
@@ -253,7 +255,7 @@ def _register_type(d: dtype) -> str:
 
 
 def output(key: KernelKey, k: int, p: Port, text: str) -> list[str]:
-    """Lines that turn the expression of output k into what is written."""
+    """Returns the lines that convert the expression `text` of output k to the stored value."""
     compute = key.compute
     if p.sees == MASK:
         value, source = f"FT_MASK_VALUE(uchar, {text})", bool_
@@ -275,21 +277,21 @@ def output(key: KernelKey, k: int, p: Port, text: str) -> list[str]:
 
 
 def fields(key: KernelKey) -> list[tuple[str, str]]:
-    """(type, name) of the fields of a state."""
+    """Returns (C type, name) of the fields of a reduction state."""
     r = key.reduction
     assert r is not None
     return [("FT_C" if r.complex else "FT_V", "x")] + ([("FT_I", "i")] if r.arg else [])
 
 
 def identity(key: KernelKey) -> list[str]:
-    """Lines that make the state r of nothing."""
+    """Returns the lines that set the state r to the identity."""
     r = key.reduction
     assert r is not None
     return [f"r.x = {r.identity};"] + (["r.i = (FT_I)(0x7fffffff);"] if r.arg else [])
 
 
 def combine(key: KernelKey) -> list[str]:
-    """Lines that fold the states p and q into r."""
+    """Returns the lines that combine the states p and q into r."""
     r = key.reduction
     assert r is not None
     if not r.arg:
@@ -304,7 +306,7 @@ def combine(key: KernelKey) -> list[str]:
 
 
 def state_words(key: KernelKey) -> str:
-    """The state's type with its identity, fold, choice and rotation, for either dialect."""
+    """Returns the C type of the state with its identity, combine, choose and rotate functions."""
     r = key.reduction
     assert r is not None
     if r.complex:
@@ -331,7 +333,7 @@ def state_words(key: KernelKey) -> str:
 
 
 def state_outputs(key: KernelKey) -> list[str]:
-    """Lines that name the folded value x (and i) for the output expressions."""
+    """Returns the lines that declare the folded x (and i) for the output expressions."""
     r = key.reduction
     assert r is not None
     lines = [f"const {'FT_C' if r.complex else 'FT_V'} x = state.x;"]
@@ -339,7 +341,8 @@ def state_outputs(key: KernelKey) -> list[str]:
 
 
 def lift(key: KernelKey) -> list[str]:
-    """Lines that make a state of one element; `position` counts along the reduced space."""
+    """Returns the lines that lift an element to a state; `position` counts along the reduced
+    dims."""
     r = key.reduction
     assert r is not None
     position = ("b" if r.stage == "second" else "(position)") if r.arg else ""

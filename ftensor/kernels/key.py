@@ -96,8 +96,8 @@ class KernelKey:
 
 
 def lanes_for(dtypes: list[dtype], compute: dtype, width: int) -> int:
-    """Returns the lanes of a kernel whose vectors of the widest dtype fill `width` bytes: at most 16,
-    and at most 8 if a dtype is complex."""
+    """Returns the lanes of a kernel whose vectors of the widest dtype fill `width` bytes: at most
+    16, and at most 8 if a dtype is complex."""
     widest = max([d.itemsize for d in dtypes] + [compute.itemsize])
     lanes = max(1, min(16, width // widest))
     return min(lanes, 8) if compute.is_complex or any(d.is_complex for d in dtypes) else lanes

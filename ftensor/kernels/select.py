@@ -1,4 +1,4 @@
-"""From a plan to the kernels that can compute it: kinds of operands, geometry, compute units."""
+"""Kernel selection for a plan: access kinds, geometry buffers, compute units."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .workload import Ints
 
 # Vectors folded into one partial result before it joins the next level of a reduction.
 FOLD_VECTORS = 64
-# Loops change places where that makes rows of as many vectors out of parts of one; for so few
-# elements that they stay in a processor's cache meanwhile.
+# Loop interchange pays if it turns rows shorter than a vector into rows of at least LONG_ROW
+# vectors, for at most NEAR_ELEMENTS elements, which stay in a processor's cache.
 LONG_ROW = 4
 NEAR_ELEMENTS = 1 << 18
 
@@ -30,21 +30,22 @@ class Sharing(Protocol):
 
     @property
     def unit_elements(self) -> int:
-        """Fewer are not worth a second compute unit."""
+        """Elements below which a second compute unit does not pay."""
 
     @property
     def short_row(self) -> int:
-        """Rows shorter than so many vectors are folded one per lane, though the lanes' loads then
-        are strided: folding the lanes of a vector at the end of every row would cost more."""
+        """Vectors of a row below which each lane folds its own row. Strided loads then cost less
+        than folding the lanes of a vector at the end of every row."""
 
     @property
     def row_vectors(self) -> tuple[int, int]:
-        """Vectors of a row that are folded in one go, and how many side by side."""
+        """Vectors of a row that a chunk folds, and vectors that are folded in parallel."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How one launch goes: its skeleton, each operand's kind, and what the skeleton is told."""
+    """Configuration of a launch: skeleton, access kinds, compute units, and n or geometry
+    buffer."""
 
     skeleton: str
     kinds: tuple[str, ...]
@@ -54,20 +55,22 @@ class Choice:
 
 
 def kind_of(stride: int) -> str:
-    """An operand's kind from its stride in the innermost loop."""
+    """Returns the access kind for a stride in the innermost loop."""
     return LINEAR if stride == 1 else SINGLE if stride == 0 else STRIDED
 
 
 def units_for(elements: int, most: int, target: Sharing, lanes: int) -> int:
-    """How many compute units a launch over so many elements deserves."""
+    """Returns the compute units for a launch over `elements`, from 1 to `most`."""
     if target.grid == "stride":
         return max(1, min(most, -(-elements // lanes)))
     return max(1, min(most, elements // target.unit_elements))
 
 
 def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, tuple[Ints, ...]]:
-    """Loops whose rows are not shorter than a vector, where another dim is long enough: as the
-    counters between rows cost more than strides in a nearby cache."""
+    """Returns the loop nest with the longest dim innermost if rows are shorter than a vector.
+
+    Index updates between rows cost more than strided accesses in a near cache.
+    """
     if shape[-1] >= lanes or numel(shape) > NEAR_ELEMENTS:
         return shape, tuple(strides)
     longest = max(range(len(shape)), key=lambda d: shape[d])
@@ -80,8 +83,8 @@ def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, t
 def choose_map(
     shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, lanes: int, each: int = 1, ordered: bool = False
 ) -> Choice:
-    """The launch of a pointwise plan (or of one piece of it), an element of which takes as long as
-    `each` additions. `ordered`: a row may read what one before it has written."""
+    """Returns the launch of a pointwise plan or a piece of a plan. An element costs `each`
+    additions. `ordered` means that a row may read elements that an earlier row wrote."""
     n = numel(shape)
     units = units_for(n * each, most, target, lanes)
     if len(shape) == 1 and (n == 1 or all(s[0] in (0, 1) for s in strides)):
@@ -92,13 +95,13 @@ def choose_map(
 
 
 def choose_strided(shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, ordered: bool) -> Choice:
-    """The launch of a pointwise plan by the kernel that takes any layout, one lane wide."""
+    """Returns the launch of a pointwise plan on the one-lane kernel that takes any layout."""
     units = units_for(numel(shape), most, target, 1)
     return _rows(shape, strides, units, (STRIDED,) * len(strides), ordered)
 
 
 def as_vector_rows(strided: Choice) -> Choice:
-    """The launch of `choose_strided` by the kernel whose rows are whole vectors, if they are."""
+    """Returns `strided` for the kernel of whole-vector rows; rows must be whole vectors."""
     return replace(strided, kinds=(LINEAR,) + (ROW,) * (len(strided.kinds) - 1))
 
 
@@ -108,7 +111,7 @@ def _rows(shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ..
 
 
 def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, target: Sharing) -> tuple[Ints, int]:
-    """What the rows skeleton is told where operands are found by indices, and its units."""
+    """Returns (geometry buffer, compute units) of the rows skeleton for located operands."""
     units = units_for(numel(shape), most, target, 1)
     geometry = RowsGeometry.of(shape, tuple(steps), units)
     return geometry.pack(), min(units, geometry.total)
@@ -116,7 +119,7 @@ def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, target: Sharing
 
 @dataclass(frozen=True)
 class FoldChoice:
-    """How a reduction's launch goes; `splits` > 1 means a second launch folds the splits."""
+    """Configuration of a reduction's launch; if `splits` > 1, a second launch folds the splits."""
 
     skeleton: str
     kinds: tuple[str, ...]  # outputs first
@@ -138,11 +141,12 @@ def choose_fold(
     side: int = OUTER_VECTORS,
     beside: int = 0,
 ) -> FoldChoice:
-    """The launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the inputs.
+    """Returns the launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the
+    inputs.
 
-    `strided` asks for the kernel that takes any layout; `lanes` is 1 then. `row_wise`: along
-    rows, however short they are. `side`: the most vectors of results side by side; `beside`: how
-    many of a row, where not as many as the target has.
+    `strided` selects the kernel that takes any layout; `lanes` is 1 then. `row_wise` folds along
+    rows of any length. `side` is the maximum of result vectors in parallel. `beside` is the count
+    of row vectors in parallel; 0 means the target's.
     """
     kept, reduced = plan.kept, plan.reduced
     first = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
@@ -185,7 +189,7 @@ def choose_fold(
     units = units_for(results * work_elements, most, target, lanes)
     splits = max(1, min(units // max(base, 1), work)) if split else 1
     items = base * splits
-    # Where there is nothing to reduce the loops make no turn, but they divide to find their start.
+    # Empty loops have no iterations, but the kernels divide by their sizes: sizes are at least 1.
     geometry = FoldGeometry(
         splits,
         items,
@@ -205,9 +209,9 @@ def choose_fold(
 
 
 def interleaves_rows(choice: FoldChoice, outputs: int, lanes: int, vectors: int) -> bool:
-    """Whether a kernel of several lanes for `vectors` states side by side folds the rows in turns.
+    """True if a kernel with `vectors` parallel states interleaves the rows (`FoldGeometry.turns`).
 
-    Then they need not begin on beats.
+    Interleaved rows need not begin on beats.
     """
     if choice.skeleton != "reduce_inner":
         return False
@@ -217,7 +221,7 @@ def interleaves_rows(choice: FoldChoice, outputs: int, lanes: int, vectors: int)
 
 
 def needs_split(plan: Plan, limit: int = COUNTED) -> bool:
-    """Whether a plan's indices overflow 32 bits (so that `iterator.split` must cut it)."""
+    """True if a plan's indices exceed `limit`, so that `iterator.split` must cut the plan."""
     if numel(plan.shape) > limit:
         return True
     return any(sum(abs(s) * (n - 1) for n, s in zip(plan.shape, strides)) > limit for strides in plan.strides)

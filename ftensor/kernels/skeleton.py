@@ -47,8 +47,8 @@ class Skeleton(ABC, Generic[K]):
 
     @abstractmethod
     def parameters(self, key: K) -> tuple[Parameter, ...]:
-        """Returns the kernel parameters in order: pointers, offsets, scalars, then n or the geometry
-        buffer. Codegen appends the two parameters of the compute unit."""
+        """Returns the kernel parameters in order: pointers, offsets, scalars, then n or the
+        geometry buffer. Codegen appends the two parameters of the compute unit."""
 
     def compute(self, key: K) -> dtype:
         """Returns the compute dtype, FT_T in the kernel text."""
@@ -70,7 +70,8 @@ class Skeleton(ABC, Generic[K]):
         return source.kernel_file(f"skeleton/{self.name}.h")
 
     def settings(self, key: K, *, float64: bool, grid: str) -> list[str]:
-        """Returns the preprocessor lines that configure dialect, helpers and kernel text for a key."""
+        """Returns the preprocessor lines that configure dialect, helpers and kernel text for a
+        key."""
         lines = source.settings(self.compute(key), key.lanes, float64, grid)
         defines = {"FT_NAME": key.entry, **self.defines(key)}
         lines += [f"#define {name} {value}" for name, value in defines.items()]
@@ -88,8 +89,8 @@ class Skeleton(ABC, Generic[K]):
         return self.name
 
     def located(self, key: K) -> tuple[int, ...]:
-        """Returns the indices of the pointers to operands that a launch visits only in part, as other
-        operands select."""
+        """Returns the indices of the pointers to operands that a launch visits only in part, as
+        other operands select."""
         return ()
 
     def unread(self, geometry: Ints) -> tuple[int, ...]:
@@ -97,8 +98,8 @@ class Skeleton(ABC, Generic[K]):
         return ()
 
     def flops(self, key: K, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """Returns the floating-point operations of a launch; `shapes` has the outputs first. Returns
-        0 if they are few relative to the bytes moved."""
+        """Returns the floating-point operations of a launch; `shapes` has the outputs first.
+        Returns 0 if they are few relative to the bytes moved."""
         return 0
 
     def program(self, key: K, dialect: str, *, float64: bool, grid: str) -> str:
@@ -250,9 +251,9 @@ class BoardSkeleton(Skeleton[K]):
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the pipelined loops of one compute unit, possibly with loops that never run.
 
-        Each pipelined loop of the HLS C++ is a `PipelinedLoop` of the same name and exactly the same
-        trip count. `widened` means that the compiler merges accesses to neighbouring elements on
-        ports without a vector type.
+        Each pipelined loop of the HLS C++ is a `PipelinedLoop` of the same name and exactly the
+        same trip count. `widened` means that the compiler merges accesses to neighbouring elements
+        on ports without a vector type.
         """
 
     @abstractmethod

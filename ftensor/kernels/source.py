@@ -1,4 +1,4 @@
-"""Kernel source text: C types, parameters, and the files of hls/ it is put together from."""
+"""Kernel source text: C types, kernel parameters, and the files of hls/."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .key import BY_VALUE, INDEX, KernelKey, Port
 
 @cache
 def hls_root() -> Path:
-    """The folder that holds `dialect/`, `skeleton/` and `math.h`.
+    """Returns the folder that holds `dialect/`, `skeleton/` and `math.h`.
 
     A wheel carries it as `ftensor/hls`. A checkout, also when installed as editable, has it at the
-    top level. The installed place is looked at first: in site-packages a neighbour named `hls`
-    would belong to someone else.
+    top level. The search starts with the wheel's path: in site-packages, a sibling `hls` would
+    belong to another package.
     """
     package = Path(__file__).resolve().parent.parent
     places = (package / "hls", package.parent / "hls")
@@ -53,9 +53,9 @@ MEMORY = {
     "complex64": "float",
     "complex128": "double",
 }
-# What lies in memory as bits that ft_from_NAME makes a float of in a register, and ft_to_NAME back.
+# Dtypes stored as bits: ft_from_NAME converts to a float in a register, ft_to_NAME back.
 ENCODED = ("float8_e4m3fn", "float8_e5m2", "bfloat16")
-# What memory gives as a float, by words of its own.
+# Dtypes that dedicated load macros read as float.
 HALVES = ("float16", "complex32")
 # As read into a register, before any conversion.
 REGISTER = {**MEMORY, **dict.fromkeys((*ENCODED, *HALVES), "float")}
@@ -74,14 +74,14 @@ INTEGERS = (*UNSIGNED, "char", "short", "int", "long")
 
 
 def scalar(d: dtype) -> str:
-    """The C type that computes d (of its real part, for complex)."""
+    """Returns the C type that d is computed in; for complex d, the type of the real part."""
     return REGISTER[d.compute.name]
 
 
 def real_cast(text: str, source: str, target: str) -> str:
-    """`text`, a lane vector of C type `source`, as lanes of `target`.
+    """Returns the C text that converts `text`, a lane vector of C type `source`, to `target`.
 
-    A fraction is cut off by `hls/convert.h`, which says what numbers become that no integer holds.
+    `hls/convert.h` truncates fractions and defines the results of values out of range.
     int8, int16, uint8 and uint16 are the low bits of an int32, as in torch (uint8 of float64: an
     int64); uint32 and uint64 are in hls/unsigned.h.
     """
@@ -97,7 +97,8 @@ def real_cast(text: str, source: str, target: str) -> str:
 
 
 def cast(text: str, source: dtype, target: dtype) -> str:
-    """`text`, a side-effect-free value of dtype `source` in a register, as dtype `target`."""
+    """Returns the C text that converts `text`, a register of dtype `source` without side effects,
+    to dtype `target`."""
     here, there = REGISTER[source.name], REGISTER[target.name]
     if target.name == "bool":
         if source.name == "bool":
@@ -119,7 +120,7 @@ def cast(text: str, source: dtype, target: dtype) -> str:
 
 
 def width(c: str) -> int:
-    """Bytes of one access of a pointer of C type `c`."""
+    """Returns the bytes of one access through a pointer of C type `c`."""
     of = c.removeprefix("const ").removesuffix("*").strip()
     if of.startswith("hls::vector<"):
         word, lanes = of.removeprefix("hls::vector<").removesuffix(">").split(",")
@@ -131,10 +132,10 @@ NAMES = "abcdefgh"
 
 
 def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
-    """The kernel's parameters in order, as (what, C type, name); what is "*" or a scalar type.
+    """Returns the kernel parameters as (kind, C type, name); kind is "*" or a scalar type.
 
-    Outputs, inputs, one element offset for each of these, values passed by value, then what
-    the skeleton itself adds: `n`, or the geometry.
+    The order is outputs, inputs, an element offset for each, scalars, then size and stride of each
+    index input and the `bad` pointer. The skeleton appends `n` or the geometry buffer.
     """
     out = [("*", f"FT_GLOBAL {_memory(p)} *", f"out{k}") for k, p in enumerate(key.outs)]
     pointers = [(k, p) for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
@@ -150,20 +151,20 @@ def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
 
 
 def numbers(key: KernelKey) -> list[tuple[str, str, str]]:
-    """Those of the parameters that are numbers: what is passed by value, then the op's own."""
+    """Returns the scalar parameters: inputs passed by value, then the op's parameters."""
     names = [NAMES[k] for k, p in enumerate(key.ins) if p.kind == BY_VALUE] + list(key.params)
     pairs = key.compute.is_complex and key.reduction is None
     return [one for name in names for one in number(name, scalar(key.compute), pairs)]
 
 
 def number(name: str, real: str, pair: bool) -> list[tuple[str, str, str]]:
-    """The parameters that a number is passed as: of a complex one its two parts."""
+    """Returns the kernel parameters of a scalar; a pair has the parts `re` and `im`."""
     parts = ("re", "im") if pair else ("value",)
     return [(real, f"{real} ", f"{name}_{part}") for part in parts]
 
 
 def indices(key: KernelKey) -> list[str]:
-    """The names of the inputs that locate other operands."""
+    """Returns the names of the index inputs, which locate other operands."""
     return [NAMES[k] for k, p in enumerate(key.ins) if p.sees == INDEX]
 
 
@@ -172,10 +173,10 @@ def _memory(p: Port) -> str:
 
 
 MAX_DIMS = 32
-# How many bits of float32's fraction the narrow floating dtypes lack.
+# Bits of float32's fraction that the narrow floating dtypes lack.
 DROPPED_BITS = {"float16": 13, "bfloat16": 16}
-# The helper files beside math.h and complex.h, by the prefix of what they define, in the order in
-# which a program has them.
+# The helper files besides math.h and complex.h, by the prefix of the names that they define, in the
+# order of inclusion.
 HELPERS = {
     "ftb_": "binary.h",
     "ftx_": "special.h",
@@ -194,27 +195,27 @@ INCLUDED = re.compile(r'^#include "(.+)"$', re.M)
 
 @cache
 def kernel_file(name: str) -> str:
-    """A file of hls/, with the files beside it that it includes in their place."""
+    """Returns the text of a file of hls/ with its relative includes expanded."""
     text = (hls_root() / name).read_text().replace("#pragma once\n", "")
     folder = posixpath.dirname(name)
     return INCLUDED.sub(lambda match: kernel_file(posixpath.normpath(posixpath.join(folder, match[1]))), text)
 
 
 def inlined(text: str) -> str:
-    """A text of HLS C++ with the headers of ftensor, which it includes, in their place."""
+    """Returns HLS C++ `text` with its includes of ftensor's headers expanded."""
     return INCLUDED.sub(lambda match: kernel_file(match[1].removeprefix("ftensor/")), text)
 
 
 @cache
 def constant(name: str, word: str) -> int:
-    """The number that a file of hls/ gives a constant, so that nobody has to write it again."""
+    """Returns the value of a `static const int` in a file of hls/."""
     match = re.search(rf"^static const int {word} = (\d+);", (hls_root() / name).read_text(), re.M)
     assert match is not None, f"hls/{name} has no constant {word}"
     return int(match[1])
 
 
 def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
-    """What the dialect and the helpers are told about a kernel."""
+    """Returns the `#define` lines that configure the dialect and the helpers."""
     real = scalar(compute)
     lines = [
         f"#define FT_LANES {lanes}",
@@ -233,12 +234,12 @@ def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
 
 
 def positional(body: Sequence[str], lets: Sequence[tuple[str, str]]) -> bool:
-    """Whether an op goes by where an element is, so that only whole runs of memory serve it."""
+    """True if an op depends on the element's position, which requires contiguous operands."""
     return any("FT_POSITION" in text for text in (*body, *(text for _, text in lets)))
 
 
 def helper_files(key: KernelKey) -> list[str]:
-    """The further helper files that the expressions call, by their prefixes."""
+    """Returns the helper files that the expressions and ports need besides math.h."""
     text = _expressions(key)
     ports = key.outs + key.ins
     names = ["complex.h"] if key.compute.is_complex or "ft_c" in text else []
@@ -249,13 +250,13 @@ def helper_files(key: KernelKey) -> list[str]:
 
 
 def port_settings(key: KernelKey) -> list[str]:
-    """What the dialect is told about what lies in memory, where that is something unusual."""
+    """Returns the `#define` line for ports of uint32 or uint64; else []."""
     unsigned = any(p.dtype.name in _WIDE_UNSIGNED for p in key.outs + key.ins)
     return ["#define FT_WIDE_UNSIGNED 1"] if unsigned else []
 
 
 def dropped_bits(key: KernelKey) -> list[int]:
-    """What a narrow output rounds away between steps, where the helpers ask for it; else []."""
+    """Returns the fraction bits that a narrow output drops if helpers need them; else []."""
     text = _expressions(key)
     if "ftb_" not in text and "ftr_" not in text:
         return []
