@@ -1,5 +1,5 @@
-"""A software device: programs run on Xilinx's runtime without a board.
+"""An emulated board: programs run on Xilinx's runtime without hardware.
 
-What runs inside the device process (device, supervisor, kernels, memory, protocol, crash) imports
-nothing but the standard library and its own neighbours, so that the process starts quickly.
+The modules inside the device process (device, supervisor, kernels, memory, protocol, crash) import
+only the standard library and each other, so that the process starts quickly.
 """

@@ -1,4 +1,4 @@
-"""`ftensor emulate`: run a program on Xilinx's runtime with the software device for a board."""
+"""`ftensor emulate`: runs a program on Xilinx's runtime with an emulated board."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from . import environment
 
 DEVICE_FAILED = 70  # the status where the program itself ended well; sysexits.h: internal error
 _PR_SET_PDEATHSIG = 1
-# What a terminal sends goes to the program's whole group, as it would have without us.
+# Terminal signals go to the program's whole process group, as without this command.
 _TO_GROUP = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 _TO_PROGRAM = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 
 
-# What goes on beside the program, given the folder of its run; it gives a function to be called
-# when the program has been started.
+# Runs beside the program, given the folder of its run; yields a function to call once the
+# program has started.
 Beside = Callable[[Path], AbstractContextManager[Callable[[], None]]]
 
 
 def command(arguments: argparse.Namespace, building: Beside | None = None) -> int:
-    """The command; its exit status is the program's, 128 + n where signal n ended it.
+    """Runs the command; returns the program's exit status, or 128 + n if signal n ended it.
 
-    `building` has kernels built for ftensor's ops where no image is named.
+    `building` builds kernels for ftensor's ops if no image is given.
     """
     try:
         program = list(arguments.program)
@@ -55,7 +55,7 @@ def command(arguments: argparse.Namespace, building: Beside | None = None) -> in
 
 def _emulate(scratch: Path, program: list[str], images: Sequence[Path], building: Beside | None, keep: bool) -> int:
     banks = [check_image(image) for image in images]
-    # With several images, the board has the larger of what each says of a bank.
+    # With several images, each of the board's banks has the largest size that an image gives it.
     sizes = [max(several) for several in itertools.zip_longest(*banks, fillvalue=0)]
     env, notes = environment.prepare(scratch, os.environ, sizes or [environment.BANK_BYTES])
     if images:
@@ -86,7 +86,8 @@ def _say(text: str) -> None:
 
 
 def check_image(path: Path) -> list[int]:
-    """The bytes of each bank of an image; an error for one that no software device can run."""
+    """Returns the bytes of each bank of an image. Raises an error for an image that can't be
+    emulated."""
     from ..image import sections, xclbin
     from ..image.xclbin import Mode, SectionKind
 
@@ -105,12 +106,11 @@ def check_image(path: Path) -> list[int]:
 
 
 def run(program: Sequence[str], env: dict[str, str], started: Callable[[], None] | None = None) -> int:
-    """Run a program in a session of its own until it ends; its exit status as a shell gives it.
+    """Runs a program in its own session; returns its exit status as in a shell.
 
-    `started()` is called when it runs.
-
-    XRT may send signals to the whole process group of a host, so that is not ours. The program
-    keeps our standard streams, a terminal among them.
+    `started()` is called once the program runs. XRT may send signals to a host's whole process
+    group, so the program has its own. The program keeps our standard streams, which may be a
+    terminal.
     """
     child: subprocess.Popen[bytes] | None = None
 
@@ -134,10 +134,11 @@ def run(program: Sequence[str], env: dict[str, str], started: Callable[[], None]
     libc = ctypes.CDLL(None)
 
     def prepare() -> None:
-        # Killed, we could neither tidy up nor pass a signal on: the program goes with us.
+        # If we are killed, we can neither clean up nor forward signals, so the program ends with
+        # us.
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        # XRT opens a file for each command beyond 128 that are queued at once, and never closes
-        # it: a host that queues many soon reaches the usual limit of 1024.
+        # XRT opens a file for each command beyond 128 queued at once and never closes it, so a host
+        # that queues many commands soon reaches the usual limit of 1024 files.
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 

@@ -1,8 +1,8 @@
-"""What a dying device leaves behind for its report: a table that outlives the process.
+"""Memory for the report of a crashed device: a table that survives the worker process.
 
-The supervisor makes the table before it forks the worker, so both see the same memory. The worker
-notes what each unit runs; when a signal ends it, the supervisor reads what was running, and in
-which of them the fault was.
+The supervisor creates the table before it forks the worker, so both share the memory. The worker
+records what each compute unit runs. If a signal ends the worker, the supervisor reads the running
+launches, and which of them caused the fault.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .calls import told
 SLOTS, SLOT, HEAD = 1024, 2048, 4096
 _ENTRY = struct.Struct("<I")  # length of the text; 0 is a slot that runs nothing
 _TEXT = struct.Struct("<I")
-# What a unit runs stands in a frame whose file has the slot's name.
+# The running call has a frame whose file name is the slot's name.
 _FRAME = """
 def run(text, call):
     note(text)
@@ -35,16 +35,17 @@ Run = Callable[[str, Callable[[], None]], None]
 
 
 class CrashRecord:
-    """A message of the worker's own, and what each of its compute units is running."""
+    """The worker's message, and the launch that each of its compute units is running."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, HEAD + SLOTS * SLOT)
-        # faulthandler writes here, by itself, from within the signal's handler.
+        # faulthandler writes here from within the signal handler.
         self._trace = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the table
         self._used = 0
 
     def slot(self) -> Run:
-        """A place for one unit: `run(text, call)` calls, and the table tells what runs."""
+        """Returns a function `run(text, call)` for one unit, which records `text` during the
+        call."""
         at = HEAD + self._used % SLOTS * SLOT
         self._used += 1
 
@@ -59,32 +60,34 @@ class CrashRecord:
         return run
 
     def reset(self) -> None:
-        """Forget the slots of an image that is gone."""
+        """Clears the slots of an image that was unloaded."""
         size = min(self._used, SLOTS) * SLOT
         self._memory[HEAD : HEAD + size] = bytes(size)
         self._used = 0
 
     def say(self, text: str) -> None:
-        """Why the worker ends, in its own words."""
+        """Records the worker's reason for ending."""
         data = text.encode(errors="replace")[: HEAD - _TEXT.size]
         self._memory[_TEXT.size : _TEXT.size + len(data)] = data
         _TEXT.pack_into(self._memory, 0, len(data))
 
     @property
     def said(self) -> str:
-        """What `say` was given last."""
+        """The last text recorded by `say`."""
         size = _TEXT.unpack_from(self._memory, 0)[0]
         return self._memory[_TEXT.size : _TEXT.size + size].decode(errors="replace")
 
     def watch_faults(self, explain: Callable[[int], str]) -> None:
-        """In the worker: note the frames of a fault, and for a bad access `explain` its address."""
-        # Of the thread at fault alone: others' frames change while they are read, which may fault.
+        """Called in the worker: records the stack of a fault and, for a bad access,
+        `explain(address)`."""
+        # Only the faulting thread: other threads' frames change while they are read, which may
+        # fault.
         faulthandler.enable(self._trace.fileno(), all_threads=False)
         for number in (signal.SIGSEGV, signal.SIGBUS):
             _explain_once(number, lambda address: self.say(explain(address)))
 
     def running(self) -> list[str]:
-        """What ran when the worker ended; only what is at fault where that is known."""
+        """Returns the launches that ran when the worker ended; only the faulty one if known."""
         slots = {}
         for at in range(HEAD, HEAD + SLOTS * SLOT, SLOT):
             (size,) = _ENTRY.unpack_from(self._memory, at)
@@ -115,10 +118,10 @@ _kept: list[object] = []  # what the kernel's signal tables point to
 
 
 def _explain_once(number: int, explain: Callable[[int], None]) -> None:
-    """Call `explain` with the address of a fault, then let the handler from before have it.
+    """Calls `explain` with the address of a fault, then restores the previous handler.
 
-    The handler is Python. That is possible here because a fault comes from a kernel's code, at an
-    instruction, in a thread that does not hold the interpreter.
+    The handler is Python code. This works because the fault comes from a kernel's code, at an
+    instruction, in a thread that does not hold the interpreter lock.
     """
     libc = ctypes.CDLL(None)
     action, before = _SigAction(), _SigAction()
@@ -126,7 +129,7 @@ def _explain_once(number: int, explain: Callable[[int], None]) -> None:
     def handler(_number: int, info: int, _context: int) -> None:
         libc.sigaction(number, ctypes.byref(before), None)
         explain(ctypes.c_uint64.from_address(info + _FAULT_ADDRESS).value)
-        # Returning repeats the instruction, which faults again into the handler from before.
+        # Returning repeats the instruction, which faults again into the previous handler.
 
     function = _HANDLER(handler)
     action.handler = ctypes.cast(function, ctypes.c_void_p)
@@ -137,8 +140,8 @@ def _explain_once(number: int, explain: Callable[[int], None]) -> None:
 
 
 def describe_end(status: int, table: CrashRecord, notes: Path | None = None) -> str:
-    """The report: how the worker ended (its wait status), why, and what it was running. `notes` has
-    which lines of the program launched."""
+    """Returns the report: how the worker ended (its wait status), why, and its running launches.
+    `notes` is the file with the user's lines of the launches."""
     said, running = told(table.said, notes), [told(text, notes) for text in table.running()]
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if number == signal.SIGKILL and said:  # its own decision, for which no kernel is to blame

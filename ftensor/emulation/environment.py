@@ -1,4 +1,4 @@
-"""The environment in which a program finds XRT, and XRT the software device."""
+"""The environment in which a program finds XRT, and XRT finds the emulated board."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from ..errors import emulation as errors
 
 @dataclass(frozen=True)
 class Repair:
-    """Bytes that occur exactly once where the fault is, what they become, and why."""
+    """A binary patch: bytes that occur exactly once, at the fault, their replacement, and the
+    reason."""
 
     why: str
     find: bytes
@@ -50,10 +51,10 @@ HEAP = _repair(
     "48 89 83 70 06 00 00 eb e2",
     "06 00 00 e8",
 )
-# CpuemShim::launchDeviceProcess takes SIGSEGV, SIGFPE, SIGABRT, SIGUSR1 and SIGCHLD for itself.
-# From then on any child of the host that ends by a signal ends the host and its whole process
-# group, and an OpenCL runtime for CPUs in the same process loses its handler of divisions by zero.
-# The device's supervisor takes the host down by itself. The first sigaction "fails", and the rest
+# CpuemShim::launchDeviceProcess installs handlers for SIGSEGV, SIGFPE, SIGABRT, SIGUSR1 and
+# SIGCHLD. From then on any child of the host that ends by a signal ends the host and its process
+# group, and an OpenCL CPU runtime in the same process loses its handler of divisions by zero.
+# The device's supervisor ends the host by itself. The first sigaction "fails", and the rest
 # is skipped:   call sigaction   becomes   mov eax,-1
 HANDLERS = _repair(
     "signals of the host and its children are taken for crashes of the device",
@@ -91,9 +92,9 @@ CORE = _repair(
     "e9 1b b3 fd ff 90 90 90 90 90 90 90 90",
     "48 89 ef e8",
 )
-# ... and the throw, of which emulation has no need, becomes
+# The throw, which emulation does not need, becomes
 #   wait: cmp [pending],0; jne pause; cmp [commands],0; jne pause; jmp on; pause: pause; jmp wait
-# In this order: the scheduler puts what is pending among the commands before it counts it off.
+# The order matters: the scheduler adds a pending command to the commands before it counts it off.
 WAIT = _repair(
     "as above",
     "48 83 c5 08 eb d3",
@@ -106,9 +107,9 @@ REPAIRS = {EMULATION: (HEAP, HANDLERS, CHILDREN), SCHEDULER: (MASKS, CORE, WAIT)
 
 
 def repair_library(name: str, library: bytes) -> bytes | None:
-    """A library, by its name, with its repairs; None for a build that they do not know.
+    """Returns a library with its repairs; None for an unknown build.
 
-    One that has them already, as within an emulation, is given back as it is.
+    Returns a library that is already repaired, as inside an emulation, unchanged.
     """
     repairs = REPAIRS[name]
     if all(library.count(repair.become) == 1 for repair in repairs):
@@ -120,15 +121,15 @@ def repair_library(name: str, library: bytes) -> bytes | None:
     return library
 
 
-# XRT puts its sockets in /tmp/$USER, whatever TMPDIR says; so the scratch folder is there too, and
-# USER leads into it.
+# XRT puts its sockets in /tmp/$USER, independent of TMPDIR, so the scratch folder is in /tmp, and
+# USER is a path into it.
 ROOT = Path("/tmp")
 PREFIX = "ftensor-emulate-"
 SOCKET_LIMIT = 107  # characters of a Unix socket's path
 LONGEST_NAME = "device00_0000_0000000000"
 OPENCL = "libxilinxopencl.so.2"
 MODEL = "data/emulation/unified/cpu_em/generic_pcie/model/genericpciemodel"
-# Where a library is an unknown build, what that means to the user.
+# The consequence for the user if a library is an unknown build.
 CONSEQUENCES = {
     EMULATION: "a child process of the program that ends by a signal ends the program",
     SCHEDULER: "the default scheduler is used, which keeps one core busy while a kernel runs",
@@ -157,7 +158,7 @@ main()
 
 
 def xrt_folder(environment: Mapping[str, str]) -> Path:
-    """The folder of XRT's libraries; EmulationError where there is none."""
+    """Returns the folder of XRT's libraries. Raises EmulationError if there is none."""
     looked = []
     if environment.get("XILINX_XRT"):
         looked.append(Path(environment["XILINX_XRT"]) / "lib")
@@ -170,7 +171,7 @@ def xrt_folder(environment: Mapping[str, str]) -> Path:
 
 
 def available(environment: Mapping[str, str] = os.environ) -> str:
-    """Why emulation is not possible on this machine; empty where it is."""
+    """Returns the reason why emulation is impossible on this machine; "" if it is possible."""
     try:
         _check_system()
         xrt_folder(environment)
@@ -186,7 +187,8 @@ def _check_system() -> None:
 
 @contextlib.contextmanager
 def scratch_folder(keep: bool = False) -> Iterator[Path]:
-    """A folder that only this user can see; removed at the end, with those of killed runs."""
+    """Creates a folder that only this user can read, and removes it at the end. Also removes the
+    folders of killed runs."""
     _sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=ROOT))
     longest = str(folder / "s" / LONGEST_NAME)
@@ -195,7 +197,7 @@ def scratch_folder(keep: bool = False) -> Iterator[Path]:
         raise errors.socket_path_too_long(longest, SOCKET_LIMIT)
     with open(folder / "lock.new", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # as long as this process lives
-        # Under its name it is held from the start: another run never finds a lock that is free.
+        # Renamed while locked: another run never finds the lock file unlocked.
         os.rename(lock.name, folder / "lock")
         try:
             yield folder
@@ -205,14 +207,14 @@ def scratch_folder(keep: bool = False) -> Iterator[Path]:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, also while a device that has just lost its host is still tidying up."""
+    """Removes a folder, even while a device that has just lost its host still writes there."""
     deadline = time.monotonic() + 5
     while folder.exists() and time.monotonic() < deadline:
         shutil.rmtree(folder, ignore_errors=True)  # what is left, the next run removes
 
 
 def _sweep() -> None:
-    """Remove the folders of runs that were killed: nobody holds their lock."""
+    """Removes the folders of killed runs, whose locks are free."""
     for folder in ROOT.glob(PREFIX + "*"):
         try:
             status = folder.lstat()
@@ -231,9 +233,9 @@ def _sweep() -> None:
 def prepare(
     scratch: Path, environment: Mapping[str, str], banks: Sequence[int] = (BANK_BYTES,)
 ) -> tuple[dict[str, str], list[str]]:
-    """Fill the scratch folder; the program's environment, and sentences the user should read.
+    """Fills the scratch folder; returns the program's environment and notes for the user.
 
-    `banks` are the bytes of the board's memories, in their order in the image.
+    `banks` are the bytes of the board's memory banks, in the order of the image.
     """
     _check_system()
     xrt = xrt_folder(environment)
@@ -247,7 +249,7 @@ def prepare(
     _settings(scratch / "config/xrt.ini", environment, SCHEDULER not in unknown)
 
     result = dict(environment)
-    # XILINX_OPENCL would go before XILINX_VITIS when XRT looks for the device process.
+    # XRT searches XILINX_OPENCL before XILINX_VITIS for the device process.
     for name in ("XILINX_OPENCL", "XILINX_SCOUT", "XILINX_SDX", "OCL_ICD_FILENAMES"):
         result.pop(name, None)
     user = environment.get("USER") or pwd.getpwuid(os.getuid()).pw_name
@@ -263,14 +265,14 @@ def prepare(
         "USER": str((scratch / "s").relative_to(ROOT)),
         "FTENSOR_EMULATION": str(scratch),
     }
-    # The copies must go before the system's, and a folder of /opt is not known to the linker.
+    # The copies must precede the system's libraries, and the linker does not know a folder in /opt.
     paths = [str(scratch / "xrt/lib"), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
     result["LD_LIBRARY_PATH"] = os.pathsep.join(paths)
     return result, notes
 
 
 def _private_xrt(xrt: Path, lib: Path, notes: list[str]) -> set[str]:
-    """Links to XRT's libraries, or repaired copies; the names of those that are unknown builds."""
+    """Links XRT's libraries, or makes repaired copies; returns the names of unknown builds."""
     for pattern in ("libxilinxopencl*", "libxrt*", "libxdp*", "libsched_em*", "xrt", "libx*plugin*"):
         for file in xrt.glob(pattern):
             if not (lib / file.name).exists():
@@ -292,7 +294,7 @@ def _private_xrt(xrt: Path, lib: Path, notes: list[str]) -> set[str]:
 
 
 def _runtimes(scratch: Path, environment: Mapping[str, str], notes: list[str]) -> None:
-    """The OpenCL runtimes to offer: Xilinx's, and those that the program would have seen."""
+    """Writes the OpenCL entries: Xilinx's, and the runtimes that the program would have found."""
     from ..runtime import icd
 
     chosen = environment.get("OCL_ICD_VENDORS")
@@ -310,7 +312,7 @@ def _runtimes(scratch: Path, environment: Mapping[str, str], notes: list[str]) -
 
 
 def _device_process(model: Path, scratch: Path) -> None:
-    """The program that XRT starts. It goes through sh, whose path in `#!` is never too long."""
+    """Writes the program that XRT starts. It runs through sh, since its path in `#!` is short."""
     here = Path(__file__).resolve().parent
     bootstrap = scratch / "device.py"
     bootstrap.write_text(BOOTSTRAP.format(init=str(here / "__init__.py"), folder=str(here)))
@@ -379,7 +381,7 @@ def _settings(target: Path, environment: Mapping[str, str], sleeping: bool) -> N
 
 
 def driver_log(scratch: Path) -> str:
-    """What XRT had to say, its header and the answers to unknown questions left out."""
+    """Returns XRT's log without its header and the answers to unknown queries."""
     try:
         lines = (scratch / DRIVER_LOG).read_text(errors="replace").splitlines()
     except FileNotFoundError:
@@ -389,5 +391,5 @@ def driver_log(scratch: Path) -> str:
 
 
 def reports(scratch: Path) -> list[str]:
-    """What the devices of this run have said when they failed."""
+    """Returns the reports of this run's failed devices."""
     return [path.read_text().rstrip() for path in sorted(scratch.glob("report-*.txt"))]

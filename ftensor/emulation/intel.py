@@ -1,4 +1,4 @@
-"""`ftensor emulate --intel`: installing Intel's FPGA emulator, and running programs on it."""
+"""`ftensor emulate --intel`: installs Intel's FPGA emulator, and runs programs on it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ PACKAGES = ("intel-opencl-rt==2023.2.4", "intel-cmplr-lib-rt==2023.2.4")
 
 
 def run(program: Sequence[str], folder: Path | None = None, images: Sequence[str | Path] = ()) -> int:
-    """Become `program`, on the emulator; comes back, with an exit status, only where that fails.
+    """Replaces this process by `program` on the emulator; returns an exit status only on failure.
 
-    `images` are the files that ftensor takes its kernels from; it compiles them if there are none.
+    `images` are the files with ftensor's kernels; without images ftensor compiles its kernels.
     """
     library = driver(folder)
     if library is None:
@@ -42,17 +42,17 @@ def run(program: Sequence[str], folder: Path | None = None, images: Sequence[str
 
 
 def install(folder: Path | None = None) -> int:
-    """Install the emulator by pip into a folder of its own; an exit status."""
+    """Installs the emulator with pip into its own folder; returns an exit status."""
     folder = (folder or default_folder()).absolute()
     if (path := driver(folder)) is not None:
         print(f"Intel's FPGA emulator is there already: {path}")
         return 0
     if folder.exists() and any(folder.iterdir()):
         return _complain(errors.emulator_folder_taken(folder))
-    # A folder that appears whole or not at all.
+    # The folder appears complete or not at all.
     partial = folder.with_name(f".{folder.name}.{os.getpid()}")
-    # A prefix, since pip leaves the wheels' libraries out of a --target folder. What this Python
-    # has of the same packages is another version, and stays as it is.
+    # A prefix, since pip omits the wheels' libraries from a --target folder. The packages of this
+    # Python have another version and stay unchanged.
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     command += ["--no-warn-script-location", "--ignore-installed", "--prefix", str(partial)]
     print(f"installing {' '.join(PACKAGES)} into {folder} (about 1 GB) ...", flush=True)
@@ -74,7 +74,8 @@ def install(folder: Path | None = None) -> int:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """`ftensor emulate --intel [--install] [--folder DIR] -- PROGRAM ...`; an exit status."""
+    """Runs `ftensor emulate --intel [--install] [--folder DIR] -- PROGRAM ...`; returns an exit
+    status."""
     words = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     folder, images = arguments.folder, arguments.image or ()
     if not arguments.intel:

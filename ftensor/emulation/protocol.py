@@ -34,24 +34,25 @@ class Api(IntEnum):
 
 
 class ProtocolError(Exception):
-    """The other side sent what this protocol does not have."""
+    """The other side sent data that this protocol does not define."""
 
 
 class Fields:
-    """A decoded body: field number -> the values that were sent, in order."""
+    """A decoded body: the values of each field number, in the order of sending."""
 
     def __init__(self, values: dict[int, list[int | memoryview]]) -> None:
         self._values = values
 
     def number(self, field: int, default: int = 0) -> int:
-        """The last value of a varint field."""
+        """Returns the last value of a varint field."""
         value = self._values.get(field, [default])[-1]
         if not isinstance(value, int):
             raise ProtocolError(f"field {field} is no number")
         return value
 
     def data(self, field: int) -> memoryview:
-        """The last value of a bytes field; it is valid until the next request is read."""
+        """Returns the last value of a bytes field, which is valid until the next request is
+        read."""
         value = self._values.get(field, [memoryview(b"")])[-1]
         if isinstance(value, int):
             raise ProtocolError(f"field {field} is no byte string")

@@ -1,9 +1,9 @@
 """The device process: a supervisor, and the worker that is the device.
 
-XRT's library waits for ever for the answer of a device that is gone, so nothing here may simply
-end. A kernel can do anything to the process it runs in: the supervisor waits for the worker, and
-where it did not end in order, writes a report, takes the host down, and dies by a signal itself,
-which is the end that XRT knows how to deal with.
+XRT's library waits for ever for the answer of a device that has ended, so nothing here may simply
+end. A kernel can corrupt the process it runs in. So the supervisor waits for the worker. If the
+worker crashed, the supervisor writes a report, ends the host, and dies by a signal itself, which
+XRT can handle.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GOODBYE = "orderly end"
 
 
 def connect(path: str, host: int) -> socket.socket | None:
-    """The host's socket, once it is there; None where the host is gone or does not open it."""
+    """Returns the host's socket once it exists; None if the host ended or does not open it."""
     deadline = time.monotonic() + CONNECT_SECONDS
     while time.monotonic() < deadline and alive(host):
         stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -46,7 +46,7 @@ def connect(path: str, host: int) -> socket.socket | None:
 
 
 def alive(process: int) -> bool:
-    """Whether a process is there, and is not one that only waits to be buried."""
+    """Returns True if a process exists and is no zombie."""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -55,7 +55,7 @@ def alive(process: int) -> bool:
 
 
 def work(stream: socket.socket, table: CrashRecord, folder: Path) -> None:
-    """The worker: serve the host, then end the process; it does not return."""
+    """The worker: serves the host, then ends the process. Does not return."""
 
     def end(status: int) -> None:
         sys.stderr.flush()
@@ -88,7 +88,7 @@ def work(stream: socket.socket, table: CrashRecord, folder: Path) -> None:
 
 
 def take_down(host: int) -> None:
-    """End the host, which would wait for ever."""
+    """Ends the host, which would otherwise wait for ever."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(host, signal.SIGTERM)
         deadline = time.monotonic() + GRACE_SECONDS
@@ -98,13 +98,13 @@ def take_down(host: int) -> None:
 
 
 def main() -> None:
-    """What XRT starts. EMULATION_SOCKETID, USER and FTENSOR_EMULATION are in the environment."""
-    # The device lives as long as the host's connection. What a terminal or a parent sends to the
-    # whole group is for the host alone.
+    """Entry point, started by XRT with EMULATION_SOCKETID, USER and FTENSOR_EMULATION set."""
+    # The device exists as long as the host's connection. Signals from a terminal or parent to the
+    # whole process group are for the host alone.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    # The host's files and pipes are not ours to keep open.
+    # Close the host's files and pipes, which this process inherited.
     for file in [int(name) for name in os.listdir("/proc/self/fd")]:
         if file > 2:
             with contextlib.suppress(OSError):  # the one that listed them
@@ -133,7 +133,8 @@ def main() -> None:
 
 
 def supervise(path: str, host: int) -> str | None:
-    """Run the worker for the host at a socket; None after an orderly end, else the report."""
+    """Runs the worker for the host at a socket; returns None after a normal end, else the
+    report."""
     stream = connect(path, host)
     if stream is None:
         return f"XRT did not open its socket {path}" if alive(host) else None

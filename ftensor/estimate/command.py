@@ -1,4 +1,4 @@
-"""`ftensor estimate program.py`: run it here, and say what it would take on a board."""
+"""`ftensor estimate program.py`: runs the program here, and estimates its time on a board."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command; the exit status."""
+    """Runs the command and returns its exit status."""
     try:
         print(_report(arguments))
     except (errors.EstimateError, InventoryError, PictureError) as error:
@@ -91,7 +91,7 @@ def _report(arguments: argparse.Namespace) -> str:
 
 
 def _inventory(name: str | None) -> tuple[tuple[KernelGroup, ...] | None, float]:
-    """The kernels of an inventory, and the clock that it wants; (None, 0) where none is named."""
+    """Returns the kernels and the clock of an inventory; (None, 0) without a name."""
     if name is None:
         return None, 0.0
     from ..toolchain.inventory.read import expand, read

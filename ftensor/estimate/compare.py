@@ -1,4 +1,4 @@
-"""`ftensor estimate --compare`: one program's estimates side by side."""
+"""`ftensor estimate --compare`: several estimates of one program, side by side."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNITS = 4
 
 @dataclass(frozen=True)
 class Column:
-    """A report and what is particular about it."""
+    """A report and its title."""
 
     title: str
     report: ProgramEstimate
@@ -32,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True)
 class PointwiseBuild:
-    """How contiguous pointwise kernels are built: as the kernels of the inventory `steps`."""
+    """A way to build contiguous pointwise kernels, as in the inventory `steps`."""
 
     title: str
     structure: str
@@ -40,7 +40,8 @@ class PointwiseBuild:
     narrow: bool = False  # one element an access
 
     def of(self, launch: KernelLaunch) -> KernelLaunch:
-        """A launch of the kernel built so; the same where its kernel has no such choice."""
+        """Returns the launch with its kernel built this way; unchanged if the kernel has no
+        choice."""
         skeleton = board_skeleton_of(launch.key)
         if len({skeleton.structure(launch.key.lanes, name) for name in STRUCTURES}) == 1:
             return launch
@@ -59,7 +60,7 @@ FIVE = (
 
 @contextmanager
 def eagerly() -> Iterator[None]:
-    """Within the block `ft.jit`'s functions run as they are written."""
+    """Inside the block, functions of `ft.jit` run eagerly."""
     kept = Jitted.__call__
 
     def run(self: Jitted[Any, Any], *args: Any, **kwargs: Any) -> Any:
@@ -73,10 +74,10 @@ def eagerly() -> Iterator[None]:
 
 
 def columns(what: Sequence[str], trace: Trace, first: ProgramEstimate, eager: Trace | None = None) -> Iterator[Column]:
-    """The reports that `--compare` asks for: "steps", "graph" (of which `eager` is the trace of the
-    same program without its graphs), or boards beside that of `first`.
+    """Yields the reports for `--compare`: "steps", "graph", or boards besides that of `first`.
 
-    EstimateError for a board that there is no row of.
+    For "graph", `eager` is the trace of the same program without its graphs. Raises EstimateError
+    for an unknown board.
     """
     if eager is not None:
         yield Column("eager", report(eager, first.setup, first.in_flight, None))
@@ -97,7 +98,7 @@ def columns(what: Sequence[str], trace: Trace, first: ProgramEstimate, eager: Tr
 
 
 def text(columns: Sequence[Column]) -> str:
-    """The table of the reports."""
+    """Returns the table of the reports."""
     rows: list[tuple[object, ...]] = [("", "kernels ms", "launches ms", "copies ms", "total ms")]
     for column in columns:
         r = column.report

@@ -26,28 +26,28 @@ from ..kernels.workload import (
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the model assumes, in few numbers."""
+    """The model's assumptions."""
 
-    # Nanoseconds from a read request to its data. Vitis HLS itself plans with 64 cycles for an
-    # m_axi port (UG1399); at the 300 MHz of its platforms that is 213 ns.
+    # Nanoseconds from a read request to its data. Vitis HLS assumes 64 cycles for an m_axi port
+    # (UG1399); at the 300 MHz of its platforms that is 213 ns.
     latency: float = LATENCY / 0.3
-    # Cycles in which a port that writes moves no data between two bursts. From the 256-bit rows
-    # of axi_burst_performance: 4, 16 and 32 beats reach 50 %, 80 % and 89 % of the port.
+    # Cycles without data between two write bursts of a port. From the 256-bit rows of
+    # axi_burst_performance: 4, 16 and 32 beats reach 50 %, 80 % and 89 % of the port.
     write_gap: int = 4
-    # What a bank sustains of its peak, refresh and opening rows taken off. From hbm_bandwidth on a
-    # U280: 421.3 GB/s through all 32 pseudo channels of 460 GB/s.
+    # The sustained share of a bank's peak, after refresh and row activation. From hbm_bandwidth on
+    # a U280: 421.3 GB/s through all 32 pseudo channels of 460 GB/s.
     bank_efficiency: float = 0.916
-    # Bytes and beats of the longest burst, and bursts and bytes under way on one port, as the
-    # kernels' ports ask for them.
+    # Bytes and beats of the longest burst, and outstanding bursts and bytes on one port, as set by
+    # the kernels' ports.
     burst_bytes: int = BURST_BYTES
     burst_beats: int = BURST_BEATS
     outstanding: int = OUTSTANDING
     outstanding_bytes: int = OUTSTANDING_BYTES
-    # The same of ports for single elements and short rows.
+    # The same for ports of single elements and short rows.
     short_beats: int = SHORT_BEATS
     short_outstanding: int = SHORT_OUTSTANDING
-    # Whether neighbouring elements become one access where the port's type is no vector: of
-    # products, whose addresses a compiler cannot prove to be aligned.
+    # True if the compiler merges neighbouring elements into one access although the port's type is
+    # no vector. Applies to products, whose addresses a compiler cannot prove to be aligned.
     widened: bool = False
 
 
@@ -55,15 +55,15 @@ DEFAULT = Parameters()
 
 
 def cycles_of(nanoseconds: float, clock: float) -> float:
-    """Nanoseconds as cycles of a clock in MHz."""
+    """Converts nanoseconds to cycles of a clock in MHz."""
     return nanoseconds * clock * 1e-3
 
 
 def port_share(burst: int, outstanding: int, clock: float, write: bool, p: Parameters = DEFAULT) -> float:
-    """The share of its cycles in which a port moves data, between 0 and 1.
+    """Returns the share of cycles in which a port moves data, between 0 and 1.
 
-    A round trip is the latency and one burst; `outstanding` bursts fit into it. Between bursts
-    that write lies a gap.
+    A round trip is the latency and one burst; `outstanding` bursts fit into it. Write bursts have a
+    gap between them.
     """
     beats = burst + (p.write_gap if write else 0)
     round_trip = cycles_of(p.latency, clock) + beats
@@ -73,33 +73,33 @@ def port_share(burst: int, outstanding: int, clock: float, write: bool, p: Param
 def port_rate(
     board: Board, width: int, burst: int, outstanding: int, clock: float, write: bool, p: Parameters = DEFAULT
 ) -> float:
-    """GB/s through one port of `width` bits from one bank."""
+    """Returns GB/s through one port of `width` bits from one bank."""
     bits = min(width, int(board.port.value))
     through = bits / 8 * clock * 1e-3 * port_share(burst, outstanding, clock, write, p)
     return min(through, bank_rate(board, p))
 
 
 def bank_rate(board: Board, p: Parameters = DEFAULT) -> float:
-    """GB/s that one bank sustains."""
+    """Returns the GB/s that one bank sustains."""
     return board.bank_rate.value * p.bank_efficiency
 
 
 def transfer(link: Link, nbytes: int, to_board: bool) -> float:
-    """Seconds of one transfer between host and board."""
+    """Returns the seconds of one transfer between host and board."""
     rate = (link.to_board if to_board else link.to_host).value
     return link.setup.value * 1e-6 + nbytes / (rate * 1e9)
 
 
 def launches(board: Board, count: int, in_flight: int) -> float:
-    """Seconds that `count` launches cost beside their kernels' own work.
+    """Returns the seconds of overhead of `count` launches, without their kernels.
 
-    With `in_flight` of them queued before the host waits, one latency is paid for each queue full.
+    If the host waits after every `in_flight` queued launches, each such batch costs one latency.
     """
     waits = -(-count // in_flight)
     return (waits * board.launch.value + (count - waits) * board.issue.value) * 1e-6
 
 
-# What can bound a launch, in the words of the report.
+# The possible bounds of a launch, as worded in the report.
 BOUNDS = {
     "port": "the ports' width and bursts",
     "bank": "a memory bank's bandwidth",
@@ -112,9 +112,9 @@ BOUNDS = {
 
 @dataclass(frozen=True)
 class Setup:
-    """A board and how the kernels are placed on it.
+    """A board and the placement of kernels on it.
 
-    `clock` is MHz; `banks` is as `Group.banks`, with "*" for each pointer its own bank.
+    `clock` is in MHz; `banks` is as `KernelGroup.banks`, and "*" gives each pointer its own bank.
     """
 
     board: Board
@@ -125,10 +125,10 @@ class Setup:
 
 @dataclass(frozen=True)
 class Estimate:
-    """One launch: cycles by cause, bytes, and seconds of the kernel and of crossing the link.
+    """One launch: cycles by cause, bytes, and seconds of the kernel and on the link.
 
-    The kernel takes `fill` and the largest of the other cycles, since loop, ports and banks work
-    at the same time.
+    The kernel takes `fill` plus the largest of the other cycles, since loop, ports and banks work
+    concurrently.
     """
 
     launch: KernelLaunch
@@ -150,12 +150,13 @@ class Estimate:
 
     @property
     def bound(self) -> str:
-        """What the kernel waits for most; a tie goes to the memory, then to the port."""
+        """The kernel's bound; a tie goes to the bank, then to the port."""
         causes = {"bank": self.bank, "port": self.port, "loop": self.loop, "fill": self.fill}
         return max(causes, key=lambda name: causes[name])
 
     def slowest(self, launch: float, resident: bool) -> str:
-        """The largest part of the whole: the kernel's bound, the launch, or the link (seconds)."""
+        """Returns the largest part of the total: the kernel's bound, the launch, or the link
+        (seconds)."""
         parts = {self.bound: self.kernel, "launch": launch}
         if not resident:
             parts["link"] = self.crossing
@@ -163,16 +164,16 @@ class Estimate:
 
 
 def loops(launch: KernelLaunch, unit: int, widened: bool = False) -> tuple[PipelinedLoop, ...]:
-    """The pipelined loops of one compute unit in a launch; those that never run are left out.
+    """Returns the pipelined loops of one compute unit in a launch, without those that never run.
 
-    `widened` as in `Parameters`.
+    `widened` is as in `Parameters`.
     """
     nest = board_skeleton_of(launch.key).loops(launch, unit, widened)
     return tuple(loop for loop in nest if loop.trips)
 
 
 def by_stage(loops: Iterable[PipelinedLoop]) -> list[list[PipelinedLoop]]:
-    """The loops of each stage."""
+    """Groups the loops by stage."""
     stages: dict[str, list[PipelinedLoop]] = {}
     for loop in loops:
         stages.setdefault(loop.stage, []).append(loop)
@@ -180,7 +181,7 @@ def by_stage(loops: Iterable[PipelinedLoop]) -> list[list[PipelinedLoop]]:
 
 
 def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
-    """The model's view of one launch."""
+    """Applies the model to one launch."""
     clock = setup.clock
     widened = setup.parameters.widened
     moves = board_skeleton_of(launch.key).traffic(launch, widened)
@@ -213,7 +214,8 @@ def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
 
 
 def _pace(loops: Sequence[PipelinedLoop], setup: Setup) -> tuple[float, float]:
-    """Cycles of the slowest stage's iterations, and those in which pipelines fill."""
+    """Returns the cycles of the slowest stage's iterations, and the cycles for filling
+    pipelines."""
     latency = cycles_of(setup.parameters.latency, setup.clock)
 
     def fill(stage: list[PipelinedLoop]) -> float:
@@ -224,25 +226,25 @@ def _pace(loops: Sequence[PipelinedLoop], setup: Setup) -> tuple[float, float]:
 
     stages = by_stage(loops)
     slowest = max(stages, key=lambda stage: fill(stage) + steady(stage), default=[])
-    # The others fill as it does, but for the first time, when each waits for the one before.
+    # The other stages fill at the same time, except at first, when each waits for the previous one.
     before = latency * (any(x.reads for x in loops) and not any(x.reads for x in slowest))
     before += DEPTH * (any(x.computes for x in loops) and not any(x.computes for x in slowest))
     return steady(slowest), fill(slowest) + before
 
 
 def _beginning(launch: KernelLaunch, loops: Sequence[PipelinedLoop], setup: Setup) -> float:
-    """Cycles in which indices are divided, the geometry is read and the last write is answered."""
+    """Returns the cycles for dividing indices, reading the geometry and the last write response."""
     latency = cycles_of(setup.parameters.latency, setup.clock)
     cycles = 0.0
     if launch.geometry:
         cycles += latency + len(launch.geometry)
-    # Where a unit's work begins takes divisions, one dim after another.
+    # The start of a unit's work takes divisions, one dim after another.
     cycles += board_skeleton_of(launch.key).divisions(launch, loops) * DIVIDE
     return cycles + latency  # the last writes are answered
 
 
 def _port_cycles(a: Access, launch: KernelLaunch, setup: Setup) -> float:
-    """Cycles that an operand needs on its port, in each compute unit."""
+    """Returns the cycles that an operand needs on its port, in each compute unit."""
     p = setup.parameters
     width = a.nbytes / max(a.beats, 1)
     most, under_way = p.burst_beats, p.outstanding
@@ -253,15 +255,18 @@ def _port_cycles(a: Access, launch: KernelLaunch, setup: Setup) -> float:
     burst = min(a.burst or longest, longest)
     bursts = min(under_way, int(p.outstanding_bytes / max(longest * width, 1)))
     share = port_share(burst, bursts, setup.clock, a.write, p)
-    # A beat wider than the way to the memory takes several cycles there.
+    # A beat wider than the memory port takes several cycles there.
     narrow = max(1.0, 8 * width / setup.board.port.value)
     return a.beats / launch.units / share * narrow
 
 
 def _bank_seconds(launch: KernelLaunch, moves: Sequence[Access], setup: Setup) -> float:
-    """Seconds of the busiest bank. A buffer lies in one bank, and all compute units share it; on a
-    range of HBM's channels as the runtime places it: each operand in another channel, and those
-    of a large map in slabs, next to the units."""
+    """Returns the seconds of the busiest bank.
+
+    A buffer is in one bank, which all compute units share. On a range of HBM channels, buffers are
+    placed as by the runtime: each operand in another channel, and operands of a large map in slabs
+    next to the units.
+    """
     board, memory = setup.board, setup.banks
     busy: dict[int, float] = {}
     count = int(board.banks.value)

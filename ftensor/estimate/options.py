@@ -9,13 +9,13 @@ from ..boards import BOARDS
 
 
 def behind(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
-    """An option of the command that stands behind the program, which would get it; or None."""
+    """Returns an option of this command that follows the program, which would get it; or None."""
     own = {name for action in parser._actions for name in action.option_strings}
     return next((word for word in words if word.partition("=")[0] in own - {"-h", "--help"}), None)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's arguments."""
     parser.set_defaults(behind=lambda words: behind(words, parser))
     names = ", ".join(board.name for board in BOARDS)
     parser.add_argument("--board", default="u55c", help=f"one of {names} (default: %(default)s)")

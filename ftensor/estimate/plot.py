@@ -1,4 +1,4 @@
-"""`ftensor estimate --plot FILE`: the time line, what bounds it, and the kernels' area."""
+"""`ftensor estimate --plot FILE`: the timeline, the bounds, and the kernels' area."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ assert SHORT.keys() == BOUNDS.keys() == COLOURS.keys()
 
 
 def kernels_of(r: ProgramEstimate) -> tuple[KernelGroup, ...]:
-    """The kernels that a program needs, as an inventory written for it has them."""
+    """Returns the kernels that a program needs, as in an inventory written for it."""
     from ..kernels.skeleton import board_skeleton_of
     from ..kernels.staged import StagedKey
     from ..toolchain.group import KernelGroup
@@ -81,7 +81,6 @@ def _time_line(axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], mi
 
 
 def _bounds(axes: Axes, r: ProgramEstimate) -> None:
-    """Where the time goes."""
     milliseconds = {name: seconds * 1e3 for name, seconds in r.bounds().items() if seconds}
     names = sorted(milliseconds, key=lambda name: -milliseconds[name])
     axes.barh([SHORT[n] for n in names], [milliseconds[n] for n in names], color=[COLOURS[n] for n in names])
@@ -99,14 +98,13 @@ def _bounds(axes: Axes, r: ProgramEstimate) -> None:
 
 
 def _area(axes: Axes, held: Fit) -> None:
-    """The kernels' share of the board."""
     parts = {TITLES[name]: part for name, part in held.shares.items()}
     of = f"{counted(len(held.groups), 'kernel')} ({counted(held.ports, 'port')})"
     shares(axes, parts, f"Area of {of}")
 
 
 def compared(name: str, columns: Sequence[Column]) -> Figure:
-    """Reports side by side: bars of milliseconds, parted by what bounds them."""
+    """Draws reports side by side: bars of milliseconds, divided by bound."""
     drawing = figure(8, 1.6 + 0.45 * len(columns))
     with styled():
         drawing.suptitle(f"{name}, compared\n{NOTE}")

@@ -1,4 +1,4 @@
-"""Published measurements, and what the model says of the same designs: how far off it is."""
+"""Published measurements, and the model's estimates of the same designs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ GIB = 1024**3 / 1e9
 class PublishedFigure:
     """A published figure and the model's, in the same unit.
 
-    `role` is "check" where the model knows nothing of the figure, and "set" where a parameter
-    comes from it.
+    `role` is "check" if the model does not use the figure, and "set" if a parameter comes from it.
     """
 
     what: str
@@ -28,7 +27,7 @@ class PublishedFigure:
 
     @property
     def off(self) -> float:
-        """How far the model is off, as a share of what was published."""
+        """The model's relative error."""
         return self.model / self.published - 1
 
 
@@ -60,17 +59,17 @@ _BURSTS = (
 
 
 def rows(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
-    """Every published figure that the model is compared with."""
+    """Returns the published figures with which the model is compared."""
     u200, u250, u280, u50 = (find(name) for name in ("u200", "u250", "u280", "u50"))
     entries = []
     for width, burst, outstanding, write, logged in _BURSTS:
         rate = port_rate(u200, width, burst, outstanding, 300, write, p)
         what = f"{width}-bit port {'writes' if write else 'reads'}, "
         what += f"bursts of {burst}, {outstanding} outstanding"
-        # The three rows that gave the gap between bursts that write.
+        # The gap between write bursts comes from these three rows.
         role = "set" if write and width == 256 and outstanding == 32 else "check"
         entries.append(PublishedFigure(what, "GB/s", logged * GIB, rate, role, _BURST))
-    # One bank is read and another one written, at Vitis HLS's default of 16 beats.
+    # One bank is read and another is written, at Vitis HLS's default of 16 beats.
     both = sum(port_rate(u200, 512, 16, 16, 300, write, p) for write in (False, True))
     slower = 2 * port_rate(u200, 512, 16, 16, 300, True, p)
     entries.append(

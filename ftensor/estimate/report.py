@@ -1,4 +1,4 @@
-"""A program's estimate, launch by launch, and its time line."""
+"""A program's estimate, launch by launch, and its timeline."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .model import Estimate, Setup, estimate, launches, transfer
 
 @dataclass(frozen=True)
 class Line:
-    """Launches that are alike: how many, the estimate of one, and how many kernels the host starts
-    for it."""
+    """Identical launches: their count, the estimate of one, and the kernels that the host starts
+    for one."""
 
     count: int
     each: Estimate
@@ -26,22 +26,22 @@ class Line:
 
     @property
     def kernel(self) -> float:
-        """Seconds of the kernels of all of them."""
+        """Total seconds of the kernels."""
         return self.count * self.each.kernel
 
     @property
     def crossing(self) -> float:
-        """Seconds on the link of all of them, were nothing resident."""
+        """Total seconds on the link if no data were resident."""
         return self.count * self.each.crossing
 
 
 @dataclass(frozen=True)
 class ProgramEstimate:
-    """The estimate of a program: its lines, dearest first, and its seconds by cause.
+    """The estimate of a program: its lines, most expensive first, and its seconds by cause.
 
-    `copies` are the program's own copies, `settings` those of geometries, `fallback` those of ops
-    that the host computes, since the inventory lacks them (its own work is not counted). `away` has
-    the seconds of one of these by its launch, `placed` the lines by the launches of the trace.
+    `copies` are the program's own copies, `settings` those of geometry buffers, `fallback` those of
+    ops that run on the host because the inventory lacks them (without the host's own work). `away`
+    has the seconds of such a fallback by launch, `placed` the lines by launch of the trace.
     """
 
     setup: Setup
@@ -57,13 +57,13 @@ class ProgramEstimate:
 
     @property
     def count(self) -> int:
-        """Launches."""
+        """The number of launches."""
         return sum(line.count for line in self.lines)
 
     @property
     def launch(self) -> float:
-        """Seconds that the launches cost beside their kernels; of kernels that run side by side for
-        one launch, those behind the first are queued."""
+        """Seconds of launch overhead, without kernels. If one launch starts several kernels, those
+        after the first are queued."""
         board, more = self.setup.board, sum(x.count * (x.starts - 1) for x in self.lines)
         return launches(board, self.count, self.in_flight) + more * board.issue.value * 1e-6
 
@@ -74,7 +74,7 @@ class ProgramEstimate:
 
     @property
     def crossing(self) -> float:
-        """Seconds on the link, were nothing resident: each op's operands, in and out."""
+        """Seconds on the link if no data were resident: each op's inputs and outputs."""
         return sum(line.crossing for line in self.lines)
 
     @property
@@ -88,7 +88,7 @@ class ProgramEstimate:
         return self.kernels + self.launch + self.settings + self.crossing
 
     def bounds(self) -> dict[str, float]:
-        """Seconds by what bounds them, with residency."""
+        """Returns the seconds by bound, with residency."""
         seconds = {"launch": self.launch, "link": self.copies + self.settings + self.fallback}
         for line in self.lines:
             seconds[line.each.bound] = seconds.get(line.each.bound, 0.0) + line.kernel
@@ -96,7 +96,7 @@ class ProgramEstimate:
 
 
 def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGroup] | None) -> ProgramEstimate:
-    """The model over a trace. With `groups`, each launch goes to the kernel that holds it."""
+    """Applies the model to a trace. With `groups`, each launch uses the kernel that holds it."""
     places = {m.entry: group for group in groups or () for m in group.members}
     starts = Counter(entry.partition("/")[0] for entry, group in places.items() if group.started)
     served, away, missing = dict[KernelLaunch, Line](), dict[KernelLaunch, float](), Counter[str]()
@@ -130,7 +130,7 @@ COPIES, OTHERS = "copies", "others"
 
 
 class Span(NamedTuple):
-    """Seconds from `begin` to `end`: what ran, in words, and what bounds it."""
+    """Seconds from `begin` to `end`: the row's title, and the bound."""
 
     row: str
     begin: float
@@ -139,7 +139,8 @@ class Span(NamedTuple):
 
 
 def spans(r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Iterator[Span]:
-    """What a trace's `order` takes with residency; each launch begins with what a launch costs."""
+    """Yields the timeline of a trace's `order` with residency; each launch begins with its
+    overhead."""
     each = r.launch / r.count if r.count else 0.0
     titles: dict[KernelLaunch, str] = {}
     parts: tuple[tuple[str, float], ...]
@@ -160,8 +161,11 @@ def spans(r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Iterator[S
 
 
 def binned(spans: Sequence[Span], bins: int, most: int) -> dict[str, list[dict[str, float]]]:
-    """Seconds by bound in each of `bins` equal parts of the time, for each row; at most `most`
-    rows, the dearest by their names, in the order in which they begin."""
+    """Returns the seconds by bound in each of `bins` equal time intervals, for each row.
+
+    Returns at most `most` rows, in order of their start. The most expensive keep their names; the
+    rest are merged.
+    """
     whole: dict[str, float] = defaultdict(float)
     for span in spans:
         whole[span.row] += span.end - span.begin

@@ -1,4 +1,4 @@
-"""What `ftensor estimate` prints: launches, totals, advice; or JSON."""
+"""The output of `ftensor estimate`: launches, totals, advice; or JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .report import ProgramEstimate
 
 
 def advice(r: ProgramEstimate) -> list[str]:
-    """What would make the program faster on the board, according to the model."""
+    """Returns advice for a faster program on the board, according to the model."""
     out = []
     if r.missing:
         named = ", ".join(f"{op} ({count})" for op, count in sorted(r.missing.items()))
@@ -79,7 +79,7 @@ HEADING = "A model's estimate, not measured on hardware."
 
 
 def text(r: ProgramEstimate, most: int = 24) -> str:
-    """The report for reading."""
+    """Returns the report as text."""
     out = [HEADING, *_assumptions(r), ""]
     head: tuple[object, ...] = (
         "op", "kernel", "operands", "size", "units", "launches", "cycles each", "bytes each",
@@ -134,24 +134,23 @@ def text(r: ProgramEstimate, most: int = 24) -> str:
 
 
 def in_words(launch: KernelLaunch) -> tuple[str, str, str, str]:
-    """A launch's op, skeleton, operands and size."""
+    """Returns a launch's op, skeleton, operands and size."""
     skeleton, key = board_skeleton_of(launch.key), launch.key
     return skeleton.title(key), skeleton.name, skeleton.operands(key), skeleton.extent(launch)
 
 
 def _link(r: ProgramEstimate, bound: str) -> str:
-    """A bound's name in the table: the link by its own."""
     name = r.setup.board.link.name
     return name.split()[0] if bound == "link" else bound
 
 
 def fixed(value: float) -> float | str:
-    """Three significant digits, as a cell that is aligned to the right."""
+    """Formats three significant digits, as a right-aligned table cell."""
     return _Cell(f"{value:.3g}" if 0 < value < 1000 else f"{value:.0f}")
 
 
 class _Cell(float):
-    """A number that a table shows as it was written."""
+    """A number that prints as the given text."""
 
     def __new__(cls, shown: str) -> _Cell:
         cell = super().__new__(cls, shown)
@@ -185,7 +184,7 @@ def _assumptions(r: ProgramEstimate) -> list[str]:
 
 
 def as_json(r: ProgramEstimate) -> dict[str, Any]:
-    """The report as JSON's types; times in seconds, sizes in bytes."""
+    """Returns the report in JSON types; times in seconds, sizes in bytes."""
     board, p = r.setup.board, r.setup.parameters
     return {
         "note": HEADING,

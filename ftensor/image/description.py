@@ -1,4 +1,4 @@
-"""Descriptions of kernels: read from TOML or JSON, checked, and completed with what follows."""
+"""Descriptions of kernels: reads them from TOML or JSON, checks them, fills in derived values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIRST_REGISTER = 0x10
 POINTER_BYTES = STREAM_BYTES = 8
 MOST_UNITS = 128  # XRT's limit for one image
 DEFAULT_BANK = Bank("DDR[0]", 16 << 30)
-# Bytes of the C types, also by OpenCL's names and without "const" and "volatile".
+# Bytes of C types, including OpenCL's names, without "const" and "volatile".
 SIZES = {
     "bool": 1, "char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "unsigned": 4,
     "long": 8, "ulong": 8, "long long": 8, "float": 4, "double": 8, "half": 2, "size_t": 8,
@@ -31,7 +31,7 @@ _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 
 
 
 def size_of(c: str) -> int | None:
-    """The bytes of a C type as an argument; None for a type that is not known."""
+    """Returns the bytes of a C type as an argument; None for an unknown type."""
     if "*" in c:
         return POINTER_BYTES
     words = [w for w in c.split() if w not in ("const", "volatile", "signed")]
@@ -43,10 +43,10 @@ def size_of(c: str) -> int | None:
 
 
 def complete(description: Description) -> Description:
-    """The description with sizes, ports, registers, units, bases and banks filled in.
+    """Returns the description with sizes, ports, registers, units, bases and banks filled in.
 
-    Registers follow the layout of Vitis HLS: the first argument at 0x10, each 4 bytes behind the
-    end of the one before it, rounded up to words. ImageError where the parts contradict.
+    Registers follow the layout of Vitis HLS: the first argument at 0x10, each 4 bytes after the
+    end of the previous one, rounded up to words. Raises ImageError if the parts are inconsistent.
     """
     banks = _banks(description.banks or (DEFAULT_BANK,))
     if not description.kernels:
@@ -70,7 +70,7 @@ def complete(description: Description) -> Description:
 
 
 def _banks(banks: tuple[Bank, ...]) -> tuple[Bank, ...]:
-    """Banks without a base follow on from the one before."""
+    """Places banks without a base after the previous bank."""
     placed: list[Bank] = []
     for k, bank in enumerate(banks):
         before = placed[-1].base + placed[-1].size if placed else 0
@@ -150,7 +150,7 @@ def _argument(
 
 
 def read(path: str | Path) -> Description:
-    """The description in a .toml or .json file."""
+    """Reads the description in a .toml or .json file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as e:
@@ -171,7 +171,7 @@ def _toml(text: str) -> Any:
 
 
 def from_mapping(content: object) -> Description:
-    """A description from what TOML or JSON gave: the names of the dataclasses' fields.
+    """Returns a description from parsed TOML or JSON with the names of the dataclasses' fields.
 
     {"platform", "clock_mhz", "name", "banks": [{"name", "size", "base", "type"}], "kernels":
     [{"name", "control", "units": 2 or [{"name", "base"}], "arguments": [{"name", "type", "size",
@@ -272,7 +272,7 @@ def _take(table: dict[str, Any], name: str, kind: Any, default: Any = _REQUIRED)
 
 
 def _bytes(table: dict[str, Any], name: str) -> int:
-    """A number, or text like "0x1800000" or "16 GiB"; 0 where it is left out."""
+    """Returns a number, or the bytes of text like "0x1800000" or "16 GiB"; 0 if missing."""
     original = value = table.pop(name, 0)
     if isinstance(original, str):
         match = re.fullmatch(r"\s*(0x[0-9a-fA-F]{1,16}|[0-9]{1,20})\s*([KMGT]iB|B|)\s*", original)

@@ -1,4 +1,4 @@
-"""EMBEDDED_METADATA: the XML that tells XRT the kernels, their registers and their instances."""
+"""EMBEDDED_METADATA: the XML from which XRT reads kernels, registers and compute units."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _bad(what: str) -> ImageError:
 
 
 def _checked(data: bytes) -> None:
-    """Refuse what no such file has: entities, deep nesting. Both can exhaust a reader."""
+    """Rejects entities and deep nesting, which no such file has and which can exhaust a parser."""
     parser, depth = expat.ParserCreate(), 0
 
     def doctype(*_: object) -> None:
@@ -43,7 +43,7 @@ def _checked(data: bytes) -> None:
 
 
 def read(data: bytes) -> Description:
-    """The kernels, platform and clock that the XML names; banks are in other sections."""
+    """Returns the kernels, platform and clock in the XML; banks are in other sections."""
     data = data.rstrip(b"\0")
     if len(data) > LARGEST:
         raise _bad(f"there are {len(data)} bytes of XML")
@@ -52,7 +52,7 @@ def read(data: bytes) -> Description:
         root = ElementTree.fromstring(data)
     except ImageError:
         raise
-    # expat asks Python for encodings it does not know: unknown ones and those of several bytes.
+    # expat asks Python for encodings that it does not know, unknown and multi-byte ones.
     except (expat.ExpatError, ElementTree.ParseError, LookupError, ValueError) as e:
         raise _bad(f"there is no XML ({e})") from None
     platform = root.find("platform")
@@ -112,7 +112,7 @@ def _megahertz(text: str) -> float:
 
 
 def write(description: Description) -> bytes:
-    """The XML of a complete description (`description.complete`)."""
+    """Returns the XML of a complete description (`description.complete`)."""
     new = ElementTree.SubElement
     mhz = f"{description.clock_mhz:g}"
     root = ElementTree.Element("project", name=description.name)
@@ -180,8 +180,8 @@ def _write_kernel(core: ElementTree.Element, kernel: KernelDescription) -> None:
             port=a.port,
             type=a.c,
             addressQualifier=POINTER if a.is_pointer else STREAM if a.is_stream else SCALAR,
-            # XRT rounds the size of the registers down to words: a last argument of one or two
-            # bytes would be lost, so each takes a word at least.
+            # XRT rounds the register size down to words and would drop a last argument of one or
+            # two bytes, so each argument has at least a word.
             size=hex(max(a.size, 4)),
             offset=hex(a.offset),
             hostOffset="0x0",

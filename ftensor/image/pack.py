@@ -1,4 +1,4 @@
-"""An xclbin file from kernels compiled for the host: what XRT's software emulation loads."""
+"""Packs kernels compiled for the host into an xclbin for XRT's software emulation."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ELF = b"\x7fELF"
 
 
 def content_uuid(description: Description, library: bytes) -> UUID:
-    """The UUID of the image of a library and its description; other contents, another UUID.
+    """Returns the UUID of an image from a digest of its library and description.
 
-    It does not depend on the manifest, so a manifest can name it.
+    The UUID does not depend on the manifest, so the manifest can contain it.
     """
     digest = hashlib.sha256(library)
     for section in sections(complete(description)):
@@ -27,10 +27,10 @@ def content_uuid(description: Description, library: bytes) -> UUID:
 
 
 def pack(description: Description, library: bytes, manifest: str | None = None) -> bytes:
-    """The bytes of an xclbin for software emulation.
+    """Returns the bytes of an xclbin for software emulation.
 
-    `library` is a shared object with one C function per kernel; a `manifest` travels along in
-    USER_METADATA. ImageError where the description can't be used or the library is none.
+    `library` is a shared object with one C function per kernel; `manifest` is stored in
+    USER_METADATA. Raises ImageError if the description is unusable or the library is no ELF file.
     """
     if not library.startswith(ELF):
         raise bad_description("the library is no shared object (ELF file)")

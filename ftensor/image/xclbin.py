@@ -1,8 +1,8 @@
-"""The xclbin container: reading and writing the file that holds a board's image.
+"""The xclbin container: reads and writes the file of a board's image.
 
 The layout is that of the `axlf` structure in XRT's public header `xclbin.h`: a preamble of 304
 bytes, a header of 152, a table of 40-byte section headers, and the sections, each on an 8-byte
-boundary. Little endian throughout.
+boundary, all little endian.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ assert PREAMBLE.size == 304 and HEADER.size == 152 and ENTRY.size == 40
 
 
 class SectionKind(IntEnum):
-    """The kinds of section that XRT names."""
+    """The section kinds defined by XRT."""
 
     BITSTREAM = 0
     CLEARING_BITSTREAM = 1
@@ -66,7 +66,7 @@ class SectionKind(IntEnum):
 
 
 class Mode(IntEnum):
-    """What the image runs on."""
+    """The kind of device that the image is for."""
 
     FLAT = 0
     PR = 1
@@ -79,7 +79,7 @@ class Mode(IntEnum):
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the file. `kind` is a `SectionKind` where XRT names it, else the bare number."""
+    """One section of the file. `kind` is a `SectionKind` if XRT defines it, else the number."""
 
     kind: int
     name: str
@@ -87,13 +87,13 @@ class Section:
 
     @property
     def title(self) -> str:
-        """The kind's name, for people."""
+        """The kind's name, for display."""
         return SectionKind(self.kind).name if self.kind in set(SectionKind) else f"kind {self.kind}"
 
 
 @dataclass(frozen=True)
 class Xclbin:
-    """An xclbin file's content. `platform` is the shell's VBNV name, at most 63 bytes."""
+    """The contents of an xclbin file. `platform` is the shell's VBNV name, at most 63 bytes."""
 
     uuid: UUID
     sections: tuple[Section, ...]
@@ -108,18 +108,18 @@ class Xclbin:
     debug_file: str = ""
 
     def section(self, kind: SectionKind) -> bytes | None:
-        """The data of the first section of a kind, or None."""
+        """Returns the data of the first section of a kind, or None."""
         return next((s.data for s in self.sections if s.kind == kind), None)
 
     def with_sections(self, sections: Iterable[Section]) -> Xclbin:
-        """The same file with other sections."""
+        """Returns the same file with other sections."""
         return replace(self, sections=tuple(sections))
 
 
 def read(data: bytes) -> Xclbin:
-    """The content of an xclbin file; ImageError where it is truncated or contradicts itself.
+    """Parses an xclbin file. Raises ImageError if it is truncated or inconsistent.
 
-    A signature is neither checked nor kept: XRT checks it, and any change makes it worthless.
+    A signature is neither checked nor kept: XRT checks it, and any change invalidates it.
     """
     if len(data) < PREAMBLE.size + HEADER.size:
         raise too_short("the header", PREAMBLE.size + HEADER.size, len(data))
@@ -132,7 +132,7 @@ def read(data: bytes) -> Xclbin:
     ) = HEADER.unpack_from(data, PREAMBLE.size)  # fmt: skip
     if length > len(data):
         raise too_short("the file", length, len(data))
-    # A signed file carries its signature behind all that the header counts.
+    # A signed file has its signature after the bytes that the header counts.
     if len(data) not in (length, length + signature):
         raise malformed(f"its header says {length} bytes, but it has {len(data)}")
     data = data[:length]
@@ -163,7 +163,7 @@ def read(data: bytes) -> Xclbin:
 
 
 def write(image: Xclbin) -> bytes:
-    """The file of an image. What `read` returns writes back to an equivalent file."""
+    """Encodes an xclbin file. Reading and writing a file yields an equivalent file."""
     at = PREAMBLE.size + HEADER.size + ENTRY.size * len(image.sections)
     table, body = b"", bytearray()
     for section in image.sections:
@@ -183,7 +183,7 @@ def write(image: Xclbin) -> bytes:
 
 
 def _text(field_: bytes) -> str:
-    """A zero-terminated field; bytes that are no UTF-8 are shown, not refused."""
+    """Decodes a zero-terminated field; escapes bytes that are not UTF-8."""
     return field_.split(b"\0", 1)[0].decode("utf-8", "backslashreplace")
 
 

@@ -1,5 +1,5 @@
-"""`ft.profiler`: what a block of a program has the device do, how long that takes, and how near it
-comes to what the device can do."""
+"""`ft.profiler`: measures a program's launches and copies, and compares them with the device's
+limits."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["Average", "Limits", "MemoryUse", "ProfiledEvent", "limits", "profile
 
 
 class profile:
-    """Notes the launches, copies and memory of a device while the `with` block runs.
+    """Records the launches, copies and memory of a device while the `with` block runs.
 
-    `device` is by default that of new tensors. Nothing is waited for before the block ends; on the
-    device each launch stands between two marks, which takes some microseconds more. A program that
-    takes no profile runs as ever.
+    `device` is by default that of new tensors. Nothing is waited for before the block ends. On the
+    device each launch is between two markers, which cost some microseconds. A program without a
+    profile has no overhead.
     """
 
     def __init__(self, device: DeviceLike | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What a device reaches at best, measured once and kept in the user's cache."""
+"""A device's peak rates, measured once and stored in the user's cache."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _flops(backend: Backend, where: device) -> float:
 
 
 def _ones(where: device, *shape: int) -> Tensor:
-    """Not by a kernel, which images may lack."""
+    """Copied from the host, since images may lack a kernel that fills."""
     return from_numpy(np.ones(shape, np.float32)).to(where)
 
 

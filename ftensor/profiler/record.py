@@ -1,4 +1,4 @@
-"""What a profile records: launches, host copies, allocations, and the work of each launch."""
+"""Records a profile: launches, host copies, allocations, and the work of each launch."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """`nbytes`: each byte of the inputs and the outputs once, whatever caches and temporaries see.
-    `flops`: operations on floating point numbers, a call of a function counted as one."""
+    """The work of a launch. `nbytes` counts each byte of inputs and outputs once, independent of
+    caches and temporaries. `flops` counts floating point operations, with a function call as
+    one."""
 
     title: str
     shapes: str
@@ -39,7 +40,7 @@ class Work(NamedTuple):
 
 
 def work_of(launch: Launch, tensors: Sequence[Tensor]) -> Work:
-    """The work of a launch on these outputs and inputs."""
+    """Returns the work of a launch on these outputs and inputs."""
     shapes = [x._shape for x in tensors]
     titles: list[str] = []
     located: set[int] = set()
@@ -53,12 +54,12 @@ def work_of(launch: Launch, tensors: Sequence[Tensor]) -> Work:
         unread = skeleton.unread(step.geometry)
         read |= {operand for k, operand in enumerate(step.pointers) if k not in unread}
         read |= set(step.after)
-        # Steps of one kind share the operands: pieces of a launch, classes of results.
+        # Steps of one kind share the operands: parts of a launch, classes of results.
         if step.key.skeleton not in counted:
             counted.add(step.key.skeleton)
             flops += skeleton.flops(step.key, step.geometry, shapes)
     sizes = [distinct(x._shape, x._strides) * x._dtype.itemsize for x in tensors]
-    # Of what is found by indices, no more than that is read or written which the others hold.
+    # Operands accessed by indices are read or written at most as often as the others have elements.
     others = [numel(shape) for k, shape in enumerate(shapes) if k not in located]
     nbytes = 0
     seen: set[tuple[int, int, int]] = set()
@@ -76,9 +77,9 @@ def work_of(launch: Launch, tensors: Sequence[Tensor]) -> Work:
 
 
 PACKAGE = __name__.partition(".")[0]
-# Between a program and its kernels: frames of these packages are not the program's.
+# Frames of these packages are between a program and its kernels and are skipped.
 BETWEEN = (PACKAGE, "torch")
-# What functions of ops are called; others between a program and its kernels name none.
+# Names of functions that are ops; other functions on the way to a kernel don't name an op.
 OPS = frozenset(name.rpartition(".")[2] for name in ENTRIES)
 
 
@@ -118,7 +119,7 @@ class MemoryUse:
 
 
 class Recorder(Observer):
-    """Stands at one device's door and fills a list of events."""
+    """The executor of a profiled device; fills a list of events."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
@@ -130,11 +131,10 @@ class Recorder(Observer):
         self._refs: set[weakref.ref[Storage]] = set()
 
     def called(self) -> None:
-        """An op's call begins."""
         self._thread.called = perf_counter_ns(), notice.spent
 
     def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
-        """Note a launch between two marks in its stream."""
+        """Records a launch between two markers in its stream."""
         called, spent = self._thread.__dict__.pop("called", (perf_counter_ns(), notice.spent))
         entry = self._works.get(id(launch))
         if entry is None:
@@ -146,7 +146,7 @@ class Recorder(Observer):
         super().launch(launch, stream, tensors, numbers)
         ended = perf_counter_ns()
         make = self.backend.make_timing
-        # What left nothing in the queue was done in the call.
+        # A launch that enqueued nothing was done in the call.
         timings = None if stream.launched == enqueued else (make(before), make(stream.enqueued()))
         work = entry[1]
         self.events.append(
@@ -169,13 +169,11 @@ class Recorder(Observer):
         )
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Note a copy to the device."""
         begun = perf_counter_ns()
         super().upload(storage, byte_offset, array)
         self._copied("upload", array, begun)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Note a copy to the host."""
         begun = perf_counter_ns()
         super().download(storage, byte_offset, array)
         self._copied("download", array, begun)
@@ -199,7 +197,7 @@ class Recorder(Observer):
         )
 
     def allocated(self, storage: Storage) -> None:
-        """Note who asked for memory, until it is free."""
+        """Attributes memory to the user's line until it is freed."""
         super().allocated(storage)
         memory, size = self.memory, storage.block.size
         line = _caller()[1]
@@ -217,7 +215,7 @@ class Recorder(Observer):
             memory.peak, memory.by_line = now, dict(memory.held)
 
     def finish(self) -> None:
-        """Wait for the device, and ask it for its times. Memory is watched no longer."""
+        """Waits for the device and reads its timestamps. Stops watching memory."""
         self._refs.clear()
         self.backend.synchronize()
         for event in self.events:
@@ -228,8 +226,8 @@ class Recorder(Observer):
 
 
 def _clocks_apart(backend: Backend) -> int:
-    """Nanoseconds from the device's clock to the host's: the least of a few trials, since waiting
-    for a mark takes a while."""
+    """Returns the nanoseconds from the device's clock to the host's: the minimum of five trials,
+    since each wait for a marker adds time."""
     backend.synchronize()
     offsets = []
     for _ in range(5):

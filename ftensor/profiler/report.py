@@ -107,7 +107,7 @@ def _rate(limit: float, unit: str, op: str) -> str:
 
 
 def totals(events: list[ProfiledEvent], wall: int, memory: MemoryUse, limits: Limits) -> str:
-    """What belongs to no op: the whole time, copies of the host, memory."""
+    """Returns the lines that belong to no op: total time, host copies, memory."""
     launches = [e for e in events if e.kind == "launch"]
     out = [
         f"{_seconds(wall)} in all; the device was at work for {_seconds(busy(launches))}; "
@@ -128,7 +128,8 @@ def totals(events: list[ProfiledEvent], wall: int, memory: MemoryUse, limits: Li
 
 
 def busy(launches: Iterable[ProfiledEvent]) -> int:
-    """Nanoseconds in which the device did something: launches on several streams may overlap."""
+    """Returns the nanoseconds in which the device worked; launches on several streams may
+    overlap."""
     total = until = 0
     for begun, done in sorted((e.begun, e.done) for e in launches):
         total += max(0, done - max(begun, until))
@@ -137,7 +138,7 @@ def busy(launches: Iterable[ProfiledEvent]) -> int:
 
 
 class _Number(float):
-    """A number that a table shows as it is written here."""
+    """A number that prints as the given text."""
 
     def __new__(cls, shown: str) -> _Number:
         number = super().__new__(cls, shown.rstrip("%"))
@@ -162,7 +163,7 @@ HOST, DEVICE = 1, 2  # the processes of a trace: rows of threads, and of streams
 
 
 def as_trace(events: Sequence[ProfiledEvent], memories: Sequence[MemoryUse], begun: int) -> dict[str, Any]:
-    """The trace; times are microseconds since the profile began (`begun`, nanoseconds)."""
+    """Returns the trace; times are microseconds since the profile began (`begun`, nanoseconds)."""
 
     def us(ns: int) -> float:
         return (ns - begun) / 1e3
@@ -171,7 +172,7 @@ def as_trace(events: Sequence[ProfiledEvent], memories: Sequence[MemoryUse], beg
         {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": name}}
         for pid, name in ((HOST, "host"), (DEVICE, "device"))
     ]
-    # Streams are numbered as they are met: rows of small numbers.
+    # Streams are numbered in order of appearance, so that rows have small numbers.
     streams: dict[int, int] = {}
     for number, e in enumerate(events):
         about = {"kernel": e.kernel, "shapes": e.shapes, "line": e.line, "bytes": e.work.nbytes, "flops": e.work.flops}

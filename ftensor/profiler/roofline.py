@@ -1,4 +1,4 @@
-"""A profile as a roofline: what launches reach, below what the device can reach."""
+"""A profile as a roofline: the rates of launches below the device's limits."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ LINE, LETTER = 9.0, 4.5  # about what a label takes, in points
 
 
 def plot(rows: Sequence[Average], limits: Limits, title: str, path: str | Path) -> None:
-    """Draw launches by operations for each byte and operations in a second; the size of a point
-    is the time that the device took. PictureError without matplotlib, or where the file can't be
-    written."""
+    """Draws each op by operations per byte and operations per second.
+
+    The area of a point grows with the op's device time. Raises PictureError without matplotlib, or
+    if the file can't be written.
+    """
     picture.save(drawn(rows, limits, title), path)
 
 
 def drawn(rows: Sequence[Average], limits: Limits, title: str) -> Figure:
-    """The figure that `plot` writes."""
+    """Returns the figure that `plot` writes."""
     shown = [r for r in rows if r.flops and r.nbytes and r.device_time]
     drawing = picture.figure(7, 4.5)
     with picture.styled():
@@ -38,7 +40,7 @@ def drawn(rows: Sequence[Average], limits: Limits, title: str) -> Figure:
     bends = [] if isnan(ridge) else [ridge]
     ends = [min([*ratios, *(x / 100 for x in bends)], default=1.0) / 2, max([*ratios, *bends], default=1.0) * 4]
     xs = [ends[0], *bends, ends[1]]
-    # NaN is drawn nowhere: with one limit alone that is the roof.
+    # NaN is not drawn: with only one limit, that limit is the roof.
     roof = [np.fmin(x * limits.bandwidth, limits.flops) / 1e9 for x in xs]
     axes.loglog(xs, roof, color="black", linewidth=1.5)
     if not isnan(limits.flops):
@@ -62,7 +64,7 @@ def drawn(rows: Sequence[Average], limits: Limits, title: str) -> Figure:
 
 
 def _label(axes: Axes, names: Sequence[tuple[float, float, str]]) -> None:
-    """Write names to the right of points (y, x, name), higher where another name is in the way."""
+    """Writes names to the right of points (y, x, name), higher if another name overlaps."""
     placed: list[tuple[float, float, float]] = []
     for v, u, name in sorted(names):
         x, y = axes.transData.transform((u, v)) * 72 / axes.figure.dpi
