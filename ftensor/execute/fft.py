@@ -42,8 +42,9 @@ Array = np.ndarray[Any, Any]
 
 
 def stream_key(backend: Backend, of: dtype, n: int) -> FftStreamKey | None:
-    """The shortest kernel of the device's images for rows of n numbers, of a power of two or by a
-    chirp; None where there is none, and on devices that compile what they need."""
+    """Returns the shortest streaming kernel in the device's images for rows of n numbers: n is a
+    power of two, or the transform is a chirp convolution. Returns None if there is none, or if the
+    device compiles on demand."""
     if n < 2:
         return None
     points = max(_points(n), 8)
@@ -56,15 +57,14 @@ def stream_key(backend: Backend, of: dtype, n: int) -> FftStreamKey | None:
 
 
 def _points(n: int) -> int:
-    """The length of what a row of n numbers is transformed by."""
     return n if not n & (n - 1) else 1 << (2 * n - 2).bit_length()
 
 
 def prepare_stream(
     key: FftStreamKey, x: Tensor, dim: int, inverse: bool, scale: float, output: Output
 ) -> Launch | None:
-    """The launch for transforms of all of `dim`; None where the other dims are not one in memory,
-    on both sides."""
+    """Returns the launch for transforms of all of `dim`; None if the other dims do not merge into
+    one, for input and output."""
     backend, n = x._storage.backend, x._shape[dim]
     rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
     read, written = (tuple([s[d] for d in rest]) for s in (x._strides, output.strides))
@@ -118,8 +118,8 @@ def prepare_stream(
 def _table(
     key: FftStreamKey, name: str = "", factors: Callable[[], tuple[Array, Array]] | None = None
 ) -> Callable[[Tensor], Tensor]:
-    """The roots that a kernel reads, and from the next beat on factors of a row's numbers, of those
-    that come and of those that leave."""
+    """Returns the function that makes a kernel's table: its roots, and from the next beat on the
+    factors of the input and of the output."""
     points = key.points
 
     def make() -> Array:
@@ -138,30 +138,32 @@ if TYPE_CHECKING:
     pass
 
 OUT, IN, TABLE, SCRATCH, BETWEEN = range(5)
-# Short names of tables, which are looked up at every call.
+# Small integers as names of tables, since every call looks a table up.
 _numbers: dict[Hashable, int] = {}
 
 
 def too_long(n: int) -> bool:
-    """Whether a length has a large prime factor and is too long for a convolution in one launch."""
+    """True if a length has a large prime factor and is too long for a chirp convolution in one
+    launch."""
     return radices(n) is None and smooth(2 * n - 1) > MOST_CHIRP
 
 
 def has_stream_kernel(x: Tensor, n: int) -> bool:
-    """Whether an image of the device has a kernel through which complex rows of n numbers flow."""
+    """True if the device's images have a streaming kernel for complex rows of n numbers."""
     return stream_key(x._storage.backend, x._dtype.to_complex(), n) is not None
 
 
 def transform(
     x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, order: Ints, also: Hashable = None
 ) -> Tensor:
-    """The transforms of n numbers along `dim`, times `scale`, its dims in memory in this order.
+    """Returns the transforms of n numbers along `dim`, times `scale`. `order` is the order of the
+    result's dims in memory.
 
-    A forward one is the sum of x[m] exp(-2 pi i k m / n), an inverse one with the other sign.
-    `how`: "complex" numbers to such; "forth", from real ones to half a spectrum, n // 2 + 1 numbers
-    (with `inverse` their conjugates); "back", from these to n real ones (the sign is an inverse
-    transform's unless `inverse`). Zeros follow a complex input that is too short. `also`: a key
-    under which `cached_transform` is to find the launch.
+    A forward transform is the sum of x[m] exp(-2 pi i k m / n); an inverse transform has the other
+    sign. `how` is "complex": complex to complex; "forth": real to half a spectrum of n // 2 + 1
+    numbers (conjugated if `inverse`); or "back": half a spectrum to n real numbers (with the sign
+    of an inverse transform unless `inverse`). A complex input that is too short is zero-padded.
+    `also`: a cache key for `cached_transform`.
     """
     backend = x._storage.backend
     args = (x, dim, n, how, inverse, scale, order)
@@ -173,13 +175,14 @@ def transform(
 
 
 def cached_transform(key: Hashable, x: Tensor) -> Tensor | None:
-    """The result of a call on such a tensor that one transform served before."""
+    """Returns the result of a call whose launch `transform` stored under this key; None on a
+    miss."""
     results = x._storage.backend.launches[key].call((x,), (), None)
     return None if results is None else results[0]
 
 
 def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, order: Ints) -> Launch:
-    """The launch of a transform, as `fft_plan.plan` has it."""
+    """Returns the launch of a transform, as planned by `fft_plan.plan`."""
     backend = x._storage.backend
     of = x._dtype.to_complex()
     if of.name == "complex128" and not backend.properties.has_float64:
@@ -206,7 +209,7 @@ def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, 
     most = backend.units
     if backend.target.grid != "stride":
         share = backend.target.unit_elements
-        # Fewer numbers than two units' are one's work, whatever their rows.
+        # Work below the share of two units goes to one unit, for any number of rows.
         most = max(1, min(most, 2 * total // share)) if total >= 2 * share else 1
     if not others or numel(others) == 1:
         others, read, written = (), (), ()
@@ -241,7 +244,7 @@ def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, 
 
 
 def _strides(shape: Ints, order: Ints) -> Ints:
-    """Strides without gaps, of dims that lie in this order."""
+    """Returns dense strides for dims in this order."""
     strides, step = [0] * len(shape), 1
     for d in reversed(order):
         strides[d] = step

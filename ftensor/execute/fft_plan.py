@@ -49,7 +49,7 @@ _tables = WeakKeyDictionary()
 
 @dataclass
 class FftTables:
-    """Tables one after another, by name; each begins on a vector's alignment."""
+    """Concatenated tables, by name; each begins on a vector's alignment."""
 
     lanes: int
     names: list[tuple[Any, ...]] = field(default_factory=list)
@@ -57,7 +57,8 @@ class FftTables:
     size: int = 0
 
     def place(self, *name: Any) -> int:
-        """Where the table of this name begins, in real numbers."""
+        """Returns the offset of the table of this name, in real numbers. Adds the table if it is
+        new."""
         if name not in self.places:
             self.names.append(name)
             self.places[name] = self.size
@@ -65,7 +66,7 @@ class FftTables:
         return self.places[name]
 
     def array(self) -> Arrays:
-        """All of them, in double precision."""
+        """Returns all tables in one array, in double precision."""
         joined = np.zeros(max(self.size, 16))
         for name in self.names:
             kind, *of = name
@@ -108,13 +109,13 @@ def _half(lanes: int, h: int) -> Arrays:
 
 
 def chirp(n: int) -> Arrays:
-    """exp(-pi i k^2 / n) for k below n."""
+    """Returns exp(-pi i k^2 / n) for k below n."""
     k = np.arange(n, dtype=object if n > 3_000_000_000 else np.int64)
     return unit_roots(k * k % (2 * n), 2 * n)
 
 
 def chirp_spectrum(n: int, size: int) -> Arrays:
-    """The transform of the conjugate chirp, of `size` points, over `size`."""
+    """Returns the transform of the conjugate chirp, of `size` points, divided by `size`."""
     around = np.zeros(size, np.complex128)
     around[:n] = chirp(n).conj()
     around[size - n + 1 :] = around[n - 1 : 0 : -1]
@@ -132,9 +133,9 @@ _TABLES: dict[str, Callable[..., Arrays]] = {
 
 
 def unit_roots(powers: Arrays, n: int) -> Arrays:
-    """exp(-2 pi i k / n) for integers k, to about 2e-16.
+    """Returns exp(-2 pi i k / n) for integers k, to about 2e-16.
 
-    Angles are brought into an eighth of the circle as integers, so that no rounded angle is large.
+    Angles are reduced to an eighth of the circle as integers, so that no rounded angle is large.
     """
     eighths = powers.astype(np.int64) % n * 8
     octant, rest = eighths // n, eighths % n
@@ -150,8 +151,8 @@ def unit_roots(powers: Arrays, n: int) -> Arrays:
 
 
 def kept_table(x: Tensor, name: Hashable, make: Callable[[], Arrays]) -> Tensor:
-    """The table of this name, in the dtype of real numbers and on the device of `x`: kept from an
-    earlier call, or what `make` gives, in double precision."""
+    """Returns the table of this name, in the real dtype and on the device of `x`: cached, or
+    converted from the double precision array of `make`."""
     backend = x._storage.backend
     wide = x._dtype.name in WIDE
     kept = _tables.get(backend)
@@ -166,21 +167,21 @@ def kept_table(x: Tensor, name: Hashable, make: Callable[[], Arrays]) -> Tensor:
         table = Tensor._make(storage, of, array.shape, contiguous_strides(array.shape))
         backend.upload(storage, 0, array)
         if len(backend.streams) > 1:
-            backend.current_stream().finish()  # others will read it, too
+            backend.current_stream().finish()  # other streams will read the table, too
         while kept and sum([t.nbytes for t in kept.values()]) + table.nbytes > KEPT_BYTES:
             kept.popitem(last=False)
         kept[name, wide] = table
     return table
 
 
-# A length with a large prime factor becomes a convolution in one launch up to so many points.
+# The most points of a chirp convolution, for a length with a large prime factor, in one launch.
 MOST_CHIRP = 8192
 COSTS = PROCESSOR.transforms
 
 
 class FftProblem(NamedTuple):
-    """A transform to be planned. Strides are in real numbers; `shape` is that of the other dims,
-    `read` and `written` their strides, `along` those of the transformed dim."""
+    """A transform to be planned. Strides count real numbers; `shape` has the other dims, `read` and
+    `written` their strides, and `along` the strides of the transformed dim."""
 
     how: str  # "complex", "forth" (real to half a spectrum), "back"
     n: int
@@ -196,8 +197,9 @@ class FftProblem(NamedTuple):
 
 
 class PlannedStep(NamedTuple):
-    """A launch's step: its stages, the items and the pieces of each, what it reads and writes (-1:
-    the tensors, else temporary memory), and the reals of a unit's working memory."""
+    """A step of the launch: its stages, its items and the pieces of each, its source and
+    destination (-1: the tensors, else a temporary), and the real numbers of a unit's working
+    memory."""
 
     stages: tuple[FftStage, ...]
     shape: Ints
@@ -211,7 +213,7 @@ class PlannedStep(NamedTuple):
 
 @dataclass
 class FftPlan:
-    """The parts of a transform, the tables that they share, bytes of temporaries."""
+    """The steps of a transform, the tables that they share, and the bytes of temporaries."""
 
     parts: list[PlannedStep]
     tables: FftTables
@@ -220,18 +222,19 @@ class FftPlan:
 
 
 def plan(problem: FftProblem) -> FftPlan | None:
-    """The cheapest way; None for a length with a large prime factor that is too long for one."""
+    """Returns the cheapest plan; None for a length with a large prime factor that is too long for a
+    single step."""
     ways = [way for way in (_single(problem), _double(problem)) if way is not None]
     return min(ways, key=lambda way: way.cost, default=None)
 
 
 def _pairs(problem: FftProblem) -> bool:
-    """Whether real numbers go as pairs that are complex ones."""
     return problem.how != "complex" and problem.n % 2 == 0
 
 
 def _single(problem: FftProblem) -> FftPlan | None:
-    """Whole transforms in the working memory, the lanes along one of the other dims."""
+    """Returns a plan with whole transforms in working memory, and the lanes along one of the other
+    dims; None if the length is too long."""
     pairs = _pairs(problem)
     n = problem.n // 2 if pairs else problem.n
     tables = FftTables(problem.lanes)
@@ -283,7 +286,7 @@ def _single(problem: FftProblem) -> FftPlan | None:
 
 
 def _cost(steps: tuple[FftStep, ...], points: int, problem: FftProblem) -> float:
-    """About what a group costs, in passes over its vectors."""
+    """Returns the approximate cost of a group, in passes over its vectors."""
     held = 4 * points * problem.lanes * problem.itemsize
     far = COSTS.beyond_near if held <= COSTS.far else COSTS.beyond_far
     factor = 1.0 if held <= COSTS.near else far
@@ -293,8 +296,9 @@ def _cost(steps: tuple[FftStep, ...], points: int, problem: FftProblem) -> float
 
 
 def _double(problem: FftProblem) -> FftPlan | None:
-    """Rows of n = a * b numbers: b transforms of a numbers, then a of b; each row by one unit, or
-    in launches of their own, whose groups the units share."""
+    """Returns a plan for rows of n = a * b numbers: b transforms of a numbers, then a transforms of
+    b; None if it does not fit. One unit runs each row, or separate launches share each row's groups
+    among the units."""
     pairs = _pairs(problem)
     n = problem.n // 2 if pairs else problem.n
     whole = problem.size == problem.n or problem.how == "back"
@@ -361,7 +365,6 @@ def _double(problem: FftProblem) -> FftPlan | None:
 
 
 def _dense(shape: Ints, row: int) -> Ints:
-    """Strides of rows one after another."""
     strides: list[int] = []
     for size in reversed(shape):
         strides.append(row)
@@ -392,11 +395,12 @@ def _divisors(n: int) -> Ints:
 
 
 def _steps(n: int, tables: FftTables) -> tuple[tuple[FftStep, ...], int]:
-    """The steps of a transform of n numbers in the working memory, and how many it has to hold.
+    """Returns the steps of a transform of n numbers in working memory, and the number of points
+    that it holds.
 
-    A length with a large prime factor is a convolution (L. Bluestein, 1970): k m = (k^2 + m^2 -
-    (k - m)^2) / 2 makes the sum one of x[m] w[m] with conj(w[k - m]), times w[k], where w[k] =
-    exp(-pi i k^2 / n).
+    A length with a large prime factor is a convolution (L. Bluestein, 1970): k m = (k^2 + m^2 - (k
+    - m)^2) / 2 turns the sum into a convolution of x[m] w[m] with conj(w[k - m]), times w[k], where
+    w[k] = exp(-pi i k^2 / n).
     """
     if radices(n) is not None:
         return _passes(n, tables), n
@@ -422,6 +426,6 @@ def _passes(n: int, tables: FftTables) -> tuple[FftStep, ...]:
 
 
 def smooth(least: int) -> int:
-    """The smallest length of at least so many points whose passes are all of small radices."""
+    """Returns the smallest length of at least `least` points whose passes have small radices."""
     power = 1 << (least - 1).bit_length()
     return min(m for m in (power, power // 8 * 5, power // 4 * 3) if m >= least)

@@ -1,4 +1,4 @@
-"""Reads and writes through index tensors, and the check that indices are in range."""
+"""Gathers and scatters by index tensors, and the bounds check of indices."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 Refusal = Callable[[int, int, int], Exception]
 
 MODES = ("now", "deferred")
-# Calls whose flags a stream keeps; beyond that all are made anew.
+# The most deferred checks per stream; then the stream's table is cleared.
 MOST_CALLS = 256
-# Elements of an array whose bounds are looked for when it is uploaded.
+# The largest array, in elements, with its bounds computed at the upload.
 MOST_LOOKED_AT = 1 << 16
 
 _mode = "now"
@@ -56,15 +56,14 @@ _doubts: WeakKeyDictionary[DeviceStream, dict[tuple[object, ...], IndexDoubt]] =
 
 
 def set_index_check(mode: str) -> None:
-    """Say when an index out of range is an error, from now on and in all threads.
+    """Sets when an index out of range raises an error, for all threads.
 
-    "now": at the call, as in torch, which then waits for its kernel; "deferred": at the next wait
-    for the stream (`item`, `numpy`, printing, `synchronize`), as an IndexError that names the
-    call, the index and the line it came from. Nothing out of range is read or written either way:
-    such an element's result is left as it was. Indices whose bounds the host knows (just made
-    from Python numbers or arrays, by `arange`, by `argmax` and the like) are never waited for.
-
-    ValueError for another mode.
+    "now": at the call, as in torch; the call then waits for its kernel. "deferred": at the next
+    wait for the stream (`item`, `numpy`, printing, `synchronize`), as an IndexError that names the
+    call, the index and the line of the call. Kernels never read or write out of range: the result
+    of such an element keeps its old value. A call does not wait for indices with bounds that the
+    host knows (fresh from Python numbers or arrays, from `arange`, `argmax` and similar ops).
+    Raises ValueError for another mode.
     """
     global _mode
     if mode not in MODES:
@@ -73,12 +72,12 @@ def set_index_check(mode: str) -> None:
 
 
 def get_index_check() -> str:
-    """When an index out of range is an error: "now" or "deferred"."""
+    """Returns when an index out of range raises an error: "now" or "deferred"."""
     return _mode
 
 
 def record_bounds(index: Tensor, least: int, greatest: int) -> Tensor:
-    """Note what all elements of a fresh tensor of integers lie within; gives the tensor back."""
+    """Records the bounds of all elements of a fresh integer tensor. Returns the tensor."""
     of = integer_limits(index._dtype)
     if of.min <= least and greatest <= of.max:  # else the numbers have wrapped
         index._storage.bounds = (index._dtype, least, greatest)
@@ -86,26 +85,27 @@ def record_bounds(index: Tensor, least: int, greatest: int) -> Tensor:
 
 
 def record_array_bounds(index: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
-    """The same for what was uploaded from an array, if that is quickly found out."""
+    """Like `record_bounds`, for a tensor that was uploaded from an array, if the array is small."""
     if array.dtype.kind == "i" and 0 < array.size <= MOST_LOOKED_AT:
         record_bounds(index, int(array.min()), int(array.max()))
     return index
 
 
 def known_bounds(storage: Storage) -> tuple[Any, int, int] | None:
-    """(dtype, least, greatest) of a storage's elements, where that is known of all that it will
-    hold when what is noted now runs."""
+    """Returns (dtype, least, greatest) of a storage's elements; None if unknown. During a
+    recording, bounds are known only for storage that the recorder allocated."""
     who = recorder(storage.backend)
     return storage.bounds if who is None or who.handed_out(storage) else None
 
 
 def in_range(index: Tensor, size: int, strict: bool) -> bool:
-    """Whether all elements are known to be indices of a dim; `strict`: negative ones are none."""
+    """True if all elements are known to be valid indices of a dim; `strict` excludes negative
+    indices."""
     return bounds_in_range(known_bounds(index._storage), index._dtype, size, strict)
 
 
 def bounds_in_range(bounds: tuple[Any, int, int] | None, of: Any, size: int, strict: bool) -> bool:
-    """Whether known bounds are those of indices of a dim, as elements of a dtype."""
+    """True if known bounds are valid for a dim, for elements of dtype `of`."""
     if bounds is None or bounds[0] is not of:
         return False
     return bounds[1] >= (0 if strict else -size) and bounds[2] < size
@@ -113,13 +113,14 @@ def bounds_in_range(bounds: tuple[Any, int, int] | None, of: Any, size: int, str
 
 @dataclass(frozen=True)
 class Flag:
-    """Where kernels note a bad index: whether there was one, which, its value, the dim's size."""
+    """The device memory where kernels record a bad index: (set, index tensor, index, the dim's
+    size)."""
 
     tensor: Tensor
 
     @classmethod
     def fresh(cls, backend: Backend) -> Flag:
-        """A flag that is not set."""
+        """Returns a cleared flag."""
         flag = cls(Tensor._make(backend.allocate_lasting(32), int64, (4,), (1,)))
         flag._clear()
         return flag
@@ -129,7 +130,8 @@ class Flag:
         storage.backend.upload(storage, 0, np.zeros(4, np.int64))
 
     def read_and_clear(self) -> tuple[int, int, int] | None:
-        """(which, index, size) of a bad index, which is forgotten; the kernel is done."""
+        """Returns (which, index, size) of a bad index, and clears the flag; None if there is none.
+        Call it after the kernel is done."""
         noted = np.empty(4, np.int64)
         storage = self.tensor._storage
         storage.backend.fetch(storage, 0, noted)
@@ -142,7 +144,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class IndexDoubt:
-    """Launches of one line of a program whose flag nobody has looked at yet."""
+    """A deferred check: launches from one line of a program whose flag was not read yet."""
 
     flag: Flag
     call: str
@@ -151,7 +153,7 @@ class IndexDoubt:
     refusal: Refusal
 
     def resolve(self) -> Exception | None:
-        """The error, if an index was out of range."""
+        """Returns the error if an index was out of range, else None."""
         bad = self.flag.read_and_clear()
         if bad is None:
             return None
@@ -161,8 +163,8 @@ class IndexDoubt:
 
 
 class Check:
-    """The check of one call on a tensor's memory: `flag`, on its device, is for the call's kernels,
-    `done` comes after their launches."""
+    """The bounds check of one call on a tensor's storage. The call's kernels get `flag`; call
+    `done` after their launches."""
 
     def __init__(self, on: Storage, dims: Sequence[int], refusal: Refusal, certain: bool) -> None:
         stream = on.backend._current.stream
@@ -180,8 +182,8 @@ class Check:
         self.flag.tensor._storage.device = on.device
 
     def done(self, indices: Sequence[Any] = ()) -> None:
-        """Wait for the kernels and raise what they found, or leave that for later. `indices`: what
-        was looked at, where the call may be noted."""
+        """Waits for the kernels and raises their error, or defers the check. `indices`: the checked
+        indices, for a recorder."""
         if self.certain:
             return
         if self.recorder is not None:
@@ -196,7 +198,8 @@ class Check:
             raise self.refusal(index, self.dims[which], size)
 
     def _doubt(self) -> IndexDoubt:
-        """That of the line of the user's program that called; a loop meets the same one."""
+        """Returns the deferred check for the user's line; calls from the same line, as in a loop,
+        share it."""
         level = levels_to_user()
         user, ours = sys._getframe(level - 1), sys._getframe(level - 2)
         call, name, number = ours.f_code.co_name, user.f_code.co_filename, user.f_lineno
@@ -221,7 +224,7 @@ def _flag_of_thread(backend: Backend) -> Flag:
     return flags[backend]
 
 
-# A kernel names its inputs a to h.
+# Kernels have at most 8 inputs, named a to h.
 MOST_INPUTS = 8
 
 # Elements of a run that take as long to copy as one that an index of its own leads to.
@@ -234,20 +237,22 @@ ADD_AT = Op(
 
 @dataclass(frozen=True)
 class Index:
-    """An index tensor over the iteration shape, and the dim of the located tensor it walks."""
+    """An index tensor over the iteration space, and the dim of the located tensor that it
+    indexes."""
 
     tensor: Tensor
     strides: Ints
     size: int
     stride: int
     dim: int  # as named in an error
-    checked: bool = False  # known to be in range, so that nobody has to wait for the kernel's word
+    checked: bool = False  # known to be in range, so that the call need not wait for the kernel
     strict: bool = False  # negative indices are out of range too
 
 
 @dataclass(frozen=True)
 class IndexedOperand:
-    """A tensor with its strides over the iteration shape; `located` ones follow the indices."""
+    """A tensor with its strides over the iteration space; the indices address a `located`
+    tensor."""
 
     tensor: Tensor
     strides: Ints
@@ -263,11 +268,11 @@ def locate(
     ordered: bool = False,
     refusal: Refusal = errors_index.out_of_bounds,
 ) -> None:
-    """Evaluate `op` at every point of `shape` and write to `out`.
+    """Evaluates `op` at every point of `shape` and writes to `out`.
 
-    `ordered`: one compute unit visits the points in order, so that several writes to one place
-    (or sums into it) have a defined result. `refusal(index, dim, size)` is raised for an index out
-    of range; what it would have written is left out.
+    `ordered`: one compute unit visits the points in order, so that several writes to one element
+    (or sums into it) have a defined result. Raises `refusal(index, dim, size)` for an index out of
+    range; its element is not written.
     """
     if not numel(shape):
         return
@@ -315,8 +320,8 @@ def cached_gather(
     strict: bool = False,
     refusal: Refusal = errors_index.out_of_bounds,
 ) -> Tensor | None:
-    """What a call takes of a tensor by one index along a dim, where `cache_gather` has seen such; else
-    None."""
+    """Returns the gather by one index along a dim, if `cache_gather` stored a launch for these
+    geometries; None on a miss."""
     if type(source) is not Tensor or type(index) is not Tensor or dim.__class__ is not int:
         return None
     storage = source._storage
@@ -343,7 +348,7 @@ def cache_gather(
     indices: Sequence[Index],
     dim: int = 0,
 ) -> None:
-    """Let `cached_gather` serve the like of what `locate` has just copied, by one index along a dim."""
+    """Stores the launch of a `locate` copy, by one index along a dim, for `cached_gather`."""
     key = _key(COPY, result._shape, [IndexedOperand(result, result._strides), located], indices, False)
     outputs = (Output(result._dtype, result._shape, result._strides),)
     alias_launch(
@@ -365,7 +370,7 @@ def prepare(
     ordered: bool,
     refusal: Refusal,
 ) -> Launch:
-    """The launch of a call through indices: one step, or several beyond 32-bit indexing."""
+    """Returns the launch of an indexed op: one step, or several beyond 32-bit indexing."""
     backend = out.tensor._storage.backend
     operands = [out, *inputs]
     if op.moves:
@@ -388,8 +393,8 @@ def _taken(
     shape: Ints,
     steps: Sequence[Ints],
 ) -> list[Step]:
-    """The step of a processor's copy of what one index leads to, in vectors; none where these do
-    not serve."""
+    """Returns the step of a processor's vectorized gather by one index; an empty list if that
+    kernel does not fit."""
     if op is not COPY or len(steps) != 3 or not backend.target.processor or not shape:
         return []
     (out, source), (index,) = operands, indices
@@ -450,7 +455,7 @@ def _step(
 
 
 def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusal) -> Index:
-    """Many indices as one that holds where they lead to, all checked."""
+    """Returns many indices as one index with the combined, checked offsets."""
     whole = contiguous_like(shape, dtypes.int64, like)
     steps = contiguous_strides(shape)
     zeros = (0,) * len(shape)
@@ -466,13 +471,14 @@ def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusa
 
 
 def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> IndexedOperand:
-    """A fresh contiguous output over the whole iteration shape."""
+    """Returns a fresh contiguous output over the whole iteration space."""
     tensor = output.new(shape, of, like._storage.device)
     return IndexedOperand(tensor, contiguous_strides(shape))
 
 
 def host_tensor(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
-    """A small array's values in a tensor on `like`'s device, in the array's memory order."""
+    """Returns a small array's values in a tensor on the device of `like`, in the array's memory
+    order."""
     of = dtypes.from_numpy_dtype(array.dtype)
     array = array.copy(order="K")
     strides = tuple([s // of.itemsize for s in array.strides])

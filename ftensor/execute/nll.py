@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 KINDS = {"none": 0, "mean": 1, "sum": 2}
-# Targets that one unit sums: of more, several launches of all units are sooner done.
+# The most targets that one unit sums: for more, several launches on all units are faster.
 MOST_SUMMED = 1 << 16
 
 
 def nll(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int) -> tuple[Tensor, Tensor] | None:
-    """(nll_loss of logarithms of probabilities, the sum of the weights or 0 for "none").
+    """Returns (nll_loss of log-probabilities, the sum of the weights or 0 for "none").
 
-    `target` is int64. IndexError for a target that is no class. None where several launches are
-    better, or images have these alone.
+    `target` is int64. Raises IndexError for a target that is no class. Returns None if several
+    launches are faster, or if the images have no such kernel.
     """
     backend = x._storage.backend
     operands = (x, target) if weight is None else (x, target, weight)
@@ -52,7 +52,8 @@ def nll(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore
 def nll_input(
     grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int, total: Tensor
 ) -> Tensor | None:
-    """The gradient of `nll`'s x, whose values are not read; None as there."""
+    """Returns the gradient of the `x` of `nll`, without reading the values of `x`; None as in
+    `nll`."""
     backend = x._storage.backend
     operands = (grad, target, total) if weight is None else (grad, target, total, weight)
     key = ("nll_input", reduction, x._key, *[y._key for y in operands])
@@ -77,7 +78,6 @@ def _serves(backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: T
 
 
 def _sizes(x: Tensor) -> tuple[int, int, int]:
-    """(samples, classes, targets of one sample)."""
     shape = x._shape
     return (1, shape[0], 1) if x.ndim == 1 else (shape[0], shape[1], numel(shape[2:]))
 

@@ -56,7 +56,7 @@ def positions(mask: Tensor) -> Tensor:
 
 
 def _of_halves(mask: Tensor) -> Tensor:
-    """`positions` of a mask's first and second half, as one tensor."""
+    """Returns `positions` of a mask's two halves as one tensor."""
     dim = next(d for d, size in enumerate(mask._shape) if size > 1)
     size, step = mask._shape[dim], mask._strides[dim]
     halves = []
@@ -73,8 +73,8 @@ def _of_halves(mask: Tensor) -> Tensor:
 
 
 def _compact(backend: Backend, n: int) -> Launch:
-    """The launch that counts the true elements of each compute unit's part, and then places them:
-    written, mask and counts; the two numbers are n and which of the two it does."""
+    """Returns the launch that counts the true elements of each compute unit's part, and then writes
+    their positions. Operands: output, mask and counts. Numbers: n, and 1 to count or 0 to write."""
     key = CompactKey()
     units = max(1, min(backend.units, n // backend.target.unit_elements))
     return Launch((Step(key, units, (1, 0, 2), (1, 0), geometry=(n,), work=n),), 3)

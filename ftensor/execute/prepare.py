@@ -96,7 +96,8 @@ def _as_converted(op: Op, inputs: Sequence[Any]) -> list[Ints]:
 def through(
     op: Op, backend: Backend, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | None
 ) -> tuple[dtype, dtype, dtype]:
-    """(the inputs' common dtype, the compute dtype, the result's), if all is as the op wants it."""
+    """Returns (the inputs' common dtype, the compute dtype, the result's dtype). Raises the op's
+    errors for operands that it does not support."""
     if len(inputs) > len(op.masks):
         common = common_dtype(op, inputs)
     else:
@@ -129,7 +130,8 @@ def through(
 def steps(
     op: Op, backend: Backend, inputs: Sequence[Any], out: Tensor | None, plan: Plan, compute: dtype, dtypes: list[dtype]
 ) -> tuple[Step, ...]:
-    """The steps that visit a plan: one, unless it is empty or beyond 32-bit indexing."""
+    """Returns the steps that visit a plan: one, unless the plan is empty, tiled or beyond 32-bit
+    indexing."""
     if plan.shape == (0,):
         return ()
     target = backend.target
@@ -197,23 +199,24 @@ def steps(
 
 
 def in_order(inputs: Sequence[Any], out: Tensor) -> bool:
-    """Whether the order matters: an input may lie where other elements of `out` are written."""
+    """True if the order of the elements matters, as an input may overlap other elements of
+    `out`."""
     place = out._offset, out._key
     return any(type(x) is Tensor and x._storage is out._storage and (x._offset, x._key) != place for x in inputs)
 
 
 def _whole_rows(inputs: Sequence[Any], out: Tensor | None, shape: Ints, lanes: int) -> bool:
-    """Whether vectors may go row by row: rows are whole ones, and may be read ahead."""
+    """True if vectors may process row by row: rows are whole vectors, and may be read ahead."""
     return shape[-1] % lanes == 0 and (out is None or not in_order(inputs, out))
 
 
 def _in_pieces(
     inputs: Sequence[Any], out: Tensor | None, written: dtype, shape: Ints, strides: Sequence[Ints], steps: Ints | None
 ) -> bool:
-    """Whether rows that begin anywhere may go through vectors in pieces (hls/vitis/pieces.h).
+    """True if unaligned rows may pass through vectors in pieces (hls/vitis/pieces.h).
 
-    There are two to four dims, rows lie in line or repeat one element, and results lie in line as
-    a whole, from 64 bytes on.
+    The plan has two to four dims. Rows are contiguous or repeat one element. Results are contiguous
+    as a whole, from a 64-byte boundary on.
     """
     if not 2 <= len(shape) <= 4 or (out is not None and in_order(inputs, out)):
         return False
@@ -231,10 +234,10 @@ def _in_beats(
     steps: Ints | None,
     lanes: int,
 ) -> bool:
-    """Whether vectors serve this plan on targets that keep them to their alignment.
+    """True if vectors fit this plan on targets that require aligned vectors.
 
-    All operands begin on 64 bytes, and so do their rows, which lie in line and are whole vectors.
-    One element that a row repeats may lie anywhere.
+    All operands and their rows begin on 64-byte boundaries; rows are contiguous and whole vectors.
+    An element that a row repeats may have any alignment.
     """
     if len(shape) > 1 and not _whole_rows(inputs, out, shape, lanes):
         return False

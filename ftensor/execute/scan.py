@@ -50,7 +50,7 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
         shape, read, written = (t[:near] + t[near + 1 :] for t in (shape, read, written))
     side = COLUMNS
     if key.held:
-        # All units get some, and of short rows a block is what can be put together.
+        # Every unit gets a block; a block of short rows has as many as fit a tile.
         most = TILE // n if strides[dim] == 1 else SIDE
         side = max(COLUMNS, min(SIDE, most, -(-columns // backend.units)))
     items = numel(shape) * -(-columns // side)
@@ -58,11 +58,11 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
         0, 1, n, n, columns, side, (x._strides[dim], read_column), (strides[dim], written_column), shape, read, written
     )
     units = units_for(numel(x._shape), backend.units, backend.target, COLUMNS)
-    # With totals first, parts take twice the work, which two units have no gain from.
+    # Parts need a first pass for totals, so the work doubles and two units gain nothing.
     parts = 1 if SCANS[op].place or units <= 2 else max(1, min(units // items, n))
     if parts == 1:
         return Launch((_step(key, whole, units),), len(outputs) + 1, outputs)
-    # A unit of a GPU adds up the totals before its part, which are to be few.
+    # A GPU's unit sums the totals before its part, so the number of parts is limited.
     parts = min(parts, max(2, round(n**0.5)))
     part = -(-n // parts)
     cut = replace(whole, parts=-(-n // part), part=part)
@@ -72,7 +72,8 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
 
 
 def _key(op: str, x: Tensor) -> ScanKey:
-    """As torch does it, CPUs and GPUs add float32 and less up in float64."""
+    """Returns the kernel key. As in torch, CPUs and GPUs sum float32 and narrower dtypes in
+    float64."""
     of = x._dtype
     wide = op in ("cumsum", "cumprod") and of.kind == "f" and of.itemsize < 8
     held = x._storage.backend.target.is_board

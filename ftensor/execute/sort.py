@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-LAST = 64  # bytes of a temporary that nobody uses
+LAST = 64  # bytes of an unused temporary
 BOARD_VALUES, BOARD_INDICES, BOARD_X, A, BOARD_A_ORDER, B, BOARD_B_ORDER = range(7)
 
 
@@ -305,7 +305,7 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
 
 
 def _tile(backend: Backend, n: int, rows: int, units: int) -> int:
-    """How many elements a unit sorts by itself: the same for all, and fitting a cache."""
+    """Returns the elements that one unit sorts: equal for all units, and within a cache."""
     if backend.target.grid == "stride":
         return max(256, min(TILE, 1 << (n * rows // units).bit_length()))
     return TILE
@@ -314,7 +314,8 @@ def _tile(backend: Backend, n: int, rows: int, units: int) -> int:
 def _launch(
     key: SortRowsKey, steps: list[tuple[SortRowsGeometry, int, bool]], outputs: tuple[Output, ...], kept: int
 ) -> Launch:
-    """Steps, each from a to b or, where it is turned, from b to a."""
+    """Returns the launch of these steps. A step goes from buffer a to b, or from b to a if it is
+    turned."""
     launch_steps = []
     for g, units, turned in steps:
         a, b = ((A_KEYS, A_ORDER), (B_KEYS, B_ORDER))[:: -1 if turned else 1]
@@ -328,8 +329,9 @@ def _launch(
 
 
 def search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bool) -> Tensor:
-    """Where `values` belong in sorted rows: in the one of a `row` of one dim, or each in that of
-    its own outer dims. All are contiguous, of one dtype, `sorter` int64; so is the result."""
+    """Returns the positions where `values` belong in sorted rows: in `row`, if it has one dim, else
+    in the row with the same outer dims. All operands are contiguous and of one dtype, except the
+    int64 `sorter`. The result is contiguous and int64."""
     backend = values._storage.backend
     key = ("search", row._key, values._key, sorter is None, right)
     inputs = (row, values) if sorter is None else (row, values, sorter)
@@ -338,7 +340,7 @@ def search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bool) -> T
 
 
 def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bool) -> Launch:
-    """The launch of one step."""
+    """Returns the launch of one step."""
     backend, key = values._storage.backend, SearchKey(values._dtype)
     inputs = 2 + (sorter is not None)
     outputs = check_memory(backend, Output(dtypes.int64, values._shape, contiguous_strides(values._shape)))

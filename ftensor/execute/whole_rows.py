@@ -1,4 +1,4 @@
-"""softmax, log_softmax and layer norm of rows in one launch on a board or what stands for one."""
+"""softmax, log_softmax and layer norm of rows in one launch, on a board or its emulation."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from .scalars import values_of
 
 
 def whole_softmax(op: str, x: Tensor) -> Tensor | None:
-    """An op of OPS along the last dim; None where another way is to be taken: off boards, where an
-    image has no such kernel, for other dtypes, rows that don't lie in line or are too long."""
+    """Returns an op of OPS along the last dim; None if the caller must use other kernels: off
+    boards, without the kernel in the image, for other dtypes, and for rows that are not contiguous
+    or too long."""
     results = _served(op, (x,), 1, False, False, 0.0) if x.ndim else None
     return None if results is None else results[0]
 
@@ -24,8 +25,8 @@ def whole_softmax(op: str, x: Tensor) -> Tensor | None:
 def whole_norm(
     x: Tensor, ndim: int, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, ...] | None:
-    """(x normalized over its last dims, the means, 1 / the deviations), the latter with these dims
-    kept; None as there."""
+    """Returns (x normalized over its last dims, the means, 1 / the deviations); means and
+    deviations keep these dims. Returns None as `whole_softmax` does."""
     inputs = tuple([y for y in (x, weight, bias) if y is not None])
     return _served("layer_norm", inputs, ndim, weight is not None, bias is not None, float(eps))
 
@@ -57,7 +58,7 @@ def _prepare(
     if op == "layer_norm":
         shapes += [(*lead, *(1,) * ndim)] * 2
     results = tuple([Output(float32, shape, contiguous_strides(shape)) for shape in shapes])
-    first = len(results)  # of the inputs; what an op lacks is passed as another operand
+    first = len(results)  # the first input; an op without an operand gets another in its place
     outs = (0, 1, 2) if first == 3 else (0, 0, 0)
     pointers = (*outs, first, first + weighted, first + weighted + shifted)
     step = Step(key, units, pointers, pointers, geometry=g.pack(), work=count)

@@ -237,7 +237,7 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
             raise errors.geometry_changed(name, *changed)
     returned = {f.region.memory for f in Graph(name, (), (), template).result_tensors}
     if tracer.captured_memory(returned):
-        gc.collect()  # it may be held by a circle that nobody holds
+        gc.collect()  # an unreachable reference cycle may hold it
         for origin in tracer.captured_memory(returned):
             raise errors.escaped(origin.op, name, origin.line)
     memories = tuple(tracer.memories)
@@ -249,7 +249,7 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
 
 
 def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
-    """A function's result with a ResultTensor in the place of each tensor."""
+    """Returns the function's result with a ResultTensor for each tensor."""
     if type(result) is Tensor:
         for k, t in enumerate(tensors):
             if t is result:
@@ -266,13 +266,14 @@ def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
 
 
 def eliminate_dead_nodes(graph: Graph) -> Graph:
-    """The graph without nodes whose results are neither returned nor used, or are there already."""
+    """Returns the graph without repeated nodes, and without nodes whose results are neither
+    returned nor used."""
     graph = eliminate_common_nodes(graph)
     needed = {k for k, m in enumerate(graph.memories) if not m.own}
     needed |= {f.region.memory for f in graph.result_tensors}
     kept: list[Node] = []
     for node in graph.nodes[::-1]:
-        # Whoever writes a part of a memory leaves the rest as it was, and may read it.
+        # A node that writes a part of a memory keeps the rest, and may read it.
         if node.written & needed:
             needed |= node.touched
             kept.append(node)
@@ -280,9 +281,9 @@ def eliminate_dead_nodes(graph: Graph) -> Graph:
 
 
 def eliminate_common_nodes(graph: Graph) -> Graph:
-    """The graph without nodes that do what an earlier one has done, on memory that nobody has
-    written between; their readers read that one's results. What is returned keeps its own memory,
-    as does what is written more than once."""
+    """Returns the graph without nodes that repeat an earlier node while their inputs are unchanged.
+    Consumers of a removed node read the earlier node's results. Returned memories, and memories
+    written more than once, keep their own nodes."""
     times = Counter(m for node in graph.nodes for m in node.written)
     returned = {f.region.memory for f in graph.result_tensors}
     version: Counter[int] = Counter()
@@ -305,7 +306,8 @@ def eliminate_common_nodes(graph: Graph) -> Graph:
 
 
 def _done(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
-    """What a node does: two that are equal here leave the same bits, in memories of one size."""
+    """Returns a key of a node's computation. Nodes with equal keys write the same bits, to memories
+    of equal sizes."""
     launch = node.launch
     if any(isinstance(x, DrawnNumber) for x in node.numbers):
         return node
