@@ -326,14 +326,15 @@ def _device_process(model: Path, scratch: Path) -> None:
 
 
 def bank_size(size: int) -> str:
-    """Bytes as XRT reads them here: it counts the bytes of a number in MB with 32 bits only."""
+    """Returns a size as text for XRT, which counts the bytes of a number in MB with only 32
+    bits."""
     if size % (1 << 30) and size < 4 << 30:
         return f"{-(-size >> 20)}MB"
     return f"{-(-size >> 30)}GB"
 
 
 def emconfig(banks: Sequence[int]) -> dict[str, object]:
-    """XRT's description of the board to emulate, with banks of these bytes."""
+    """Returns XRT's description of the emulated board, with banks of these sizes in bytes."""
     device = {
         "Name": "ftensor_emulated_1",
         "HalMajorVersion": "2",
@@ -358,9 +359,9 @@ def emconfig(banks: Sequence[int]) -> dict[str, object]:
 
 
 def _settings(target: Path, environment: Mapping[str, str], sleeping: bool) -> None:
-    """XRT's settings: the user's own, and the scheduler that sleeps while a kernel runs.
+    """Writes XRT's settings: the user's own, and the scheduler that sleeps while a kernel runs.
 
-    Without its repair, that one is wrong for more than 32 compute units.
+    Without its repair, that scheduler is wrong for more than 32 compute units.
     """
     settings = ConfigParser(strict=False, interpolation=None)
     settings.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case

@@ -177,7 +177,7 @@ def describe(metadata: bytes) -> dict[str, KernelFunction]:
     for element in root.iter("kernel"):
         name = element.get("name", "")
         if element.get("hwControlProtocol") == "ap_ctrl_none":
-            continue  # nobody starts it, and the library has it run
+            continue  # free-running: the library runs it
         rows = sorted(element.iter("arg"), key=lambda a: int(a.get("id") or -1))
         streams = [a for a in rows if a.get("addressQualifier") == str(_STREAM)]
         arguments = [_argument(name, a) for a in rows if a not in streams]
@@ -273,7 +273,7 @@ class EmulatedUnit:
         self.mark = ""  # of the last launch
         self.stuck = ""  # what stages that all waited for each other waited for
         self._registers = bytearray(kernel.register_bytes)
-        self._finished = False  # and nobody has seen it yet
+        self._finished = False  # and the host has not read it yet
         self._completions, self._run = completions, run
         self._work: SimpleQueue[tuple[list[Any], str] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None

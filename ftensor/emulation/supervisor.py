@@ -79,7 +79,7 @@ def work(stream: socket.socket, table: CrashRecord, folder: Path) -> None:
         table.say(str(failure))
         os.kill(os.getpid(), signal.SIGKILL)
     except ConnectionError:
-        pass  # the host was killed: nothing is left to do, and nobody to tell
+        pass  # the host was killed: nothing is left to do
     except BaseException as failure:
         failed(type(failure), failure)
         raise

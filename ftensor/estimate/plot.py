@@ -51,8 +51,8 @@ def kernels_of(r: ProgramEstimate) -> tuple[KernelGroup, ...]:
 def drawn(
     name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | int], groups: Sequence[KernelGroup] | None
 ) -> Figure:
-    """The figure of a report. Without an inventory's `groups` the area is that of the kernels that
-    the program needs."""
+    """Returns the figure of a report. Without an inventory's `groups`, the area is that of the
+    kernels that the program needs."""
     rows = binned(list(spans(r, order)), BINS, ROWS)
     drawing = figure(10, 4.3 + 0.3 * len(rows))
     board = r.setup.board
@@ -67,7 +67,7 @@ def drawn(
 
 
 def _time_line(axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], milliseconds: float) -> None:
-    """Each row's parts of the time: as high as the share that it takes, coloured by the bound."""
+    """Draws each row's busy intervals: the height is the busy share, the colour the bound."""
     width = milliseconds / BINS
     for place, bins in enumerate(rows.values()):
         for k, parts in enumerate(bins):

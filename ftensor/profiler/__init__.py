@@ -59,7 +59,7 @@ class profile:
 
     @property
     def memory(self) -> MemoryUse:
-        """What tensors held."""
+        """The memory that tensors held."""
         return self._done.memory
 
     @property

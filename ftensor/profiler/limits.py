@@ -26,20 +26,20 @@ TIMES = 5
 
 
 class Limits(NamedTuple):
-    """Bytes and operations on float32 in a second; NaN where a device's images lack what they are
-    measured with."""
+    """Bytes and float32 operations per second; NaN if a device's images lack the kernel that the
+    measurement needs."""
 
     bandwidth: float
     flops: float
 
 
 def limits(device: DeviceLike | None = None, *, again: bool = False) -> Limits:
-    """What float32 reaches on a device, by default that of new tensors: the bandwidth of a sum of
-    two tensors (up to 64 MiB each), the operations of a matrix product (up to 1024 rows).
+    """Returns the float32 limits of a device, by default the device of new tensors: the bandwidth
+    of a sum of two tensors (up to 64 MiB each), and the operations of a matrix product (up to 1024
+    rows).
 
-    They are measured in up to a second, and kept for later processes; `again` measures them anew.
-    Nothing is measured on the host in a device's stead: of images that lack the sum, or the
-    product, that figure is NaN.
+    The measurement takes up to a second and is stored for later processes; `again` repeats it. The
+    host never replaces the device: if the images lack the sum or the product, that limit is NaN.
     """
     where = current_device() if device is None else _named(device)
     backend = backend_of(where)

@@ -109,7 +109,7 @@ class ProfiledEvent:
 
 @dataclass
 class MemoryUse:
-    """What tensors held while a profile was taken, in bytes, and who had asked for it."""
+    """The bytes that tensors held during a profile, by the program's line that allocated them."""
 
     before: int = 0  # what was held when it began
     peak: int = 0
@@ -240,7 +240,8 @@ def _clocks_apart(backend: Backend) -> int:
 
 
 def _caller() -> tuple[str, str]:
-    """The op that the program called ("" if its function names none), and the program's line."""
+    """Returns the op that the program called ("" if its function names none) and the program's
+    line."""
     frame, op = sys._getframe(2), ""
     while frame.f_back is not None:
         name = str(frame.f_globals.get("__name__"))  # functions that were written have none

@@ -50,8 +50,8 @@ ORDERS = ("device_time", "host_time", "compile_time", "count", "nbytes", "flops"
 
 
 def averages(events: Iterable[ProfiledEvent], group_by: str, limits: Limits) -> list[Average]:
-    """The launches among events, alike in op and kernel, and in shapes or in the program's line
-    where these are asked for; the longest on the device first."""
+    """Returns sums over launches with the same op and kernel, and the same shapes or program line
+    if `group_by` is one of these; the longest on the device first."""
     if group_by not in GROUPS:
         raise errors.no_group(group_by, GROUPS)
     by_key: dict[tuple[str, str], Average] = {}
@@ -74,7 +74,7 @@ def averages(events: Iterable[ProfiledEvent], group_by: str, limits: Limits) -> 
 
 
 def as_table(rows: list[Average], sort_by: str, row_limit: int) -> str:
-    """Aligned text, a line for each."""
+    """Returns an aligned table with one line per row."""
     if sort_by not in ORDERS:
         raise errors.no_order(sort_by, ORDERS)
     head = ("op", "kernel", "count", "host ms", "device ms", "compile ms", "MB", "GB/s", "GFLOP/s", "of limit")

@@ -65,7 +65,7 @@ class Backend(ABC):
         self.own: weakref.WeakValueDictionary[Any, CompiledKernel] = weakref.WeakValueDictionary()
         # Derived copies of storages' bytes (packed weights, say), dropped when memory runs short.
         self._kept: weakref.WeakSet[Keeps] = weakref.WeakSet()
-        self.executor: Executor | None = None  # who stands at the door, if anybody does
+        self.executor: Executor | None = None  # intercepts launches and copies, if set
         self.lock = threading.RLock()
         self.closed = False
         # The live streams by id. A dict, since iterating a WeakSet takes microseconds and every
@@ -245,7 +245,7 @@ class Backend(ABC):
             take = self._download if self.executor is None else self.executor.download
             take(storage, byte_offset, array)
 
-    # What a kind of device fills in
+    # Methods of each kind of device
 
     @abstractmethod
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:

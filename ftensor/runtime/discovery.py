@@ -327,7 +327,7 @@ def _cpu_runtime_unseen(entries: dict[str, str], platforms: list[tuple[str, str]
     """Returns True if the loader was offered Intel's CPU runtime but lists no platform of it."""
     offered = any(os.path.basename(lib) == targets.INTEL_CPU_LIBRARY for lib in entries.values())
     rows = [targets.match(frozenset(("cpu",)), *platform) for platform in platforms]
-    # Oclgrind stands in the loader's place and shows only itself.
+    # Oclgrind replaces the loader and lists only its own platform.
     return offered and not any(row and row.name in ("intel-cpu", "oclgrind") for row in rows)
 
 

@@ -118,7 +118,8 @@ def get_fallback() -> str:
 
 @contextmanager
 def refused() -> Iterator[None]:
-    """Inside the block no op of this thread runs on the host: KernelNotBuilt where it would."""
+    """Inside the block no op of this thread falls back to the host; it raises KernelNotBuilt
+    instead."""
     before = _here.__dict__.get("refused", False)
     _here.refused = True
     try:
@@ -128,16 +129,17 @@ def refused() -> Iterator[None]:
 
 
 def fallback_report() -> FallbackReport:
-    """What ran on the host for want of a kernel, since the start or the last `reset()`.
+    """Returns the ops that ran on the host because of a missing kernel, since the start or the
+    last `reset()`.
 
-    A row for each op, dtypes and layout: calls, copies, bytes to the host and back.
+    There is one row for each op, dtypes and layout: calls, copies, bytes to the host and back.
     """
     with _lock:
         return FallbackReport(_rows.values())
 
 
 def admit(missing: KernelNotBuilt) -> None:
-    """Let an op fall back as the policy has it: raise, warn once for the op and dtype, or pass."""
+    """Lets an op fall back by the policy: raises, warns once for the op and dtype, or passes."""
     policy = get_fallback()
     if policy == "error":
         raise missing.again()
@@ -152,7 +154,7 @@ def admit(missing: KernelNotBuilt) -> None:
 
 
 def count(op: str, dtypes: str, layout: str, copies: int, to_host: int, back: int) -> None:
-    """Note a call that the host computed."""
+    """Counts a call that the host computed."""
     key = (op, dtypes, layout)
     with _lock:
         row = _rows.get(key) or FallbackRow(*key)
@@ -166,9 +168,10 @@ def count(op: str, dtypes: str, layout: str, copies: int, to_host: int, back: in
 
 
 def host(preferred: DetectedDevice | None) -> DetectedDevice:
-    """The host's device, compiling what it needs: `preferred` or another OpenCL runtime, else csim.
+    """Returns the host device for fallbacks, which compiles: `preferred`, another OpenCL runtime,
+    or csim.
 
-    RuntimeError where this machine has none.
+    Raises RuntimeError if this machine has none.
     """
     global _host
     if _host is None:

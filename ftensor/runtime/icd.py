@@ -33,7 +33,7 @@ DISTRIBUTIONS = ("intel-opencl-rt", "intel-cmplr-lib-rt", "tbb")
 class PipRuntime:
     """Intel's CPU runtime as installed by pip; `missing` names absent files."""
 
-    version: str  # empty where nobody had to ask the installation records
+    version: str  # "" if the installation records were not read
     library: Path | None
     neighbours: tuple[Path, ...]
     missing: tuple[str, ...]
@@ -120,7 +120,7 @@ def system_entries() -> dict[str, str]:
     for folder in folders:
         for name, library in read_folder(folder).items():
             if not os.path.isabs(library) and (folder / library).is_file():
-                library = str(folder / library)  # a wheel's driver lies beside its entry
+                library = str(folder / library)  # a wheel's driver is in its entry's folder
             if os.path.isabs(library) and not os.path.isfile(library):
                 continue
             if library not in entries.values():

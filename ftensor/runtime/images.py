@@ -36,11 +36,11 @@ class ImageRow:
 
 @dataclass(frozen=True)
 class ImageReport:
-    """The images of a device, and what changing between them and between banks has cost.
+    """The images of a device, and the cost of switching between images and between banks.
 
-    `reloads` counts the times an image was loaded in another's place, `seconds` what that took;
-    `saved_bytes` went to the host and back meanwhile. `bank_copies` counts arguments that lay in
-    another memory bank than their kernel reaches, `bank_bytes` what was copied for that.
+    `reloads` counts the times that an image replaced another, `seconds` their time; `saved_bytes`
+    went to the host and back meanwhile. `bank_copies` counts arguments that were in another memory
+    bank than their kernel reaches, `bank_bytes` the bytes copied for them.
     """
 
     images: tuple[ImageRow, ...]
@@ -320,7 +320,7 @@ class Images(ABC):
         self.backend.forget_launches()
         self.backend.kernels.clear()
 
-    # What a kind of device fills in
+    # Methods of each kind of device
 
     @abstractmethod
     def check(self, file: ImageFile) -> None:

@@ -113,8 +113,8 @@ class LaunchTable(dict[Hashable, Any]):
     When the newer generation holds `most` / 2 bytes, it becomes the older generation, and the
     previous older generation is evicted. `find` also looks in the older generation and moves a hit
     to the newer, so entries in use survive. Evicted launches may be in flight, so eviction calls
-    `synchronize`. An entry whose attribute `dead` is true is useless: whoever finds out calls
-    `lost`, and the next `keep` removes all dead entries.
+    `synchronize`. An entry whose attribute `dead` is true is useless: code that finds a dead entry
+    calls `lost`, and the next `keep` removes all dead entries.
     """
 
     def __init__(self, synchronize: Callable[[], object], most: int = MOST_BYTES) -> None:

@@ -351,7 +351,7 @@ def poisoned(pool: MemoryPool) -> MemoryPool:
 
         def take(self: MemoryPool, nbytes: int, stream: DeviceStream) -> Storage:
             storage = kind.take(self, nbytes, stream)
-            # Whole vectors, as kernels fill them; nobody reads what is behind.
+            # Whole vectors, as kernels write them; bytes after these are never read.
             self.backend.poison(storage, (nbytes + VECTOR - 1) & -VECTOR)
             return storage
 

@@ -103,7 +103,7 @@ class DeviceStream:
         """Called at the interpreter's exit: makes the next wait include a launch that Ctrl-C
         interrupted after it was enqueued and before it was counted."""
         self.__class__ = ClosedStream
-        self.__dict__["launched"] += 1  # whoever closes all streams waits for them afterwards
+        self.__dict__["launched"] += 1  # code that closes all streams waits for them afterwards
 
     def idle(self) -> bool:
         """True if all counted commands are known to be done, without a query to the device."""

@@ -35,15 +35,15 @@ class Target:
     units_per_cu: int = 1  # kernel instances (slab) or work-items (stride) per OpenCL compute unit
     grid: str = "slab"  # "slab": each unit walks one contiguous part; "stride": all in step
     lanes_bytes: int = 64  # width of one vector access
-    registers: int = 32  # so many vectors of that width are at hand while others are computed
+    registers: int = 32  # vectors of that width held in registers at a time
     unaligned: bool = True  # a vector access is right at any element, not only on its own width
     build_options: tuple[str, ...] = ()
     # Thresholds at which one method becomes faster than another, measured by `ftensor tune`.
     unit_elements: int = 1 << 14  # that are worth a second compute unit (about 2 us of work)
     inline_elements: int = 1 << 16  # that the calling thread computes where one unit is to
-    direct_terms: int = 96**3  # of a product that is computed where it lies, not from panels
+    direct_terms: int = 96**3  # terms of a product computed in place, not from packed panels
     near_elements: int = 128**2  # of a matrix that stays near while all rows of another meet it
-    emulates: str = ""  # the hardware this row stands in for; never faster than the host's own CPU
+    emulates: str = ""  # the emulated hardware; never faster than the host's own CPU
 
     @property
     def is_board(self) -> bool:
@@ -174,7 +174,7 @@ TARGETS: tuple[Target, ...] = (
            "Intel's FPGA emulator, in a folder and a process of its own: "
            "ftensor emulate --intel --install -- python program.py",
            unaligned=False, emulates="an Intel FPGA"),
-    # Vectors keep to their alignment here, as they must in the hardware the program stands for.
+    # Vector accesses are aligned, as in the emulated hardware.
     Target("csim", "csim", r"(?!)", "vitis",
            "the C simulation of the kernels, by the host's compiler: apt-get install g++",
            unaligned=False, emulates="a Xilinx FPGA"),

@@ -101,7 +101,7 @@ class XrtBackend(XrtMemory):
             self.deferred_launches.close()
         super().close()
 
-    # What XrtImages needs
+    # Methods for XrtImages
 
     def let_scheduler_rest(self) -> None:
         """In emulation, waits for all work and for XRT's scheduler to clean up after it.

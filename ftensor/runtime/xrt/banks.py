@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 PAGE = 4096  # XRT's alignment of parts of a buffer
-KEPT = 64  # of so many bytes XRT keeps one for itself
+KEPT = 64  # XRT reserves one byte in this number
 _Address = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 
 
