@@ -91,7 +91,7 @@ def _given(out: Geometry | None) -> Geometry:
 
 
 def _linear(shape: Ints, out_strides: Ints, operands: int) -> Plan:
-    """All operands lie in memory as one run of elements in the same order."""
+    """Returns the plan for operands that are all contiguous runs in the same order."""
     return Plan((numel(shape),), ((1,),) * operands, shape, out_strides)
 
 
@@ -104,8 +104,8 @@ def coalesce(shape: Ints, operands: Sequence[Ints], order: Sequence[int]) -> tup
     """The loops over the dims in `order` (outermost first) with as few dims as possible.
 
     Neighbours merge when for every operand a step outside equals a whole turn inside. Dims of
-    size 1 vanish. No dims left is one loop of size 1, and a dim of size 0 one loop of size 0; their
-    steps read 1, so that they look like what they are: trivially linear.
+    size 1 vanish. Without dims, the result is one loop of size 1; with a dim of size 0, one loop of
+    size 0. The steps of such loops are 1, so that they count as linear.
     """
     sizes: list[int] = []
     columns: list[Ints] = []  # per loop: each operand's step
@@ -136,7 +136,7 @@ def split(shape: Ints, strides: Sequence[Ints], limit: int = COUNTED) -> list[tu
     """Cut loops into pieces that kernels can index with 32 bits.
 
     Returns (shape, offset per operand) for each piece; every element is in exactly one. A piece
-    has at most `limit` elements, and no operand's elements lie further than `limit` apart in it.
+    has at most `limit` elements, and an operand's offsets in a piece span at most `limit`.
     Empty loops have no pieces.
     """
     assert limit >= 1, limit
@@ -164,8 +164,8 @@ def split(shape: Ints, strides: Sequence[Ints], limit: int = COUNTED) -> list[tu
 
 
 def _dim_to_cut(shape: Ints, strides: Sequence[Ints], limit: int) -> int | None:
-    """The dim to cut next: the furthest reaching one of the operand that reaches too far, or the
-    longest one when there are just too many elements; None when the piece is small enough.
+    """Returns the dim to cut: of the first operand whose span exceeds `limit`, the dim of largest
+    span; else the longest dim if there are too many elements; None if the piece is small enough.
     """
     for steps in strides:
         reach = [(n - 1) * abs(step) for n, step in zip(shape, steps, strict=True)]
@@ -183,7 +183,7 @@ class ReducePlan:
     kept_strides: tuple[Ints, ...]
     """Per operand, the output first: its step in each kept loop."""
     reduced: Ints
-    """Sizes of the loops over what goes into one result; (0,) where only the identity does."""
+    """Sizes of the loops over the elements of one result; (0,) for the identity alone."""
     reduced_strides: tuple[Ints, ...]
     """Per input: its step in each reduced loop."""
     out_shape: Ints
@@ -254,7 +254,7 @@ class Tile(NamedTuple):
 
 
 def tiled(shape: Ints, strides: Sequence[Ints]) -> list[Tile]:
-    """The loops in tiles, and what is left beside them; as they are where tiles gain nothing.
+    """Returns the loop nest as tiles and remainders; unchanged if tiles gain nothing.
 
     Every element is in exactly one piece.
     """
@@ -284,7 +284,8 @@ def tiled(shape: Ints, strides: Sequence[Ints]) -> list[Tile]:
 
 
 def _turned(shape: Ints, strides: Sequence[Ints]) -> int | None:
-    """The outer dim along which an operand's neighbours lie, if its rows are long."""
+    """Returns the outer dim along which an operand with far steps has near neighbours; else
+    None."""
     if shape[-1] < LONG:
         return None
     for steps in strides:
@@ -300,7 +301,7 @@ Split = tuple[int, int]
 
 
 class SharedLoops(NamedTuple):
-    """Loops that two nests of loops have in common: their sizes, and what each is of both."""
+    """Loops that two loop nests share: sizes, and the part of a dim of each nest."""
 
     shape: Ints
     first: tuple[Split, ...]
@@ -308,8 +309,8 @@ class SharedLoops(NamedTuple):
 
 
 def same_elements(shape: Ints, strides: Ints, other_shape: Ints, other_strides: Ints) -> SharedLoops | None:
-    """The loops in which both nests visit the elements of one tensor, which they see with these
-    strides and from the same first element, at the same time; None where there are none.
+    """Returns the loops in which both nests access the elements of one tensor in the same order,
+    from the same first element; None if there are none.
 
     Nests that differ must visit each element once, by steps above 0. `first` and `second` say which
     part of a dim of the first and of the second nest each loop is.
@@ -352,5 +353,5 @@ def _by_stride(shape: Ints, strides: Ints) -> list[tuple[int, int, int, int]]:
 
 
 def split_strides(strides: Ints, split: Sequence[Split]) -> Ints:
-    """An operand's strides in the loops that its dims are split into."""
+    """Returns an operand's strides in the loops of `split`."""
     return tuple([strides[dim] * step for dim, step in split])

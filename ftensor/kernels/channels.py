@@ -21,8 +21,8 @@ _ONE = re.compile(r"HBM\[(\d+)\]")
 
 
 def channels(memory: str) -> tuple[int, ...]:
-    """The channels of a memory that is made of many: a range by its name, or the names of all, with
-    blanks between. None for other memories."""
+    """Returns the channels of a memory: a range name such as "HBM[0:3]", or consecutive channel
+    names separated by blanks. Returns () for other memories."""
     ranged = _RANGE.fullmatch(memory)
     if ranged:
         return tuple(range(int(ranged[1]), int(ranged[2]) + 1))
@@ -33,8 +33,8 @@ def channels(memory: str) -> tuple[int, ...]:
 
 
 def nearest_channels(unit: int, count: int) -> range:
-    """Of `count` channels in a row those that are next to a compute unit; all where a memory has
-    fewer than two parts of the switch."""
+    """Returns the channels next to a compute unit, out of `count` consecutive channels; all
+    channels if they span fewer than two parts of the switch."""
     parts = count // SWITCH
     if parts < 2:
         return range(count)
@@ -43,20 +43,20 @@ def nearest_channels(unit: int, count: int) -> range:
 
 
 class SlabCut(NamedTuple):
-    """How a tensor is divided: beats of so many bytes, over so many compute units."""
+    """Division of a tensor of `beats` beats of `beat` bytes over `units` compute units."""
 
     beats: int
     beat: int  # bytes
     units: int
 
     def starts(self) -> tuple[int, ...]:
-        """The byte at which each unit's slab begins, as `ft_slab` says."""
+        """Returns the byte offset of each compute unit's slab, as `ft_slab` computes it."""
         return tuple(self.beats * k // self.units * self.beat for k in range(self.units))
 
 
 def splits_into_slabs(skeleton: str, kinds: str, n: int, lanes: int, units: int) -> bool:
-    """Whether a launch's operands are taken in slabs: of a map, whose units each go through one run
-    of all operands."""
+    """True if a launch divides its operands into slabs: only maps with several compute units, each
+    of which accesses one contiguous run of every operand."""
     if skeleton != "map" or units < 2 or SINGLE in kinds:
         return False
     return n // lanes >= LEAST_BEATS * units

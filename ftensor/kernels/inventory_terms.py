@@ -1,4 +1,4 @@
-"""What inventories, manifests and images say of kernels: the words that skeletons answer in."""
+"""Terms in which inventories, manifests and images describe kernels."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, NamedTuple, Protocol
 
 from ..dtypes import dtype
 
-# Registers for tiles of 16 sums and their factors; with fewer, a tile has 6 sums at the most.
+# Vector registers for tiles of 16 sums and their factors; with fewer, a tile has at most 6 sums.
 ROOMY = 24
 SOME = 8  # what 16 registers of 8 floats are
 
 
 class KernelTarget(Protocol):
-    """What a key may depend on besides dtypes: of the device family, or of a board."""
+    """Properties of a device family or board that a key may depend on."""
 
     @property
     def grid(self) -> str:
@@ -25,12 +25,12 @@ class KernelTarget(Protocol):
 
     @property
     def registers(self) -> int:
-        """Vectors that are at hand while others are computed."""
+        """Vector registers."""
 
 
 class KernelArgument(NamedTuple):
-    """One argument of an image's kernel: `what` is "*" or the C name of a scalar, `c` its whole C
-    type, `of` the launch's parameter that goes there, where that has another name."""
+    """One argument of an image's kernel: `what` is "*" or the C name of a scalar, `c` the full C
+    type, `of` the name of the launch's parameter if it differs from `name`."""
 
     name: str
     what: str
@@ -39,10 +39,10 @@ class KernelArgument(NamedTuple):
 
 
 class InventoryTerms(NamedTuple):
-    """One kernel in an inventory's words. `dtypes` are the inputs', then the outputs'; `signature`
-    is both as an inventory spells them; `layout` is the skeleton and the kind of each operand in
-    memory, outputs first; `lines` are the table of an inventory that asks for the kernel, or for
-    the one in any layout that serves in its place."""
+    """One kernel in inventory terms. `dtypes` are the inputs', then the outputs'; `signature`
+    is "outs(ins)"; `layout` is the skeleton and the access kinds of the operands in memory, outputs
+    first; `lines` are the inventory table that requests the kernel, or a substitute kernel that
+    takes any layout."""
 
     entry: str
     op: str
@@ -53,8 +53,8 @@ class InventoryTerms(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a manifest says of a kernel: op, dtypes, the kind of each operand, outputs first, and
-    the names of the op's numbers."""
+    """Manifest record of a kernel: op, dtypes, access kinds with outputs first, and the names of
+    the op's scalar parameters."""
 
     op: str
     outs: tuple[str, ...]
@@ -76,7 +76,7 @@ class Option(NamedTuple):
 
 
 class InventoryRequest(NamedTuple):
-    """What an inventory's table asks a skeleton for: dtypes, and the values of its options."""
+    """Request of an inventory table to a skeleton: dtypes and option values."""
 
     dtypes: tuple[dtype, ...]
     options: Mapping[str, tuple[Any, ...]]
@@ -84,7 +84,7 @@ class InventoryRequest(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A word of inventories for how operands lie, with its letter and meaning in tables."""
+    """An inventory's name for an operand layout, with its letter and meaning in tables."""
 
     word: str
     letter: str
@@ -103,5 +103,5 @@ LAYOUTS = (LINEAR, ROWS, INNER, OUTER, ANY, GATHER, SCATTER)
 
 
 def table_lines(op: str, *more: str) -> tuple[str, ...]:
-    """The lines of an inventory's table that asks for an op."""
+    """Returns the lines of the inventory table that requests `op`."""
     return ("[[kernel]]", f'ops = ["{op}"]', *more)

@@ -31,7 +31,7 @@ DEPTH = 30
 
 
 def operator_cycles(of: dtype) -> dict[str, int]:
-    """Cycles of an addition, a product and a comparison of (the parts of) a dtype."""
+    """Returns the cycles of each operator on a dtype; for complex dtypes, on one part."""
     real = of.compute.to_real() if of.is_complex else of.compute
     if real.kind != "f":
         return CYCLES["integer"]
@@ -39,13 +39,13 @@ def operator_cycles(of: dtype) -> dict[str, int]:
 
 
 def distance(recurrence: int) -> int:
-    """Steps of a pipeline with interval 1 until a state in local memory may be met again, where
-    the next value can be folded into it after `recurrence` cycles."""
+    """Returns the least dependence distance, in iterations, at initiation interval 1, for a state
+    in local memory with a recurrence of `recurrence` cycles."""
     return recurrence + 1  # writing it takes a cycle
 
 
 def interval(recurrence: int, between: int) -> int:
-    """Cycles from step to step where such a state is met again `between` steps later."""
+    """Returns the initiation interval if a state recurs `between` iterations later."""
     return -(-distance(recurrence) // between)
 
 
@@ -54,14 +54,14 @@ _OPERATION = re.compile(r"(?<=[\w)] )[-+*/](?= )|(?<![\w)] )-(?=[a-z(])|\b(?!K\(
 
 
 def arithmetic(text: str) -> int:
-    """How many operations an op's text has for an element, the call of a function counted as one:
+    """Returns the operations per element in an op's expression, a function call counted as 1:
     1 for "exp(a)", 2 for "a + b * alpha"."""
     return len(_OPERATION.findall(text))
 
 
-# The width of a port in bytes, which inventories fill unless told otherwise.
+# Default port width in bytes, which inventories fill.
 PORT_BYTES = 64
-# A port has so many requests under way: enough to hide the memory's latency of some 64 cycles.
+# Memory latency in cycles, and the outstanding requests of a port that hide it.
 LATENCY, OUTSTANDING = 64, 16
 # What may be under way is kept in block RAM, so wide ports ask for less: 512 beats of 512 bits, as
 # deep as a block RAM is, for eight of them.
@@ -74,7 +74,7 @@ SHORT_BEATS, SHORT_OUTSTANDING = 16, 64
 
 
 def requests(width: int, short: bool) -> tuple[int, int]:
-    """(beats of the longest burst, bursts under way) on a port of `width` bytes."""
+    """Returns (beats of the longest burst, outstanding bursts) of a port of `width` bytes."""
     if short:
         beats = OUTSTANDING_BYTES // (SHORT_OUTSTANDING * width)
         return min(SHORT_BEATS, beats), SHORT_OUTSTANDING
@@ -83,9 +83,10 @@ def requests(width: int, short: bool) -> tuple[int, int]:
 
 
 def block_beats(widest: int, lanes: int) -> int:
-    """Beats of a block in local memory, where the widest element of a port has so many bytes.
+    """Returns the beats of a block in local memory; `widest` is the bytes of a port's widest
+    element.
 
-    A block holds what one burst may carry: AXI's bursts end at every 4 KiB.
+    A block holds one maximal burst: AXI bursts must not cross a 4 KiB boundary.
     """
     return BURST_BYTES // (widest * lanes)
 
@@ -110,18 +111,18 @@ class KernelLaunch(NamedTuple):
     structure: str = "dataflow"
 
     def slab(self, size: int, unit: int) -> tuple[int, int]:
-        """What compute unit `unit` takes of [0, size), as `ft_slab` in the kernels."""
+        """Returns the part [begin, end) of [0, size) of a compute unit, as `ft_slab` in kernels."""
         return size * unit // self.units, size * (unit + 1) // self.units
 
 
 class PipelinedLoop(NamedTuple):
     """A pipelined loop in one compute unit, by its label.
 
-    `trips` iterations in all, started from an empty pipeline `entries` times; between two
-    iterations lie at least `interval` cycles, because a sum waits for the one before. `reads`:
+    `trips` is the total trip count; the loop starts `entries` times from an empty pipeline.
+    `interval` is the initiation interval, above 1 if a sum depends on the previous sum. `reads`:
     its first iteration waits for memory; `computes`: its pipeline holds the op's arithmetic.
     Loops of one `stage` run one after another; stages run at the same time, joined by FIFOs.
-    A step that stands outside of the loops, for the end of a row, counts as one of its own.
+    A step outside of the loops, for the end of a row, counts as a loop of its own.
     """
 
     name: str
@@ -134,16 +135,16 @@ class PipelinedLoop(NamedTuple):
 
     @property
     def cycles(self) -> int:
-        """Cycles of the iterations, without filling the pipeline."""
+        """Cycles of the iterations, without the pipeline fill."""
         return self.trips * self.interval
 
     def more(self, trips: int, entries: int) -> PipelinedLoop:
-        """The same loop with these added."""
+        """Returns the loop with `trips` and `entries` added."""
         return self._replace(trips=self.trips + trips, entries=self.entries + entries)
 
 
 class LocalMemory(NamedTuple):
-    """Local memory of a kernel: words of so many bits, and how many such there are."""
+    """Local memory of a kernel: words, bits of a word, and the number of copies."""
 
     words: int
     bits: int
@@ -153,10 +154,9 @@ class LocalMemory(NamedTuple):
 class Access(NamedTuple):
     """One operand in one launch, all compute units together.
 
-    `beats` is how often its port is used, `burst` how many beats one request brings at most
-    (0: as many as the port's setting says), `nbytes` what is wanted of the bank, `crossing` the
-    bytes that cross the link when the operand does not live on the board. `short`: the port
-    is made for few elements at a time (`requests` in workload.py).
+    `beats` is the total beats on the port, `burst` the maximum beats of a request (0: the port's
+    setting), `nbytes` the bytes of the memory bank, `crossing` the bytes over the link if the
+    operand is not on the board. `short`: the port is configured for short bursts (`requests`).
     """
 
     name: str
@@ -174,29 +174,29 @@ def cut(numbers: Ints, size: int, count: int) -> Iterator[Ints]:
 
 
 def members_below(end: int, period: int, first: int, last: int) -> int:
-    """How many i in [0, end) have first <= i % period < last."""
+    """Returns the count of i in [0, end) with first <= i % period < last."""
     whole, rest = divmod(end, period)
     return whole * (last - first) + min(max(rest - first, 0), last - first)
 
 
 def members_in(begin: int, end: int, period: int, first: int, last: int) -> int:
-    """How many i in [begin, end) have first <= i % period < last."""
+    """Returns the count of i in [begin, end) with first <= i % period < last."""
     return members_below(end, period, first, last) - members_below(begin, period, first, last)
 
 
 def pieces(inner: int, chunk: int, chunks: int, begin: int, end: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """(how many, how long) of the whole chunks in [begin, end), and of those that end a row."""
+    """Returns (count, length) of the whole chunks in [begin, end), and of the row-ending chunks."""
     last = members_in(begin, end, chunks, chunks - 1, chunks)
     return (end - begin - last, chunk), (last, inner - (chunks - 1) * chunk)
 
 
 def distinct(shape: Ints, strides: Ints) -> int:
-    """Elements that a walk over `shape` touches, where stride 0 repeats."""
+    """Returns the distinct elements that the loop nest `shape` accesses; stride 0 repeats."""
     return prod(n for n, s in zip(shape, strides) if s)
 
 
 def _looked_up(low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
-    """(steps, beats read) of pieces that lie in these beats: as `ft_look` goes."""
+    """Returns (steps, beats read) of pieces in the beats [low, high], modelled on `ft_look`."""
     before = np.concatenate([[-1], low[:-1]]), np.concatenate([[-1], high[:-1]])
     has_low = (low == before[0]) | (low == before[1])
     has_high = (high == before[0]) | (high == before[1]) | (high == low)
@@ -216,7 +216,7 @@ class Pieces(NamedTuple):
     shape: tuple[int, ...]  # of the rows
 
     def where(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Each piece's row, its first column, its elements."""
+        """Returns the row, the first column and the element count of each piece."""
         first, last = self.first, self.first + self.elements
         rows = np.arange(first // self.inner, -(-last // self.inner))
         columns = np.arange(0, self.inner, self.lanes)
@@ -228,7 +228,7 @@ class Pieces(NamedTuple):
         return np.broadcast_to(rows[:, None], at.shape)[inside], at[inside], sizes[inside]
 
     def steps(self, strides: tuple[int, ...], step: int) -> tuple[int, int]:
-        """(steps, beats read) for an operand: as `ft_look` goes, from a beat's beginning on."""
+        """Returns (steps, beats read) of an operand that begins on a beat, as `ft_look` reads."""
         rows, columns, sizes = self.where()
         at = columns * step
         for n, stride in zip(self.shape[::-1], strides[::-1]):
@@ -236,7 +236,7 @@ class Pieces(NamedTuple):
         return _looked_up(at // self.lanes, (at + (sizes - 1) * step) // self.lanes)
 
     def in_line(self, strides: tuple[int, ...], step: int) -> bool:
-        """Whether an operand's rows follow each other, so that all beats are one burst."""
+        """True if an operand's rows are contiguous, so that all beats are one burst."""
         return step == 1 and (*strides, 1) == contiguous_strides((*self.shape, self.inner))
 
 
@@ -252,16 +252,16 @@ class Turns(NamedTuple):
 
     @classmethod
     def of(cls, g: Any, k: int, begin: int, end: int, lanes: int) -> Turns:
-        """Those of operand k in a reduction's geometry."""
+        """Returns the turns of operand k for rows [begin, end) of a reduction's geometry `g`."""
         return cls(begin, end, g.inner, g.kept_strides[k][0], lanes)
 
     @property
     def in_line(self) -> bool:
-        """Whether all is one burst: a piece is a row, and they follow each other."""
+        """True if all accesses are one burst: each row is one piece, and rows are contiguous."""
         return self.inner <= self.lanes and self.stride == self.inner
 
     def looked_up(self) -> tuple[int, int]:
-        """(steps, beats read), from a beat's beginning on."""
+        """Returns (steps, beats read) of rows that begin on a beat."""
         among = constant("vitis/turns.h", "FT_TURNS")
         rows, pieces = np.arange(self.end - self.begin), np.arange(-(-self.inner // self.lanes))
         # Blocks of rows, in these all first pieces, then all second ones.
@@ -273,9 +273,9 @@ class Turns(NamedTuple):
         return _looked_up(at // self.lanes, (at + sizes - 1) // self.lanes)
 
     def steps(self) -> int:
-        """Steps in which the pieces are brought together."""
+        """Returns the steps that assemble the pieces."""
         return self.looked_up()[0]
 
     def reads(self) -> int:
-        """Beats that are read."""
+        """Returns the beats read."""
         return self.looked_up()[1]
