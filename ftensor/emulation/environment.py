@@ -312,7 +312,8 @@ def _runtimes(scratch: Path, environment: Mapping[str, str], notes: list[str]) -
 
 
 def _device_process(model: Path, scratch: Path) -> None:
-    """Writes the program that XRT starts. It runs through sh, since its path in `#!` is short."""
+    """Writes the program that XRT starts. It runs through sh, whose path in `#!` is never too
+    long."""
     here = Path(__file__).resolve().parent
     bootstrap = scratch / "device.py"
     bootstrap.write_text(BOOTSTRAP.format(init=str(here / "__init__.py"), folder=str(here)))

@@ -252,7 +252,8 @@ class Completions:
             self._changed.notify_all()
 
     def hold(self, unit: EmulatedUnit, seconds: float) -> None:
-        """Waits until a launch has ended, for at most `seconds`."""
+        """Waits until a launch has ended, for at most `seconds`. Returns at once if `unit` is idle
+        or another unit's answer is already delayed."""
         if not unit.running or self._held not in (None, unit):
             self._held = None if self._held is unit else self._held
             return

@@ -85,7 +85,7 @@ def _flops(backend: Backend, where: device) -> float:
 
 
 def _ones(where: device, *shape: int) -> Tensor:
-    """Copied from the host, since images may lack a kernel that fills."""
+    """Returns ones copied from the host, since images may lack a kernel that fills."""
     return from_numpy(np.ones(shape, np.float32)).to(where)
 
 

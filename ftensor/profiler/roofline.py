@@ -21,9 +21,9 @@ LINE, LETTER = 9.0, 4.5  # about what a label takes, in points
 
 
 def plot(rows: Sequence[Average], limits: Limits, title: str, path: str | Path) -> None:
-    """Draws each op by operations per byte and operations per second.
+    """Draws each row by operations per byte and operations per second.
 
-    The area of a point grows with the op's device time. Raises PictureError without matplotlib, or
+    The area of a point grows with the row's device time. Raises PictureError without matplotlib, or
     if the file can't be written.
     """
     picture.save(drawn(rows, limits, title), path)

@@ -145,7 +145,7 @@ def put(name: str, payload: bytes) -> Path | None:
 
 @contextmanager
 def entry_lock(name: str) -> Iterator[None]:
-    """Inside the block, no other process that shares the cache makes this entry.
+    """Inside the block, no other thread or process that shares the cache makes this entry.
 
     A process that had to wait then finds the entry in the cache. PoCL 3.1 ends the process if two
     compile the same program at once. The lock is on the entry's folder, so entries share locks. No

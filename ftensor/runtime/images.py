@@ -328,7 +328,7 @@ class Images(ABC):
 
     @abstractmethod
     def activate(self, image: LoadedImage) -> None:
-        """Give the driver an image, in place of the active one where only one fits."""
+        """Loads an image into the driver, in place of the active one if only one fits."""
 
     @abstractmethod
     def launcher(self, slot: Slot) -> CompiledKernel:

@@ -60,7 +60,8 @@ class CSimImages(Images):
     backend: CSimBackend
 
     def check(self, file: ImageFile) -> None:
-        """Raises ImageError for an image for hardware, which holds no host code."""
+        """Raises ImageError for an image for hardware or for an Intel FPGA, which holds no host
+        code."""
         if file.manifest.target in TARGETS:
             raise errors.of_another_maker(file.path, file.manifest.target, self.device)
         if not file.emulated:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 PAGE = 4096  # XRT's alignment of parts of a buffer
-KEPT = 64  # XRT reserves one byte in this number
+KEPT = 64  # XRT reserves one byte in every 64
 _Address = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 
 
@@ -272,7 +272,8 @@ class BankedPool(MemoryPool):
         return buffer
 
     def find(self, handle: BankedBuffer, bank: str | None, stream: DeviceStream) -> BankedBuffer | None:
-        """Returns a free buffer of the handle's size and stream in `bank`; None for no bank."""
+        """Returns a free buffer of the handle's size and stream in `bank` (None: without a bank),
+        or None if there is no such buffer."""
         with self.lock:
             for block in tuple(self._free(handle)):
                 buffer: BankedBuffer = block.handle
