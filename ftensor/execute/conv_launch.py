@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 # A launch's operands, and what is packed of them.
 OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
-# A board's vectors begin on so many elements.
+# The alignment of a board's vectors, in elements.
 BEAT = 16
-# A term costs about as much as so many parts of an element streamed.
+# The number of terms that cost about as much as a streamed element.
 TERMS = 8
 # Packed samples that stay in a CPU's cache until they are read, and the most turns of a batch.
 NEAR_BYTES, MOST_TURNS = 1 << 20, 16

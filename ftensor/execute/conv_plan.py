@@ -163,7 +163,7 @@ def batch_vectors_are_cheaper(
     costs, panels = PROCESSOR.convolutions, -(-filters // key.rows)
 
     def cost(classes: Sequence[Class], stride: Ints, samples: int, element: float) -> float:
-        """In products of a vector, where an element takes so many to be packed."""
+        """Returns the cost in vector products; `element` is the cost to pack an element."""
         planes, count = padded_planes(x, classes, stride, 1), 0
         for c in classes:
             t = tiling(key, planes, c, False, (0, 0, 0))
@@ -226,7 +226,7 @@ def tiling(key: ConvKey, planes: Planes, one: Class, lies: bool, out: Ints) -> T
 WEIGHTS = 1 << 16
 # Planes of so few columns are no rows that vectors go along.
 NARROW = 4
-# Panels have at least so many filters; fewer are served by positions alone.
+# The fewest filters of a panel; with fewer filters a kernel vectorizes over positions alone.
 FILTERS = 4
 
 

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from ..runtime.targets import Target
 
 OUT, BIAS, GRAD, X = range(4)
-# A term costs about as much as so many parts of an element streamed.
+# The number of terms that cost about as much as a streamed element.
 TERMS = 8
 # Vectors of fewer filters leave most of their sums unused.
 FILTERS = 6
-# Turning the gradients takes a part as long as so many rows.
+# The cost of transposing the gradients for a part, in rows.
 TURNED = 6
 
 

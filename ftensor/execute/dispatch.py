@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-# What a call passes for its outputs: nothing where they are fresh, the one, or as many as there are
-# (None for a fresh one among them).
+# A call's output arguments: None if all outputs are fresh, the single output, or a sequence of all
+# outputs with None for each fresh output.
 Out = Tensor | Sequence[Tensor | None] | None
 
 

@@ -96,7 +96,7 @@ def prepare_stream(
         table = _table(key)
         return Launch((step(geometry, 0, 1, 2),), 3, (output,), own_numbers=numbers, constants=(table,))
     # x[j] c[j], convolved with the conjugate of c[k] = exp(-pi i k^2 / n): results are that times
-    # c[k]. What is transformed back leaves with its parts exchanged, which conjugates a factor.
+    # c[k]. The inverse transform swaps real and imaginary parts, which conjugates a factor.
     factors = chirp(n)
     line = (1, size if rows > 1 else 0)
     forth = replace(geometry, ends=FACTORS | (SWAP_IN if inverse else 0), leave=size, written=line)

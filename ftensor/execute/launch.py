@@ -135,7 +135,7 @@ def _steps(form: LaunchForm, storages: Sequence[int]) -> list[str]:
         for k in range(form.operands, form.operands + form.temporaries)
     ]
     lines += [f"k{i}(stream, k{i}_units, {_arguments(f'k{i}', step)})" for i, step in enumerate(form.steps)]
-    # What others see is written, and what others may write is read, when the call returns.
+    # Memory that other code sees must be up to date when the call returns.
     seen = " or ".join(f"s{k}.visible" for k in storages)
     return [*lines, f"if {seen}: stream.finish()"]
 
@@ -168,9 +168,8 @@ def _bound(names: Sequence[str], parameters: str, lines: Sequence[str]) -> Calla
     return lambda *values: FunctionType(code, scope, "launch", values)
 
 
-# What a prepared launch and each of its steps take of memory: keys, tuples and functions of Python;
-# and beside its numbers, a geometry on the device: most of it is what an OpenCL runtime keeps for
-# the buffer.
+# The bytes of a prepared launch and of each of its steps (keys, tuples and functions of Python), and
+# of a geometry buffer beside its numbers, mostly the OpenCL runtime's own data for a buffer.
 LAUNCH_BYTES, STEP_BYTES, TABLE_BYTES = 1 << 11, 1 << 10, 5 << 9
 
 
@@ -262,18 +261,18 @@ class Launch:
     temporaries: Ints = ()
     fresh: bool = True  # whether a call's outputs are new tensors, else it passes them
     arguments: tuple[bool, ...] | None = None  # for each of a call's whether it is a tensor: all
-    own_numbers: tuple[Any, ...] | None = None  # what kernels get at every call, which passes none
+    own_numbers: tuple[Any, ...] | None = None  # the kernels' numbers, if a call passes none
     # Functions that return the constant tensors, given a tensor on the device.
     constants: tuple[Callable[[Tensor], Tensor], ...] = ()
 
-    # What runs the steps; a launch that `bind` has not been given it is data alone.
+    # The kernels of the steps, set by `bind`; a launch without them is data alone.
     bound: tuple[Bound, ...] | None = field(init=False, default=None)
-    # The whole of `call(arguments, further numbers, out)`, which gives the outputs. It gives None,
-    # and has done nothing, where there is something to look at first: somebody at the door, memory
-    # that may not be written or that an argument shares, several devices, an output of the caller's
-    # where they are fresh.
+    # `call(arguments, further numbers, out)` returns the outputs. It does nothing and returns None if
+    # the call needs checks first: an observer is active, an output is read-only or shares memory
+    # with an argument, operands are on several devices, or the caller passes an output where
+    # outputs are fresh.
     call: Callable[..., tuple[Tensor, ...] | None] = field(init=False, default=_unbound)
-    # What `enqueue` made to do its work: kept from its second call on.
+    # The generated function of `enqueue`, cached from its second call on.
     _enqueue: Callable[..., None] | None = field(init=False, default=None)
     _met: bool = field(init=False, default=False)
 
@@ -287,7 +286,8 @@ class Launch:
         object.__setattr__(self, "call", caller(self._form)(*values))
 
     def enqueue(self, stream: DeviceStream, numbers: Sequence[Any], *tensors: Tensor) -> None:
-        """Put the steps on a stream; `tensors` and `numbers` as the function of this name has."""
+        """Enqueues the steps on a stream. `tensors` are the outputs and the inputs, `numbers` the
+        scalar kernel arguments."""
         function = self._enqueue
         if function is None:
             function = enqueuer(self._form)(*self._values)
@@ -298,14 +298,14 @@ class Launch:
 
     @property
     def kept_bytes(self) -> int:
-        """About what the launch takes of memory while it is kept."""
+        """Returns about how many bytes of memory the launch takes while it is cached."""
         tables = [of.table for of in self.bound or ()]
         sizes = [table.nbytes + TABLE_BYTES for table in tables if table is not None]
         return LAUNCH_BYTES + STEP_BYTES * len(self.steps) + sum(sizes)
 
     @property
     def written(self) -> frozenset[int]:
-        """Which of its operands a call may change, by their place."""
+        """Returns the numbers of the operands that a call may write."""
         return frozenset(k for s in self.steps for k in s.written if k < self.operands)
 
     @property

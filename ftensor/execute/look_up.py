@@ -55,7 +55,7 @@ def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tu
 
 
 def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
-    # Apart from the launches that can run, so that these need not be told from others when found.
+    # Under another key than launches, so that a look-up of a launch needs no type check.
     missed = (MissingKernel, key)
     if backend.images is not None and recorder(backend) is None:
         known: MissingKernel | None = backend.launches.find(missed)

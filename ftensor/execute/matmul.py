@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-# A launch's operands, and the panels that are made of a and b, or, turned around, of b and a.
+# A launch's operands, and the panels packed from a and b (from b and a if transposed).
 OUT, A, B, ADDED, *PANELS = range(6)
-# Products of so many terms are computed where they lie even if b must be read element by element.
+# The most terms of a product that reads b in place, even if element by element.
 DIRECT_TERMS_GATHERED = 24**3
 
 

@@ -56,7 +56,7 @@ def _prepare(
     results = [Output(of, shape, contiguous_strides(shape))]
     if places:
         results.append(Output(int64, shape, contiguous_strides(shape)))
-    # Places that nobody asks for have the results' pointer, through which nothing is written.
+    # Without `places` the kernel gets the results' pointer in its place, and does not write to it.
     operands = (0, int(places), 1 + places)
     step = Step(key, units, operands, operands, geometry=g.pack(), work=numel(input._shape))
     return Launch((step,), 2 + places, tuple(results))

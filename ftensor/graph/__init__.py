@@ -1,1 +1,1 @@
-"""Graphs: what a function's launches compute, as data, and one launch made of all of them."""
+"""Graphs: a function's launches as data, fused into one launch."""

@@ -42,7 +42,7 @@ class _Rows:
         inner = step.key.skeleton == "reduce_inner"
         kept = g.kept_shape if inner else (*g.kept_shape, g.inner)
         self.loops = cluster.loops
-        # Of each kept loop: its size, which of the cluster's, which of the fold's, its step there.
+        # Each kept loop: (size, index in the group's loops, index in the fold's loops, step there).
         self.kept: list[tuple[int, int | None, int, int]] = []
         used = 0
         for at, count in enumerate(kept):

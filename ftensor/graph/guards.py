@@ -102,7 +102,7 @@ class Guards:
         seen: Iterable[Storage],
         gone: Callable[[], object],
     ) -> None:
-        # Memory that nobody writes may be the same.
+        # Arguments that are only read may share memory.
         self._arguments = tuple(arguments) if written or held_written else ()
         self._written, self._places = tuple(written), [k for k, a in enumerate(arguments) if a in written]
         self._held_written, self._starts, self._gone = tuple(held_written), tuple(starts), gone

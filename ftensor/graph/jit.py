@@ -116,7 +116,7 @@ class Jitted(Generic[P, R]):
             raise errors.no_such_function(name, "a generator function")
         self._function, self.name = function, name
         self.mark = object()  # identifies the function in signatures, which must not keep it alive
-        self._traces = traces  # none: whoever calls it is told nothing
+        self._traces = traces  # None: no warning about many traces
         update_wrapper(self, function)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

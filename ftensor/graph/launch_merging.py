@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 MOST_MEMBERS = 6
-# Of one kernel's text on other operands, as for a list of tensors.
+# The most members with the same kernel on other operands, as for a list of tensors.
 MOST_ALIKE = 16
 # The skeletons whose units share what there is to do, however many they are.
 SERVED = (
@@ -182,12 +182,13 @@ class LaunchMerger:
         )
 
     def _numbers_key(self, begin: int, end: int) -> tuple[Any, ...]:
-        """What tells numbers from those of another step: themselves, and which each call tells."""
+        """Returns a key that is equal for numbers with equal values and equal free numbers."""
         places = [tuple([at - begin for at in ats if begin <= at < end]) for ats in self.free_numbers]
         return (*map(repr, self.numbers[begin:end]), *places)
 
     def _numbers_of(self, each: Sequence[tuple[int, int]]) -> bool | tuple[int, int]:
-        """Where the numbers are that lie in so many places."""
+        """Returns the range of the numbers of these parts. Appends copies of the numbers if the
+        parts are not adjacent."""
         if not each:
             return False
         if any(a[1] != b[0] for a, b in pairwise(each)):
@@ -201,7 +202,6 @@ class LaunchMerger:
 
 
 def _same_kernel(steps: Sequence[Step]) -> bool:
-    """Whether they are one kernel, on other operands."""
     return all(s.key == steps[0].key for s in steps)
 
 

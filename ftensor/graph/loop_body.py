@@ -320,7 +320,7 @@ def _done(node: Node) -> RowTransformCall | None:
     pairs = all(g.parts == (2, 2) for g in geometries) and not (first.mode or last.real)
     if not pairs or any(stage.kind != GROUPS for stage in stages):
         return None
-    # Of two parts the first has columns of a row that lies in line, else it has all of it.
+    # The first of two parts reads columns of a contiguous row; a single part reads the whole row.
     along = len(stages) == 2 or first.read.step == last.written.step == 2
     length = numel(tuple([stage.n for stage in stages]))
     whole = first.read.size == first.n

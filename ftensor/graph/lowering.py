@@ -266,22 +266,22 @@ class Lowered:
     graph: Graph
     backend: Backend
     launch: Launch | None  # None where there is nothing to do
-    arguments: Ints  # which of the call's tensors kernels get
+    arguments: Ints  # the call's tensors that kernels access, by index
     seen: tuple[tuple[int, dtype], ...]  # of these, as another dtype
     held: tuple[CapturedStorage, ...]  # and what the function found elsewhere
     numbers: tuple[Any, ...]
     drawn: tuple[tuple[int, dtype, DrawnNumber], ...]  # the places of those that are drawn
     written: Ints  # which of the call's tensors are written
     changed: tuple[CapturedStorage, ...]  # and of what the function found elsewhere
-    # What gives each tensor of the result; a number: that output as it is.
+    # For each tensor of the result a function that makes it, or the index of an output.
     parts: tuple[int | ResultMaker, ...]
-    guards: Guards | None  # None where the signature holds all that was taken for granted
-    owners: tuple[ref[Any], ...]  # without whom no call finds it
-    # Which of a call's numbers may be others: where each lies in a signature, what it is rounded
-    # to, and its places among the kernels' numbers.
+    guards: Guards | None  # None if the signature covers all assumptions
+    owners: tuple[ref[Any], ...]  # objects without which no call finds the graph
+    # The numbers that a call may change: for each (index in the signature, dtype to round to, indices
+    # in the kernels' numbers).
     free: FreeNumbers | None = None
     free_numbers: tuple[tuple[int, dtype | None, Ints], ...] = ()
-    anew: bool = False  # whether each call tells them; else they are those of the traced call
+    anew: bool = False  # each call passes them; else the graph uses those of the traced call
     # Called with a call's tensors, of which those that are written may be, and its signature.
     run: Callable[[Sequence[Tensor], Sequence[Any]], Any] = field(init=False)
     _anew: Lowered | None = field(init=False, default=None)
@@ -398,7 +398,7 @@ class Lowered:
         return numbers
 
     def _check(self, tensors: Sequence[Tensor]) -> None:
-        """Raise what kernels found about indices, the first call's first."""
+        """Raises the first error that the kernels recorded about indices."""
         checks = [c for c in self.graph.checks if not self._indices_in_range(c, tensors)]
         if not checks:
             return
@@ -409,7 +409,7 @@ class Lowered:
                 raise check.refusal(index, check.dims[which], size)
 
     def _indices_in_range(self, check: CheckedIndices, tensors: Sequence[Tensor]) -> bool:
-        """Whether a call's indices are known to be right."""
+        """True if the bounds of all indices of a call are known and valid."""
         for r, size, strict in check.indices:
             k = self.graph.memories[r.memory].argument
             if k is None or not bounds_in_range(tensors[k]._storage.bounds, r.dtype, size, strict):

@@ -174,11 +174,12 @@ class Tracer(LaunchRecorder):
             generator._set(*state)
 
     def geometry_changed(self) -> bool:
-        """Whether a tensor has another geometry for good."""
+        """True if a live tensor has another geometry than before the trace."""
         return any(reference() is not None for reference, _ in self._reshaped.values())
 
     def restore_geometry(self) -> tuple[Ints, Ints] | None:
-        """Let tensors be what they were; the shapes of one that was not, before and meanwhile."""
+        """Restores the geometry of tensors. Returns (the shape before, the shape during the trace)
+        of the first live tensor that changed; None if there is none."""
         shapes = None
         for reference, before in self._reshaped.values():
             t = reference()
@@ -187,10 +188,10 @@ class Tracer(LaunchRecorder):
                 t._become(before)
         return shapes
 
-    # What a graph is made of
+    # The parts of a graph
 
     def region(self, t: Tensor) -> GraphTensor:
-        """A tensor as a part of a memory."""
+        """Returns a tensor as a part of a memory of the graph."""
         storage = t._storage
         if isinstance(storage, TracedStorage):
             number = storage.number
@@ -203,12 +204,12 @@ class Tracer(LaunchRecorder):
         return GraphTensor(number, t._dtype, t._shape, t._strides, t._offset)
 
     def captured_memory(self, returned: set[int]) -> list[Origin]:
-        """Whence memory came that somebody holds who was not returned it."""
+        """Returns the origins of live placeholder memory that the function keeps but does not
+        return."""
         alive = ((reference(), origin) for reference, origin in self._promised)
         return [origin for storage, origin in alive if storage and storage.number not in returned]
 
     def _origin(self) -> Origin:
-        """The outermost op that the program has called, and the line."""
         op, user = op_called()
         return Origin(op, line_of(user))
 
