@@ -35,12 +35,12 @@ class RowTransform(ElementFunction):
 
     @property
     def scaled(self) -> bool:
-        """Whether results are multiplied by a number."""
+        """True if a parameter scales the results."""
         return bool(self.params)
 
 
 def transform(of: dtype, inverse: bool, scaled: bool) -> RowTransform:
-    """The transform of rows of this complex dtype."""
+    """Returns the transform of rows of the complex dtype `of`."""
     name, pair, params = "ifft" if inverse else "fft", ((of, VALUE),), ("scale",) * scaled
     return RowTransform(name, of, pair, pair, (), params, inverse=inverse)
 
@@ -54,7 +54,7 @@ class Course:
 
     @property
     def bits(self) -> int:
-        """Of a beat's number within its row."""
+        """Bits of a beat's index within a row."""
         return (self.points // self.lanes).bit_length() - 1
 
     @property
@@ -81,7 +81,7 @@ class Course:
 
     @property
     def latency(self) -> int:
-        """Cycles that its operators take, one behind the other."""
+        """Latency of the operator chain in cycles."""
         of = CYCLES["float"]
         return len(self.roots) * (2 * of["add"] + of["mul"]) + len(self.near) * of["add"]
 
@@ -94,14 +94,14 @@ class Course:
         return memories + [LocalMemory(count, bits, half) for count in self.roots if count > 1]
 
     def operators(self, scaled: bool) -> dict[tuple[str, str], int]:
-        """Those that stand side by side."""
+        """Returns the parallel operators, by (operator, C type)."""
         half, kind = self.lanes // 2, "float"
         times, plain = half * len(self.roots), half * len(self.near)
         return {("mul", kind): 4 * times + 2 * self.lanes * scaled, ("add", kind): 6 * times + 4 * plain}
 
 
 def refusal(length: int, lanes: int) -> str:
-    """Why no stage transforms rows of this length; "" where one does."""
+    """Returns the reason why no dataflow stage transforms rows of `length`; "" if a stage does."""
     if length & (length - 1) or not lanes <= length <= MOST_POINTS:
         return f"it transforms {length} numbers, and stages take powers of two from {lanes} to {MOST_POINTS}"
     if not FEWEST_LANES <= lanes <= MOST_LANES:

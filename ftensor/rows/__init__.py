@@ -1,1 +1,1 @@
-"""What an op is: its row, and the list of all of them."""
+"""Op rows (definitions of ops) and the catalogue of all rows."""

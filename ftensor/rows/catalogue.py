@@ -1,4 +1,4 @@
-"""The catalogue of all rows and ops, and the op that is being called."""
+"""Catalogue of all rows and ops, and lookup of the op that is being called."""
 
 from __future__ import annotations
 
@@ -201,5 +201,5 @@ def name_called(inner: str) -> str:
 
 @cache
 def _ops() -> frozenset[str]:
-    """What functions of ops are called; others between a program and its launches name none."""
+    """Returns the names of all ops."""
     return frozenset(name.rpartition(".")[2] for name in ENTRIES)

@@ -1,4 +1,4 @@
-"""The rows of what moves values and changes none: copies and fills."""
+"""Rows of the ops that move values unchanged: copy and fill."""
 
 from __future__ import annotations
 

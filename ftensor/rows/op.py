@@ -37,9 +37,9 @@ BARE = "u8h"
 
 
 def refuses_bare(promote: Promote, bare: str, common: dtype) -> bool:
-    """Whether a row that serves the groups `bare` has no words for a dtype of few ops.
+    """True if a row for the groups `bare` lacks an expression for `common`, a dtype of few ops.
 
-    What a promotion turns into another dtype, is that one's affair.
+    False if promotion converts `common` to another dtype, which has its own check.
     """
     if not common.bare or common.bare in bare or promote is Promote.TRUTH:
         return False
@@ -48,9 +48,9 @@ def refuses_bare(promote: Promote, bare: str, common: dtype) -> bool:
 
 
 def dtypes_through(promote: Promote, common: dtype, wide: bool = True) -> tuple[dtype, dtype]:
-    """(compute dtype, result dtype) of an op whose inputs promote to `common`.
+    """Returns (compute dtype, result dtype) of an op whose inputs promote to `common`.
 
-    `wide` says whether the device has double precision.
+    `wide` is True if the device has double precision.
     """
     if promote is Promote.WIDE:
         real = float64 if wide else float32
@@ -128,7 +128,7 @@ class Op:
 
     @property
     def arity(self) -> int:
-        """How many tensors the expression takes."""
+        """Number of tensor inputs of the expression."""
         words = self.signature.partition("(")[2].partition(")")[0].partition("*")[0].split(",")
         names = [word.partition("=")[0].strip() for word in words]
         return len([name for name in names if name and name not in self.params])
@@ -139,7 +139,7 @@ class Op:
         return tuple(MASK if k in self.masks else VALUE for k in range(self.arity))
 
     def expression(self, compute: dtype) -> str:
-        """The expression for a compute dtype; empty when the op refuses it."""
+        """Returns the expression for a compute dtype; "" if the op refuses the dtype."""
         if compute.is_complex:
             return self.complex_ or ""
         if compute.kind == "b":
@@ -154,7 +154,7 @@ class Op:
 
 
 class Dims(Enum):
-    """What a reduction takes as `dim`."""
+    """Accepted values of a reduction's `dim`."""
 
     SOME = "an int, several, or None or () for all"
     LISTED = "an int, several (of () none), or None for all"
@@ -205,23 +205,23 @@ class Reduce:
 
     @property
     def arguments(self) -> str:
-        """The parameters of the function, as in its definition."""
+        """Parameter list of the function, as in its definition."""
         if self.signature:
             return self.signature[self.signature.index("(") + 1 : self.signature.rindex(")")]
         converts = "dtype=None, " if self.converts else ""
         return f"input, dim=None, keepdim=False, *, {converts}out=None"
 
     def serves(self, kind: str) -> bool:
-        """Whether it, or another row in its place, has words for a kind of dtype."""
+        """True if the row, or a row of `instead`, has an expression for a kind of dtype."""
         return kind in self.kinds or kind in self.instead
 
     def results(self, of: dtype) -> tuple[dtype, ...]:
-        """The dtypes of all outputs where values have dtype `of`."""
+        """Returns the dtypes of all outputs for values of dtype `of`."""
         return tuple(int64 if text.strip() == "i" else of for text in self.finish)
 
 
 def yields(promote: Promote, compute: dtype) -> str:
-    """What the expression yields, as a kernel's `Port` names it."""
+    """Returns `Port.sees` of the result: MASK, REAL, COMPLEX or VALUE."""
     if promote is Promote.ALWAYS_BOOL:
         return MASK
     if promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL) and compute.is_complex:

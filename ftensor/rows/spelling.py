@@ -1,4 +1,4 @@
-"""How calls are written: signatures as text, read from the functions that are called."""
+"""Signature texts and call wrappers of ops, derived from the Python functions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def numpy_names(call: F) -> F:
 
 
 def without_numpy_names(call: F) -> F:
-    """What `numpy_names` has made a call of, for who gives arguments torch's names."""
+    """Returns the function that `numpy_names` wrapped, for callers that use torch's argument
+    names."""
     plain: F = call.__wrapped__ if vars(call).get("numpy_names") is call else call
     return plain
 
@@ -86,7 +87,8 @@ def tensors_only(call: F, name: str) -> F:
 
 
 def _no_tensor(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """(parameter, value) of the first argument that is no tensor and should be one."""
+    """Returns (parameter, value) of the first argument that should be a tensor and is not; else
+    None."""
     types = unwrap(call).__annotations__
     for name, value in signature(call).bind(*args, **kwargs).arguments.items():
         kind = str(types.get(name, ""))
@@ -128,7 +130,7 @@ def signature_text(name: str, call: Callable[..., Any], method: bool = False, wi
 
 
 def _said_by(signature: Signature, name: str, method: bool, without: str) -> str:
-    """`signature_text` of a function that says its signature itself."""
+    """Returns `signature_text` for a function with a `__signature__`."""
     empty = Parameter.empty
     shown = [p.replace(annotation=empty) for p in signature.parameters.values() if p.name != without]
     returned = signature.return_annotation
@@ -162,7 +164,7 @@ def written(
 
 
 def declared(parameters: Iterable[Parameter]) -> str:
-    """Parameters with their types and defaults, as they stand in a definition."""
+    """Returns the parameter list, with types and defaults, as in a definition."""
     words, keywords = [], False
     for p in parameters:
         if p.kind is Parameter.KEYWORD_ONLY and not keywords:
@@ -175,7 +177,7 @@ def declared(parameters: Iterable[Parameter]) -> str:
 
 
 class Shown(str):
-    """A type in a signature, which is shown as it is written, without quotes."""
+    """An annotation whose repr has no quotes."""
 
     __slots__ = ()
     __repr__ = str.__str__

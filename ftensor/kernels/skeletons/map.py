@@ -11,7 +11,7 @@ from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop, block_b
 
 
 class Map(OpSkeleton):
-    """Runs of memory, in vectors; a launch is told the number of elements."""
+    """Contiguous runs of n elements, in vectors; n is a kernel argument."""
 
     name = "map"
     walks = False
@@ -22,29 +22,27 @@ class Map(OpSkeleton):
         return LINEAR * (outs + ins) if word == RUNS.word else None
 
     def serves(self, kinds: str, outs: int) -> str:
-        """A layout with single values is asked for in full."""
+        """Returns the layout, which names the access kinds if operands are single values."""
         return self.layout(kinds, outs)
 
     def asked_further(self, key: KernelKey, layout: str) -> list[str]:
-        """A row that goes by where an element is has no other layout."""
+        """Returns the layout and lanes for ops that depend on the position: only linear layouts."""
         if positional(key.body, key.lets):
             return [f'layouts = ["{RUNS.word}"]', f"lanes = {key.lanes}"]
         return super().asked_further(key, layout)
 
     def structure(self, lanes: int, asked: str) -> str:
-        """As asked."""
         return asked
 
     def vitis(self, lanes: int) -> str:
-        """Whole beats, in one of three structures."""
         return "map"
 
     def intel(self) -> str:
-        """Whole beats in one loop, or in kernels joined by channels."""
         return "map"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """One for each port, and the arithmetic; or one of all."""
+        """Returns a loop for each input and one each for arithmetic and writes; with structure
+        "loop", a single loop."""
         key: KernelKey = launch.key
         beats, rest = divmod(launch.n, key.lanes)
         begin, end = launch.slab(beats, unit)
@@ -67,7 +65,7 @@ class Map(OpSkeleton):
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Every operand once, in whole beats."""
+        """Returns one access for each operand, in whole beats."""
         key: KernelKey = launch.key
         accesses = []
         for name, p, write in memory_operands(key):

@@ -33,9 +33,9 @@ TURNED = 64  # vectors of a row, at most, where rows take turns
 
 @dataclass(frozen=True)
 class FoldGeometry(Geometry):
-    """What a launch is told. Strides and `steps` are per operand, outputs first; `steps` are those
-    of the dim that the lanes lie along: reduced (reduce_inner) or kept (reduce_outer). Strides of
-    outputs in reduced dims are 0; `results` is the step from one split's to the next."""
+    """Geometry buffer. Strides and `steps` are per operand, outputs first; `steps` are the strides
+    of the dim that the lanes span: reduced (reduce_inner) or kept (reduce_outer). Strides of
+    outputs in reduced dims are 0; `results` is the distance between the results of two splits."""
 
     splits: int
     items: int
@@ -51,31 +51,31 @@ class FoldGeometry(Geometry):
     steps: Annotated[Ints, Many("operands", packed=False)]
 
     def turns(self, lanes: int, vectors: int) -> bool:
-        """Whether rows are short and lie at one distance from each other, so that a kernel along
-        rows takes one piece of each in turn (hls/vitis/turns.h)."""
-        # Turns read a beat here and one there; beyond, with states side by side, a row's own loops
-        # are filled sooner.
+        """True if rows are short and equally spaced, so that reduce_inner interleaves the pieces of
+        several rows (hls/vitis/turns.h)."""
+        # Interleaved rows read scattered single beats. For longer rows, parallel states keep the
+        # pipeline of a row full.
         limit = TURNED // (1 + (vectors > 1)) * lanes
         plain = len(self.kept_shape) == 1 and not self.shape and self.splits == self.chunks == 1
         return plain and lanes > 1 and 0 < self.inner <= limit
 
     def work_of(self, split: int) -> tuple[int, int]:
-        """The part of the work that a split folds."""
+        """Returns the range [begin, end) of the work that a split folds."""
         return self.work * split // self.splits, self.work * (split + 1) // self.splits
 
 
-# States folded side by side: neighbouring outputs, or neighbouring vectors of a long row.
+# Parallel states: neighbouring outputs, or neighbouring vectors of a long row.
 OUTER_VECTORS = 8
 INNER_VECTORS = 4
 _STAGE = re.compile("_(whole|first|second)$")
 
 
 class ReduceSkeleton(OpSkeleton):
-    """What both ways of folding have in common."""
+    """Base of reduce_inner and reduce_outer."""
 
     geometry = FoldGeometry
     folds = True
-    across = False  # whether the lanes lie along what is kept
+    across = False  # True if the lanes span a kept dim
 
     def op(self, recorded: str) -> str:
         """Without the stage, which kernels have in their name."""
@@ -89,11 +89,11 @@ class ReduceSkeleton(OpSkeleton):
         return [*more, *(["split = true"] if r.stage != "whole" else [])]
 
     def in_beats(self, name: str, ports: Sequence[Port]) -> bool:
-        """Of inputs, where every member reads in line. Results leave one by one."""
+        """True for inputs that every member reads contiguously; kernels write results one at a
+        time."""
         return name.startswith("in_") and all(port.kind == LINEAR for port in ports)
 
     def family(self, key: KernelKey) -> tuple[object, ...]:
-        """States side by side, and the stage."""
         return _reduction(key).vectors, _reduction(key).stage
 
     def short(self, key: KernelKey) -> str:
@@ -113,19 +113,16 @@ class ReduceSkeleton(OpSkeleton):
         return self.name.removeprefix("reduce_")[0] + (str(vectors) if vectors > 1 else "")
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Results, and inputs of any strides."""
         return not vector
 
     def vitis(self, lanes: int) -> str:
-        """Loops over any fold, and each opcode's monoid."""
         return "reduce"
 
     def intel(self) -> str:
-        """A function for each op."""
         return "walking"
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Results one by one, inputs in beats where they lie in line."""
+        """Returns accesses by single elements for results, in beats for contiguous inputs."""
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         r, outer = _reduction(key), self.across
         kept, reduced = self.spaces(g)
@@ -156,24 +153,22 @@ class ReduceSkeleton(OpSkeleton):
         return accesses
 
     def spaces(self, g: FoldGeometry) -> tuple[Ints, Ints]:
-        """The shapes of what is kept and of what is reduced."""
+        """Returns the shapes of the kept and the reduced dims."""
         if self.across:
             return (*g.kept_shape, g.inner), g.shape
         return g.kept_shape, (*g.shape, g.inner)
 
     def divisions(self, launch: KernelLaunch, loops: object) -> int:
-        """Where each item's work begins."""
         g = FoldGeometry.unpack(launch.geometry)
         return -(-g.items // launch.units) * (len(g.kept_shape) + len(g.shape))
 
     def extent(self, launch: KernelLaunch) -> str:
-        """What is kept of what is folded."""
         kept, reduced = self.spaces(FoldGeometry.unpack(launch.geometry))
         return f"{'x'.join(map(str, kept)) or '1'} of {'x'.join(map(str, reduced)) or '1'}"
 
 
 class ReduceInner(ReduceSkeleton):
-    """Lanes along the innermost reduced dim, folded into one at the end of a row."""
+    """Reduction with lanes along the innermost reduced dim, which fold at the end of a row."""
 
     name = "reduce_inner"
     layouts = (INNER, ANY)
@@ -185,7 +180,6 @@ class ReduceInner(ReduceSkeleton):
         return LINEAR * outs + STRIDED * ins if word == ANY.word else None
 
     def lanes(self, word: str, kinds: str, full: int) -> int:
-        """One where any strides are taken."""
         return 1 if word == ANY.word else full
 
     def vectors(self, word: str, asked: tuple[int, ...]) -> tuple[int, ...]:
@@ -202,7 +196,8 @@ class ReduceInner(ReduceSkeleton):
         return {"lift": loops, "combine": loops + 4, "finish": 1}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Vectors side by side, single ones, and the part of one at a row's end; or turns."""
+        """Returns the loops over parallel vectors, single vectors and the partial vector at a row's
+        end; or the loops of interleaved rows."""
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side = _reduction(key).vectors
         if self._in_turns(key, g):
@@ -242,7 +237,6 @@ class ReduceInner(ReduceSkeleton):
         return accesses
 
     def divisions(self, launch: KernelLaunch, loops: object) -> int:
-        """None in turns, which are counted."""
         in_turns = self._in_turns(launch.key, FoldGeometry.unpack(launch.geometry))
         return 0 if in_turns else super().divisions(launch, loops)
 
@@ -257,7 +251,7 @@ class ReduceInner(ReduceSkeleton):
 
 
 def _turns(key: KernelKey, g: FoldGeometry, begin: int, end: int) -> list[PipelinedLoop]:
-    """The stages where rows take turns."""
+    """Returns the loops of the dataflow stages for interleaved rows."""
     outs, rows = len(key.outs), end - begin
     part = Turns.of(g, outs, begin, end, key.lanes)
     once, steps, among = min(rows, 1), part.steps(), constant("vitis/turns.h", "FT_TURNS")
@@ -279,7 +273,7 @@ def _turns(key: KernelKey, g: FoldGeometry, begin: int, end: int) -> list[Pipeli
 
 
 class ReduceOuter(ReduceSkeleton):
-    """Lanes along the innermost kept dim: each folds an output of its own."""
+    """Reduction with lanes along the innermost kept dim: each lane folds its own output."""
 
     name = "reduce_outer"
     staged = True
@@ -287,11 +281,9 @@ class ReduceOuter(ReduceSkeleton):
     layouts = (OUTER,)
 
     def kinds(self, word: str, outs: int, ins: int) -> str | None:
-        """Rows in line."""
         return LINEAR * (outs + ins) if word == OUTER.word else None
 
     def vectors(self, word: str, asked: tuple[int, ...]) -> tuple[int, ...]:
-        """Several for long rows."""
         return asked or ((OUTER_VECTORS, 1) if word == OUTER.word else (1,))
 
     def copies(self, key: KernelKey) -> Mapping[str, int]:
@@ -299,12 +291,11 @@ class ReduceOuter(ReduceSkeleton):
         return {"lift": key.lanes, "combine": 4 * key.lanes + 3, "finish": 1}
 
     def memories(self, key: KernelKey, structure: str) -> list[LocalMemory]:
-        """The four states of each lane."""
         bits = 8 * key.compute.itemsize + 32 * _reduction(key).arg
         return [LocalMemory(_reduction(key).vectors, bits, 4 * key.lanes)]
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Fetching rows, and folding them."""
+        """Returns the loops of the stages `fetch` and `fold`."""
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side, length, period = _reduction(key).vectors, g.shape[-1], g.splits * g.chunks
         first, last = launch.slab(g.items, unit)
