@@ -12,7 +12,7 @@ from .._tensor import Tensor
 from .indexed import host_tensor, record_array_bounds
 from .look_up import geometry_storage
 
-# Bytes of an array from which on equal ones are not looked for, and what one takes beside its own.
+# The largest array, in bytes, that is cached by its contents; the bytes of a cache entry.
 MOST, OVERHEAD = 1 << 16, 1 << 10
 
 

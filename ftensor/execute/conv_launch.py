@@ -215,7 +215,7 @@ def _geometry(
     everywhere = prod(shape) * groups * tiles
     most = max(1, min(key.block, panels, everywhere * panels // (4 * backend.units)))
     if len(one.taps) > 1 and key.vectors > 1:
-        most = 1  # windows that overlap are near already, and a wide tile's copy is large
+        most = 1  # overlapping windows are in the cache already, and a wide tile's copy is large
     items = everywhere * -(-panels // most)
     assert items <= COUNTED, "more tiles than a launch can count"
     offsets = tuple([planes.offset(x.beside, stride) for x in one.taps])

@@ -130,22 +130,22 @@ def _run_uncached(
 
 
 def never_on_host(*args: object) -> Any:
-    """The `entry` of a call whose kernel is there, as its caller has seen."""
+    """Placeholder for `entry` in calls whose kernel is known to be built. Raises AssertionError."""
     raise AssertionError("the kernel is held")
 
 
 def alias_launch(backend: Backend, key: Hashable, other: Hashable, **changes: Any) -> None:
-    """Let what was just run under `key` be found under an `other` one, too: of what an op is called
-    with, before that is worked out. `changes` are the fields in which its launch differs."""
+    """Stores the launch cached under `key` under `other`, too: a key that a caller knows before it
+    computes the operands. `changes` are the fields that differ in the stored launch."""
     launch = backend.launches.get(key)
-    if launch is None:  # the host may have done it
+    if launch is None:  # the host fallback may have run
         return
     if changes:
         bound, launch = launch.bound, replace(launch, **changes)
         if bound is not None:
             launch.bind(bound)
     kept = backend.launches.keep(other, launch)
-    if kept.bound is None and launch.bound is not None:  # noted by a trace before
+    if kept.bound is None and launch.bound is not None:  # a trace stored it unbound
         kept.bind(launch.bound)
 
 

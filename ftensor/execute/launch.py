@@ -168,8 +168,8 @@ def _bound(names: Sequence[str], parameters: str, lines: Sequence[str]) -> Calla
     return lambda *values: FunctionType(code, scope, "launch", values)
 
 
-# The bytes of a prepared launch and of each of its steps (keys, tuples and functions of Python), and
-# of a geometry buffer beside its numbers, mostly the OpenCL runtime's own data for a buffer.
+# The bytes of a prepared launch and of each of its steps (keys, tuples and functions of Python),
+# and of a geometry buffer beside its numbers, mostly the OpenCL runtime's own data for a buffer.
 LAUNCH_BYTES, STEP_BYTES, TABLE_BYTES = 1 << 11, 1 << 10, 5 << 9
 
 
@@ -267,8 +267,8 @@ class Launch:
 
     # The kernels of the steps, set by `bind`; a launch without them is data alone.
     bound: tuple[Bound, ...] | None = field(init=False, default=None)
-    # `call(arguments, further numbers, out)` returns the outputs. It does nothing and returns None if
-    # the call needs checks first: an observer is active, an output is read-only or shares memory
+    # `call(arguments, further numbers, out)` returns the outputs. It does nothing and returns None
+    # if the call needs checks first: an observer is active, an output is read-only or shares memory
     # with an argument, operands are on several devices, or the caller passes an output where
     # outputs are fresh.
     call: Callable[..., tuple[Tensor, ...] | None] = field(init=False, default=_unbound)

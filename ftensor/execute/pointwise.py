@@ -18,8 +18,8 @@ from .dispatch import run_uncached
 from .output import check_overlap, check_place, new, resize_out
 from .prepare import in_order, planned, prepare, through
 
-# Users' own kernels of ops (own/register.py), used unless they return NotImplemented. Their launches
-# are not cached, so each call runs the user's function.
+# Users' own kernels of ops (own/register.py), used unless they return NotImplemented. Their
+# launches are not cached, so each call runs the user's function.
 replaced: dict[Op, Callable[..., Any]] = {}
 
 

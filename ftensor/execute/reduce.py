@@ -73,7 +73,7 @@ def fold(
                 for out, of in zip(destinations, outs, strict=True)
             ]
             results = run_uncached(backend, key, prepare, fold, args, inputs, params, targets)
-    if red.arg and results[0].numel():  # where it is, in the elements folded into one
+    if red.arg and results[0].numel():  # positions are indices of the elements folded into one result
         folded = max(x.numel() for x in inputs) // results[0].numel()
         for t, out, text in zip(results, destinations, red.finish):
             if text.strip() == "i" and t is not out:

@@ -17,7 +17,7 @@ from ..rows.op import Op, Promote, Reduce
 from .output import new_like
 from .pointwise import pointwise
 
-# `execute.reduce.fold`, which comes here with what is too large for one launch.
+# `execute.reduce.fold`, which calls `in_pieces` with inputs too large for one launch.
 Fold = Callable[..., tuple[Tensor, ...]]
 
 SHIFT = Op("shift", "shift(input) -> Tensor", "a + by", params=("by",), only=("int64",))

@@ -153,7 +153,8 @@ def _fold_step(
     outputs: int,
     begin: int,
 ) -> Step:
-    """A step of a fold with a program's operands; without `outputs` it writes the states."""
+    """Returns a step of a fold with a program's operands. Without `outputs` the step writes the
+    states."""
     writes = [*states] if states and not outputs else [*places[:outputs]]
     operands = [*writes, *of.inputs]
     own = {p: k for k, p in enumerate(states)}
@@ -330,7 +331,7 @@ def _join(groups: list[FusionGroup], node: Node, passes: bool, folds: bool = Tru
         return
     before = [k for k, g in enumerate(groups) if g.conflicts_with(single)]
     last = before[-1] if before else 0
-    # Where all that it needs is there.
+    # A group that runs after all producers of the node.
     for k in range(len(groups) - 1, last - 1, -1):
         if _with_node(groups[k], point, node):
             _merge_groups(groups, k, before)

@@ -19,7 +19,7 @@ from .loop_body import AffineAccess, Loop, LoopBody, size
 MOST_CALLS = 64
 MOST_OPERANDS = 14  # and the states of a fold that is cut
 MOST_VALUES = 48  # of which most are no operands in the end
-# Bytes of what one result is folded of, of each operand, that stay near while passes go over them.
+# The most bytes of a row, per operand, that stay in a cache while passes read the row again.
 NEAR_BYTES = 1 << 18
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_MEMBERS = 6
 # The most members with the same kernel on other operands, as for a list of tensors.
 MOST_ALIKE = 16
-# The skeletons whose units share what there is to do, however many they are.
+# The skeletons whose work any number of units can share.
 SERVED = (
     "map", "rows", "reduce_inner", "reduce_outer", "gemm_direct", "gemm_pack", "gemm", "take",
     "fused_map", "fused_rows", "fused_reduce_inner", "fused_reduce_outer", "row_passes_inner",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..runtime.storage import Storage
 
 
-# Bytes that a graph's own memories take side by side, beyond which they share them.
+# The most bytes of a graph's own memories without sharing; larger graphs share memory slots.
 IN_SERIES = 1 << 24
 
 
@@ -277,8 +277,8 @@ class Lowered:
     parts: tuple[int | ResultMaker, ...]
     guards: Guards | None  # None if the signature covers all assumptions
     owners: tuple[ref[Any], ...]  # objects without which no call finds the graph
-    # The numbers that a call may change: for each (index in the signature, dtype to round to, indices
-    # in the kernels' numbers).
+    # The numbers that a call may change: for each (index in the signature, dtype to round to,
+    # indices in the kernels' numbers).
     free: FreeNumbers | None = None
     free_numbers: tuple[tuple[int, dtype | None, Ints], ...] = ()
     anew: bool = False  # each call passes them; else the graph uses those of the traced call
@@ -418,5 +418,4 @@ class Lowered:
 
 
 def _seen_as(t: Tensor, of: dtype) -> Tensor:
-    """The tensor's start as one of another dtype."""
     return Tensor._make(t._storage, of, (), (), t._offset * t._dtype.itemsize // of.itemsize)

@@ -78,7 +78,7 @@ class Tracer(LaunchRecorder):
                 start = t._offset * t._dtype.itemsize
                 self.memories.append(GraphBuffer(storage.nbytes, storage.device, k, start))
 
-    # At the door
+    # The device's calls, as an observer
 
     def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
         """Records a launch as a node."""
@@ -215,10 +215,11 @@ class Tracer(LaunchRecorder):
 
 
 def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: Sequence[Tensor]) -> Graph:
-    """The graph of `call()`, which works on `tensors`; these and the generators are left as they
-    were.
+    """Returns the graph of `call()`, which works on `tensors`. Restores the tensors and the
+    generators.
 
-    GraphError for what a graph can't do; the function's own errors pass.
+    Raises GraphError for operations that a graph can't contain; the function's own errors pass
+    through.
     """
     tracer = Tracer(name, backend, tensors)
     try:
@@ -319,6 +320,6 @@ def _done(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
         else (r, version[r.memory])
         for r in node.operands
     ]
-    # By their text, which tells -0.0 from 0.0 and finds NaN equal.
+    # The text of numbers: it differs for -0.0 and 0.0, and is equal for NaNs.
     numbers = tuple([(type(x), repr(x)) for x in (*node.numbers, *(launch.own_numbers or ()))])
     return launch.steps, launch.numbers, launch.temporaries, numbers, tuple(operands)
