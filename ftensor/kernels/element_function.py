@@ -1,4 +1,4 @@
-"""Element functions: a row as a C function of elements, one section per compute type."""
+"""Element functions: an op as a C function of elements, in one section per compute type."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ANGLE = re.compile(r"\bft_(?:sin|cos)\(")
 
 @dataclass(frozen=True)
 class ElementFunction:
-    """What a key computes of each element: dtypes and how the expression sees them (`key.Port`).
+    """The computation of a key per element: dtypes and how the expression sees them (`key.Port`).
 
-    An input without a dtype is a number that is passed by value. With a `reduction` the unit is a
-    fold: its inputs are lifted, and `body` says what becomes of the folded state.
+    An input without a dtype is a scalar passed by value. With a `reduction`, the function is a
+    fold: `reduction.lift` lifts the inputs, and `body` computes the outputs from the folded state.
     """
 
     name: str
@@ -38,26 +38,26 @@ class ElementFunction:
 
     @property
     def tensors(self) -> int:
-        """How many of the inputs are no numbers."""
+        """Number of tensor inputs."""
         return sum(of is not None for of, _ in self.ins)
 
     @property
     def numbers(self) -> int:
-        """How many numbers it takes: what is passed by value, then the op's own."""
+        """Number of scalar arguments: inputs by value and the op's parameters."""
         return len(self.ins) - self.tensors + len(self.params)
 
     @property
     def passed(self) -> dtype:
-        """What its numbers are passed as."""
+        """Dtype of the scalar arguments."""
         return self.compute.to_real() if self.reduction else self.compute
 
     @property
     def positional(self) -> bool:
-        """Whether it goes by where an element is."""
+        """True if the function depends on the element's position."""
         return positional(self.body, self.lets)
 
     def key(self, lanes: int = 1) -> KernelKey:
-        """The key of this op with all operands in line."""
+        """Returns the `map` key of the op with contiguous operands."""
         outs = tuple(Port(of, LINEAR, sees) for of, sees in self.outs)
         ins = tuple(
             Port(self.compute, BY_VALUE, sees) if of is None else Port(of, LINEAR, sees) for of, sees in self.ins
@@ -68,7 +68,8 @@ class ElementFunction:
 
 
 def element_function_of(key: KernelKey) -> ElementFunction:
-    """What a key computes, without its layout. ValueError for one whose operands indices find."""
+    """Returns the element function of a key, without the layout. Raises ValueError if index inputs
+    locate operands."""
     if any(p.sees == INDEX for p in key.ins):
         raise ValueError(f"{key.name} finds elements by indices, which no unit does")
     ins = tuple((None if p.kind == BY_VALUE else p.dtype, p.sees) for p in key.ins)
@@ -85,16 +86,17 @@ def element_function_of(key: KernelKey) -> ElementFunction:
 
 
 def with_vector_operands(key: KernelKey) -> KernelKey:
-    """The key as if all operands were lane vectors: how they were addressed is another matter."""
+    """Returns the key with LINEAR inputs in place of inputs of any access kind; inputs by value
+    remain."""
     ports = tuple(p if p.kind == BY_VALUE else replace(p, kind=LINEAR) for p in key.ins)
     return replace(key, ins=ports)
 
 
 def function_text(unit: ElementFunction, name: str) -> str:
-    """The unit as a function of one lane (or of all of them at once), in words of the dialects.
+    """Returns the unit as a C function of one lane or of all lanes, in macros of the dialects.
 
-    Its parameters are the tensors' elements, the numbers, the position of a unit that goes by it,
-    and where the results go.
+    The parameters are the tensors' elements, the scalars, the position if the unit is positional,
+    and pointers to the results.
     """
     key = unit.key()
     lets = [f"const FT_V {of} = {text};" for of, text in key.lets]
@@ -108,13 +110,13 @@ def function_text(unit: ElementFunction, name: str) -> str:
 
 
 def unit_text(unit: ElementFunction, name: str) -> str:
-    """The functions of a unit, one of elements or of a fold."""
+    """Returns the C functions of a unit: an element function, or the functions of a fold."""
     return "\n".join(fold_functions(unit, name)) if unit.reduction else function_text(unit, name)
 
 
 def fold_functions(unit: ElementFunction, name: str) -> tuple[str, ...]:
-    """A fold's words for its state, and the functions NAME_lift, from elements to a state of them,
-    and NAME_finish, from the folded state to the results."""
+    """Returns the C text of a fold: the state, NAME_lift (elements to a state), and NAME_finish
+    (the folded state to the results)."""
     key = unit.key()
     lets = [f"const FT_V {of} = {text};" for of, text in key.lets]
     results = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]

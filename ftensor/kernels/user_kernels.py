@@ -1,4 +1,4 @@
-"""Kernels of users' own: what they take, and their keys. Nobody here knows what they compute."""
+"""User kernels: kernel arguments and keys. Their computation is opaque to this package."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BITS = re.compile(r"ap_u?(?:int|fixed)<(\d+)\b.*>")
 
 
 def scalar(c: str) -> str | None:
-    """The word of `DTYPES` for a number's C type; None for any other type."""
+    """Returns the `DTYPES` name of a scalar C type; None for any other type."""
     words = [w for w in c.replace("std::", "").split() if w not in _QUALIFIERS]
     if len(words) == 1 and words[0] in _SCALARS:
         return _SCALARS[words[0]]
@@ -58,9 +58,9 @@ def scalar(c: str) -> str | None:
 
 
 def element(c: str) -> tuple[dtype | None, int]:
-    """(the dtype of a tensor that a pointer to this C type takes, bytes of one such element).
+    """Returns (dtype of tensors for a pointer to C type `c`, bytes of an element).
 
-    None: of any dtype, as the bytes mean what the kernel makes of them; 0: nobody knows how many.
+    The dtype is None if tensors of any dtype are valid; the bytes are 0 if the size is unknown.
     """
     words = " ".join(w for w in c.replace("std::", "").split() if w not in _QUALIFIERS)
     if (word := scalar(words)) is not None:
@@ -81,10 +81,10 @@ def element(c: str) -> tuple[dtype | None, int]:
 class OwnArgument:
     """A parameter of a kernel.
 
-    `kind` is "*" for a pointer to global memory, "local" for one to a work-group's, a word of
-    `DTYPES` for a number, "stream" for what hardware connects and no call passes. `number` counts
-    the kernel's parameters, streams included. A pointer takes tensors of `dtype`, of any where that
-    is None, and whole elements of `nbytes`. `size` is what a number takes among the registers.
+    `kind` is "*" for a pointer to global memory, "local" for a pointer to local memory, a name
+    of `DTYPES` for a scalar, "stream" for a stream, which the hardware connects and no call passes.
+    `number` is the index among all parameters, streams included. A pointer takes tensors of `dtype`
+    (None: any dtype) and whole elements of `nbytes`. `size` is the bytes of a scalar's register.
     """
 
     name: str
@@ -98,7 +98,7 @@ class OwnArgument:
 
     @property
     def is_number(self) -> bool:
-        """Whether a call passes a number."""
+        """True if a call passes a number: neither a pointer to global memory nor a stream."""
         return self.kind not in ("*", "stream")
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ class OwnArgument:
 
 
 def argument(name: str, c: str, number: int, size: int = 0) -> OwnArgument | None:
-    """A parameter by its C type; None for one that no call can pass."""
+    """Returns the parameter of C type `c`; None if no call can pass the type."""
     c = " ".join(c.replace("*", " * ").split()).replace("* ", "*")
     if "stream" in c:
         return OwnArgument(name, c, "stream", number)
@@ -123,15 +123,15 @@ def argument(name: str, c: str, number: int, size: int = 0) -> OwnArgument | Non
 
 
 def shown(name: str, arguments: Sequence[OwnArgument]) -> str:
-    """A kernel's declaration as messages show it."""
+    """Returns a kernel's declaration for messages."""
     return f"{name}({', '.join(map(str, arguments))})"
 
 
 @dataclass(frozen=True)
 class OwnKey:
-    """A kernel: its name, what tells it from others of that name, and what a call passes. `shared`:
-    two parameters more say which compute unit it is, of how many. `grid` and `group`
-    are the work-items of a launch and of a group where it is OpenCL C's."""
+    """Key of a user kernel. `origin` distinguishes kernels of the same name. `shared` means that
+    two more parameters pass the compute unit's index and the count of compute units. For OpenCL C,
+    `grid` and `group` are the global and local work sizes."""
 
     name: str
     origin: str
@@ -144,7 +144,7 @@ class OwnKey:
 
     @property
     def entry(self) -> str:
-        """The kernel's name, and where it is from."""
+        """The kernel's name and origin."""
         return f"{self.name}@{self.origin}"
 
     @property
@@ -159,42 +159,37 @@ class OwnKey:
 
 
 class OwnSkeleton(BoardSkeleton[OwnKey]):
-    """What the model and others ask of all skeletons: of these kernels the operands are known."""
+    """Skeleton of user kernels, of which only the operands are known."""
 
     name = "own"
 
     def parameters(self, key: OwnKey) -> tuple[Parameter, ...]:
-        """As launches pass them: the pointers, where the tensors begin, the numbers."""
+        """Returns the pointers, the tensors' offsets, and the scalars."""
         parameters = [("*", f"{'const ' * a.const}void *", a.name) for a in key.pointers]
         parameters += [("long", "long ", f"{a.name}_offset") for a in key.pointers]
         return (*parameters, *[(a.kind, f"{a.kind} ", a.name) for a in key.numbers])
 
     def program(self, key: OwnKey, dialect: str, *, float64: bool, grid: str) -> str:
-        """AssertionError: it was built from a user's file or image."""
+        """Raises AssertionError: the program comes from a user's file or image."""
         raise AssertionError(f"{key.name} is a kernel of the user's, which nobody holds any more")
 
     def record(self, key: OwnKey) -> Record:
-        """Its name; the dtypes that it takes stand in the declaration."""
         return Record(key.name, (), (), "", "own")
 
     def lines(self, key: OwnKey) -> tuple[str, ...]:
-        """Nothing: no inventory asks for it."""
         return ()
 
     def operands(self, key: OwnKey) -> str:
-        """The types of the parameters."""
         return ", ".join(a.c for a in key.arguments)
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """None that anybody knows."""
         return []
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Each operand once, in beats: the least that the kernel can move."""
+        """Returns one access per operand, in beats: a lower bound of the kernel's traffic."""
         return list(_accesses(launch.key, launch.geometry))
 
     def extent(self, launch: KernelLaunch) -> str:
-        """The operands' bytes."""
         return " + ".join(map(str, launch.geometry)) + " bytes"
 
 
@@ -204,7 +199,7 @@ def _accesses(key: OwnKey, sizes: Ints) -> Iterator[Access]:
 
 
 def is_own(key: Key | Any) -> bool:
-    """Whether a key is that of a user's kernel."""
+    """True if `key` is the key of a user kernel."""
     return isinstance(key, OwnKey)
 
 
