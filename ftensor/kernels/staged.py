@@ -19,7 +19,7 @@ from .transform import Course, RowTransform
 
 # Operands that go through their ports in beats.
 WIDE = (ROWS, EVERY_ROW, EACH, AGAIN)
-# States of a fold side by side, so that a sum is met again when the addition before is done.
+# Parallel states of a fold, so that an addition to a state ends before the next addition to it.
 STATES = 8
 # Bytes of a block's rows that are kept on the chip; of more, each block reads them anew.
 MOST_KEPT = 1 << 20
@@ -44,16 +44,16 @@ class StagedKey(FusedKey):
 
     @cached_property
     def entry(self) -> str:
-        """The kernel's name in images: what it is called, and the digest of its graph file."""
+        """The kernel's name in images: the key's name and the digest of the graph file."""
         return f"ft_{self.name}_staged_{digest(self)[:16]}"
 
     @property
     def file(self) -> str:
-        """What its graph file is called where nobody gave it a name."""
+        """Default name of the graph file."""
         return f"{self.name[:16]}_{digest(self)[:8]}.json"
 
     def kept(self, p: Port) -> int:
-        """The beats of an input that stay in local memory, to come again."""
+        """Returns the beats of an input that local memory keeps for reuse."""
         if p.kind in (EVERY_ROW, EACH):
             return self.beats
         size = self.period * self.beats
@@ -62,17 +62,17 @@ class StagedKey(FusedKey):
 
     @property
     def beats(self) -> int:
-        """Of a row."""
+        """Beats of a row."""
         return -(-self.length // self.lanes)
 
     @property
     def states(self) -> int:
-        """Of a fold side by side."""
+        """Parallel states of a fold."""
         return min(STATES, self.beats)
 
     @cached_property
     def of_row(self) -> tuple[bool, ...]:
-        """Of each value whether it is a row's."""
+        """For each value, True if it has one element per row."""
         rows = [p.kind in (OF_ROW, ONE) for p in self.ins]
         for call in self.calls:
             row = call.unit.reduction is not None or all(rows[v] for v in call.takes)
@@ -81,7 +81,7 @@ class StagedKey(FusedKey):
 
     @cached_property
     def level(self) -> tuple[int, ...]:
-        """Of each value how many folds and transforms it waits for, one after another."""
+        """For each value, the folds and transforms on its longest dependence path."""
         levels = [0] * len(self.ins)
         for call in self.calls:
             level = max((levels[v] for v in call.takes), default=0)
@@ -95,12 +95,12 @@ class StagedKey(FusedKey):
 
     @property
     def course(self) -> Course:
-        """How transforms go."""
+        """Beat schedule of the transforms."""
         return Course(self.length, self.lanes)
 
 
 def kind_of(unit: ElementFunction) -> str:
-    """Of which kind a stage of elements is that calls a unit."""
+    """Returns the kind of the dataflow stage that calls `unit`: TRANSFORM, ELEMENTS or FOLD."""
     if isinstance(unit, RowTransform):
         return TRANSFORM
     return ELEMENTS if unit.reduction is None else FOLD
@@ -108,8 +108,8 @@ def kind_of(unit: ElementFunction) -> str:
 
 @dataclass(frozen=True)
 class DataflowStage:
-    """A process: `calls` by their numbers, or the operand (`port`) that it reads or writes. It
-    takes values by FIFOs and gives what it computes to those that want it."""
+    """A dataflow stage: computes `calls` (indices of the key's calls), or loads or stores the
+    operand `port`. FIFOs carry the values `takes` in and the values `gives` out."""
 
     name: str
     kind: str
@@ -121,7 +121,7 @@ class DataflowStage:
 
 @dataclass(frozen=True)
 class Fifo:
-    """A value on its way from one stage to another, by their places; `depth` in beats, or rows."""
+    """A FIFO of a value from stage `source` to stage `target`; `depth` in beats, or in rows."""
 
     value: int
     source: int
@@ -132,13 +132,13 @@ class Fifo:
 
 @dataclass(frozen=True)
 class Stages:
-    """The stages of a key, in an order in which each follows those that it takes from."""
+    """The dataflow stages of a key, in topological order."""
 
     key: StagedKey
 
     @cached_property
     def in_order(self) -> tuple[DataflowStage, ...]:
-        """The stages."""
+        """The dataflow stages: loads, computing stages, stores."""
         key = self.key
         loads = [DataflowStage(f"load_in_{k}", LOAD, port=k, gives=(k,)) for k in range(len(key.ins))]
         stores = [DataflowStage(f"store_out{k}", STORE, port=k, takes=(v,)) for k, v in enumerate(key.gives)]
@@ -167,7 +167,7 @@ class Stages:
         return DataflowStage(name, kind, calls, -1, tuple(dict.fromkeys(takes)), tuple(own))
 
     def gives(self, k: int) -> range:
-        """The values that call k gives."""
+        """Returns the values that call k computes."""
         first = self.key.first(k)
         return range(first, first + len(self.key.calls[k].unit.outs))
 
@@ -192,7 +192,7 @@ class Stages:
         return tuple(fifos)
 
     def _own(self, stage: DataflowStage) -> int:
-        """Beats that a stage takes before it gives one, besides its latency."""
+        """Returns the delay of a stage's first output beat, besides LATENCY."""
         if stage.kind == FOLD:
             return self.key.beats + self.tree
         if stage.kind == TRANSFORM:
@@ -201,36 +201,36 @@ class Stages:
 
     @property
     def tree(self) -> int:
-        """Cycles in which a row's states become one."""
+        """Cycles to combine the states of a row."""
         levels = (self.key.states - 1).bit_length() + (self.key.lanes - 1).bit_length()
         return self.key.states + 8 * levels
 
     def into(self, k: int) -> list[Fifo]:
-        """The FIFOs that stage k reads."""
+        """Returns the FIFOs that stage k reads."""
         return [f for f in self.fifos if f.target == k]
 
     def out_of(self, k: int, value: int) -> list[Fifo]:
-        """Those that stage k writes a value to."""
+        """Returns the FIFOs that stage k writes `value` to."""
         return [f for f in self.fifos if f.source == k and f.value == value]
 
     def bits(self, value: int) -> int:
-        """Of a value in a FIFO."""
+        """Returns the bits of a FIFO word of `value`."""
         size = 8 * _travels(self.key.dtypes[value])
         return size if self.key.of_row[value] else size * self.key.lanes
 
     @property
     def fifo_bytes(self) -> int:
-        """What all FIFOs hold."""
+        """Capacity of all FIFOs in bytes."""
         return sum(f.depth * self.bits(f.value) for f in self.fifos) // 8
 
 
 def _travels(of: dtype) -> int:
-    """Bytes of an element between stages: halves are floats there."""
+    """Returns the bytes of an element in a FIFO; float16 elements are floats there."""
     return max(of.itemsize, 4) if of.name == "float16" else of.itemsize
 
 
 def value_type(of: dtype) -> str:
-    """The C type of a value between stages."""
+    """Returns the C type of a value in a FIFO."""
     p = Port(of, LINEAR)
     return f"ft_c{wide_of(p)}" if of.is_complex else wide_of(p)
 
