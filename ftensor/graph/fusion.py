@@ -13,7 +13,6 @@ from ..kernels import fused, select
 from ..kernels.element_function import element_function_of
 from ..kernels.key import LINEAR, lanes_for
 from ..kernels.skeletons.reduce import FoldGeometry
-from .dataflow import as_dataflow
 from .fusion_group import (
     MOST_OPERANDS,
     MOST_VALUES,
@@ -27,6 +26,7 @@ from .fusion_group import (
 )
 from .ir import Graph, Node
 from .loop_body import AffineAccess, Loop, LoopBody, loop_body_of, size, step_key
+from .partition import as_dataflow
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

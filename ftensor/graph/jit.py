@@ -18,12 +18,12 @@ from ..execute.observe import recorder
 from ..execute.scalars import TracedNumber
 from ..kernels.skeleton import skeleton_of
 from ..runtime.call_site import levels_to_user
-from .dataflow import DataflowKernels, Exported, exported
 from .fusion import fuse_graph
 from .given import TraceArguments
 from .guards import closure_storage
 from .ir import Graph
 from .lowering import Lowered, lower_graph
+from .partition import DataflowKernels, Exported, exported
 from .report import report, svg
 from .signature import NumberTracing, add_arguments, add_environment, cache_graph, find_specialization, owners_of
 from .switch import fusion_enabled

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors.graph import bad_name
 from ..graph import jit
-from ..graph.dataflow import DataflowKernels, Exported
+from ..graph.partition import DataflowKernels, Exported
 from ..kernels.portable import digest, text
 from ..kernels.skeletons import staged
 from ..kernels.staged import StagedKey

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import ftensor as ft
-from ftensor.graph.dataflow import Exported
+from ftensor.graph.partition import Exported
 
 from .interrupting import calls_after_interrupts
 from .staged_program import distances, drawn, wanted

@@ -18,7 +18,7 @@ import pytest
 import ftensor as ft
 from ftensor.errors.build import InventoryError
 from ftensor.estimate.model import loops
-from ftensor.graph.dataflow import Exported
+from ftensor.graph.partition import Exported
 from ftensor.kernels.staged import StagedKey
 from ftensor.kernels.workload import KernelLaunch
 from ftensor.toolchain.area.fit import area

@@ -1,0 +1,212 @@
+"""Partitioning for boards: a graph is cut into kernels of dataflow stages, and exported for images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from ..boards import BOARDS
+from ..errors import graph as errors
+from ..kernels.staged import StagedKey, Stages
+from ..runtime import program
+from .dataflow import DataflowBuilder, stage_body
+from .ir import Graph, Node, ResultTensor
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+
+# Bytes of a block RAM, whose words have 32 bits and some for parity.
+_BLOCK = 4096
+
+
+class Segment(NamedTuple):
+    """Consecutive nodes that become one node of dataflow stages. `node` is None if the nodes keep
+    their own kernels: no stage can run them (`refused`), or no other op joins them, and a kernel of
+    stages would move the same bytes."""
+
+    nodes: tuple[Node, ...]
+    node: Node | None
+    rows: int
+    refused: errors.GraphError | None
+
+    @property
+    def key(self) -> StagedKey:
+        """Returns the kernel key of the segment's stages."""
+        assert self.node is not None
+        return cast("StagedKey", self.node.launch.steps[0].key)
+
+    @property
+    def apart(self) -> list[Node]:
+        """Returns the original nodes, each with the reason why it is a separate kernel."""
+        why = self.refused.why if self.refused is not None else ""
+        return [replace(node, apart=why) for node in self.nodes]
+
+
+class DataflowKernels(NamedTuple):
+    """The kernels of stages of a graph, and a line for each op outside them that says why."""
+
+    keys: tuple[StagedKey, ...]
+    apart: tuple[str, ...]
+
+
+class Exported(NamedTuple):
+    """The files of an exported graph, and the kernel's entry in images. `source` is HLS C++.
+    `opencl` is OpenCL C for Intel's boards, None if a stage has no OpenCL form.
+
+    If the graph was cut, these files are the first kernel's, `kernels` has all kernels, and `apart`
+    has a line for each op between them.
+    """
+
+    graph: Path
+    inventory: Path
+    source: Path
+    opencl: Path | None
+    entry: str
+    kernels: tuple[Exported, ...] = ()
+    apart: tuple[str, ...] = ()
+
+
+def as_dataflow(graph: Graph, backend: Backend) -> Graph:
+    """Returns the graph with dataflow kernels where the device's images have these kernels, or
+    build them on request; else the graph as it is.
+
+    A stand-in for an image that has any kernel compiles on demand. It supports dataflow kernels in
+    HLS C++ alone.
+    """
+    if not graph.nodes or backend.dialect not in ("vitis", "intel"):
+        return graph
+    if backend.images is None and (program.offered is None or backend.dialect == "intel"):
+        return graph
+    nodes: list[Node] = []
+    for piece in dataflow_segments(graph):
+        held = piece.node is not None and _held(backend, piece.key)
+        nodes += [piece.node] if held and piece.node is not None else piece.apart
+    return replace(graph, nodes=tuple(nodes))
+
+
+def _held(backend: Backend, key: StagedKey) -> bool:
+    asked = backend.images is not None and backend.images.has(key.entry)
+    return asked or program.in_image(backend, key)
+
+
+def exported(graph: Graph) -> DataflowKernels:
+    """Returns a graph's kernels of stages, for images.
+
+    Raises GraphError if no two ops are stages of one kernel (it names the first op that is no
+    stage), if there are too few rows to tell a value per row from a row, and if no board's memory
+    holds the FIFOs.
+    """
+    parts = dataflow_segments(graph)
+    keys, apart = [], []
+    problem = _try_dataflow(graph).refused
+    for piece in parts:
+        if piece.node is None:
+            apart += [_refusal_text(node) for node in piece.apart]
+        elif piece.rows < 2 or piece.rows == piece.key.length:
+            few = errors.few_rows(graph.name, piece.rows, piece.key.length)
+            problem = problem or few
+            apart.append(str(few))
+        else:
+            keys.append(piece.key)
+    if not keys:
+        assert problem is not None
+        raise problem
+    for key in keys:
+        needed, most = Stages(key).fifo_bytes, int(max(b.chip.bram for b in BOARDS) * _BLOCK)
+        if needed > most:
+            raise errors.too_deep(graph.name, needed, key.length, most)
+    return DataflowKernels(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(apart)))
+
+
+def _refusal_text(node: Node) -> str:
+    return f"{node.origin.op} ({node.origin.line}): {node.apart or 'no other op goes with it'}"
+
+
+def dataflow_segments(graph: Graph) -> list[Segment]:
+    """Cuts a graph at the ops that are no stage. The order of the segments keeps dependencies."""
+    if not graph.nodes:
+        raise errors.no_stages(graph.name)
+    whole = _try_dataflow(graph)
+    if whole.node is not None:
+        return [whole]
+    nodes, alone = _by_level(graph)
+    order = _Order(graph, nodes)
+    parts: list[Segment] = []
+    begin = 0
+    while begin < len(nodes):
+        end = begin + 1
+        while not alone[begin] and end < len(nodes) and not alone[end]:
+            end += 1
+        parts.append(order.piece(begin, end))
+        begin += len(parts[-1].nodes)
+    return parts
+
+
+def _by_level(graph: Graph) -> tuple[list[Node], list[bool]]:
+    """Returns the nodes, sorted by the number of non-stage ops on the path to them, and for each
+    node True if it is no stage."""
+    level: list[int] = []
+    alone = [_is_none(graph, node) for node in graph.nodes]
+    for k, node in enumerate(graph.nodes):
+        before = [j for j in range(k) if graph.nodes[j].conflicts_with(node)]
+        level.append(max([level[j] + (alone[j] and not alone[k]) for j in before], default=0))
+    order = sorted(range(len(level)), key=lambda k: (level[k], alone[k], k))
+    return [graph.nodes[k] for k in order], [alone[k] for k in order]
+
+
+def _is_none(graph: Graph, node: Node) -> bool:
+    try:
+        stage_body(graph, node)
+    except errors.GraphError:
+        return True
+    return False
+
+
+class _Order:
+    """The nodes of a graph in execution order, with the first write and the last use of each
+    memory."""
+
+    def __init__(self, graph: Graph, nodes: Sequence[Node]) -> None:
+        self.graph, self.nodes = graph, nodes
+        self.written = {m: k for k in range(len(nodes))[::-1] for m in nodes[k].written}  # first
+        self.used = {m: k for k, node in enumerate(nodes) for m in node.touched}  # last
+        self.used |= {f.region.memory: len(nodes) for f in graph.result_tensors}
+
+    def piece(self, begin: int, end: int) -> Segment:
+        """Returns the longest segment from `begin` that is one kernel; the first node alone if it
+        is no stage."""
+        while True:
+            piece = _try_dataflow(self._part(begin, end))
+            if end - begin == 1:
+                return piece._replace(node=None)
+            if piece.refused is None:
+                return piece
+            mine, node = self.nodes[begin:end], piece.refused.node
+            at = next((k for k, n in enumerate(mine) if n is node), len(mine) - 1)
+            end = begin + max(at, 1)
+
+    def _part(self, begin: int, end: int) -> Graph:
+        """Returns the subgraph of some nodes. Memories written earlier become arguments; memories
+        that later nodes use become results."""
+        memories = list(self.graph.memories)
+        mine = self.nodes[begin:end]
+        for m in {m for node in mine for m in node.touched}:
+            if self.written.get(m, end) < begin:
+                memories[m] = memories[m]._replace(argument=0)
+        result = {r.memory: r for node in mine for r in node.writes if self.used[r.memory] >= end}
+        results = [ResultTensor(r) for r in result.values()]
+        return Graph(self.graph.name, tuple(mine), tuple(memories), results)
+
+
+def _try_dataflow(part: Graph) -> Segment:
+    """Returns a graph as one node of stages, or with the GraphError that refuses it."""
+    nodes = part.nodes
+    try:
+        staging = DataflowBuilder(part)
+        node = staging.node()
+    except errors.GraphError as error:
+        return Segment(nodes, None, 0, error)
+    return Segment(nodes, node, staging.rows, None)
