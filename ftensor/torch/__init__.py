@@ -3,13 +3,13 @@
     import torch, ftensor.torch
     model = Net().to("fpga")
 
-How it is built: `registration` names the device and gives it `torch.fpga` (`module`). `memory` has
-the one idea that the rest stands on, a torch storage that carries ftensor's. `structure` and
-`copies` are what has no arithmetic; `host` is the border to the CPU. Kernels are made of the lines
-of the reviewed list `table.txt` (`kernels`, written by `schema`): a line calls an op of the
-catalogue, a derivative (`ftensor/ops/gradients/`) or a function of `parts`. `impl` and `kernel`
-register the few that are written by hand. `fallback` runs the rest on the host, and `hand_over`
-what a kernel can't do. torch's own derivative formulas stand above all of it.
+Modules: `registration` registers the device with torch and adds `torch.fpga` (`module`). `memory`
+implements the basic mechanism: a torch storage that carries an ftensor storage. `structure` and
+`copies` hold the ops without arithmetic. `kernels` generates one dispatcher kernel for each line
+of `table.txt`, which `schema` writes and a person reviews. A line calls an op of the catalogue or
+a derivative (`ftensor/ops/gradients/`). The decorators `impl` and `kernel` register the kernels
+written by hand. `fallback` runs all other ops, and calls that a kernel refuses, on the host.
+torch's own derivative formulas work unchanged on top of these kernels.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _both_default_dtypes(d: _torch.dtype, /) -> None:
         _set_ftensor_default(_memory.TO_FT[d])
 
 
-# Kernels promote integers to ftensor's default dtype, which must be torch's.
+# Kernels promote integers to ftensor's default dtype, which therefore must equal torch's.
 _torch.set_default_dtype = _both_default_dtypes
 _set_ftensor_default(_memory.TO_FT[_torch.get_default_dtype()])
 

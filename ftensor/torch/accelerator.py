@@ -1,6 +1,8 @@
-"""What torch asks C++ for, where a device in Python has to answer: the functions of
-`torch.accelerator`, `torch.Generator` of the device, `Tensor.record_stream`, and the backend of
-`torch.compile`."""
+"""Replaces torch functions that need a C++ implementation of the device by Python functions.
+
+These are the functions of `torch.accelerator`, `torch.Generator` for the device,
+`Tensor.record_stream`, and the default backend of `torch.compile`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def _set_stream(stream: Any) -> None:
         _set_torch_stream(stream)
 
 
-# torch.accelerator's functions, which in C++ ask an allocator and a guard that Python can't give.
+# torch.accelerator's own functions call a C++ allocator and guard, which Python can't implement.
 _FUNCTIONS = {
     "empty_cache": module.empty_cache,
     "empty_host_cache": module.empty_host_cache,
@@ -51,7 +53,7 @@ _FUNCTIONS = {
 
 
 class _OfGenerators(type(internals.Generator)):  # type: ignore[misc]
-    """Makes torch's own generators, and stands for them."""
+    """Metaclass of `Generator`: calls return torch's generators, which pass isinstance checks."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is not Generator:
@@ -68,7 +70,7 @@ class _OfGenerators(type(internals.Generator)):  # type: ignore[misc]
 
 
 class Generator(internals.Generator, metaclass=_OfGenerators):
-    """`torch.Generator`, but for a RuntimeError that says how to seed the device."""
+    """`torch.Generator`, but raises RuntimeError with seeding advice for device "fpga"."""
 
     __doc__ = internals.Generator.__doc__
 
@@ -77,7 +79,7 @@ Generator.__module__ = "torch"
 
 
 class TorchOutOfMemoryError(all_errors.OutOfMemoryError, torch.OutOfMemoryError):
-    """ftensor's error, which `except torch.OutOfMemoryError` catches, too."""
+    """ftensor's OutOfMemoryError as a subclass of torch's, so that either `except` catches it."""
 
 
 _inductor = torch._TorchCompileInductorWrapper.__call__
@@ -85,7 +87,7 @@ _inductor = torch._TorchCompileInductorWrapper.__call__
 
 @wraps(_inductor)
 def _compiled(self: Any, model_: Any, inputs_: Any, **kwargs: Any) -> Any:
-    """torch.compile without a backend: inductor makes no code for the device, ftensor does."""
+    """Compiles a graph with device tensors by ftensor's backend, other graphs by inductor."""
     values = [n.meta.get("example_value") for n in model_.graph.nodes]
     if any(isinstance(t, torch.Tensor) and t.device.type == NAME for t in (*inputs_, *values)):
         from .compile import backend
@@ -99,13 +101,13 @@ _record_stream = torch.Tensor.record_stream
 
 @wraps(_record_stream)
 def _recorded(self: torch.Tensor, stream: Any) -> None:
-    # Memory of the device knows the streams that it is used on.
+    # Device storages record the streams that use them: nothing to do for a DeviceStream.
     if not isinstance(stream, DeviceStream):
         _record_stream(self, stream)
 
 
 def install() -> None:
-    """Put them where torch's are."""
+    """Replaces torch's functions and classes by those of this module."""
     for name, function in _FUNCTIONS.items():
         setattr(torch.accelerator, name, function)
         if hasattr(torch.accelerator.memory, name):
@@ -113,5 +115,5 @@ def install() -> None:
     torch.Generator = Generator
     raised_out_of_memory.append(TorchOutOfMemoryError)
     torch._TorchCompileInductorWrapper.__call__ = _compiled
-    _recorded.__module__ = "torch"  # a function of torch's, to whoever lists them
+    _recorded.__module__ = "torch"  # code that lists torch's functions looks at __module__
     torch.Tensor.record_stream = _recorded

@@ -1,6 +1,6 @@
-"""`torch.autocast("fpga")`: which ops run in the lower dtype, which in float32, in the widest one.
+"""`torch.autocast("fpga")`: lists of ops that run in the lower dtype, float32 or the widest dtype.
 
-The lists are those that torch documents for autocast on accelerators ("Autocast Op Reference").
+The lists follow torch's documentation of autocast on accelerators ("Autocast Op Reference").
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ FLOAT = [
     "upsample_bilinear2d",
     "cross_entropy_loss",
 ]
-# These take a dtype: float32 unless one is given.
+# Ops with a dtype argument: they run in float32 if `dtype` is None.
 FLOAT_UNLESS = [
     "prod",
     "prod.dim_int",
@@ -133,7 +133,8 @@ _KEY = "AutocastPrivateUse1"
 _keys = Keys(getattr(Key, _KEY))
 _aten = Library("aten", "IMPL", _KEY)
 _everything = Library("_", "IMPL")
-# A weight is cast once in the outermost region: (it, what it became) by its address.
+# Cache of cast weights, (weight, cast weight) by id(weight): each weight is cast once in the
+# outermost autocast region.
 _cast: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 _clear = torch.clear_autocast_cache
 
@@ -199,7 +200,7 @@ def _register(names: list[str], choose: Callable[[Any, Any], torch.dtype | None]
 
 
 def install() -> None:
-    """Register the lists; torch has no autocast of its own for backends outside of it."""
+    """Registers the autocast kernels: torch has none for out-of-tree backends."""
     _register(LOWER, _lower)
     _register(FLOAT, _float)
     _register(FLOAT_UNLESS, _float_unless)

@@ -32,15 +32,15 @@ MEMORY = {
 
 
 def _plain(t: torch.Tensor) -> bool:
-    """Whether ftensor reads the tensor as it is: its dtype, no lazy conjugate or negation."""
+    """True if ftensor has the dtype and the tensor is no lazy conjugate or negation."""
     return t.dtype in m.TO_FT and not (t.is_conj() or t.is_neg())
 
 
 @impl("_copy_from")
 def _copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    """What `copy_` asks of the device: `self`, broadcast and converted, into `dst`."""
+    """Copies `self`, broadcast and converted, into `dst`: the device's kernel of `copy_`."""
     if not dst.numel():
-        self.expand(dst.shape)  # refuses a shape that does not fit, as with elements
+        self.expand(dst.shape)  # raises if the shapes don't match, as for tensors with elements
         return dst
     if not m.is_here(dst):
         dst.copy_(_read(self))
@@ -63,8 +63,10 @@ def _copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False
 
 
 def _know_bounds(source: torch.Tensor, dst: torch.Tensor) -> None:
-    """Note what integers that were just brought here lie within, if they are all that is there:
-    as indices they need no check then."""
+    """Records the least and greatest of the integers copied to `dst`, if they fill its storage.
+
+    Ops that take `dst` as indices then skip the bounds check.
+    """
     f = m.unwrap(dst)
     if f.numel() * f._dtype.itemsize == f._storage.nbytes and f.is_contiguous():
         least, greatest = torch.aminmax(source)
@@ -72,7 +74,7 @@ def _know_bounds(source: torch.Tensor, dst: torch.Tensor) -> None:
 
 
 def _read(t: torch.Tensor) -> torch.Tensor:
-    """A host tensor with the values of one of the device, to be read at once."""
+    """Returns a host tensor with the values of device tensor `t`, valid for immediate reading."""
     if _shared() or not _plain(t):
         return on_host(t)
     return to_torch(m.unwrap(t), non_blocking=True)
@@ -98,7 +100,7 @@ def _copy_from_and_resize(self: torch.Tensor, dst: torch.Tensor) -> torch.Tensor
 
 @impl("clone")
 def clone(self: torch.Tensor, *, memory_format: Any = None) -> torch.Tensor:
-    """The same values in memory of its own."""
+    """Returns a copy of `self` in new memory, in `memory_format` (default: preserved)."""
     if not _plain(self):
         return adopt(on_host(self).clone(memory_format=memory_format or torch.preserve_format))
     wanted = MEMORY[memory_format or torch.preserve_format]
@@ -119,8 +121,11 @@ def _to_copy(
     non_blocking: bool = False,
     memory_format: Any = None,
 ) -> torch.Tensor:
-    """A copy in a dtype, on a device. torch's own would ask for pinned memory to copy to the host
-    without waiting, which there is none of."""
+    """Returns a copy in a dtype and on a device.
+
+    Passes `non_blocking=False` to torch's kernel: torch's kernel would otherwise allocate pinned
+    memory for a copy to the host, and the device has no pinned memory.
+    """
     check_index(device)
     of = m.TO_FT.get(dtype or self.dtype)
     stays = (device is None or device.type == "fpga") and m.is_here(self)
@@ -142,27 +147,28 @@ def _to_copy(
 
 @impl("_local_scalar_dense")
 def _local_scalar_dense(self: torch.Tensor) -> Any:
-    """The one element as a number; waits for the device."""
+    """Waits for the device and returns the only element of `self` as a Python number."""
     return m.unwrap(self).item() if _plain(self) else on_host(self).item()
 
 
 @impl("equal")
 def equal(self: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether shape and elements are the same; waits for the device."""
+    """True if shapes and elements are equal; waits for the device."""
     for t in (self, other):
         if not m.is_here(t):
             raise errors.two_devices(t.device)
     return torch.equal(on_host(self), on_host(other))
 
 
-# The schemas of these do not say that they write `dst`: of a lazy conjugate torch would
-# hand on a copy of it, and what is written there is lost. All writes to such views end here.
+# The schemas of these ops do not mark `dst` as written. For a lazy conjugate torch's kernel would
+# pass on a resolved copy of `dst`, and the write would be lost. All writes to lazy conjugates and
+# negations end in these ops, so the kernels fall through.
 _lazy = [Library("aten", "IMPL", key) for key in ("Conjugate", "Negative")]
 for _library in _lazy:
     for _name in ("_copy_from", "_copy_from_and_resize"):
         _library.impl(_name, fallthrough_kernel)
 
-# DataLoader(pin_memory=True) pins by asking the accelerator's hooks, which Python can't answer.
+# DataLoader(pin_memory=True) calls the accelerator's hooks, which Python can't implement.
 _cpu = Library("aten", "IMPL", "CPU")
 
 
@@ -177,14 +183,14 @@ _to = torch.utils.dlpack.to_dlpack
 _from = torch.utils.dlpack.from_dlpack
 _capsule = torch.Tensor.__dlpack__
 _device = torch.Tensor.__dlpack_device__
-# Storages that capsules were made of, by the address that these have: torch makes a storage of its
-# own of that, which does not know ftensor's memory.
+# Storages exported as capsules, by the address of the capsule's data. torch's from_dlpack makes a
+# new torch storage from a capsule, without the ftensor storage.
 _exported: dict[int, StorageWeakRef] = {}
 
 
 @wraps(_to)
 def to_dlpack(tensor: torch.Tensor, /, *args: Any, **kwargs: Any) -> Any:
-    """A capsule, of memory that nothing writes any more."""
+    """Returns a DLPack capsule over the tensor's memory, after all writes to it are done."""
     if not m.is_here(tensor):
         return _to(tensor, *args, **kwargs)
     for address in [a for a, weak in _exported.items() if weak.expired()]:
@@ -198,7 +204,10 @@ def to_dlpack(tensor: torch.Tensor, /, *args: Any, **kwargs: Any) -> Any:
 
 @wraps(_from)
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> torch.Tensor:
-    """A tensor over the memory of another one, or of a capsule."""
+    """Returns a tensor over the memory of a tensor or a capsule.
+
+    Device memory exported by `to_dlpack` gets its original torch storage back.
+    """
     if isinstance(ext_tensor, torch.Tensor) and m.is_here(ext_tensor):
         if device is None or torch.device(device).type == m.DEVICE.type:
             return ext_tensor.clone() if copy else ext_tensor.detach()
@@ -217,7 +226,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 def _exchanged(self: torch.Tensor, **kwargs: Any) -> Any:
     if not m.is_here(self) or self.requires_grad or self.is_conj() or self.is_neg():
         return _capsule(self, **kwargs)
-    kwargs["stream"] = None  # -1 is torch's word for none
+    kwargs["stream"] = None  # torch passes -1 for no stream
     return to_ftensor(self).__dlpack__(**kwargs)
 
 
@@ -227,7 +236,7 @@ def _exchanged_device(self: torch.Tensor) -> Any:
 
 
 def install() -> None:
-    """Put them where torch's are."""
+    """Replaces torch's DLPack functions and methods by those of this module."""
     for where in (torch, torch.utils.dlpack):
         where.to_dlpack = to_dlpack
         where.from_dlpack = from_dlpack

@@ -1,8 +1,8 @@
-"""torch.distributed on the device: gloo's collectives, over the host's view of tensors.
+"""torch.distributed on the device: gloo's collectives over host views of device tensors.
 
-`init_process_group("fpga")`, and "gloo" itself, take the device's tensors, and with these
-DistributedDataParallel does. Where the device computes in host memory gloo reads and writes that;
-elsewhere tensors are copied there, and what was received is copied back once it has arrived.
+`init_process_group("fpga")` and "gloo" accept device tensors, so DistributedDataParallel works.
+On a device that computes in host memory gloo reads and writes the tensors' memory. On other
+devices tensors are copied to the host, and results are copied back when the work is done.
 """
 
 from __future__ import annotations
@@ -20,36 +20,39 @@ from .internals import untyped_storage
 from .memory import on_host
 from .registration import NAME, Library
 
-_READ = ("send", "barrier")  # all others write their first argument
-# gloo cuts the first dim of these tensors into parts; other backends cut the elements in a row.
+_READ = ("send", "barrier")  # all other collectives write their first argument
+# gloo splits the first dim of these collectives' tensors; other backends split the flat elements.
 _IN_A_ROW = ("_allgather_base_", "_reduce_scatter_base_")
 
 
 def _on_host(t: Any) -> Any:
-    """A tensor of the device as the host sees it: itself, or a copy of its elements."""
+    """Returns a host view of device tensor `t`, a copy if the host can't reach its memory."""
     if not isinstance(t, torch.Tensor) or t.device.type != NAME:
         return t
     return t.cpu() if _apart(t) else on_host(t)
 
 
 def _apart(t: torch.Tensor) -> bool:
-    """Whether a tensor of the device lies in memory that the host can't reach."""
+    """True if the host can't reach the memory of device tensor `t`."""
     apart: bool = untyped_storage(t)._ft.ptr is None
     return apart
 
 
 def _arriving(work: Any, pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> Any:
-    """The work that is done when that on the host is, and its results lie on the device."""
+    """Returns a Work that is done when `work` is done and its results are copied to the device.
+
+    `pairs` holds (device tensor, its host copy).
+    """
     arrived: torch.futures.Future[list[torch.Tensor]] = torch.futures.Future()
 
-    # A thread and no callback: what receives from one other process has no future.
+    # A thread and not a callback: a point-to-point receive has no future.
     def wait() -> None:
         try:
             dist.Work.unbox(work).wait()
             with torch.no_grad():
                 for t, twin in pairs:
                     t.copy_(twin)
-        except Exception as error:  # noqa: BLE001  # for whoever waits
+        except Exception as error:  # noqa: BLE001  # raised in the waiting thread
             arrived.set_exception(error)
         else:
             arrived.set_result([t for t, _ in pairs])
@@ -67,7 +70,7 @@ def _collective(op: Any, written: bool, in_a_row: bool) -> Any:
         twins = tree.tree_map(_on_host, args)
         pairs = list(zip(tree.tree_leaves(args[0]), tree.tree_leaves(twins[0]))) * written
         for t, _ in pairs:
-            untyped_storage(t)._ft.expose()  # the host writes there, until the work is done
+            untyped_storage(t)._ft.expose()  # the host writes this memory until the work is done
         result = op(*(map(_in_a_row, twins) if in_a_row else twins))
         work = result[-1] if isinstance(result, tuple) else result
         if copied := [pair for pair in pairs if _apart(pair[0])]:
@@ -82,13 +85,13 @@ def _group(store: Any, rank: int, size: int, timeout: Any) -> Any:
 
 
 def install() -> None:
-    """Give the device's tensors to torch.distributed, where torch has it."""
+    """Registers the device's collectives, if torch was built with torch.distributed."""
     if not dist.is_available():
         return
     dist.Backend.register_backend(NAME, _group, devices=["cpu", NAME])
     library = Library("c10d", "IMPL", "PrivateUse1")
     _kept.append(library)
-    with warnings.catch_warnings():  # torch's kernels for devices ask for a backend in C++
+    with warnings.catch_warnings():  # these replace torch's kernels, which need a C++ backend
         warnings.filterwarnings("ignore", "(?s).*Overriding a previously registered kernel")
         for name in internals.all_op_names():
             namespace, _, word = name.partition("::")

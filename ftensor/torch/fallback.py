@@ -1,4 +1,4 @@
-"""Ops that the device lacks: decomposed, or computed by the host."""
+"""CPU fallback: ops without a device kernel are decomposed or run on the host."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AUTOCAST = Keys(Key.AutocastCPU)
 
 
 class Where(NamedTuple):
-    """An argument: its position, its name, and whether it is a list."""
+    """An argument of a schema; `several` is True for a list."""
 
     position: int
     name: str
@@ -36,16 +36,16 @@ class Where(NamedTuple):
 
 
 class FallbackPlan(NamedTuple):
-    """What an op's schema says: its tensors, what it writes, what each result is."""
+    """Facts about an op's schema: tensor arguments, written arguments, aliases of results."""
 
     name: str
     tensors: tuple[Where, ...]
     written: tuple[Where, ...]
-    state: tuple[Where, ...]  # written, and no result: what may grow on the way
+    state: tuple[Where, ...]  # written and not returned: the op may resize these
     outs: tuple[Where, ...]
     device: bool
-    indexed: bool  # whether some tensors may lie on the host: indices
-    results: tuple[Where | None, ...]  # the argument that a result is; None for a new tensor
+    indexed: bool  # True if index tensors may be on the host
+    results: tuple[Where | None, ...]  # the argument that a result aliases; None: new tensor
 
 
 class TorchFallbackRow(NamedTuple):
@@ -122,7 +122,10 @@ def _plan(op: Any) -> FallbackPlan:
 
 
 def _admit(name: str) -> list[int]:
-    """The counts of an op that the policy lets run on the host."""
+    """Counts a fallback of op `name` and returns its counters.
+
+    Raises under the policy "error"; under "warn" warns at the first call of an op.
+    """
     policy = get_fallback()
     if policy == "error":
         raise errors.fallback_refused(name)
@@ -137,7 +140,7 @@ def _admit(name: str) -> list[int]:
 
 
 class _Call:
-    """The host twins of one call's storages."""
+    """The host storages (twins) of the device storages that one fallback call uses."""
 
     __slots__ = ("copied", "foreign", "known", "twins")
 
@@ -145,10 +148,10 @@ class _Call:
         self.twins: dict[int, torch.UntypedStorage] = {}  # by the device storage's address
         self.known: dict[int, torch.UntypedStorage] = {}  # the device's, by the twin's address
         self.copied = 0
-        self.foreign: torch.Tensor | None = None  # one of another device, with dims
+        self.foreign: torch.Tensor | None = None  # a tensor of another device with ndim > 0
 
     def lower(self, t: Any) -> Any:
-        """The host's view of an argument."""
+        """Returns the host view of a tensor; any other argument is returned unchanged."""
         if type(t) is Tensor:  # in a captured graph
             t = m.over(m.new_storage(t._storage), m.FROM_FT[t._dtype], t._shape, t._strides, t._offset)
         if not isinstance(t, torch.Tensor):
@@ -167,7 +170,7 @@ class _Call:
         return memory.on_host(t, twin)
 
     def lift(self, result: Any) -> Any:
-        """A result on the device."""
+        """Returns a result, or the tensors in a list or tuple, as device tensors."""
         if isinstance(result, torch.Tensor):
             return memory.adopt(result, self.known)
         if isinstance(result, (list, tuple)):
@@ -175,7 +178,7 @@ class _Call:
         return result
 
     def wrote(self, t: Any) -> int:
-        """Bring what the host wrote back; returns the bytes copied."""
+        """Copies tensors that the host wrote back to the device; returns the bytes copied."""
         if isinstance(t, (list, tuple)):
             return sum(self.wrote(x) for x in t)
         if not isinstance(t, torch.Tensor) or not m.is_here(t):
@@ -189,7 +192,7 @@ def _of(at: Where, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def run(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Run an overload of torch's on the host, for tensors of the device."""
+    """Runs overload `op` on the host and returns its results on the device."""
     plan = _plans.get(op)
     if plan is None:
         plan = _plans[op] = _plan(op)
@@ -237,7 +240,10 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _fresh_outs(plan: FallbackPlan, named: dict[str, Any]) -> dict[str, torch.Tensor]:
-    """Host tensors of no size in the place of outputs: an alias of the device could not grow."""
+    """Replaces `out` tensors in `named` by empty host tensors and returns those by name.
+
+    The op resizes its `out`, and a host view of device memory can't be resized.
+    """
     fresh = {}
     for at in plan.outs:
         out = named.get(at.name)
@@ -249,8 +255,11 @@ def _fresh_outs(plan: FallbackPlan, named: dict[str, Any]) -> dict[str, torch.Te
 def _owned(
     state: tuple[Where, ...], positional: list[Any], named: dict[str, Any], args: Any, kwargs: dict[str, Any]
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """What an op keeps in its arguments, as observers of ranges do, with host tensors in the place
-    of those of the device: an alias could not grow where the host resizes it."""
+    """Replaces the device tensors of `state` arguments by host copies in `positional` and `named`.
+
+    Returns (device tensor, host copy) pairs. The op may resize these arguments, as observers of
+    ranges do, and a host view of device memory can't be resized.
+    """
     pairs = []
     for at in state:
         given = _of(at, args, kwargs)
@@ -279,7 +288,7 @@ def _convolution_backward(grad: Any, input: Any, weight: Any, *args: Any) -> Any
     return run(overload("convolution_backward"), grad, input, weight, bias, *args)
 
 
-# What only backends have, by what the host has in its place.
+# Host functions for overloads that only exist for backends, by name.
 _INSTEAD: dict[str, Callable[..., Any]] = {
     "convolution_overrideable": partial(run, overload("convolution")),
     "convolution_backward_overrideable": _convolution_backward,
@@ -287,12 +296,12 @@ _INSTEAD: dict[str, Callable[..., Any]] = {
 
 
 def on_host(name: str) -> Callable[..., Any]:
-    """What runs an overload on the host."""
+    """Returns the function that runs overload `name` on the host."""
     return _INSTEAD.get(name) or partial(run, overload(name))
 
 
 def kernel(*names: str) -> Callable[[F], F]:
-    """As `impl`; where the function raises NotImplementedError, the host does it."""
+    """Like `impl`, but falls back to the host if the function raises NotImplementedError."""
 
     def register(function: F) -> F:
         for name in names:
@@ -313,7 +322,7 @@ def _or(function: Callable[..., Any], host: Callable[..., Any]) -> Callable[...,
     return either
 
 
-# Other kinds of tensors than strided ones, by the words in their keys.
+# Kinds of tensors that are not strided, by the prefix of their dispatch key.
 _KINDS = {"Sparse": "sparse", "SparseCsr": "sparse", "Quantized": "quantized", "NestedTensor": "nested"}
 
 
@@ -325,10 +334,10 @@ def _refuse(kind: str) -> Callable[..., Any]:
 
 
 def install() -> None:
-    """Let everything without a kernel come here.
+    """Registers `run` as the fallback of all ops without a device kernel.
 
-    Structured ops come directly: torch would else allocate a result on the device, and ask for the
-    overload that writes it.
+    Registers structured ops by name: torch would otherwise allocate the result on the device and
+    call the overload with `out`.
     """
     everything.fallback(run, "PrivateUse1")
     for word, kind in _KINDS.items():
@@ -339,7 +348,7 @@ def install() -> None:
 
 
 def structured() -> list[str]:
-    """The overloads that torch makes of a meta function and the overload that writes the result."""
+    """Returns the overloads that torch derives from a meta function and an `out` overload."""
     schemas = [s for s in all_schemas() if s.name.startswith("aten::")]
     with_out = set()
     for s in schemas:
@@ -382,8 +391,11 @@ def _unpool(n: int) -> None:
 
     @kernel(f"max_unpool{n}d")
     def unpool(self: Any, indices: Any, output_size: Any, *args: Any) -> Any:
-        """Each element at its place. The parts count places through all planes, so that one beyond
-        its own would fall into another."""
+        """Checks `indices` and runs the decomposition.
+
+        The decomposition indexes all planes as one array, so an index beyond its plane would
+        write to another plane.
+        """
         if indices.numel():
             low, high = (int(x) for x in indices.aminmax())
             if low < 0 or high >= prod(output_size):
