@@ -1,4 +1,4 @@
-"""Templates of device code, filled: the files of hls/ that have places for text."""
+"""Fills the templates of device code: files of hls/ with `$name` placeholders."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..kernels.source import hls_root
 
 
 def fill(template: str, values: Mapping[str, str | Sequence[str]]) -> str:
-    """The file `template` of hls/ with each `$name` replaced.
+    """Returns the file `template` of hls/ with each `$name` replaced.
 
-    A list of lines, in a line of its own, takes over that line's indentation; an empty one leaves
-    nothing. Pragmas stand in the first column.
+    A placeholder alone on a line may be a list of lines, which take over the line's indentation. An
+    empty list leaves nothing. Pragmas start in the first column.
     """
     lines = []
     for line in (hls_root() / template).read_text().splitlines():

@@ -1,4 +1,4 @@
-"""Kernel groups: one kernel of an image, whose members share ports and are selected by an opcode."""
+"""Kernel groups: one kernel of an image. Its members share ports; an opcode selects a member."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from ..kernels.source import NAMES, indices, parameters
 from ..kernels.workload import SCATTERS
 from ..runtime.targets import CSIM
 
-# How a scalar becomes the 64 bits of a `long` argument.
+# Letter of a call token by C type: how `call_tokens` packs a scalar into a `long` argument.
 BITS = {"float": "f", "double": "d"}
 
 
 def hardware(key: Key) -> Key:
-    """The key whose HLS C++ stands for this one."""
+    """Returns the key whose HLS C++ implements `key`; several keys may share one."""
     twin: Key = board_skeleton_of(key).hardware(key)
     return twin
 
 
 def families(keys: Iterable[Key]) -> list[tuple[Key, ...]]:
-    """The keys, those that can be one kernel together, in the order of the first ones."""
+    """Groups keys that can share one kernel. Families and members keep the order of first
+    appearance."""
     grouped: list[list[Key]] = []
     shapes: list[dict[str, object]] = []
     for key in keys:
@@ -47,7 +48,12 @@ def families(keys: Iterable[Key]) -> list[tuple[Key, ...]]:
 
 
 def _fits(first: Key, key: Key, known: dict[str, object], mine: dict[str, object]) -> bool:
-    """Whether a key joins those of `first`. HLS C++ that is made from a template holds one body."""
+    """True if `key` can join the family of `first`.
+
+    Template-generated HLS C++ holds exactly one body, so such keys must have equal hardware.
+    Otherwise, pointers of equal name must have equal widths: `known` are those of the family,
+    `mine` those of `key`.
+    """
     one, other = board_skeleton_of(first), board_skeleton_of(key)
     if one.template or other.template:
         return one is other and hardware(first) == hardware(key)
@@ -58,7 +64,7 @@ def _fits(first: Key, key: Key, known: dict[str, object], mine: dict[str, object
 
 
 def _shapes(key: Key) -> dict[str, object]:
-    """The widths of pointers, by name; of vectors by their type what this is."""
+    """Returns the element width of each pointer by name, or the C type of a pointer to vectors."""
     skeleton = board_skeleton_of(key)
     typed = {a.name: a.c for a in skeleton.arguments(key) if "hls::vector" in a.c}
     return {n: typed.get(n) or _shape(what, c) for what, c, n in skeleton.parameters(key)}
@@ -72,8 +78,11 @@ def _shape(what: str, c: str) -> object:
 
 
 def name(members: Sequence[Key]) -> str:
-    """What tells a kernel from its neighbours: as its only body is called; else the skeleton's
-    word, and its dtype or the bytes of a number."""
+    """Returns a short name for a kernel with these members.
+
+    With one body, the name is that body's suffix. Otherwise it is the skeleton's word, followed by
+    the compute dtype or the bytes of a real element of that dtype.
+    """
     skeleton = board_skeleton_of(members[0])
     bodies = dict.fromkeys(hardware(key) for key in members)
     if len(bodies) == 1:
@@ -87,14 +96,17 @@ def name(members: Sequence[Key]) -> str:
 
 
 def joint_arguments(bodies: Sequence[Key]) -> tuple[KernelArgument, ...]:
-    """The arguments of a kernel of several bodies, without opcode and units: a pointer whose
-    element is not of one type is one to raw bits, and such a number comes as 64 of them."""
+    """Returns the arguments of a kernel with several bodies, without opcode and compute unit.
+
+    A pointer whose element type differs between bodies points to raw bits of that width. A scalar
+    whose type differs is a `long` with the value's 64 bits.
+    """
     by_name: dict[str, list[KernelArgument]] = {}
     for key in bodies:
         for one in board_skeleton_of(key).arguments(key):
             by_name.setdefault(one.name, []).append(one)
     merged = [_merged(same) for same in by_name.values()]
-    # Pointers, their offsets, numbers, and the geometry's pointer at last.
+    # Pointers, their offsets, scalars, then the pointer to the geometry buffer.
     places = {"*": 0, "offset": 1, "number": 2, "geometry": 3}
     return tuple(sorted(merged, key=lambda a: places[_kind(a)]))
 
@@ -116,8 +128,10 @@ def _merged(same: Sequence[KernelArgument]) -> KernelArgument:
 
 
 def token(at: int | None, launch: Sequence[Parameter], argument: KernelArgument) -> str:
-    """How argument `at` of a launch becomes the kernel's, as `group.call_tokens` spells it; None for what
-    the launch does not have."""
+    """Returns the call token (see `call_tokens`) that turns launch argument `at` into `argument`.
+
+    With `at` None, the launch lacks this argument: a pointer repeats argument 0, a scalar is 0.
+    """
     if at is None:
         return "@0" if argument.what == "*" else "=0"
     what = launch[at][0]
@@ -127,15 +141,18 @@ def token(at: int | None, launch: Sequence[Parameter], argument: KernelArgument)
 
 # XRT holds "kernel:instance" in 64 bytes, the last one zero.
 LONGEST_NAME = 29
-# A memory as v++ names it, a range of its banks, or each pointer its own.
+# A memory bank as v++ names it, a range of banks, or "HBM[*]": a bank for each pointer.
 BANKS = re.compile(r"((DDR|PLRAM|HOST|MC_NOC|LPDDR|HP|HPC|ACP)(\[\d+(:\d+)?\]|\d*)|HBM\[(\d+(:\d+)?|\*)\])?", re.ASCII)
 STRUCTURES = ("dataflow", "burst", "loop")
 
 
 @dataclass(frozen=True)
 class StreamConnection:
-    """Two stream ports that are joined: "unit.argument" each. `depth` of the FIFO between them, 0
-    for the default, and the `bits` of what goes through."""
+    """Two connected stream ports, each as "unit.argument".
+
+    `depth` is the depth of the FIFO between them, 0 for the default. `bits` is the width of its
+    data.
+    """
 
     source: str
     to: str
@@ -147,14 +164,17 @@ class StreamConnection:
 class KernelGroup:
     """One kernel of an image.
 
-    `members` are keys of one skeleton and width whose kernels share ports, each an opcode by its
-    position; or keys whose skeleton has a parameter list of its own (such as a matrix product), of
-    which those of equal hardware are one body, and several bodies share ports, too (see group.py).
-    `structure` is how a map moves its data: "dataflow" (load, compute and store joined by streams),
-    "burst" (blocks in local arrays) or "loop"; "linked" are the kernels of a graph (linked.py).
-    `units` are compute units. `banks` is "" (the platform's choice), one memory such as "DDR[0]", a
-    range such as "HBM[0:31]", or "HBM[*]": each pointer argument its own. `joins` are the streams
-    of the graph that the kernel begins.
+    `members` are keys, of one of two kinds. Either they share a skeleton and a width, and their
+    kernels share ports; a member's position is its opcode. Or their skeleton has its own parameter
+    list, as a matrix product has; then members of equal hardware share one body, and several bodies
+    share ports.
+
+    `structure` says how a map moves data: "dataflow" (load, compute and store joined by streams),
+    "burst" (blocks in local arrays) or "loop"; "linked" marks kernels of a graph (linked.py).
+
+    `units` is the number of compute units. `banks` is "" (the platform chooses), one memory such as
+    "DDR[0]", a range such as "HBM[0:31]", or "HBM[*]": a bank for each pointer argument. `joins`
+    are the stream connections of the graph that begins with this kernel.
     """
 
     name: str
@@ -178,40 +198,41 @@ class KernelGroup:
 
     @cached_property
     def kind(self) -> BoardSkeleton[Any]:
-        """The skeleton that all members share, or the first one's."""
+        """The skeleton of the first member; members behind an opcode all share it."""
         return board_skeleton_of(self.members[0])
 
     @cached_property
     def keys(self) -> tuple[KernelKey, ...]:
-        """The members behind an opcode; empty for a single kernel with its own parameters."""
+        """The members selected by opcode; empty if the skeleton has its own parameter list."""
         return cast("tuple[KernelKey, ...]", self.members) if self.kind.shares else ()
 
     @cached_property
     def bodies(self) -> tuple[Key, ...]:
-        """What stands in hardware of members with parameter lists of their own, each once."""
+        """The distinct hardware keys of members that have their own parameter list; empty
+        otherwise."""
         if self.kind.shares:
             return ()
         return tuple(dict.fromkeys(hardware(key) for key in self.members))
 
     @property
     def joint(self) -> bool:
-        """Whether an opcode chooses among bodies."""
+        """True if an opcode chooses among bodies."""
         return len(self.bodies) > 1
 
     @property
     def moves(self) -> str:
-        """The structure that launches have to the performance model."""
+        """The structure by which the performance model estimates launches."""
         scatters = self.kind.name == "rows" and any(k.outs[0].kind == LOCATED for k in self.keys)
         return SCATTERS if scatters else self.structure
 
     @property
     def started(self) -> bool:
-        """Whether the host starts it; else it has streams alone, and runs by itself."""
+        """True if the host starts the kernel. A free-running kernel has only stream ports."""
         return self.kind.shares or self.kind.started(self.members[0])
 
     @cached_property
     def arguments(self) -> tuple[KernelArgument, ...]:
-        """The kernel's arguments; see the function of this name."""
+        """The kernel's arguments; see the function `arguments`."""
         return _arguments(self)
 
     @property
@@ -221,17 +242,18 @@ class KernelGroup:
 
     @property
     def lanes(self) -> int:
-        """Elements of one vector access."""
+        """Elements of a vector access."""
         return self.members[0].lanes
 
 
 def launch_parameters(key: Key) -> tuple[Parameter, ...]:
-    """What a launch passes: (what, C type, name) in order, without the compute unit's two."""
+    """Returns the parameters of a launch in order, without the two of the compute unit."""
     return board_skeleton_of(key).parameters(key)
 
 
 def slots(group: KernelGroup) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
-    """The pointers of a group's ports by name, each with the members that use it."""
+    """Returns the pointers of a group's ports by name, each with the members that use the
+    pointer."""
     outs = max(len(k.outs) for k in group.keys)
     ins = max(len(k.ins) for k in group.keys)
     pointers = []
@@ -245,8 +267,10 @@ def slots(group: KernelGroup) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
 
 
 def element_word(port: Port) -> str:
-    """The C type of one element in memory; a pair of them is one element of a complex dtype, and a
-    pair of halves the bits of both."""
+    """Returns the C type of an element in memory.
+
+    An element of a complex dtype is a pair; a complex32 element is a `uint32_t` with both halves.
+    """
     memory = source.MEMORY[port.dtype.name]
     if port.dtype.name == "complex32":
         return "uint32_t"
@@ -254,7 +278,10 @@ def element_word(port: Port) -> str:
 
 
 def slot_word(users: list[tuple[KernelKey, Port]]) -> str:
-    """The element type of a pointer: the one its users share, else raw bits of that width."""
+    """Returns the element type of a pointer: its users' common type, else raw bits of their width.
+
+    Raises ValueError if the users differ in width.
+    """
     words = {element_word(p) for _, p in users}
     if len(words) == 1:
         return words.pop()
@@ -267,18 +294,20 @@ def slot_word(users: list[tuple[KernelKey, Port]]) -> str:
 
 
 def values(key: KernelKey) -> list[tuple[str, str]]:
-    """The scalars that a member takes by value, as (name, C type): they travel as 64 raw bits."""
+    """Returns (name, C type) of the scalars that a member takes by value, each passed as 64 raw
+    bits."""
     skip = [f"{name}_offset" for name in pointers(key)]
     return [(n, w) for w, _, n in parameters(key) if w != "*" and n not in skip]
 
 
 def pointers(key: KernelKey) -> list[str]:
-    """The names of a member's operands in memory, outputs first, as its geometry lists them."""
+    """Returns the names of a member's operands in memory, outputs first, as in its geometry
+    buffer."""
     return [n for what, _, n in parameters(key) if what == "*" and n != "bad"]
 
 
 def arguments(group: KernelGroup) -> tuple[KernelArgument, ...]:
-    """The kernel's arguments in order, the two of the compute unit included."""
+    """Returns the kernel's arguments in order, including the two of the compute unit."""
     return group.arguments
 
 
@@ -307,7 +336,7 @@ def _arguments(group: KernelGroup) -> tuple[KernelArgument, ...]:
 
 
 def is_wide(group: KernelGroup, name: str) -> bool:
-    """Whether the port of pointer `name` is a vector of `group.lanes` elements."""
+    """True if the port of pointer `name` transfers vectors of `group.lanes` elements."""
     if group.lanes == 1:
         return False
     ports = [port for _, port in dict(slots(group))[name]]
@@ -315,11 +344,12 @@ def is_wide(group: KernelGroup, name: str) -> bool:
 
 
 def call_tokens(group: KernelGroup, opcode: int) -> str:
-    """How a launch's arguments become the kernel's, for the member with this opcode.
+    """Returns the tokens that turn a launch's arguments into the kernel's, for the member `opcode`.
 
-    A token for each argument but the compute unit's two: "3" is the launch's argument 3, "@0"
-    the same buffer as its argument 0 (a port that the member leaves unused), "f3", "d3", "q3" the
-    64 bits of its argument 3 as a float (in the low half), a double, an integer, "=7" a constant.
+    The text has a token for each kernel argument except the two of the compute unit: "3" is
+    argument 3 of the launch; "@0" is the buffer of argument 0, for a port that the member leaves
+    unused; "f3", "d3" and "q3" are the 64 bits of argument 3 as a float (in the low half), a double
+    or an integer; "=7" is a constant.
     """
     member = group.members[opcode]
     mine = launch_parameters(member)
@@ -349,7 +379,7 @@ def call_tokens(group: KernelGroup, opcode: int) -> str:
     return " ".join(tokens)
 
 
-# Bytes of an element at each input; None where no member has a port.
+# Bytes of an element at each input; None for an input without a port.
 Widths = tuple[int | None, ...]
 # XRT's limit of compute units in one image.
 MOST_UNITS = 128
@@ -357,19 +387,19 @@ MOST_UNITS = 128
 
 @dataclass
 class PortGroup:
-    """Members that will be one kernel, and the ports they need."""
+    """The members of a future kernel, and the element widths of the ports that they need."""
 
     outs: tuple[int, ...]
     ins: list[int | None]
     members: list[KernelKey] = field(default_factory=list)
 
     def fits(self, widths: Widths) -> bool:
-        """Whether a member with these inputs finds a port of its width for each."""
+        """True if each input of a member with these `widths` can use a port of equal width."""
         pairs = zip(self.ins, widths)
         return len(widths) <= len(self.ins) and all(b is None or a in (b, None) for a, b in pairs)
 
     def add(self, key: KernelKey, widths: Widths) -> None:
-        """Take a member in; ports that nobody needed so far become its own."""
+        """Add a member. Its inputs claim ports that had no width so far."""
         for k, width in enumerate(widths):
             if self.ins[k] is None:
                 self.ins[k] = width
@@ -377,21 +407,22 @@ class PortGroup:
 
 
 def widths_of(key: KernelKey) -> Widths:
-    """The widths of a member's inputs, by position."""
+    """Returns the element width in bytes of each input of a member; None for an input by value."""
     return tuple(None if p.kind == BY_VALUE else p.dtype.itemsize for p in key.ins)
 
 
 def family(key: KernelKey) -> tuple[object, ...]:
-    """What all members of one kernel have in common besides the widths of their inputs."""
+    """Returns the properties that members of one kernel must share, besides their inputs'
+    widths."""
     outs = tuple(p.dtype.itemsize for p in key.outs)
     return key.skeleton, key.lanes, op_skeleton(key).family(key), outs
 
 
 def port_groups(keys: Iterable[KernelKey]) -> list[PortGroup]:
-    """The fewest kernels for these members: one with few inputs joins one that has more."""
+    """Distributes members over few kernels: a member with few inputs joins one with more inputs."""
     order = {key: k for k, key in enumerate(keys)}
     by_family: dict[tuple[object, ...], list[PortGroup]] = {}
-    # Those with many inputs first, so that the others find a place.
+    # Members with many inputs first, so that the others can join their kernels.
     for key in sorted(order, key=lambda k: (-_ports(k), -len(k.ins), order[k])):
         widths, mine = widths_of(key), by_family.setdefault(family(key), [])
         home = next((b for b in mine if b.fits(widths)), None)
@@ -425,7 +456,7 @@ def _usual_lanes(key: KernelKey) -> int:
 
 
 def free_name(name: str, taken: Sequence[str]) -> str:
-    """`name` within what XRT holds, with a number where it is taken."""
+    """Returns `name` cut to XRT's limit, with a number appended if the name is taken."""
     free, k = name[:LONGEST_NAME], 2
     while free in taken:
         tail = f"_{k}"
@@ -434,7 +465,7 @@ def free_name(name: str, taken: Sequence[str]) -> str:
 
 
 def manifest_record(group: KernelGroup, sha256: str, banks: Mapping[str, str] | None = None) -> KernelRecord:
-    """The record of one kernel of an image; `banks` are the memories of its pointer arguments."""
+    """Returns the manifest entry of a kernel; `banks` maps its pointer arguments to memories."""
     where = banks or {}
     return KernelRecord(
         group.name,

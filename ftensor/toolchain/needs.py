@@ -1,4 +1,4 @@
-"""Which kernels a program asks for, and which of them an image lacks."""
+"""Lists the kernels that a program needs, and those that an image lacks."""
 
 from __future__ import annotations
 
@@ -22,16 +22,19 @@ if TYPE_CHECKING:
 
 
 def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[KernelRecord]) -> int:
-    """Run the program that `arguments` name, and print what it asks for beside what `kernels` are; 1
-    where one is missing. An inventory of these is written where one is asked for."""
+    """Trace the program in `arguments`, and print the kernels that it needs beside `kernels`.
+
+    Returns 1 if an image is named and lacks a kernel, else 0. With `--write`, writes an inventory
+    of the needed kernels.
+    """
     from . import from_program as trace
 
     held = {m.entry for kernel in kernels for m in kernel.members}
     units = max((kernel.units for kernel in kernels), default=1)
-    # The program is to run whatever it asks for, so its device compiles.
+    # Without an image the device compiles every kernel, so the program always runs.
     os.environ.pop("FTENSOR_IMAGE", None)
     program, rest = _program(arguments)
-    # The program's own words go where they don't mix with the table.
+    # The program's output goes to stderr, apart from the table on stdout.
     needs = trace.needs(Path(program), rest, held if name else None, units, sys.stderr)
     missed = [need for need in needs if need.kernel.entry not in held]
     if arguments.write:
@@ -53,7 +56,7 @@ def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[Ke
 
 
 def _program(arguments: argparse.Namespace) -> tuple[str, list[str]]:
-    """The program to trace and its arguments; this command's own options may stand between."""
+    """Returns the program to trace and its arguments; this command's own options may come first."""
     if not arguments.trace:
         raise no_program(Path("--trace"), "which program")
     program, *rest = arguments.trace

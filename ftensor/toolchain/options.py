@@ -9,7 +9,7 @@ TARGETS = ("csim", "hw", "hw_emu", "intel", "intel-emulator")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ftensor build`."""
+    """Add the options of `ftensor build`."""
     add = parser.add_argument
     add(
         "--inventory",
@@ -48,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def folder(text: str) -> Path:
-    """A folder's path. An empty one, as of a variable that is not set, would be where one is."""
+    """Returns the path of a folder. Rejects an empty name, such as an unset shell variable gives:
+    the path would be the working folder."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the name is empty ('.' is the working folder)")
     return Path(text)

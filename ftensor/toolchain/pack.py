@@ -1,4 +1,4 @@
-"""`ftensor image pack`: an image for the software device from kernels of anybody's."""
+"""`ftensor image pack`: packs users' own kernels into an image for the software device."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .user_kernels import language, launchable_kernels, library
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """The command; an exit status."""
+    """Run `ftensor image pack`; returns the exit status."""
     try:
         source, output = _files(arguments)
         binary = library(source, ()) if source else _read(Path(arguments.library))
@@ -37,7 +37,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _files(arguments: argparse.Namespace) -> tuple[Path | None, Path]:
-    """The source, if there is one, and the file to write."""
+    """Returns the source (None if a library is given) and the file to write."""
     *sources, last = map(Path, arguments.files)
     if arguments.library is None and not sources:
         sources, last = [last], last.with_suffix(".xclbin")
@@ -55,12 +55,12 @@ def _read(path: Path) -> bytes:
 
 
 def _description(arguments: argparse.Namespace, binary: bytes, origin: str) -> Description:
-    """What is said of the kernels, which is what the debug information says, where there is any."""
+    """Returns the kernels' description: from the user's file, else from the debug information."""
     if arguments.description is None:
         return Description(launchable_kernels(binary, origin), name=Path(origin).stem)
     said = read(arguments.description)
     for kernel in said.kernels:
-        # An exported name stands in the library's table of strings, between two zeros.
+        # The library's string table holds an exported name between two zero bytes.
         if b"\0" + kernel.name.encode() + b"\0" not in binary:
             raise bad_description(f"{origin} has no function {kernel.name!r}")
     there = {k.name: k for k in functions(binary) or ()}
@@ -68,8 +68,11 @@ def _description(arguments: argparse.Namespace, binary: bytes, origin: str) -> D
 
 
 def _agreed(said: KernelDescription, there: KernelDescription | None) -> KernelDescription:
-    """A kernel as it is described, if its function takes just that; ImageError else. Where the
-    description says nothing of arguments, they are the function's."""
+    """Returns the described kernel, with types completed from the function `there`.
+
+    Raises ImageError if the function takes other arguments. If the description has no arguments, it
+    takes the function's.
+    """
     if there is None:  # compiled without -g, or no function that returns nothing
         return said
     if not said.arguments:
@@ -78,12 +81,12 @@ def _agreed(said: KernelDescription, there: KernelDescription | None) -> KernelD
     if len(said.arguments) != len(there.arguments) or not all(_alike(a, b) for a, b in pairs):
         texts = [", ".join(f"{a.c} {a.name}" for a in k.arguments) for k in (said, there)]
         raise own_errors.arguments_differ(said.name, *texts)
-    # The function says more: what is const is never written.
+    # The function's types also say which buffers are const, and so never written.
     return replace(said, arguments=tuple(replace(a, c=b.c) for a, b in zip(said.arguments, there.arguments)))
 
 
 def _alike(said: ArgumentDescription, there: ArgumentDescription) -> bool:
-    """Whether both take the same; a pointer to bytes may mean any."""
+    """True if both arguments have the same type; a pointer to bytes matches any pointer."""
     a, b = (argument(of.name, of.c, 0) for of in (said, there))
     if a is None or b is None:
         return a is b

@@ -1,4 +1,4 @@
-"""How far a build is: a bar on a terminal, a line now and then elsewhere."""
+"""Build progress: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ QUIET = 15.0  # seconds between two lines where there is no terminal
 
 
 class Progress(Protocol):
-    """What the runner tells of its jobs."""
+    """Receives the events of the job runner."""
 
     def start(self, total: int, done: int) -> None:
-        """There are `total` jobs, of which `done` need nothing."""
+        """`total` jobs begin; `done` of them are up to date."""
 
     def ended(self, name: str, result: str, seconds: float) -> None:
         """A job ended."""
 
     def show(self, running: Sequence[str], remaining: float | None) -> None:
-        """These run now, and all may take so many more seconds, or None when unknown."""
+        """`running` jobs run now; all jobs may take `remaining` more seconds, None if unknown."""
 
     def close(self) -> None:
-        """No more."""
+        """All jobs ended."""
 
 
 class Quiet:
-    """Says nothing."""
+    """Prints nothing."""
 
     def start(self, total: int, done: int) -> None:
         """Nothing."""
@@ -46,7 +46,7 @@ class Quiet:
 
 
 class Bar:
-    """A line that is drawn again and again."""
+    """A line that is redrawn in place."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -54,11 +54,11 @@ class Bar:
         self.total = self.done = self.failed = 0
 
     def start(self, total: int, done: int) -> None:
-        """Begin to count the time."""
+        """Start the clock."""
         self.began, self.total, self.done = time.monotonic(), total, done
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """Count; a failure is told at once, above the bar."""
+        """Count the job; print a failure above the bar immediately."""
         self.done += 1
         if result == "failed":
             self.failed += 1
@@ -66,7 +66,7 @@ class Bar:
         self.drawn = 0.0
 
     def show(self, running: Sequence[str], remaining: float | None) -> None:
-        """Draw."""
+        """Draw the bar, at most once every `REDRAW` seconds."""
         now = time.monotonic()
         if now - self.drawn < REDRAW:
             return
@@ -78,7 +78,7 @@ class Bar:
         self._write(text[: shutil.get_terminal_size().columns - 1])
 
     def close(self) -> None:
-        """Leave an empty line."""
+        """Clear the line."""
         self._write("")
 
     def _counts(self, remaining: float | None) -> str:
@@ -93,28 +93,28 @@ class Bar:
 
 
 class Lines(Bar):
-    """For logs: a line for each failure, and one now and then."""
+    """Progress for logs: a line for each failure, and one every `QUIET` seconds."""
 
     def start(self, total: int, done: int) -> None:
-        """Begin to count the time; the first line comes after a while."""
+        """Start the clock; the first line follows after `QUIET` seconds."""
         super().start(total, done)
         self.drawn = self.began
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """Count; a failure is told at once."""
+        """Count the job; print a failure immediately."""
         drawn = self.drawn
         super().ended(name, result, seconds)
         self.drawn = drawn
 
     def show(self, running: Sequence[str], remaining: float | None) -> None:
-        """A line when the last one is old."""
+        """Print a line if the last one is older than `QUIET` seconds."""
         now = time.monotonic()
         if now - self.drawn >= QUIET:
             self.drawn = now
             self._write(f"{self._counts(remaining)}\n")
 
     def close(self) -> None:
-        """Nothing: each line is whole."""
+        """Nothing: every line is complete."""
 
     def _write(self, text: str) -> None:
         self.stream.write(text)
@@ -122,13 +122,13 @@ class Lines(Bar):
 
 
 def reporter(stream: TextIO | None = None) -> Progress:
-    """A bar when `stream` (standard error, if not given) is a terminal, else lines."""
+    """Returns a bar if `stream` (default: standard error) is a terminal, else lines."""
     stream = stream or sys.stderr
     return Bar(stream) if stream.isatty() else Lines(stream)
 
 
 def clock(seconds: float) -> str:
-    """A duration for people: 7 s, 3:05, 2:14:09."""
+    """Formats a duration: 7 s, 3:05, 2:14:09."""
     whole = int(seconds)
     if whole < 60:
         return f"{whole} s"

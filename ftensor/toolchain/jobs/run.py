@@ -1,4 +1,4 @@
-"""Runs compilers side by side: largest first, each once; an interrupted run is resumed."""
+"""Runs compilers in parallel, the longest jobs first; a later run resumes an interrupted one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .workspace import Job, State
 
 @contextlib.contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Ctrl-C and SIGTERM wait meanwhile: a process that is started is one that is known."""
+    """Delay SIGINT and SIGTERM, so that every started process is recorded before a handler runs."""
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():  # which alone gets them
         yield
@@ -38,9 +38,9 @@ def signals_blocked() -> Iterator[None]:
 
 
 def end(process: int, number: signal.Signals) -> None:
-    """Send a signal that ends to a process and all below it.
+    """Send a terminating signal to a process and all its descendants.
 
-    They are stopped first, so that none of them starts another one that nobody sees.
+    Stops the processes first, so that none can start another process unnoticed.
     """
     stopped: list[int] = []
     while new := [p for p in (process, *descendants(process)) if p not in stopped]:
@@ -57,7 +57,7 @@ def _send(processes: Sequence[int], number: signal.Signals) -> None:
 
 
 def descendants(parent: int) -> list[int]:
-    """The processes below one, as /proc tells; none where there is no /proc."""
+    """Returns the descendants of a process from /proc; empty without /proc."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -74,17 +74,17 @@ if os.name == "posix":
     import fcntl
 
 POLL = 0.02  # seconds between looks at the running compilers
-GRACE = 5.0  # seconds that a compiler has to end when it is asked to
-LOCK_PATIENCE = 10.0  # seconds in which the processes of a killed build go away
+GRACE = 5.0  # seconds that a compiler has to end after SIGTERM
+LOCK_PATIENCE = 10.0  # seconds that the processes of a killed build have to end
 TAIL_LINES = 20
-PARTIAL = "part-"  # folders of what is not complete yet, with the process that makes it
+PARTIAL = "part-"  # prefix of folders of partial outputs; the build's process id follows
 
 COMPILED, REUSED, FAILED = "compiled", "reused", "failed"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended; `tail` has the last lines of the log of one that failed."""
+    """The result of a job; `tail` has the last log lines of a failed job."""
 
     job: Job
     result: str
@@ -95,10 +95,10 @@ class Outcome:
 
 @contextlib.contextmanager
 def exclusive(folder: Path) -> Iterator[int | None]:
-    """Hold a build folder; BuildError when another build works in it.
+    """Lock a build folder; raises BuildError if another build works in it.
 
-    Yields the lock's file descriptor. Compilers inherit it, so that a folder stays held as long as
-    one of them lives, also when the build itself was killed.
+    Yields the lock's file descriptor. Compilers inherit the descriptor, so the folder stays locked
+    while a compiler lives, even if the build itself was killed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if os.name != "posix":
@@ -124,7 +124,7 @@ def exclusive(folder: Path) -> Iterator[int | None]:
 
 
 def _alive(process: str) -> bool:
-    """Whether a process is there and no zombie."""
+    """True if the process exists and is no zombie."""
     try:
         stat = Path(f"/proc/{int(process)}/stat").read_text()
     except (OSError, ValueError):
@@ -137,7 +137,7 @@ class _Running:
     job: Job
     process: subprocess.Popen[bytes]
     partial: Path
-    begins: int  # where in the log the compiler's own words begin
+    begins: int  # offset in the log at which the compiler's output begins
     began: float = field(default_factory=time.monotonic)
 
 
@@ -149,10 +149,11 @@ def run(
     lock: int | None = None,
     ended: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
-    """Do what is not done yet; one outcome for each job, in the order of `jobs`.
+    """Run the jobs that are not up to date; returns an outcome for each job, in the order of
+    `jobs`.
 
-    A job that fails does not keep the others from being done. On KeyboardInterrupt and SystemExit
-    the running compilers are ended, their partial outputs removed, and the exception goes on.
+    A failed job does not stop the others. On KeyboardInterrupt and SystemExit, ends the running
+    compilers, removes their partial outputs, and lets the exception propagate.
     """
     progress = progress or Quiet()
     outcomes: dict[str, Outcome] = {}
@@ -195,7 +196,7 @@ def _age(one: _Running) -> float:
 
 
 def _makespan(remaining: Sequence[float | None], workers: int) -> float | None:
-    """Seconds until all is done: the work shared out, and no less than the longest job."""
+    """Returns the seconds until all jobs end: the shared work, and at least the longest job."""
     known = [seconds for seconds in remaining if seconds is not None]
     if len(known) < len(remaining):
         return None
@@ -203,9 +204,9 @@ def _makespan(remaining: Sequence[float | None], workers: int) -> float | None:
 
 
 def _partial(job: Job) -> Path:
-    """Where the compiler writes: under the final name, in a folder that is this job's alone.
+    """Returns the compiler's output path: the final name, in a folder for this job alone.
 
-    Compilers go by an output's name, and some write more files beside it.
+    Compilers derive settings from the output's name, and some write more files beside the output.
     """
     return job.output.parent / f"{PARTIAL}{os.getpid()}" / job.output.stem / job.output.name
 
@@ -220,7 +221,7 @@ def _start(job: Job, lock: int | None) -> _Running:
         log.flush()
         begins = log.tell()
         try:
-            # The compiler stays in this process group: what ends the build ends it too.
+            # The compiler stays in this process group: a signal to the group ends both.
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -250,7 +251,8 @@ def _finish(one: _Running, state: State) -> Outcome:
 
 
 def _keep(partial: Path, output: Path) -> None:
-    """Give a complete file its final name, after what lies beside it; on the disk before that."""
+    """Move a complete file to its final name, after the files beside it. Syncs it to the disk
+    first."""
     for beside in partial.parent.iterdir():
         if beside != partial and beside.is_file():
             beside.replace(output.parent / beside.name)
@@ -260,14 +262,14 @@ def _keep(partial: Path, output: Path) -> None:
 
 
 def _drop(partial: Path) -> None:
-    """Remove a job's own folder, and the one above it when it is the last."""
+    """Remove a job's folder, and its parent folder if that is empty."""
     shutil.rmtree(partial.parent, ignore_errors=True)
     with contextlib.suppress(OSError):
         partial.parent.parent.rmdir()
 
 
 def _end(running: Sequence[_Running]) -> None:
-    """End compilers and what they started, and remove what they had written so far."""
+    """End the compilers and their descendants, and remove their partial outputs."""
     for one in running:
         end(one.process.pid, signal.SIGTERM)
     for one in running:
@@ -280,6 +282,6 @@ def _end(running: Sequence[_Running]) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the partial outputs of builds that were killed; the build's folder must be held."""
+    """Remove the partial outputs of killed builds; the caller must hold the lock of the folder."""
     for leftover in folder.glob(f"{PARTIAL}*"):
         shutil.rmtree(leftover, ignore_errors=True)

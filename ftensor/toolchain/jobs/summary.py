@@ -15,7 +15,8 @@ NOTHING = "-"
 
 
 def lines(built: Built, folders: Workspace, seconds: float) -> list[str]:
-    """One row for each kernel, with what v++ reports of it where it does; then the totals."""
+    """Returns a row for each kernel, with the figures of v++'s reports if there are any; then
+    totals."""
     places = (folders.reports, folders.work)
     by_kernel = {g.name: reports.kernel_report(g.name, [place / g.name for place in places]) for g in built.groups}
     routed = reports.link_utilization([place / "link" for place in places])

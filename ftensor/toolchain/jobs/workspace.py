@@ -1,4 +1,4 @@
-"""Jobs of a build: compiler calls, the build folder, and its state."""
+"""Build jobs: compiler calls, the build folder, and its state."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ..group import KernelGroup
 
 @dataclass(frozen=True)
 class Job:
-    """One call of a compiler.
+    """A compiler call.
 
-    `command` has the path of `output` as one of its words. `key` is the hash of all that goes into
-    the output. `weight` says how large the job is, compared with others: any unit.
+    `command` contains the path of `output` as a word. `key` is the hash of all inputs of the
+    output. `weight` is the size of the job relative to others, in any unit.
     """
 
     name: str
@@ -35,14 +35,14 @@ class Job:
     environment: tuple[tuple[str, str], ...] = ()
 
     def command_to(self, output: Path) -> list[str]:
-        """The command with another output."""
+        """Returns the command with another output path."""
         mine = file_word(self.output)
         assert mine in self.command, f"{self.name}: no word of its command is its output"
         return [file_word(output) if word == mine else word for word in self.command]
 
 
 def content_key(*parts: str | bytes) -> str:
-    """A hash of parts that cannot run into each other: 16 hexadecimal digits."""
+    """Returns a hash of the parts and their lengths: 16 hexadecimal digits."""
     digest = sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -54,7 +54,7 @@ VERSION = 1
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that no one ever sees a part of it; an equal one is left as it is."""
+    """Write a file atomically; leave a file of equal content untouched."""
     data = content.encode() if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == data:
         return
@@ -68,10 +68,10 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 class State:
-    """The durations of earlier jobs, in seconds, and their outputs' digests, by the jobs' names."""
+    """Durations in seconds of earlier jobs, and digests of their outputs, by job name."""
 
     def __init__(self, path: Path) -> None:
-        """Read what is there; a damaged file is as good as none: everything is guessed."""
+        """Read the state file; ignore a damaged one, so that durations are guessed."""
         self.path = path
         self.jobs: dict[str, dict[str, Any]] = {}
         try:
@@ -83,7 +83,7 @@ class State:
             self.jobs = {name: job for name, job in jobs.items() if _well_formed(job)}
 
     def record(self, job: Job, seconds: float) -> None:
-        """Keep the duration and the output's digest of a job that ended well."""
+        """Store the duration and the output's digest of a successful job."""
         self.jobs[job.name] = {
             "key": job.key,
             "seconds": round(seconds, 3),
@@ -94,14 +94,16 @@ class State:
         write_whole(self.path, text + "\n")
 
     def whole(self, job: Job) -> bool:
-        """Whether an output is still what its compiler wrote; True where nobody knows."""
+        """True if the output still has its recorded digest, or if no digest is recorded for the
+        job's key."""
         earlier = self.jobs.get(job.name)
         if earlier is None or earlier.get("key") != job.key or "sha256" not in earlier:
             return True
         return bool(earlier["sha256"] == _digest(job.output))
 
     def expected(self, jobs: Iterable[Job]) -> dict[str, float | None]:
-        """Seconds that each job will take: as last time, or by its weight; None when unknown."""
+        """Returns the expected seconds of each job: the last duration, else by weight; None if
+        unknown."""
         weight = sum(job["weight"] for job in self.jobs.values())
         seconds = sum(job["seconds"] for job in self.jobs.values())
         rate = seconds / weight if weight > 0 else None
@@ -127,14 +129,14 @@ def _well_formed(job: object) -> bool:
     )
 
 
-# A comment, or what may hold the signs of one without being one.
+# A comment, or a literal, which may contain comment signs.
 _COMMENT = re.compile(r'//(?:[^\\\n]|\\\n|\\.)*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|' r"'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """The paths below the folder that `--out` names."""
+    """The paths below the folder of `--out`."""
 
     out: Path
 
@@ -145,37 +147,37 @@ class Workspace:
 
     @property
     def objects(self) -> Path:
-        """What was compiled and linked, each with the hash of its content in its name."""
+        """Compiled and linked files, each with its content hash in the name."""
         return self.out / "objects"
 
     @property
     def logs(self) -> Path:
-        """What the compilers said, a file for each kernel."""
+        """The compilers' output, a file for each kernel."""
         return self.out / "logs"
 
     @property
     def work(self) -> Path:
-        """What v++ keeps of its own, its reports included."""
+        """Temporary files of v++, including its internal reports."""
         return self.out / "work"
 
     @property
     def reports(self) -> Path:
-        """The reports that v++ hands out."""
+        """The reports that v++ exports."""
         return self.out / "reports"
 
     @property
     def state(self) -> Path:
-        """How long each job took."""
+        """The durations and digests of earlier jobs."""
         return self.out / "state.json"
 
     @property
     def manifest(self) -> Path:
-        """Which kernel serves which launch."""
+        """The manifest: which kernel and opcode serve which launch."""
         return self.out / "manifest.json"
 
     @property
     def link_configuration(self) -> Path:
-        """What `v++ --link` is told."""
+        """The configuration file of `v++ --link`."""
         return self.out / "link.cfg"
 
 
@@ -183,8 +185,8 @@ class Workspace:
 class Source:
     """A kernel's source file.
 
-    `digest` is a hash of it and of every header that it includes, without their comments: these
-    name the memory and the number of compute units, which are matters of the linker alone.
+    `digest` is a hash of the file and of every header that it includes, without comments: a comment
+    names the memory and the number of compute units, which only the linker uses.
     """
 
     group: KernelGroup
@@ -206,10 +208,10 @@ def lay_out(
     suffix: str,
     include: Iterable[Path],
 ) -> list[Source]:
-    """Write the sources and their headers, those that changed; and say what each depends on.
+    """Write the sources and headers that changed; returns each source with its digest.
 
-    `headers` are copied to the name below `folder`; headers are looked for beside the file that
-    includes them and then in the folders `include`. BuildError for a group that has no source.
+    Copies each of `headers` to its name below `folder`. An include is looked up beside the
+    including file, then in the folders `include`. Raises BuildError for a group that has no source.
     """
     for name, origin in headers.items():
         write_whole(folder / name, origin.read_bytes())
@@ -227,9 +229,9 @@ def lay_out(
 
 
 def included(path: Path, folders: Sequence[Path]) -> list[str]:
-    """The text of a file and of all headers below it, each once, in the order of first mention.
+    """Returns the text of a file and of all headers that it includes, each once, breadth first.
 
-    Headers that are in none of the folders are the compiler's own: its version stands for them.
+    Skips headers outside the given folders: the compiler's version identifies them.
     """
     texts: dict[Path, str] = {}
     waiting = [path.resolve()]
@@ -250,6 +252,6 @@ def included(path: Path, folders: Sequence[Path]) -> list[str]:
 
 @lru_cache(256)
 def without_comments(text: str) -> str:
-    """C text with a blank for each comment, and no blanks at the ends of lines or empty lines."""
+    """Returns C text with a blank for each comment, and without trailing blanks and empty lines."""
     bare = _COMMENT.sub(lambda m: " " if m[0].startswith("/") else m[0], text)
     return "\n".join(line.rstrip() for line in bare.splitlines() if line.strip())
