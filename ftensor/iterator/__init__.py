@@ -1,1 +1,1 @@
-"""Geometry: pure functions on shapes and strides that turn operands into few, plain loops."""
+"""Geometry: pure functions that turn shapes and strides of operands into coalesced loop nests."""

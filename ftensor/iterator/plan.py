@@ -1,4 +1,4 @@
-"""Plans: the few loops that visit every element of the operands of a pointwise op or a reduction."""
+"""Plans: coalesced loop nests of the operands of a pointwise op or a reduction."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ Geometry = tuple[Ints, Ints]
 
 @dataclass(frozen=True)
 class Plan:
-    """Loops and the steps each operand takes in them; no buffers, so plans can be cached."""
+    """Loop nest of a pointwise op, with the strides of each operand.
+
+    A plan holds no buffers, so callers can cache plans.
+    """
 
     shape: Ints
     """Sizes of the loops, innermost last; never empty: (1,) for one element, (0,) for none."""
     strides: tuple[Ints, ...]
-    """Per operand, the output first: its step in each loop."""
+    """Per operand, the output first: its stride in each loop."""
     out_shape: Ints
     out_strides: Ints
 
@@ -44,13 +47,13 @@ def plan_map(
     reorder: bool = True,
     scalars: bool = False,
 ) -> Plan:
-    """Plan a pointwise op on inputs of these shapes and strides.
+    """Returns the plan of a pointwise op on inputs with these shapes and strides.
 
-    `out` is the shape and strides of a given output (in-place, `out=`); without it the result's
+    `out` is the shape and strides of a given output (in-place, `out=`); without `out`, the result's
     strides follow the inputs' memory order. `reorder=False` visits the elements in logical order.
-    `scalars` says that a Python scalar, which is no operand here, takes part as a 0-d tensor would
-    in torch; it only matters for the strides of dims of size 1. RuntimeError when the inputs don't
-    broadcast together, or not to the output's shape.
+    `scalars` is True if a Python scalar, which is no operand here, takes part as a 0-d tensor does
+    in torch; this only affects the strides of dims of size 1. Raises RuntimeError if the inputs do
+    not broadcast together, or not to the output's shape.
     """
     shape = shapes[0] if shapes else _given(out)[0]
     same_shape = all(s == shape for s in shapes)
@@ -101,14 +104,15 @@ def _loops(shape: Ints, operands: Sequence[Ints], order: Ints, out_strides: Ints
 
 
 def coalesce(shape: Ints, operands: Sequence[Ints], order: Sequence[int]) -> tuple[Ints, tuple[Ints, ...]]:
-    """The loops over the dims in `order` (outermost first) with as few dims as possible.
+    """Returns (sizes, strides per operand) of the coalesced loop nest over the dims in `order`
+    (outermost first).
 
-    Neighbours merge when for every operand a step outside equals a whole turn inside. Dims of
-    size 1 vanish. Without dims, the result is one loop of size 1; with a dim of size 0, one loop of
-    size 0. The steps of such loops are 1, so that they count as linear.
+    Adjacent loops merge if, for every operand, the outer stride equals inner size times inner
+    stride. Loops of size 1 are dropped. Without loops, returns one loop of size 1; with a dim of
+    size 0, one loop of size 0. The strides of these loops are 1, so that they count as linear.
     """
     sizes: list[int] = []
-    columns: list[Ints] = []  # per loop: each operand's step
+    columns: list[Ints] = []  # per loop: each operand's stride
     for dim in order:
         size = shape[dim]
         if size == 1:
@@ -133,11 +137,11 @@ _CUT = 64
 
 
 def split(shape: Ints, strides: Sequence[Ints], limit: int = COUNTED) -> list[tuple[Ints, Ints]]:
-    """Cut loops into pieces that kernels can index with 32 bits.
+    """Splits a loop nest into pieces that kernels can index with 32 bits.
 
-    Returns (shape, offset per operand) for each piece; every element is in exactly one. A piece
-    has at most `limit` elements, and an operand's offsets in a piece span at most `limit`.
-    Empty loops have no pieces.
+    Returns (shape, offset per operand) of each piece; every element is in exactly one piece. A
+    piece has at most `limit` elements, and an operand's offsets in a piece span at most `limit`.
+    An empty loop nest has no pieces.
     """
     assert limit >= 1, limit
     if 0 in shape:
@@ -176,22 +180,25 @@ def _dim_to_cut(shape: Ints, strides: Sequence[Ints], limit: int) -> int | None:
 
 @dataclass(frozen=True)
 class ReducePlan:
-    """Loops and the steps each operand takes in them; no buffers, so plans can be cached."""
+    """Loop nests of a reduction, with the strides of each operand.
+
+    A plan holds no buffers, so callers can cache plans.
+    """
 
     kept: Ints
     """Sizes of the loops over results, innermost last; (1,) for one result, (0,) for none."""
     kept_strides: tuple[Ints, ...]
-    """Per operand, the output first: its step in each kept loop."""
+    """Per operand, the output first: its stride in each kept loop."""
     reduced: Ints
     """Sizes of the loops over the elements of one result; (0,) for the identity alone."""
     reduced_strides: tuple[Ints, ...]
-    """Per input: its step in each reduced loop."""
+    """Per input: its stride in each reduced loop."""
     out_shape: Ints
     out_strides: Ints
 
 
 def reduced_shape(shape: Ints, dims: Sequence[int], keepdim: bool) -> Ints:
-    """The result's shape when the (normalized) `dims` of `shape` are reduced."""
+    """Returns the shape of a reduction of `shape` over `dims`, which count from the front."""
     if keepdim:
         return tuple([1 if i in dims else n for i, n in enumerate(shape)])
     return tuple([n for i, n in enumerate(shape) if i not in dims])
@@ -205,13 +212,13 @@ def plan_reduce(
     out: Geometry | None = None,
     reorder: bool = True,
 ) -> ReducePlan:
-    """Plan a reduction over `dims` of inputs that are already broadcast to `shape`.
+    """Returns the plan of a reduction over `dims` of inputs that are already broadcast to `shape`.
 
-    `dims` None reduces all dims, an empty sequence none of them; IndexError and RuntimeError for
-    dims out of range or named twice. A fresh result is contiguous, as torch's is for every input
-    layout. `out` is the shape and strides of a given output, which already has the result's shape.
-    Kept loops follow the output's memory order; reduced ones the inputs', unless `reorder` is
-    False: then the elements of one result come in logical order, which argmax needs.
+    `dims` None reduces all dims; an empty sequence reduces none. Raises IndexError for a dim out of
+    range and RuntimeError for a repeated dim. A fresh result is contiguous, as in torch for every
+    input layout. `out` is the shape and strides of a given output, which already has the result's
+    shape. Kept loops follow the output's memory order. Reduced loops follow the inputs' memory
+    order; with `reorder=False`, the elements of one result come in logical order (for argmax).
     """
     chosen = normalize_dims(dims, len(shape))
     out_shape = reduced_shape(shape, chosen, keepdim)
@@ -237,16 +244,17 @@ def plan_reduce(
     return ReducePlan(kept, kept_strides, reduced, reduced_strides, out_shape, out_strides)
 
 
-# Rows and columns of a tile, in elements: what a cache line holds of most dtypes.
+# Rows and columns of a tile, in elements: a cache line of most dtypes.
 TILE = 16
 # The lines of a shorter row stay in a CPU's first cache until the next row.
 LONG = 128
-# Neighbours so far apart at most share a line, and from so many elements on they share none.
+# Elements up to NEAR apart share a cache line; elements FAR or more apart share none.
 NEAR, FAR = 4, 16
 
 
 class Tile(NamedTuple):
-    """Some of a plan's elements: their loops, and each operand's first one (None: where it is)."""
+    """Part of a loop nest: shape and strides, and the offset of each operand's first element (None:
+    all 0)."""
 
     shape: Ints
     strides: tuple[Ints, ...]
@@ -284,8 +292,8 @@ def tiled(shape: Ints, strides: Sequence[Ints]) -> list[Tile]:
 
 
 def _turned(shape: Ints, strides: Sequence[Ints]) -> int | None:
-    """Returns the outer dim along which an operand with far steps has near neighbours; else
-    None."""
+    """Returns an outer dim in which an operand with inner stride >= FAR has a stride <= NEAR; None
+    if there is none."""
     if shape[-1] < LONG:
         return None
     for steps in strides:
@@ -297,7 +305,7 @@ def _turned(shape: Ints, strides: Sequence[Ints]) -> int | None:
 
 
 Split = tuple[int, int]
-"""A loop as a part of a dim: (the dim, how many of its elements one step is)."""
+"""A loop over part of a dim: (the dim, the elements of the dim per iteration)."""
 
 
 class SharedLoops(NamedTuple):
@@ -312,8 +320,8 @@ def same_elements(shape: Ints, strides: Ints, other_shape: Ints, other_strides: 
     """Returns the loops in which both nests access the elements of one tensor in the same order,
     from the same first element; None if there are none.
 
-    Nests that differ must visit each element once, by steps above 0. `first` and `second` say which
-    part of a dim of the first and of the second nest each loop is.
+    Nests that differ must visit each element once, with positive strides. `first` and `second` map
+    each loop to part of a dim of the first and of the second nest.
     """
     if shape == other_shape and strides == other_strides:
         each = tuple([(d, 1) for d in range(len(shape))])
@@ -324,8 +332,8 @@ def same_elements(shape: Ints, strides: Ints, other_shape: Ints, other_strides: 
     sizes: list[int] = []
     first: list[Split] = []
     second: list[Split] = []
-    # From the closest elements outwards: the dims of both, and what is left of these.
-    a = b = (0, 0, 0, 1)  # stride, dim, elements left, elements a step
+    # From the smallest stride outwards: the current dim of each nest, and its remaining elements.
+    a = b = (0, 0, 0, 1)  # stride, dim, elements left, elements per iteration
     while True:
         if a[2] < 2:
             a = left.pop() if left else (0, 0, 1, 1)
@@ -347,7 +355,7 @@ def same_elements(shape: Ints, strides: Ints, other_shape: Ints, other_strides: 
 
 
 def _by_stride(shape: Ints, strides: Ints) -> list[tuple[int, int, int, int]]:
-    """The dims of more than one element: (stride, dim, size, 1), the closest elements' last."""
+    """Returns (stride, dim, size, 1) of each dim of size above 1, smallest stride last."""
     dims = [(s, d, n, 1) for d, (n, s) in enumerate(zip(shape, strides, strict=True)) if n > 1]
     return sorted(dims, key=lambda dim: -dim[0])
 

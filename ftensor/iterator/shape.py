@@ -1,4 +1,4 @@
-"""Shapes and strides: counting, broadcasting, memory layouts, and how views and results get theirs."""
+"""Shapes and strides: element counts, broadcasting, memory layouts, views, and fresh results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .. import errors
 
 Ints = tuple[int, ...]
-COUNTED = 2**31 - 1  # elements that a kernel counts, and reaches, in 32 bits
+COUNTED = 2**31 - 1  # most elements, and largest offset, of a kernel with 32-bit indices
 
 
 def numel(shape: Sequence[int]) -> int:
@@ -59,10 +59,10 @@ def normalize_dim(dim: int, ndim: int) -> int:
 
 
 def normalize_dims(dims: int | Sequence[int] | None, ndim: int) -> Ints:
-    """Several dims counted from the front, in the order given; None means all of them.
+    """Returns `dims` counted from the front, in the order given; None means all dims.
 
-    An empty sequence stays empty: whether it means "all" or "none" differs from op to op.
-    IndexError when one is out of range, RuntimeError when one is named twice.
+    An empty sequence stays empty: some ops read it as all dims, others as none. Raises IndexError
+    for a dim out of range and RuntimeError for a repeated dim.
     """
     if dims is None:
         return tuple(range(ndim))
@@ -76,10 +76,10 @@ def normalize_dims(dims: int | Sequence[int] | None, ndim: int) -> Ints:
 
 
 def infer_shape(shape: Sequence[int], count: int) -> Ints:
-    """`shape` with its one -1, if any, replaced so that it holds `count` elements.
+    """Returns `shape` with its one -1, if any, replaced so that it holds `count` elements.
 
-    RuntimeError when that can't be: two -1, a size below -1, sizes that don't multiply to
-    `count`, or a -1 beside a size of 0, which any number would satisfy.
+    Raises RuntimeError for two -1, for a size below -1, for sizes that do not multiply to `count`,
+    and for a -1 next to a size of 0, which any size satisfies.
     """
     known, unknown = 1, -1
     for i, size in enumerate(shape):
@@ -106,11 +106,11 @@ def infer_shape(shape: Sequence[int], count: int) -> Ints:
 _CHANNELS_LAST = {4: (1, 3, 2, 0), 5: (1, 4, 3, 2, 0)}
 
 Region = tuple[int, Ints, Ints, int]
-"""A tensor in memory: (its first element's address in bytes, shape, strides, itemsize)."""
+"""A tensor in memory: (byte address of the first element, shape, strides, itemsize)."""
 
 
 def contiguous_strides(shape: Ints) -> Ints:
-    """Strides of a fresh row-major tensor; a size of 0 counts as 1, as in torch."""
+    """Returns the strides of a fresh row-major tensor; a size of 0 counts as 1, as in torch."""
     strides = [1] * len(shape)
     step = 1
     for i in range(len(shape) - 1, -1, -1):
@@ -121,7 +121,7 @@ def contiguous_strides(shape: Ints) -> Ints:
 
 
 def channels_last_strides(shape: Ints) -> Ints:
-    """Strides of a fresh NHWC (4-d) or NDHWC (5-d) tensor whose shape reads NCHW or NCDHW."""
+    """Returns the strides of a fresh NHWC (4-d) or NDHWC (5-d) tensor of an NCHW or NCDHW shape."""
     assert len(shape) in _CHANNELS_LAST, shape
     strides = [0] * len(shape)
     step = 1
@@ -156,9 +156,10 @@ def is_channels_last(shape: Ints, strides: Ints) -> bool:
 
 
 def channels_closest(shape: Ints, strides: Ints) -> bool:
-    """Whether a 4-d or 5-d tensor counts as channels-last where a result takes its layout: no dim
-    in that order has a smaller step than the one inside it covers. Strides of dims of size 1 tell,
-    too; where they leave both orders open, it is the row-major one. This is torch's rule.
+    """True if a result takes the channels-last layout from a 4-d or 5-d tensor (torch's rule).
+
+    In channels-last order, each stride must be at least stride times size of the dim inside it.
+    Strides of dims of size 1 count, too; strides that fit both orders count as row-major.
     """
     order = _CHANNELS_LAST.get(len(shape), ())
     if not order or not strides[1]:
@@ -194,16 +195,17 @@ def broadcast_strides(shape: Ints, strides: Ints, to_shape: Ints) -> Ints:
 
 
 def view_strides(shape: Ints, strides: Ints, new_shape: Ints) -> Ints | None:
-    """Strides that show the same elements in the same order as `new_shape`; None if none do.
+    """Returns strides with which `new_shape` accesses the same elements in the same order; None if
+    no strides do.
 
-    Both shapes hold equally many elements. Neighbouring dims that lie in memory as one form a
-    block; the new dims must divide the blocks without crossing a border between two of them.
+    Both shapes have the same number of elements. Adjacent dims that are contiguous in memory form a
+    block; no new dim may cross the border between two blocks.
     """
     if 0 in shape:
         return strides if shape == new_shape else contiguous_strides(new_shape)
     result = [1] * len(new_shape)
-    at = len(new_shape) - 1  # the new dim to be placed next
-    end = len(shape)  # the block to be divided next ends before this dim
+    at = len(new_shape) - 1  # the next new dim to place
+    end = len(shape)  # the next block to divide ends before this dim
     while end:
         start, step, count = end - 1, strides[end - 1], shape[end - 1]
         while start and (shape[start - 1] == 1 or strides[start - 1] == count * step):
@@ -247,14 +249,14 @@ def has_internal_overlap(shape: Ints, strides: Ints) -> bool:
 def partial_overlap(a: Region, b: Region) -> bool:
     """True if writing `a` while reading `b` is surely unsafe (torch's rule).
 
-    Both regions are in the same storage. The very same region with the same strides is safe:
-    each element is read before it is written. Regions with gaps count as safe.
+    Both regions are in the same storage. An identical region with identical strides is safe: the
+    kernel reads each element before it writes the element. Regions with gaps count as safe.
     """
     return _shares_memory(a, b) and not (a[0] == b[0] and _nbytes(a) == _nbytes(b) and a[2] == b[2])
 
 
 def full_overlap(a: Region, b: Region) -> bool:
-    """True if both regions are the very same elements in the same order."""
+    """True if both regions are the same elements in the same order."""
     same_region = a[0] == b[0] and _nbytes(a) == _nbytes(b) and a[2] == b[2]
     return same_region and _shares_memory(a, b)
 
@@ -272,11 +274,11 @@ def _shares_memory(a: Region, b: Region) -> bool:
 
 
 def loop_order(shape: Ints, operands: Sequence[Ints]) -> Ints:
-    """Dims from the outermost loop to the innermost one, by falling strides (torch's rule).
+    """Returns the dims from the outermost loop to the innermost, by falling stride (torch's rule).
 
-    The first operand that can tell two dims apart decides; a stride of 0 can't. Dims that no
-    operand tells apart keep their logical order. A plain sort with this comparison would not assure
-    that order, hence the insertion sort.
+    The first operand that distinguishes two dims decides; a stride of 0 does not distinguish. Dims
+    that no operand distinguishes keep their logical order. A plain sort with this comparison does
+    not ensure that order, hence the insertion sort.
     """
     order = list(range(len(shape) - 1, -1, -1))  # innermost first while sorting
     for i in range(1, len(order)):
@@ -293,7 +295,7 @@ def loop_order(shape: Ints, operands: Sequence[Ints]) -> Ints:
 
 
 def _compare(shape: Ints, operands: Sequence[Ints], inner: int, outer: int) -> int:
-    """1 when the dims should change places, -1 when not, 0 when no operand can tell."""
+    """Returns 1 if the dims should change places, -1 if not, 0 if no operand distinguishes them."""
     for strides in operands:
         a, b = abs(strides[inner]), abs(strides[outer])
         if a == 0 or b == 0:
@@ -318,10 +320,11 @@ def strides_in_order(shape: Ints, order: Ints) -> Ints:
 
 
 def output_strides(shape: Ints, operands: Sequence[Ints], same_shape: bool = True) -> Ints:
-    """Strides of a pointwise op's fresh result (torch's rule): the operands' memory order is kept.
+    """Returns the strides of a pointwise op's fresh result, which keeps the operands' memory order
+    (torch's rule).
 
-    `operands` are strides already broadcast to `shape`. `same_shape` is False when one of them was
-    broadcast, or when a Python scalar takes part: torch then goes a way that may treat dims of
+    `operands` are strides already broadcast to `shape`. `same_shape` is False if an operand was
+    broadcast, or if a Python scalar takes part: torch's code for these cases may treat dims of
     size 1 differently.
     """
     if same_shape:
@@ -335,7 +338,7 @@ def common_layout(shape: Ints, operands: Sequence[Ints]) -> Ints | None:
     """Returns the gapless strides that all operands share, which the result takes; else None."""
     if all(is_contiguous(shape, s) for s in operands):
         return contiguous_strides(shape)
-    # torch looks at 4-d images only here; 5-d ones mostly share their strides anyway.
+    # torch checks only 4-d tensors here; 5-d tensors mostly share their strides anyway.
     if len(shape) == 4 and all(is_channels_last(shape, s) for s in operands):
         return channels_last_strides(shape)
     first = operands[0]
@@ -345,7 +348,8 @@ def common_layout(shape: Ints, operands: Sequence[Ints]) -> Ints | None:
 
 
 def like_strides(shape: Ints, strides: Ints) -> Ints:
-    """Strides of a fresh tensor that keeps this one's memory order: `empty_like`, `clone`, `to`."""
+    """Returns the strides of a fresh tensor with the memory order of a tensor, as `empty_like`,
+    `clone` and `to` need."""
     if is_dense(shape, strides):
         return strides
     return strides_in_order(shape, loop_order(shape, (strides,)))

@@ -18,15 +18,16 @@ from .spelling import describe, numpy_names, show_types, signature_text
 F = TypeVar("F", bound=Callable[..., Any])
 Row = Op | Reduce
 
-# All rows in the order in which modules are imported, with the word of their category.
+# Category of each row, in the order in which modules are imported.
 ROWS: dict[Row, str] = {}
 
 
 def enter(module: str, *rows: Row) -> None:
-    """Put rows into the list, under the category of the module that defines them.
+    """Enter rows in `ROWS` under the category of the module that defines them.
 
-    That is the module's name, or the word `CATEGORY` in it, or in its chapter. Rows that are given
-    to `add_rows` or `@op` need no more; this is for those that only an engine runs.
+    The category is `CATEGORY` of the module or of its package, else the last part of the module's
+    name. `add_rows` and `@op` enter their rows themselves; call `enter` for rows that only an
+    engine runs.
     """
     chapter = module.rpartition(".")[0]
     words = [getattr(sys.modules.get(name), "CATEGORY", "") for name in (module, chapter)]
@@ -37,13 +38,13 @@ def enter(module: str, *rows: Row) -> None:
 
 @dataclass(frozen=True)
 class Entry:
-    """How one public name is spelled: as a function, a method, a property, under other names.
+    """Public spellings of one op: function, method, property, aliases.
 
-    `forms` are the signatures in which it is called; a property has none. A row's spellings
-    follow from the row. A Python function says whether it has an in-place
-    form and operators of its own, which rows it runs (their operators are bound to them
-    directly), and which callable is the method where that takes its arguments in another order.
-    `aten` has the names under which torch asks a backend for it, where that is not its own.
+    `forms` are the call signatures; a property has none. The spellings of a row follow from the
+    row. A Python function declares an in-place form (`inplace`), operators of its own
+    (`operators`), and the rows that it runs (`rows`, whose operators call the rows directly).
+    `method` is a callable if the method takes its arguments in another order. `aten` are the names
+    of the op in torch's dispatcher if they differ from `name`.
     """
 
     name: str
@@ -63,15 +64,15 @@ class Entry:
 
 ENTRIES: dict[str, Entry] = {}
 
-# What torch asks a backend for under names of its own, and no user calls: derivatives, and the
-# parts that it makes ops of. By aten's names; called with aten's arguments in aten's order.
+# Entries that only torch's dispatcher calls: derivatives, and the parts of composite ops. Keyed by
+# aten name; called with aten's arguments in aten's order.
 ATEN: dict[str, Entry] = {}
 
 
 def aten_op(*names: str, row: Row | None = None) -> Callable[[F], F]:
-    """Put a function into `ATEN`, under its own name or `names`.
+    """Returns a decorator that enters a function in `ATEN` under its own name, or under `names`.
 
-    One that takes `out` serves the overload that writes its result as well.
+    A function with an `out` parameter also implements the `out` overload.
     """
 
     def add(call: F) -> F:
@@ -83,7 +84,7 @@ def aten_op(*names: str, row: Row | None = None) -> Callable[[F], F]:
     return add
 
 
-# Functions that torch has in Python know `dim` by that name alone.
+# torch implements these in Python and accepts `dim` under no other name.
 _IN_PYTHON = frozenset(["norm", "split", "unique", "unique_consecutive"])
 
 
@@ -95,9 +96,10 @@ def _takes_numpy_names(entry: Entry) -> bool:
 
 
 def register(entry: Entry) -> Entry:
-    """Add an entry, with the signature of its function unless it says in which forms it is called.
+    """Enters `entry` in `ENTRIES` and returns it.
 
-    A name given twice is a mistake in the catalogue.
+    An entry without `forms` gets the signature of its function; a property gets none. Raises
+    AssertionError if the name is in the catalogue already.
     """
     key = f"{entry.namespace}.{entry.name}" if entry.namespace else entry.name
     if _takes_numpy_names(entry):
@@ -111,13 +113,15 @@ def register(entry: Entry) -> Entry:
 
 
 def also_in(namespace: str, *names: str, **others: str) -> None:
-    """Enter functions of the catalogue in a namespace, too, by their own names or by `others`."""
+    """Enter functions of the catalogue in `namespace` as well, under their own `names`;
+    `others` maps further names in the namespace to names in the catalogue."""
     for name, of in (dict(zip(names, names)) | others).items():
         register(Entry(name, ENTRIES[of].call, method=False, namespace=namespace))
 
 
 def _serving(call: F, name: str, bare: str) -> F:
-    """`call`, refusing a tensor whose dtype is of another group; other modules call it as it is."""
+    """Returns a wrapper of `call` that raises if the first tensor has a dtype of few ops
+    (`dtype.bare`) outside the groups `bare`. Other modules call the function unwrapped."""
 
     def checked(*args: Any, **named: Any) -> Any:
         of = getattr(args[0] if args else named.get("input"), "_dtype", None)
@@ -125,7 +129,7 @@ def _serving(call: F, name: str, bare: str) -> F:
             raise errors.not_implemented_for(name, of)
         return call(*args, **named)
 
-    # As seen from outside it is the function itself: no keyword comes or goes here.
+    # The wrapper shows the function's own signature: it neither adds nor removes a keyword.
     checked.__code__ = checked.__code__.replace(co_name=call.__name__)  # in tracebacks, too
     update_wrapper(checked, call)
     show_types(call)
@@ -150,12 +154,13 @@ def op(
     aten: tuple[str, ...] = (),
     bare: str = BARE,
 ) -> Callable[[F], F]:
-    """Put a Python function into the catalogue under its own name, or `name`.
+    """Returns a decorator that enters a Python function in the catalogue under its own name, or
+    under `name`.
 
-    With `inplace`, the function takes `out=`, and its `name_` form passes the tensor itself. The
-    docstring is without the signature, which comes from the function, or from `forms` where the
-    op is called in several ways. `bare` are the groups of dtypes of few ops (`dtype.bare`) that the
-    first tensor may have, where no row that is run would refuse the others.
+    With `inplace`, the function takes `out=`, and its `name_` form passes the tensor itself. Leave
+    the signature out of the docstring: the decorator adds the function's signature, or `forms` if
+    the op has several. `bare` are the groups of dtypes of few ops (`dtype.bare`) that the first
+    tensor may have; set it if no row that the function runs refuses the other groups.
     """
 
     def add(call: F) -> F:
@@ -175,9 +180,10 @@ def op(
 
 
 def op_called() -> tuple[str, FrameType]:
-    """The outermost op that the program has called, and the program's frame.
+    """Returns the name of the outermost op on the stack, and the frame of the user's code.
 
-    Where no op is, as under a function of torch's device, the outermost function of ours is named.
+    Without an op on the stack, for example below a function of the torch device, returns the name
+    of the outermost function of this package.
     """
     user = sys._getframe(levels_to_user() - 1)
     at, names = sys._getframe(1), []
@@ -191,9 +197,9 @@ def op_called() -> tuple[str, FrameType]:
 
 
 def name_called(inner: str) -> str:
-    """The outermost op that the program has called, or `inner` where no op's function is on the stack.
+    """Returns the name of the outermost op on the stack; `inner` if there is none.
 
-    Errors of an op that others run name the one in the program's text.
+    An error that an inner op raises thus names the op in the user's code.
     """
     name = op_called()[0]
     return name if name.removesuffix("_") in _ops() else inner
@@ -201,5 +207,4 @@ def name_called(inner: str) -> str:
 
 @cache
 def _ops() -> frozenset[str]:
-    """Returns the names of all ops."""
     return frozenset(name.rpartition(".")[2] for name in ENTRIES)

@@ -1,4 +1,4 @@
-"""The row of an op: its name, its expression, and how dtypes go through it."""
+"""Rows, the definitions of ops: name, expression, and the compute and result dtypes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..kernels.key import COMPLEX, MASK, REAL, VALUE
 
 
 class Promote(Enum):
-    """How an op's compute and result dtypes follow from the promoted dtype of its inputs."""
+    """Rule for an op's compute and result dtypes, given the promoted dtype of its inputs."""
 
     SAME = "both are the promoted dtype"
     INT_TO_FLOAT = "integers and bool become the default dtype"
@@ -32,7 +32,7 @@ class Promote(Enum):
     UNROUNDED_REAL = "as UNROUNDED, but a complex input gives its real dtype"
 
 
-# The groups of `dtype.bare`, for rows that serve them all.
+# All groups of `dtype.bare`.
 BARE = "u8h"
 
 
@@ -86,12 +86,12 @@ class Op:
     """One pointwise op.
 
     `body` is a lane-generic expression over the inputs a, b, c, ... and `params`, for real dtypes;
-    `int_`, `bool_`, `complex_` replace it for those kinds. An empty string says that the op
-    refuses the kind; None that `body` serves it (for complex: that the op refuses it).
+    `int_`, `bool_`, `complex_` replace it for those kinds. An empty string means that the op
+    refuses the kind; None means that `body` applies (for complex, that the op refuses the kind).
     `masks` are the positions of inputs that are masks: bool tensors, outside promotion.
-    `only` names the dtypes, or their kinds, that it is run with where its words would serve more.
-    `check(op, inputs, params, common dtype)` raises for what the op refuses; it is asked once for
-    each combination of dtypes and geometries, so it may look at types but not at values.
+    `only` restricts the op to these dtypes or kinds, though its expressions allow more.
+    `check(op, inputs, params, common dtype)` raises for inputs that the op refuses. It runs once
+    for each combination of dtypes and geometries, so it may read types but not values.
     """
 
     name: str
@@ -113,18 +113,18 @@ class Op:
     function: bool = True
     inplace: bool = True
     any_out: bool = False  # writes to an output of any dtype (copies)
-    exact_out: bool = False  # to none of another dtype than the result's, as torch's simplest ops
-    refuses: tuple[str, ...] = ()  # names of dtypes it refuses though `body` could serve them
+    exact_out: bool = False  # accepts only an output of the result's dtype, as torch's simplest ops
+    refuses: tuple[str, ...] = ()  # names of dtypes that the op refuses despite `body`
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
     round_numbers: bool = True  # Python numbers take the precision of the operands' dtype
     tensors: tuple[int, ...] = ()  # positions of inputs that may not be numbers
-    numbers_alone: bool = False  # computes with Python numbers where no input is a tensor, too
+    numbers_alone: bool = False  # also computes if all inputs are Python numbers
     only: tuple[str, ...] = ()
-    located: bool = False  # also writes, and joins, where index tensors lead to
-    gathers: tuple[int, ...] = ()  # positions of inputs that index tensors find, if they find any
+    located: bool = False  # also writes, and combines, at positions that index tensors give
+    gathers: tuple[int, ...] = ()  # positions of inputs that index tensors may address
     check: Callable[[Op, Any, Any, dtype], None] | None = None
-    bare: str = ""  # the groups of dtypes of few ops (`dtype.bare`) that it serves
-    moves: bool = False  # writes bits as they were, where dtypes don't differ
+    bare: str = ""  # the groups of dtypes of few ops (`dtype.bare`) that the op accepts
+    moves: bool = False  # writes the bits unchanged if the dtypes are equal
 
     @property
     def arity(self) -> int:
@@ -135,7 +135,7 @@ class Op:
 
     @property
     def sees(self) -> tuple[str, ...]:
-        """How the expression sees each input: VALUE or MASK."""
+        """`Port.sees` of each input: VALUE or MASK."""
         return tuple(MASK if k in self.masks else VALUE for k in range(self.arity))
 
     def expression(self, compute: dtype) -> str:
@@ -165,18 +165,18 @@ class Dims(Enum):
 class Reduce:
     """One reduction: a monoid (`combine` over x and y, `identity`) on lifted elements.
 
-    With `arg`, y (found at position j) wins over x (found at i) where `beats` holds, or, where it
-    was found first, where `combine` does. `finish` makes each output from the folded x (and i);
-    `params` are real numbers that it and `lift` may use: `n` is how many elements are folded. With
-    `truth`, elements count as 1 where they are not zero.
+    With `arg`, y (at position j) replaces x (at position i) if `beats` holds, or if j < i and
+    `combine` holds. `finish` computes each output from the folded x (and i). `params` are
+    real numbers that `finish` and `lift` may use; `n` is the number of folded elements. With
+    `truth`, nonzero elements count as 1.
 
-    `promote` says what is computed in and what comes out; an output "i" is int64. `kinds` are the
-    kinds of dtype that the words serve, and `instead` has the rows for further ones. `beside` is
-    the dtype of a second tensor that is lifted with the first.
+    `promote` determines the compute and result dtypes; an output "i" is int64. `kinds` are the
+    kinds of dtype that the expressions accept, and `instead` maps further kinds to rows. `beside`
+    is the dtype of a second tensor that is lifted with the first.
 
-    The rest is for rows that a user calls. `signature` is made of the other fields where it is not
-    given; `converts` says that it has `dtype`. `nothing` is raised where no element is folded and
-    no dim was named, by a reduction whose identity is no result.
+    The remaining fields are for rows that a user calls. An empty `signature` follows from the other
+    fields; `converts` adds the `dtype` parameter. A reduction whose identity is no result raises
+    `nothing` for no elements and no `dim`.
     """
 
     name: str
@@ -186,7 +186,7 @@ class Reduce:
     finish: tuple[str, ...] = ("x",)
     arg: bool = False
     complex_: tuple[str, str, str] | None = None  # lift, combine, identity for complex values
-    state_complex: bool = True  # whether the complex form's state is complex too
+    state_complex: bool = True  # the state of the complex form is complex, too
     params: tuple[str, ...] = ()
     beats: str = ""
     truth: bool = False
@@ -200,8 +200,8 @@ class Reduce:
     converts: bool = False
     nothing: type[Exception] | None = None
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
-    refuses_first: bool = False  # a dtype, before it looks at the dims
-    bare: str = ""  # the groups of dtypes of few ops (`dtype.bare`) that it serves
+    refuses_first: bool = False  # refuses a dtype before it checks the dims
+    bare: str = ""  # the groups of dtypes of few ops (`dtype.bare`) that the row accepts
 
     @property
     def arguments(self) -> str:

@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Missing:
-    """The default of an argument whose absence means something else than any value."""
+    """Type of `MISSING`: the default of an argument whose absence differs from every value."""
 
     def __repr__(self) -> str:
         return "..."
@@ -41,7 +41,8 @@ _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
 @cache
 def numpy_names(call: F) -> F:
-    """Accept NumPy's names of `dim` and `keepdim` too, as torch does, and of dtypes."""
+    """Returns a wrapper of `call` that also accepts NumPy's `axis`, `keepdims` and dtypes, as torch
+    does."""
     if hasattr(call, "numpy_names"):
         return call
     name = call.__name__
@@ -55,7 +56,7 @@ def numpy_names(call: F) -> F:
                 kwargs["dtype"] = as_dtype(name, kwargs["dtype"])
         return call(*args, **kwargs)
 
-    vars(renamed)["numpy_names"] = renamed  # what is wrapped around it has the same
+    vars(renamed)["numpy_names"] = renamed  # `wraps` copies this to outer wrappers
     return renamed  # type: ignore[return-value]
 
 
@@ -68,9 +69,10 @@ def without_numpy_names(call: F) -> F:
 
 @cache
 def tensors_only(call: F, name: str) -> F:
-    """`call`, which raises TypeError, as torch does, where it fails on what is no tensor.
+    """Returns a wrapper of `call` that raises TypeError, as torch does, for an argument that should
+    be a tensor.
 
-    That is looked at when an attribute is missing: no call pays for it.
+    The wrapper checks the arguments only after an AttributeError, so a valid call costs nothing.
     """
 
     @wraps(call)
@@ -101,11 +103,11 @@ def _no_tensor(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def signature_text(name: str, call: Callable[..., Any], method: bool = False, without: str = "") -> str:
-    """The signature of a Python function, such as "sum(input, dim=None) -> Tensor".
+    """Returns the signature text of a Python function, such as "sum(input, dim=None) -> Tensor".
 
-    A method's is without the tensor that it belongs to, an in-place form's `without` the argument
-    that it gives itself. This reads what `inspect.signature` does in a tenth of the time, since
-    all ops are described when ftensor is imported.
+    A `method` omits its first parameter. `without` names a parameter to omit, such as the `out`
+    that an in-place form passes itself. Takes a tenth of the time of `inspect.signature`, because
+    importing ftensor describes all ops.
     """
     if "__signature__" in vars(call):  # of a wrapper that adds parameters
         return _said_by(call.__signature__, name, method, without)  # type: ignore[attr-defined]
@@ -148,11 +150,11 @@ def _compiled(parameters: str, body: str, returns: str) -> CodeType:
 def written(
     name: str, parameters: str, body: str, doc: str | None, returns: str = "Tensor", **scope: Any
 ) -> Callable[..., Any]:
-    """A function of these parameters, which stand as in a definition.
+    """Compiles and returns a function with the parameters `parameters` and the statements `body`.
 
-    It is compiled, so that a call binds its arguments as fast as any other's does; functions that
-    share parameters and body share that. `body` are its statements; they see its `NAME` and the
-    `scope`, whose `__name__` is the function's module.
+    A call binds its arguments as fast as a call of an ordinary function. Functions with equal
+    parameters, body and return type share the compiled code. `scope` becomes the function's
+    globals, with `NAME` set to `name`; `scope["__name__"]` is the function's module.
     """
     scope["NAME"] = name
     exec(_compiled(parameters, body, returns), scope)
@@ -184,13 +186,13 @@ class Shown(str):
 
 
 def show_types(call: Callable[..., Any]) -> None:
-    """Let `inspect.signature` and help show a function's types as they are written."""
+    """Make `inspect.signature` and `help` show a function's types as in the source."""
     function: Any = unwrap(call)
     function.__annotations__ = {k: Shown(v) for k, v in function.__annotations__.items()}
 
 
 def show_types_in(*owners: Any) -> None:
-    """`show_types` of all public functions and classes of modules."""
+    """Calls `show_types` on all functions and public classes of modules."""
     for owner in owners:
         shown = set(dir(owner))
         for name, value in vars(owner).items():
@@ -201,7 +203,7 @@ def show_types_in(*owners: Any) -> None:
 
 
 def describe(call: Callable[..., Any], forms: tuple[str, ...]) -> None:
-    """Begin a function's docstring with the forms in which it is called, one in a line."""
+    """Put the call forms at the beginning of a function's docstring, one per line."""
     text = cleandoc(call.__doc__ or "")
     call.__doc__ = "\n".join([*forms, "", text]) if forms else text
     show_types(call)
