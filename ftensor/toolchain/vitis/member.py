@@ -1,4 +1,4 @@
-"""Function units: each member's op as a small function, and one element's way through it."""
+"""Function units: each member's op as a function, and the conversion of an element around it."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from .text import (
 
 @dataclass
 class MemberText:
-    """A member in the sources: its functions' text, and how one element is passed to it."""
+    """The source text of a member: its functions, and how an element is passed to them."""
 
     opcode: int
     key: KernelKey
     space: str  # the namespace of its compute type
     name: str  # of the function that takes one element through
     takes: list[str]  # its parameters by name: in_a, value0, position
-    head: str  # the function: its parameters,
-    lines: list[str]  # and the lines of its body
-    op: str = ""  # the op's own function, which it calls; of several ops none
-    shared: bool = False  # an earlier opcode has brought the function
+    head: str  # the signature of the function
+    lines: list[str]  # the lines of the function's body
+    op: str = ""  # the op's own function, which this function calls; "" for several ops
+    shared: bool = False  # True if an earlier opcode already defines the function
 
     @property
     def text(self) -> list[str]:
@@ -54,14 +54,14 @@ class MemberText:
 
 
 def result_type(key: KernelKey, k: int) -> str:
-    """The C type of what expression k yields."""
+    """Returns the C type of expression `k` of a key."""
     c = source.scalar(key.compute)
     kinds = {MASK: "bool", POSITION: "int", REAL: c, COMPLEX: f"ft_c{c}"}
     return kinds.get(key.outs[k].sees, f"ft_c{c}" if key.compute.is_complex else c)
 
 
 def _operand_types(key: KernelKey) -> list[tuple[str, str]]:
-    """(C type, name) of what the expression takes: inputs, then parameters."""
+    """Returns (C type, name) of the expression's operands: inputs, then parameters."""
     c = source.scalar(key.compute)
     value = f"ft_c{c}" if key.compute.is_complex else c
     kinds = {MASK: "bool", POSITION: "int"}
@@ -70,7 +70,7 @@ def _operand_types(key: KernelKey) -> list[tuple[str, str]]:
 
 
 def op_function(key: KernelKey, name: str) -> list[str]:
-    """The op itself: its expression on values of the compute type."""
+    """Returns the op's function: its expression on values of the compute type."""
     macros = words(key.compute)
     takes = _operand_types(key)
     used = identifiers(" ".join([*key.body, *(t for _, t in key.lets)]))
@@ -83,7 +83,10 @@ def op_function(key: KernelKey, name: str) -> list[str]:
 
 
 def pointwise_unit(group: KernelGroup, opcode: int, op_name: str, of: Mapping[str, str]) -> MemberText:
-    """One element of a pointwise member: from the ports' elements to the output port's."""
+    """Returns the function unit of a pointwise member: from input elements to an output element.
+
+    Raises ValueError if the member has several outputs.
+    """
     key = group.keys[opcode]
     if len(key.outs) != 1:
         raise ValueError(f"kernel {group.name}: {key.name} has {len(key.outs)} outputs, not one")
@@ -109,7 +112,8 @@ def pointwise_unit(group: KernelGroup, opcode: int, op_name: str, of: Mapping[st
 
 
 def sections(units: Sequence[MemberText], ops: dict[str, dict[str, list[str]]]) -> list[str]:
-    """The namespaces of the compute types: settings, helpers, op functions, units."""
+    """Returns the namespaces of the compute types: settings, helpers, op functions, function
+    units."""
     lines: list[str] = []
     for space in dict.fromkeys(u.space for u in units):
         mine = [u for u in units if u.space == space]
@@ -124,7 +128,8 @@ def sections(units: Sequence[MemberText], ops: dict[str, dict[str, list[str]]]) 
 
 
 def units_of(group: KernelGroup) -> tuple[list[MemberText], dict[str, dict[str, list[str]]]]:
-    """The units of a pointwise group, and the op functions they call, by namespace and name."""
+    """Returns the function units of a pointwise group, and the op functions by namespace and
+    name."""
     ops: dict[str, dict[str, list[str]]] = {}
     units: list[MemberText] = []
     of = port_words(group)
@@ -143,9 +148,11 @@ def units_of(group: KernelGroup) -> tuple[list[MemberText], dict[str, dict[str, 
 
 
 def together(units: Sequence[MemberText], of: Mapping[str, str]) -> list[MemberText]:
-    """The units, those of one compute type and result in one function of three steps: operands
-    become what is computed in, the op, the result becomes what is stored. Each conversion stands in
-    the hardware once, whatever ops need it, and each op once, whatever its operands come as."""
+    """Merges function units of one compute type and result type into one function of three steps.
+
+    The steps convert the operands to the compute type, apply the op, and convert the result to the
+    stored type. So the hardware contains each conversion and each op once, shared by all opcodes.
+    """
     merged = list(units)
     alike: dict[tuple[str, str], list[int]] = {}
     for k, u in enumerate(units):
@@ -162,8 +169,10 @@ def together(units: Sequence[MemberText], of: Mapping[str, str]) -> list[MemberT
 
 
 def _steps(unit: MemberText) -> tuple[list[str], list[str]] | None:
-    """What a unit passes to its op, and what it does with the result, `r_out0`; None where the
-    op's call is no line of its own."""
+    """Returns the arguments of a unit's op call, and the lines that store the result `r_out0`.
+
+    Returns None if the op's call is not a line of its own.
+    """
     for k, line in enumerate(unit.lines):
         call = re.fullmatch(r"(return|const \w+ r_out0 =) (\w+)(\(.*\));", line)
         if call is not None and call[2] == unit.op:
@@ -179,7 +188,7 @@ def _steps(unit: MemberText) -> tuple[list[str], list[str]] | None:
 
 
 def _joined(units: Sequence[MemberText], result: str, of: Mapping[str, str]) -> MemberText:
-    """One function for units of one compute type and result."""
+    """Returns one function for units of one compute type and result type."""
     operands: dict[tuple[str, str], dict[str, list[int]]] = {}
     calls: dict[str, list[int]] = {}
     ends: dict[str, list[int]] = {}
@@ -217,12 +226,12 @@ def _joined(units: Sequence[MemberText], result: str, of: Mapping[str, str]) -> 
 
 
 def _slot(c: str, name: str) -> str:
-    """An operand as what is computed in; masks and values of one name are two."""
+    """Returns the name of an operand variable; masks and values of one name need two variables."""
     return f"{c}_{name}"
 
 
 def _switch(texts: Mapping[str, Sequence[int]]) -> list[str]:
-    """The statements of the opcode at hand."""
+    """Returns a switch over the opcode; `texts` maps each statement to its opcodes."""
     *first, last = texts
     if not first:
         return [last]
@@ -236,7 +245,7 @@ def _switch(texts: Mapping[str, Sequence[int]]) -> list[str]:
 
 
 def function_unit(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
-    """The function that takes one element through the unit of an opcode."""
+    """Returns the function that dispatches an element to the function unit of an opcode."""
     of = port_words(group)
     takes = unit_parameters(group, units)
     types = {n: element(c) for n, c in of.items()}
@@ -261,7 +270,8 @@ def function_unit(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
 
 
 def unit_parameters(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
-    """What `function_unit` takes besides the opcode: all that any unit takes, in order."""
+    """Returns the parameters of `function_unit` besides the opcode: those of all units, in
+    order."""
     wanted = {n for u in units for n in u.takes}
     names = [name for name, _ in slots(group) if name in wanted]
     count = max(len(values(k)) for k in group.keys)

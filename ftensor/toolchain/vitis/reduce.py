@@ -1,4 +1,4 @@
-"""HLS sources of reductions: loops over any fold, and each opcode's monoid."""
+"""HLS sources of reductions: loops over any fold, and the monoid functions of each opcode."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .text import (
 
 @dataclass(frozen=True)
 class MonoidFunction:
-    """One function of an opcode's monoid: which it is, and its text."""
+    """A function of an opcode's monoid: its role and its text."""
 
     opcode: int
     space: str
@@ -45,17 +45,17 @@ class MonoidFunction:
 
 
 def state_name(key: KernelKey) -> str:
-    """The type of what a member folds."""
+    """Returns the name of the state type that a member folds."""
     of = expand(holes.fields(key)[0][0], words(key.compute))
     assert key.reduction is not None
     return f"state_{of.removeprefix('ft_')}" + ("_at" if key.reduction.arg else "")
 
 
 def source(group: KernelGroup) -> str:
-    """The text of a reduction group's kernel.
+    """Returns the text of a reduction group's kernel.
 
-    Members that fold different types of state each have a loop of their own. ValueError where
-    they differ in their number of outputs or of states folded side by side.
+    Members with different state types get separate loops. Raises ValueError if members differ in
+    the number of outputs or of states folded side by side, or take an operand by value.
     """
     keys = group.keys
     first = keys[0]
@@ -99,20 +99,21 @@ def source(group: KernelGroup) -> str:
 
 
 def _inner(group: KernelGroup) -> list[str]:
-    """Loops along rows, and stages for short ones."""
+    """Returns the loops along rows, and the dataflow stages for short rows if the group has
+    them."""
     if not takes_turns(group):
         return inner_loops(group)
     return [*short_rows(group), "", *inner_loops(group, turned(group))]
 
 
 def parts_of(group: KernelGroup) -> list[MonoidFunction]:
-    """The functions of all members' monoids."""
+    """Returns the monoid functions of all members."""
     of = port_words(group)
     return [part for opcode in range(len(group.keys)) for part in _parts(group, opcode, of)]
 
 
 def struct_of(key: KernelKey) -> Mapping[str, str]:
-    """The fields of what a member folds: C types by name."""
+    """Returns the fields of a member's state: C types by name."""
     return {n: str(expand(t, words(key.compute))) for t, n in holes.fields(key)}
 
 
@@ -132,7 +133,7 @@ def _state(key: KernelKey, name: str) -> str:
 
 
 def _parts(group: KernelGroup, opcode: int, of: Mapping[str, str]) -> list[MonoidFunction]:
-    """The functions of a member's monoid."""
+    """Returns the monoid functions of a member."""
     key = group.keys[opcode]
     state = state_name(key)
     macros = lane_words(of, key) | {"FT_S": state}
@@ -175,7 +176,7 @@ def function_text(part: MonoidFunction) -> list[str]:
 
 
 def shared(parts: list[MonoidFunction]) -> dict[MonoidFunction, MonoidFunction]:
-    """For each function the one that stands for it: the first of equal text."""
+    """Maps each function to the first function of equal text."""
     firsts: dict[tuple[object, ...], MonoidFunction] = {}
     return {p: firsts.setdefault((p.space, p.head, p.lines), p) for p in parts}
 
@@ -199,7 +200,7 @@ def _sections(parts: list[MonoidFunction], keys: tuple[KernelKey, ...]) -> list[
 
 
 def _choice(parts: list[MonoidFunction], what: str, head: str) -> list[str]:
-    """The function that picks an opcode's own."""
+    """Returns a function that dispatches to the monoid function of an opcode."""
     firsts = shared(parts)
     opcodes: dict[str, list[int]] = {}
     for p in parts:
@@ -223,7 +224,8 @@ def _choice(parts: list[MonoidFunction], what: str, head: str) -> list[str]:
 
 
 def _fold(group: KernelGroup, state: str, parts: list[MonoidFunction]) -> list[str]:
-    """What the loop is told of one type of state: the opcodes' functions."""
+    """Returns the struct with the monoid functions of a state type, by which the loops are
+    templated."""
     mine = [p for p in parts if state_name(group.keys[p.opcode]) == state]
     of, outs, ins, scalars = operands(group)
     passed = "".join(f", long {v}" for v in scalars)
@@ -243,7 +245,7 @@ def _fold(group: KernelGroup, state: str, parts: list[MonoidFunction]) -> list[s
 
 
 def _dispatch(group: KernelGroup, states: list[str]) -> list[str]:
-    """The loop over the state that the opcode folds."""
+    """Returns a switch that runs the loops over the opcode's state type."""
     of, _, _, scalars = operands(group)
     passed = [*of, *(f"{n}_offset" for n in of), "opcode", *scalars]
     passed += ["geometry", "ft_unit", "ft_units"]

@@ -1,4 +1,4 @@
-"""HLS sources of rows groups of more than one lane: whole beats, as maps have them, row by row."""
+"""HLS sources of rows groups with several lanes: whole beats, as in maps, row by row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PARTS = ("map_head.cpp", "map_beat.cpp", "map_compute.cpp", "rows_wide.cpp")
 
 
 def source(group: KernelGroup) -> str:
-    """The text of the kernel. ValueError for operands that do not come in beats."""
+    """Returns the text of the kernel. Raises ValueError for operands that do not come in beats."""
     for key in group.keys:
         kinds = {p.kind for p in key.ins} - {BY_VALUE}
         if key.outs[0].kind != LINEAR or not kinds <= {LINEAR, SINGLE, ROW}:

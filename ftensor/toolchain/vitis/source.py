@@ -1,4 +1,4 @@
-"""HLS C++ of a group: one file for v++, which g++ compiles just as well through stand-ins."""
+"""HLS C++ of a group: one file for v++, which g++ compiles too, with stand-in headers."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ..group import KernelGroup, arguments
 
 _INCLUDED = re.compile(r'^#include ["<](.+)[">]$', re.M)
 VITIS_INCLUDE = "FTENSOR_VITIS_INCLUDE"
-# What the sources include of Vitis' own.
+# Vitis' own headers that the sources include.
 INCLUDED = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
 
 
 def headers() -> dict[str, Path]:
-    """The files that sources include, by the names under which they do."""
+    """Returns the files that sources include, by the names in the include lines."""
     places = ("*.h", "vitis/*.h", "dialect/vitis.h")
     paths = sorted(path for place in places for path in hls_root().glob(place))
     return {f"ftensor/{path.relative_to(hls_root()).as_posix()}": path for path in paths}
 
 
 def source(group: KernelGroup) -> str:
-    """The text of the one .cpp file that makes the group's kernel.
+    """Returns the text of the .cpp file of a kernel group.
 
-    ValueError for a group that cannot be one kernel: members whose ports differ in width, wider
-    than 512 bits, strided in several lanes, or (reductions) fold different states.
+    Raises ValueError for a group that cannot be one kernel: members whose ports differ in width,
+    exceed 512 bits, or are strided with several lanes; reductions whose members differ in outputs.
     """
     writer = import_module(f".{group.kind.vitis(group.lanes)}", __package__)
     text: str = writer.source(group)
@@ -38,8 +38,8 @@ def source(group: KernelGroup) -> str:
 
 
 def whole(text: str) -> str:
-    """A source with ftensor's headers and the stand-ins for Vitis' own in the places where it
-    includes them."""
+    """Returns a source with ftensor's headers, and the stand-ins for Vitis' own, inserted in place
+    of the include lines."""
     seen: set[Path] = set()
 
     def there(folder: Path, match: re.Match[str]) -> str:
@@ -59,8 +59,11 @@ def whole(text: str) -> str:
 
 
 def flushing(group: KernelGroup) -> str:
-    """The text for a C simulation that takes subnormal numbers for zeros: the kernel is a function
-    of its own, which no compiler begins before the processor has been told so."""
+    """Returns the text for a C simulation that flushes subnormal numbers to zero.
+
+    The kernel body is a separate noinline function, so that no compiler moves its operations before
+    the processor's mode switches.
+    """
     head, kernel = source(group).split(f'extern "C" void {group.name}(', 1)
     parameters = kernel[: kernel.index("\n{\n")]
     member = group.members[0]
@@ -81,7 +84,7 @@ def flushing(group: KernelGroup) -> str:
 
 
 def copy_headers(folder: Path) -> None:
-    """Put what the sources include into `folder`/ftensor, which `-I folder` then finds."""
+    """Copy the sources' headers into `folder`/ftensor, where `-I folder` finds them."""
     for name, path in headers().items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -89,14 +92,15 @@ def copy_headers(folder: Path) -> None:
 
 
 def standins() -> Path:
-    """The folder with g++'s stand-ins for Vitis' own headers."""
+    """Returns the folder of g++'s stand-ins for Vitis' own headers."""
     return hls_root() / "standin"
 
 
 def vitis_headers() -> Path:
-    """The folder with Vitis' headers for g++: FTENSOR_VITIS_INCLUDE, or that of the stand-ins.
+    """Returns the folder of Vitis' headers for g++: FTENSOR_VITIS_INCLUDE, or the stand-ins'
+    folder.
 
-    BuildError where the folder that it names lacks one of them.
+    Raises BuildError if the folder that FTENSOR_VITIS_INCLUDE names lacks a header.
     """
     named = os.environ.get(VITIS_INCLUDE)
     if not named:

@@ -19,7 +19,7 @@ from ..jobs.workspace import Job, Source, Workspace, content_key, write_whole
 from ..make import version_text, which
 from . import link
 
-NEWEST = (2023, 1)  # what a dry run without Vitis takes for granted
+NEWEST = (2023, 1)  # the version that a dry run without Vitis assumes
 
 
 class Vitis:
@@ -30,10 +30,8 @@ class Vitis:
     joint = True
 
     def __init__(self, target: str, platform: str, clock_mhz: float | None = None, dry: bool = False) -> None:
-        """`dry`: commands are only shown, so v++ may be missing; else BuildError without it.
-
-        BuildError without a platform, too.
-        """
+        """Raises BuildError without a platform, and without v++ unless `dry`: a dry run only prints
+        commands."""
         self.target, self.platform, self.clock_mhz = target, platform, clock_mhz
         self.board = of_platform(platform)
         if which("v++") is None and not dry:
@@ -47,24 +45,24 @@ class Vitis:
 
     @property
     def version(self) -> tuple[int, int]:
-        """(year, number) of v++; the newest known where it can't be told."""
+        """(year, number) of v++; the newest known version if v++ is missing."""
         match = re.search(r"\bv(\d{4})\.(\d+)", self._version_text)
         return (int(match[1]), int(match[2])) if match else NEWEST
 
     def tools(self) -> Mapping[str, str]:
-        """v++'s version and build."""
+        """Returns v++'s version and build number."""
         build = re.search(r"SW Build (\d+)", self._version_text)
         version = ".".join(map(str, self.version)) if self._version_text else "not here"
         return {"v++": version + (f" build {build[1]}" if build else "")}
 
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
-        """The C++ that v++ gets."""
+        """Write the C++ sources."""
         from ..csim import write_sources
 
         return write_sources(groups, folders, [folders.sources])
 
     def compile(self, source: Source, folders: Workspace) -> Job:
-        """`v++ --compile` of one kernel."""
+        """Returns the `v++ --compile` job of a kernel."""
         name = source.name
         flags = ["-c", "-k", name, "--platform", self.platform, "-t", self.target, "--save-temps"]
         if self.clock_mhz is not None:
@@ -84,7 +82,7 @@ class Vitis:
         return Job(name, command, output, folders.logs / f"{name}.log", key, source.size)
 
     def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
-        """`v++ --link` of all kernels; writes link.cfg."""
+        """Write link.cfg, and return the `v++ --link` job of all kernels."""
         configuration = link.configuration(groups, self.version, self.clock_mhz, board=self.board)
         write_whole(folders.link_configuration, configuration)
         flags = ["-l", "--platform", self.platform, "-t", self.target, "--save-temps"]
@@ -104,7 +102,7 @@ class Vitis:
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
     def _places(self, folders: Workspace, name: str) -> list[str]:
-        """Folders of its own for each run of v++, as several run at once."""
+        """Returns options for separate work folders: several v++ processes run at once."""
         return [
             "--temp_dir",
             file_word(folders.work / name),
@@ -115,11 +113,11 @@ class Vitis:
         ]
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
-        """As link.cfg has them."""
+        """Returns the memories as in link.cfg."""
         return link.banks(groups, self.board)
 
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
-        """v++'s xclbin with the manifest in it. BuildError when it is no xclbin."""
+        """Returns v++'s xclbin with the manifest inserted. Raises BuildError if it is no xclbin."""
         try:
             container = xclbin.read(linked.read_bytes())
         except ImageError as problem:

@@ -13,17 +13,17 @@ from ...kernels.source import NAMES
 from .. import filling
 from ..group import KernelGroup, element_word, is_wide, slot_word, slots, values
 
-# A word stands for a text, or, where it takes parameters, for what a function makes of them.
+# The replacement of a word: a text, or for a word with parameters a function that returns one.
 Word = str | Callable[..., str]
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def expand(text: str, words: Mapping[str, Word]) -> str:
-    """`text` with every word replaced, also those that replacements and parameters bring in.
+    """Replaces every word in `text`, also words within replacements and parameters.
 
-    As the C preprocessor would, but the result is text for readers. A word never stands for
-    something that holds itself.
+    The result is that of the C preprocessor, in readable form. No replacement may contain its own
+    word.
     """
     out, at = [], 0
     while match := _IDENTIFIER.search(text, at):
@@ -43,7 +43,8 @@ def expand(text: str, words: Mapping[str, Word]) -> str:
 
 
 def arguments(text: str, at: int) -> tuple[list[str], int]:
-    """The arguments of the call whose parenthesis opens at `at`, and where it has closed."""
+    """Returns the arguments of the call whose parenthesis opens at `at`, and the end of the
+    call."""
     assert text[at] == "(", text[at:]
     parts: list[str] = []
     open_: list[str] = []
@@ -63,22 +64,20 @@ def arguments(text: str, at: int) -> tuple[list[str], int]:
 
 
 def fill(template: str, values: Mapping[str, str | Sequence[str]]) -> str:
-    """The file `template` of hls/vitis/ with each `$name` replaced."""
+    """Returns the file `template` of hls/vitis/ with each `$name` replaced."""
     return filling.fill(f"vitis/{template}", values)
 
 
 def indented(lines: Sequence[str]) -> list[str]:
-    """The lines of a block, one step to the right of what encloses it."""
+    """Returns the lines indented by four columns; pragmas and empty lines stay."""
     return [line if line.startswith("#") or not line else f"    {line}" for line in lines]
 
 
 def identifiers(text: str) -> set[str]:
-    """The identifiers in a text."""
     return set(re.findall(r"[A-Za-z_]\w*", text))
 
 
 def substituted(text: str, named: Mapping[str, str]) -> str:
-    """The text with names replaced by what they stand for."""
     return _IDENTIFIER.sub(lambda m: named.get(m[0], m[0]), text)
 
 
@@ -86,9 +85,9 @@ _NAMED = re.compile(r"const (\w+) (\w+) = (.*);")
 
 
 def tidy(lines: Sequence[str], result: str = "", takes: Sequence[tuple[str, str]] = ()) -> list[str]:
-    """The lines without names that nothing reads, and without second names of equal type.
+    """Removes variables that no line reads, and second names of equal type.
 
-    `result` is the type of what the function returns, `takes` are its parameters (type, name).
+    `result` is the function's return type, `takes` are its parameters as (type, name).
     """
     kept = list(lines)
     for k in reversed(range(len(kept))):
@@ -113,26 +112,26 @@ def tidy(lines: Sequence[str], result: str = "", takes: Sequence[tuple[str, str]
 
 
 def table(of: str, name: str, values: Sequence[str]) -> list[str]:
-    """A constant array, in lines of readable length."""
+    """Returns a constant array, wrapped to readable lines."""
     whole = f"static const {of} {name}[{len(values)}] = {{{', '.join(values)}}};"
     return textwrap.wrap(whole, 98, subsequent_indent="    ", break_long_words=False)
 
 
 def function(head: str, lines: Sequence[str]) -> list[str]:
-    """A function's text, in one line where it is short."""
+    """Returns the text of a function, on one line if it is short."""
     if len(lines) == 1 and len(head) + len(lines[0]) < 94:
         return [f"{head} {{ {lines[0]} }}"]
     return [head, "{", *indented(lines), "}"]
 
 
-# In memory float16 and bfloat16 are 16 bits, whatever a compiler may call them.
+# Types as stored in memory: float16 and bfloat16 are 16 bits, whatever a compiler calls them.
 STORED = {"ft_half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t", "uint": "uint32_t", "ulong": "uint64_t"}
-# What converts halves, which no operator takes, and pairs of them.
+# Suffixes of conversion functions of halves and pairs of halves, which no operator accepts.
 HALVES = {"float16": "half", "complex32": "half_pair"}
 
 
 def words(compute: dtype) -> dict[str, Word]:
-    """The words of the expressions as one lane's C++, computed in `compute`."""
+    """Returns the words of expressions as C++ of one lane, computed in `compute`."""
     c = source.scalar(compute)
     return {
         "FT_V": c,
@@ -155,12 +154,13 @@ def words(compute: dtype) -> dict[str, Word]:
 
 
 def element(c: str) -> str:
-    """The C type of a port's element as the sources write it."""
+    """Returns the C type of a port's element as the sources spell it."""
     return "uint16_t" if c == "ft_half" else c
 
 
 def loaded(text: str, port: Port, of: str) -> str:
-    """A port's element as the member's value; its bits where the port serves several dtypes."""
+    """Converts a port's element to the member's value; reinterprets bits if the port type
+    differs."""
     mine = element_word(port)
     if STORED.get(mine, mine) != STORED.get(of, of):
         text = f"ft_bits<{mine}>({text})"
@@ -168,7 +168,7 @@ def loaded(text: str, port: Port, of: str) -> str:
 
 
 def stored(text: str, port: Port, of: str) -> str:
-    """A member's value as the port's element."""
+    """Converts a member's value to the port's element."""
     mine = element_word(port)
     if port.dtype.name in HALVES:
         text = f"ft_to_{HALVES[port.dtype.name]}({text})"
@@ -178,7 +178,7 @@ def stored(text: str, port: Port, of: str) -> str:
 
 
 def text_of(key: KernelKey) -> str:
-    """All expressions of a kernel."""
+    """Returns all expressions of a kernel as one text."""
     expressions = [*key.body, *(t for _, t in key.lets)]
     if key.reduction is not None:
         r = key.reduction
@@ -187,24 +187,26 @@ def text_of(key: KernelKey) -> str:
 
 
 def dropped_bits(key: KernelKey) -> int:
-    """What a narrow output rounds away between steps; 0 where no expression asks."""
+    """Returns the bits that a narrow output rounds away between steps; 0 if no expression uses
+    them."""
     return max(source.dropped_bits(key), default=0)
 
 
 def space_of(key: KernelKey) -> str:
-    """The namespace whose helpers a member's expressions call."""
+    """Returns the namespace of the helpers that a member's expressions call."""
     return f"compute_{element_function.helper_space(key)}"
 
 
 def describe(key: KernelKey) -> str:
-    """A member in words: op, dtypes and layout."""
+    """Describes a member: op, dtypes and layout."""
     ins = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.ins)
     outs = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.outs)
     return f"{key.name}: ({ins}) -> {outs}, computed in {key.compute.name}"
 
 
 def value_lines(key: KernelKey, wanted: str) -> tuple[list[str], list[str]]:
-    """Lines that name the by-value scalars that the text `wanted` speaks of; and their slots."""
+    """Returns lines that declare the by-value scalars used in the text `wanted`, and their
+    slots."""
     lines, slots_ = [], []
     for i, (name, c) in enumerate(values(key)):
         if f"{name}" not in identifiers(wanted):
@@ -215,23 +217,25 @@ def value_lines(key: KernelKey, wanted: str) -> tuple[list[str], list[str]]:
 
 
 def scalar(bits: str, c: str) -> str:
-    """A number of C type `c` that comes as the 64 bits of a `long`."""
+    """Returns the C expression of a scalar of type `c` from the 64 bits of the `long` variable
+    `bits`."""
     if c == "float":
         return f"ft_bits<float>((int){bits})"
     return f"ft_bits<double>({bits})" if c == "double" else f"({c}){bits}"
 
 
 def port_words(group: KernelGroup) -> dict[str, str]:
-    """The C type of an element by pointer, outputs first.
+    """Returns the C type of an element by pointer, outputs first.
 
-    In vectors a complex64 is 64 bits: a port's beat is aggregated from plain numbers.
+    In a vector a complex64 element is a `uint64_t`: a port's beat is an aggregate of plain numbers.
     """
     types = {name: slot_word(users) for name, users in slots(group)}
     return {n: "uint64_t" if c == "ft_cfloat" and is_wide(group, n) else c for n, c in types.items()}
 
 
 def lane_words(of: Mapping[str, str], key: KernelKey) -> dict[str, Word]:
-    """`words`, with FT_LANE(w_in_a) as the element in_a of a port of type `of`, converted."""
+    """Returns `words` with FT_LANE(w_in_a) as the converted element in_a of a port; `of` has its
+    type."""
 
     def lane(vector: str) -> str:
         name = vector.removeprefix("w_")
