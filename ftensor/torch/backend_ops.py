@@ -1,5 +1,8 @@
-"""What torch asks a backend for under names of its own, beside derivatives: Fourier transforms,
-systems of equations, distances, scans, sets, bags, and activations that keep a buffer."""
+"""Overloads that exist in aten only for backends, except derivatives.
+
+These are Fourier transforms, systems of equations, distances, scans, sets, embedding bags and
+activations with an extra result.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from ..ops.spectral.fft import fftn, ifftn, irfftn, rfftn
 from ..rows.catalogue import aten_op
 from ..rows.op import Op
 
-# --- Fourier transforms, and what torch calls their scales: none, 1 / sqrt(n), 1 / n
+# --- Fourier transforms. Indexed by torch's `normalization`: no scale, 1 / sqrt(n), 1 / n
 
 _FORTH = ("backward", "ortho", "forward")
 _BACK = ("forward", "ortho", "backward")
@@ -62,21 +65,24 @@ def _fft_c2r(x: Tensor, dim: Sequence[int], normalization: int, last_dim_size: i
 
 
 def _factors(A: Tensor) -> tuple[Tensor, Tensor]:
-    """(LU, pivots). torch's formula of the gradient takes the factors of a contiguous real matrix
-    for those of its transpose, whose columns lie in line."""
+    """Returns (LU, pivots) of A, or of A.mT if A is contiguous and real.
+
+    torch's gradient formula expects the factors of the transpose in that case, because LAPACK
+    reads a contiguous matrix in column-major order.
+    """
     turned = A.is_contiguous() and not A._dtype.is_complex
     LU, pivots, _ = lu_factor_ex(A.mT if turned else A)
     return LU, pivots
 
 
 def _swapped(pivots: Tensor) -> Tensor:
-    """Which pivots change places with another row."""
+    """Returns a bool tensor, True for pivots that swap two different rows."""
     own = arange(1, pivots._shape[-1] + 1, dtype=pivots._dtype, device=pivots.device)
     return pivots != own
 
 
 def _sign(LU: Tensor, pivots: Tensor) -> Tensor:
-    """1, or -1 where an odd number of rows has changed places."""
+    """Returns the sign of the row permutation: 1, or -1 for an odd number of swaps."""
     odd = _swapped(pivots).sum(-1) % 2
     return (1 - 2 * odd).to(LU._dtype)
 
@@ -153,7 +159,10 @@ def unique_dim(
 def unique_consecutive(
     x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> tuple[Tensor, ...]:
-    """The elements without repetitions; where each one went and how many there were, if asked."""
+    """Returns (values without repetitions, inverse indices, counts).
+
+    Inverse indices and counts are empty tensors unless requested.
+    """
     values, inverse, counts = sets.unique_consecutive(x, True, True, dim)
     none = empty(0, dtype=dtypes.int64, device=x.device)
     return values, inverse if return_inverse else none, counts if return_counts else none
@@ -175,13 +184,13 @@ aten_op("_log_softmax")(fused(partial(_softmax_of, LOG_SOFTMAX)))
 
 @aten_op()
 def elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
-    """elu, and what selu and celu are to torch."""
+    """Kernel of aten::elu, which torch also calls for selu and celu."""
     return pointwise(ELU, (x,), (alpha * scale, scale, input_scale))
 
 
 @aten_op()
 def log_sigmoid_forward(x: Tensor) -> tuple[Tensor, Tensor]:
-    """The result, and a buffer that the CPU's derivative needs."""
+    """Returns the result and an empty tensor in place of the buffer of the CPU's derivative."""
     return logsigmoid(x), empty(0, dtype=x._dtype, device=x.device)
 
 
@@ -190,7 +199,7 @@ def log_sigmoid_forward(x: Tensor) -> tuple[Tensor, Tensor]:
 
 @aten_op()
 def embedding_renorm_(x: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
-    """The rows that are used, brought to a norm of at most `max_norm`."""
+    """Scales the rows of `x` that `indices` selects, in place, to a norm of at most `max_norm`."""
     shorten(x, indices, max_norm, norm_type)
 
 
@@ -206,7 +215,10 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int = -1,
 ) -> tuple[Tensor, ...]:
-    """(the bags, the bag of each index, how many each has, the rows of the largest elements)."""
+    """Returns (bags, bag of each index, indices per bag, rows of the maxima).
+
+    The last result is empty unless `mode` is "max".
+    """
     word = embedding.MODES[mode]
     if not table._dtype.is_floating_point:
         raise errors_nn.floating_inputs(embedding.NAME, table._dtype)

@@ -1,4 +1,4 @@
-"""Calls of a captured graph that take ftensor's tensors, or need no dispatcher."""
+"""Functions on ftensor tensors for the nodes of an FX graph: these calls skip the dispatcher."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _clone(x: Tensor, *, memory_format: Any = None) -> Tensor:
     return x.clone(memory_format=MEMORY[memory_format or torch.preserve_format])
 
 
-# Views of ftensor's tensors, and copies, by aten's names.
+# Views and copies on ftensor tensors, by the names of aten's overloads.
 VIEWS: dict[str, Callable[..., Any]] = {
     "_reshape_alias": _strided,
     "_unsafe_view": lambda x, size: x.reshape(size),
@@ -71,7 +71,7 @@ def _copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 
 def embedding(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
-    """Rows of a table."""
+    """Returns the rows of `weight` that `indices` selects."""
     many = indices._shape
     if len(many) == 1:
         return weight.index_select(0, indices)
@@ -89,7 +89,7 @@ def _full_like(x: Tensor, value: Any, *, dtype: Any = None, memory_format: Any =
 
 
 def numbers(*bounds: Any, dtype: Any = None, **_: Any) -> Tensor:
-    """arange, of one, two or three bounds."""
+    """Returns arange of one, two or three bounds on the device."""
     return arange(*bounds, dtype=_dtype(dtype), device=device_of_calls())
 
 
@@ -120,13 +120,14 @@ def _dtype(of: torch.dtype | None) -> Any:
 def _batch_norm(
     input: Tensor, weight: Any, bias: Any, mean: Tensor, var: Tensor, training: bool, momentum: float, eps: float
 ) -> tuple[Tensor, ...]:
-    """Batch normalization that returns the running statistics instead of writing them."""
+    """Functional batch normalization: returns updated copies of the running statistics."""
     mean, var = mean.clone(), var.clone()
     results = native_batch_norm(input, weight, bias, mean, var, training, momentum, eps)
     return (*results, mean, var)
 
 
-# What captured graphs have under other names than the device's kernels, on ftensor's tensors.
+# Functions on ftensor tensors for overloads that occur in FX graphs but have no line in
+# `table.txt`.
 DIRECT: dict[str, Callable[..., Any]] = {
     **VIEWS,
     "_to_copy": _to,
@@ -146,12 +147,16 @@ DIRECT: dict[str, Callable[..., Any]] = {
         x, weight, bias, mean, var, False, momentum, eps
     ),
 }
-# Ops that torch takes apart before it asks a backend, and a graph does not.
+# Ops that the eager dispatcher decomposes before it calls a backend, but that stay whole in a graph.
 WHOLE = ("convolution", "convolution_backward")
 
 
 def direct(node: Node, op: Any) -> Callable[..., Any] | None:
-    """The function on ftensor tensors that serves a node; None where there is none."""
+    """Returns the function on ftensor tensors that computes `node`, or None if there is none.
+
+    Checks the condition of the table's line against the node's arguments. Ops that write an
+    argument have none, except a `copy_` into an input of the graph.
+    """
     if op.namespace != "aten":
         return None
     schema = op._schema
@@ -172,7 +177,7 @@ def direct(node: Node, op: Any) -> Callable[..., Any] | None:
 
 
 def _last(node: Node) -> bool:
-    """Whether a copy goes into an argument whose bits are its elements, and nobody asks for it."""
+    """True if `node` copies into a real device tensor that is an input, and no node uses it."""
     to = node.args[0]
     if not isinstance(to, Node) or to.op != "placeholder" or node.users:
         return False
@@ -180,7 +185,7 @@ def _last(node: Node) -> bool:
 
 
 def _holds(condition: str, node: Node, schema: Any) -> bool:
-    """Whether a line's condition holds for a node's arguments, as far as these are known."""
+    """True if a line's condition holds for the node's arguments; False if it reads a node's value."""
     arguments = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
     arguments |= {a.name: v for a, v in zip(schema.arguments, node.args)} | node.kwargs
     used = {n: v for n, v in arguments.items() if re.search(rf"\b{n}\b", condition)}

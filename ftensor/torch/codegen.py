@@ -1,4 +1,4 @@
-"""A captured graph as the text of one Python function, its calls ordered for fusion."""
+"""Generates one Python function from an FX graph, with calls reordered for fusion."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ from .internals import untyped_storage
 from .registration import written
 from .schema import qualified
 
-Item: TypeAlias = Node | Sequence[Node]  # a node, or a run of them
-# More are several runs: what a trace costs grows with the square of its nodes.
+Item: TypeAlias = Node | Sequence[Node]  # a node or a run of nodes
+# Longer runs are split, because the time of a trace grows with the square of its nodes.
 MOST_NODES = 512
 
 
 def tensors_in(val: Any) -> bool:
-    """Whether a value is a tensor, or holds some."""
+    """True if `val` is a tensor or a (nested) tuple or list with a tensor."""
     return isinstance(val, torch.Tensor) or (isinstance(val, (tuple, list)) and any(tensors_in(v) for v in val))
 
 
 def is_here(node: Node) -> bool:
-    """Whether a node is a call on ftensor's tensors: all that it takes and gives lies on the
-    device, but for numbers of the host that it takes."""
+    """True if a node can be called on ftensor tensors.
+
+    All results and arguments must be on the device with an ftensor dtype, except zero-dim tensors
+    of the host, and `direct` must have a function for the node.
+    """
     if node.op != "call_function":
         return False
     if node.target is operator.getitem:
@@ -46,8 +49,11 @@ def is_here(node: Node) -> bool:
 
 
 def dispatched_here(node: Node) -> bool:
-    """Whether torch would ask the device's kernel for a call: if a tensor that it takes lies there,
-    or, where it takes none, if its result does."""
+    """True if the dispatcher would select the device's kernel for a call.
+
+    That is the case if a tensor argument is on the device, or if the call has no tensor arguments
+    and its result is on the device.
+    """
     taken = [v for n in node.all_input_nodes for v in _leaves(n.meta.get("val"))]
     return any(m.is_here(v) for v in taken or _leaves(node.meta.get("val")))
 
@@ -59,7 +65,7 @@ def _leaves(val: Any) -> list[torch.Tensor]:
 
 
 def worth_a_run(nodes: Sequence[Node]) -> bool:
-    """Whether several of the nodes compute."""
+    """True if at least two of the nodes compute, i.e. are not views or getitem."""
     return sum(map(_computes, nodes)) > 1
 
 
@@ -69,11 +75,11 @@ def _computes(node: Node) -> bool:
 
 
 def ordered(nodes: Sequence[Node]) -> list[Item]:
-    """Nodes behind what they need: runs as long as they get, and all others.
+    """Returns the nodes in dependency order, grouped into runs that are as long as possible.
 
-    The host's nodes have the number of the run before which they come, those of a run its number.
-    Whoever writes stays behind all before it and before all behind it, random numbers keep their
-    order.
+    `level` numbers the runs: a node on ftensor tensors has the number of its run, another node the
+    number of the run that it precedes. A node that writes stays behind all earlier nodes and
+    before all later ones. Nodes with random numbers keep their order.
     """
     level: dict[Node, int] = {}
     here = {n: is_here(n) for n in nodes}
@@ -81,8 +87,8 @@ def ordered(nodes: Sequence[Node]) -> list[Item]:
     def behind(node: Node, others: Sequence[Node]) -> int:
         return max((level[n] + (here[n] and not here[node]) for n in others), default=0)
 
-    wrote: list[Node] = []  # the last one that did
-    drew: list[Node] = []
+    wrote: list[Node] = []  # the last node that writes
+    drew: list[Node] = []  # the last node that draws random numbers
     for k, node in enumerate(nodes):
         needs = [n for n in node.all_input_nodes if n in level] + wrote
         if _writes(node):
@@ -101,7 +107,7 @@ def ordered(nodes: Sequence[Node]) -> list[Item]:
 
 
 def _writes(node: Node) -> bool:
-    """Whether a node may do more than give its result."""
+    """True if a node may have side effects."""
     op = node.target
     if isinstance(op, torch._ops.OpOverload):
         return bool(op._schema.is_mutable) or not op._schema.returns
@@ -114,7 +120,10 @@ Function: TypeAlias = Callable[..., Any]
 
 
 def function_of(graph: GraphModule) -> Function:
-    """What computes a graph: a function of a list, which it empties. Its text is its `text`."""
+    """Returns a function that computes `graph` and has its source in the attribute `text`.
+
+    The function takes a list of arguments and empties that list.
+    """
     nodes = list(graph.graph.nodes)
     (end,) = nodes[-1].args
     ends = [n for n in nodes if n.op == "placeholder"]
@@ -130,10 +139,10 @@ def function_of(graph: GraphModule) -> Function:
 
 
 def tensor(f: Any, known: dict[int, Any]) -> torch.Tensor:
-    """The torch tensor of an ftensor one, over the torch storage that its memory has.
+    """Returns the torch tensor of `f`, over the torch storage that `known` has for its storage.
 
-    `known` are the torch storages of this call by the number of ftensor's; each holds its own, so
-    that no number is given twice.
+    `known` maps id(ftensor storage) to this call's torch storages. Each torch storage keeps its
+    ftensor storage alive, so no id is reused.
     """
     number = id(f._storage)
     storage = known.get(number)
@@ -142,12 +151,12 @@ def tensor(f: Any, known: dict[int, Any]) -> torch.Tensor:
             whole = m.wrap(f)
             known[number] = untyped_storage(whole)
             return whole
-        storage = known[number] = m.new_storage(f._storage)  # of all, as other parts may follow
+        storage = known[number] = m.new_storage(f._storage)  # the whole storage, as other views may follow
     return m.over(storage, m.FROM_FT[f._dtype], f._shape, f._strides, f._offset)
 
 
 def lifted(t: torch.Tensor, known: dict[int, Any]) -> Any:
-    """The ftensor tensor of a torch one, whose torch storage is noted."""
+    """Returns the ftensor tensor of `t` and records its torch storage in `known`."""
     f = m.lift(t)
     if m.is_here(t):
         known.setdefault(id(f._storage), untyped_storage(t))
@@ -155,7 +164,7 @@ def lifted(t: torch.Tensor, known: dict[int, Any]) -> Any:
 
 
 class _Text:
-    """The text of a function, and the objects that it names."""
+    """Builds the source of a function, and the namespace of the objects that it refers to."""
 
     def __init__(self, shared: set[int], graph: GraphModule | None = None) -> None:
         self.shared, self.graph = shared, graph
@@ -167,12 +176,12 @@ class _Text:
             "wrap": m.wrap,
         }
         self.lines: list[str] = []
-        self.at: dict[int, Node] = {}  # the calls on ftensor's tensors, by the line's number
-        self.forms: dict[Node, set[str]] = {}  # how a value is there: "t", "f", "p" for no tensor
-        self.inputs: dict[Node, set[str]] = {}  # as `forms`, when the function begins
+        self.at: dict[int, Node] = {}  # calls on ftensor tensors, by line number
+        self.forms: dict[Node, set[str]] = {}  # of each value: "t" torch, "f" ftensor, "p" not a tensor
+        self.inputs: dict[Node, set[str]] = {}  # `forms` at the start of the function
 
     def write(self, items: Sequence[Item], wanted: Sequence[Node], inputs: Sequence[Node]) -> None:
-        """The lines of nodes and runs of such; what is neither `wanted` nor used is let go of."""
+        """Writes the lines of `items`; deletes a value after its last use unless it is `wanted`."""
         self.inputs = {n: set(self.forms[n]) for n in inputs}
         last: dict[Node, int] = dict.fromkeys(inputs, -1)
         for k, item in enumerate(items):
@@ -193,7 +202,7 @@ class _Text:
             self.drop(over.get(k, ()))
 
     def function(self, arguments: str, head: Sequence[str], returned: str) -> Function:
-        """The function of what was written; `returned` is what it returns."""
+        """Compiles the lines to a function that returns the expression `returned`."""
         lines = [f"def call({arguments}):", *(INDENT + line for line in head)]
         self.at = {number + len(lines) + 1: node for number, node in self.at.items()}
         lines += [INDENT + line for line in [*self.lines, f"return {returned}"]]
@@ -206,13 +215,16 @@ class _Text:
     # --- values
 
     def drop(self, nodes: Sequence[Node]) -> None:
-        """Let go of values that nothing needs any more."""
+        """Writes a `del` of values that no later line uses."""
         gone = [f"{form}_{n.name}" for n in nodes for form in sorted(self.forms.pop(n, ()))]
         if gone:
             self.lines.append(f"del {', '.join(gone)}")
 
     def value(self, node: Node, form: str) -> str:
-        """A value's name in a form, made where it is not there: "t" is torch's, "f" ftensor's."""
+        """Returns the variable of a value in `form` ("t" torch, "f" ftensor).
+
+        Writes a conversion first if the value has only the other form.
+        """
         name, forms = node.name, self.forms[node]
         if "p" in forms:
             return f"p_{name}"
@@ -222,7 +234,7 @@ class _Text:
         return f"{form}_{name}"
 
     def converted(self, node: Node, form: str) -> str:
-        """The expression for a value's other form."""
+        """Returns the expression that converts a value to `form` from its other form."""
         val, other = node.meta.get("val"), f"{'f' if form == 't' else 't'}_{node.name}"
         if isinstance(val, (tuple, list)):
             call = "tensor" if form == "t" else "lifted"
@@ -236,7 +248,7 @@ class _Text:
         return f"{'unwrap' if plain else 'lift'}({other})"
 
     def said(self, a: Any, form: str) -> str:
-        """An argument's text."""
+        """Returns the source text of an argument, with tensors in `form`."""
         if isinstance(a, Node):
             return self.value(a, form)
         if isinstance(a, (list, tuple)):
@@ -252,13 +264,13 @@ class _Text:
         return self.named(a, "c")
 
     def named(self, thing: Any, letter: str) -> str:
-        """A name for an object that the text cannot spell."""
+        """Adds an object without a literal to the namespace and returns its name."""
         name = f"{letter}{len(self.scope)}"
         self.scope[name] = thing
         return name
 
     def call(self, node: Node, function: Any, form: str) -> None:
-        """A line that calls a function on values of a form, which gives some or a number."""
+        """Writes a line that calls `function` with tensors in `form`."""
         result = form if tensors_in(node.meta.get("val")) else "p"
         args = [self.said(a, form) for a in node.args]
         args += [f"{k}={self.said(a, form)}" for k, a in node.kwargs.items()]
@@ -273,7 +285,7 @@ class _Text:
     # --- runs
 
     def run(self, nodes: Sequence[Node], wanted: Sequence[Node]) -> None:
-        """A line that does a run."""
+        """Writes a line that calls a run of nodes and assigns the `wanted` values."""
         inputs = list(dict.fromkeys(n for n in _inputs(nodes) if n not in nodes))
         args = [self.value(n, "f") for n in inputs]
         of = _Run(nodes, inputs, wanted, ["p" if "p" in self.forms[n] else "f" for n in inputs])
@@ -281,16 +293,16 @@ class _Text:
         self.lines.append(f"{outputs}{'= ' * bool(outputs)}{self.named(of.run(), 'r')}({', '.join(args)})")
         self.forms.update({n: {"f"} for n in wanted})
 
-    # --- a graph's kinds of nodes
+    # --- one method for each `Node.op`
 
     def get_attr(self, node: Node) -> None:
-        """A tensor that the graph holds."""
+        """Writes a line for an attribute of the graph module."""
         assert isinstance(node.target, str)
         value = operator.attrgetter(node.target)(self.graph)
         self.set(node, self.named(value, "a"), "t" if tensors_in(value) else "p")
 
     def call_function(self, node: Node) -> None:
-        """A call."""
+        """Writes a line for a call on ftensor tensors, on torch tensors, or on other values."""
         target = node.target
         if target is operator.getitem and isinstance(node.args[0], Node):
             of, index = node.args[0], node.args[1]
@@ -305,7 +317,7 @@ class _Text:
 
 
 class _Run:
-    """A run of nodes: what it is given in which forms, and what is wanted of it."""
+    """A run of nodes: its inputs with their forms, and the values that later lines use."""
 
     def __init__(
         self, nodes: Sequence[Node], inputs: Sequence[Node], wanted: Sequence[Node], forms: Sequence[str]
@@ -313,13 +325,13 @@ class _Run:
         self.nodes, self.inputs, self.wanted, self.forms = nodes, inputs, wanted, forms
 
     def run(self) -> Run:
-        """What does it."""
+        """Returns the callable of this run."""
         function, text = self._function(self.nodes)
         calls = {number: str(node.target) for number, node in text.at.items()}
         return Run(function, calls, lambda number: self._cut(text.at[number]))
 
     def _cut(self, node: Node) -> Function:
-        """What does it with a node by itself."""
+        """Returns a function that computes the run with `node` as a separate call."""
         k = self.nodes.index(node)
         items: list[Item] = []
         for part in (self.nodes[:k], [node], self.nodes[k + 1 :]):
@@ -346,8 +358,7 @@ def _memory(val: torch.Tensor) -> int:
 
 
 def _shared(nodes: Sequence[Node]) -> set[int]:
-    """The memory that an argument and a result have in common, or two results: by the number of
-    the storages in torch's trace."""
+    """Returns the storages (`_cdata` in torch's trace) that several inputs or results share."""
     count: dict[int, int] = {}
     ends = [n for n in nodes if n.op == "placeholder"]
     ends += [n for n in nodes[-1].all_input_nodes if n not in ends]

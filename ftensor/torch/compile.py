@@ -1,8 +1,8 @@
 """`torch.compile(model, backend="ftensor")`: each graph as one Python function over ftensor's ops.
 
-torch captures a graph, makes the backward one of it and leaves no writes in either (AOTAutograd,
-functionalization) but those that end it. `lines` then writes straight-line code, in which runs of
-calls on ftensor's tensors are one launch each (`runs`).
+torch captures an FX graph, derives the backward graph (AOTAutograd) and removes in-place ops
+(functionalization), except final writes to inputs. `codegen` then generates straight-line code,
+in which each run of calls on ftensor tensors is one launch (`fused_runs`).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .kernels import bound
 from .registration import written
 from .schema import qualified
 
-# The device's kernels are Python, and run where a graph breaks: nothing to capture.
+# The device's kernels are Python code that dynamo sees at graph breaks: it must not trace them.
 trace_rules.add("ftensor")
 
 
 def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
-    """The backend of `torch.compile`: what computes a captured graph, its gradients included."""
+    """Compiles an FX graph and its backward graph: the backend of `torch.compile`."""
     compiler = aot_autograd(
         fw_compiler=compile_graph,
         bw_compiler=compile_graph,
@@ -47,8 +47,11 @@ def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callab
 
 @contextmanager
 def _without_wrong_parts() -> Iterator[None]:
-    """While a graph is traced, ops that torch takes apart wrongly whatever it is told stay whole:
-    `multilabel_margin_loss_forward` counts targets after the first -1."""
+    """Removes a wrong decomposition of torch's while a graph is traced.
+
+    torch decomposes `multilabel_margin_loss_forward` even if the backend excludes it, and the
+    decomposition wrongly counts targets after the first -1.
+    """
     op = torch.ops.aten.multilabel_margin_loss_forward.default
     parts = op.py_kernels.pop(Key.Autograd, None)
     op._dispatch_cache.clear()
@@ -62,7 +65,7 @@ def _without_wrong_parts() -> Iterator[None]:
 
 @cache
 def _decompositions() -> dict[Any, Any]:
-    """torch's ways to make core ops of others, for those that would else go to the host."""
+    """Returns torch's core decompositions of those ops that would otherwise run on the host."""
     known = torch._decomp.core_aten_decompositions()
     return {op: made_of for op, made_of in known.items() if isinstance(op, torch._ops.OpOverload) and not _served(op)}
 
@@ -76,8 +79,11 @@ def _served(op: Any) -> bool:
 
 
 def _partition(joint: GraphModule, inputs: Any, **options: Any) -> tuple[GraphModule, GraphModule]:
-    """The forward and the backward graph. Names for the same tensor are one; the backward makes
-    views anew, which costs less than to hand them over."""
+    """Splits a joint graph into the forward and the backward graph.
+
+    Removes alias and detach nodes first. Marks views as recomputed in the backward graph, which
+    costs less than saving them.
+    """
     aten = torch.ops.aten
     for node in joint.graph.nodes:
         if node.target in (aten.alias.default, aten.detach.default):
@@ -90,7 +96,7 @@ def _partition(joint: GraphModule, inputs: Any, **options: Any) -> tuple[GraphMo
 
 
 def compile_graph(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    """A graph of aten's ops as a function of a list, which it empties."""
+    """Returns a function that computes a graph of aten ops from a list, which it empties."""
     function = function_of(graph)
-    function._boxed_call = True  # type: ignore[attr-defined]  # torch's word for such a function
+    function._boxed_call = True  # type: ignore[attr-defined]  # marks a function that takes a list
     return function

@@ -1,4 +1,4 @@
-"""Composite ops that ftensor computes as one: linear layers, attention, norms, embeddings."""
+"""Composite ops with one kernel instead of a decomposition: linear, attention, norms, embedding."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from .structure import check
 
 @impl("_fused_sdp_choice")
 def attention_choice(*args: Any, **kwargs: Any) -> int:
-    """0, the mathematical form: products and a softmax."""
+    """Returns 0, torch's number of the math backend (products and a softmax)."""
     return 0
 
 
 @kernel("index.Tensor")
 def index(self: Any, indices: Any) -> torch.Tensor:
-    """self[indices], where a None takes a whole dim."""
+    """Returns self[indices]; None selects a whole dim."""
     x, positions = lift(self), _positions(indices)
     return wrap(fresh(x[positions[0] if len(positions) == 1 else positions], x))
 
 
 def _positions(indices: Any) -> tuple[Any, ...]:
-    """Indices as ftensor's `[]` takes them, those on the host brought here."""
+    """Returns indices for ftensor's `[]`; copies those on the host to the device."""
     return tuple([slice(None) if t is None else lift(_brought(t)) for t in indices])
 
 
@@ -55,7 +55,7 @@ def _brought(t: torch.Tensor) -> torch.Tensor:
 
 @kernel("_index_put_impl_")
 def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False, unsafe: bool = False) -> torch.Tensor:
-    """self[indices] = values, or += where `accumulate`."""
+    """Computes self[indices] = values, or += if `accumulate`."""
     put(unwrap(self), _positions(indices), lift(values), accumulate)
     return self
 
@@ -67,7 +67,10 @@ def transformer_layer(
     norm_bias_1: Any, norm_weight_2: Any, norm_bias_2: Any, ffn_weight_1: Any, ffn_bias_1: Any,
     ffn_weight_2: Any, ffn_bias_2: Any, mask: Any = None, mask_type: int | None = None,
 ) -> torch.Tensor:  # fmt: skip
-    """What torch.nn.TransformerEncoderLayer calls whole when nothing is recorded, of its parts."""
+    """Computes the fast path of torch.nn.TransformerEncoderLayer without autograd.
+
+    Raises NotImplementedError for a mask.
+    """
     if mask is not None:
         raise NotImplementedError
     batch, length, _ = src.shape
@@ -95,19 +98,22 @@ def transformer_layer(
 WIDE = {float64, float32}
 FLOATS = {*WIDE, float16, bfloat16}
 _ATTENTION = overload("scaled_dot_product_attention")
-# torch's way to record a linear layer as one op, which only nested tensors have by default.
+# Records linear as one autograd node; torch by default uses this kernel for nested tensors only.
 _record_linear = get_kernel("aten::linear", "AutogradNestedTensor").call_boxed
 
 
 def whole(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let a function serve an op; where it gives None, torch's parts do."""
+    """Registers a function for a composite op, above autograd.
+
+    If the function returns None or raises NotImplementedError, torch's decomposition runs.
+    """
     op = overload(name)
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 result = function(*args, **kwargs)
-            except NotImplementedError:  # of a dtype
+            except NotImplementedError:  # for an unsupported dtype
                 result = None
             return by_parts(op, *args, **kwargs) if result is None else result
 
@@ -118,14 +124,14 @@ def whole(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def needs_gradient(tensors: Sequence[torch.Tensor]) -> bool:
-    """Whether what is done with these is recorded."""
+    """True if autograd records ops on these tensors."""
     return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
 
 
 def alike(tensors: Sequence[Tensor]) -> bool:
-    """Whether these have elements, of one floating dtype."""
+    """True if no tensor is empty and all have the same floating point dtype."""
     of = tensors[0]._dtype
-    for x in tensors:  # a generator of answers takes three times as long
+    for x in tensors:  # all() over a generator takes three times as long
         if x._dtype is not of or 0 in x._shape:
             return False
     return of in FLOATS
@@ -137,10 +143,13 @@ def parts_backward(
     needed: Sequence[bool],
     grads: Sequence[torch.Tensor | None],
 ) -> list[torch.Tensor | None]:
-    """The gradients of the arguments that need one, by an op's parts, which have derivatives
-    themselves; from those of its results."""
+    """Returns the gradients of an op's `needed` arguments, None for the others.
+
+    Runs the op's decomposition `parts` with autograd, so the gradients can be differentiated
+    again. `grads` holds the gradients of the results.
+    """
     with torch.enable_grad():
-        args = [t.view_as(t) for t in args]  # one may be given twice
+        args = [t.view_as(t) for t in args]  # separate tensors, if an argument occurs twice
         results = parts(*args)
     asked = [t for t, wanted in zip(args, needed) if wanted]
     pairs = [(y, g) for y, g in zip(results, grads) if g is not None]
@@ -170,7 +179,7 @@ def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
 
 @impl("linear")
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """aten::linear, unrecorded."""
+    """Kernel of aten::linear below autograd."""
     return wrap(ft_linear(lift(input), lift(weight), None if bias is None else lift(bias)))
 
 
@@ -178,14 +187,14 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
 def linear_backward(
     self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, output_mask: Sequence[bool]
 ) -> Any:
-    """aten::linear_backward, unrecorded."""
+    """Kernel of aten::linear_backward below autograd."""
     tensors = lift(self), lift(grad_output), lift(weight)
     return wrap_all(ft_linear_backward(*tensors, tuple(output_mask)), *tensors)
 
 
 @kernel("embedding")
 def embedding(weight: torch.Tensor, indices: torch.Tensor, *args: Any) -> torch.Tensor:
-    """aten::embedding; torch selects from a table of rows, and refuses another."""
+    """Kernel of aten::embedding; other ranks and index dtypes fall back to the host."""
     if weight.dim() != 2 or indices.dtype not in (torch.int64, torch.int32):
         raise NotImplementedError
     return wrap(calls.embedding(lift(weight), lift(indices)))
@@ -195,7 +204,7 @@ def embedding(weight: torch.Tensor, indices: torch.Tensor, *args: Any) -> torch.
 def arange(
     *bounds: Any, dtype: torch.dtype | None = None, layout: Any = None, device: Any = None, pin_memory: Any = None
 ) -> torch.Tensor:
-    """aten::arange; torch makes room, which is filled by another op."""
+    """Kernel of aten::arange; torch's own takes two ops, an allocation and a fill."""
     check(device, pin_memory)
     return wrap(calls.numbers(*bounds, dtype=dtype))
 
@@ -209,7 +218,7 @@ def _filled(
     device: Any = None,
     pin_memory: Any = None,
 ) -> torch.Tensor:
-    """aten::zeros and aten::ones, of which torch makes two ops."""
+    """Kernel of aten::zeros and aten::ones, which torch decomposes to two ops."""
     check(device, pin_memory)
     if min(size, default=0) < 0:
         raise errors.negative_dimension(size)
@@ -269,7 +278,7 @@ def _attention(
 
 
 class _Attention(torch.autograd.Function):
-    """Attention as one step of the backward pass."""
+    """Attention as one autograd node."""
 
     @staticmethod
     def forward(

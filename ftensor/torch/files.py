@@ -1,5 +1,8 @@
-"""Files of the safetensors library whose tensors go to the device: it knows its devices by name,
-in Rust, and `fpga` is not among them. Where it is not installed there is nothing to do."""
+"""Support for `safetensors.safe_open(..., device="fpga")`.
+
+The safetensors library has a fixed list of devices in Rust code, without `fpga`. This module does
+nothing if the library is not installed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from .structure import check_index
 
 
 class _OnDevice:
-    """An opened file, or a part of a tensor of it, whose tensors are taken to the device."""
+    """Wraps an open file or a slice of a tensor and copies the tensors it returns to the device."""
 
     def __init__(self, opened: Any) -> None:
         self._opened = opened
@@ -54,7 +57,7 @@ def _here(device: Any) -> bool:
 
 
 def install() -> None:
-    """Replaces `safetensors.safe_open`, by which `safetensors.torch` loads files."""
+    """Replaces `safetensors.safe_open`, which `safetensors.torch` also uses to load files."""
     if find_spec("safetensors") is None:
         return
     library = import_module("safetensors")

@@ -1,8 +1,8 @@
-"""Runs of calls in a captured graph: one launch for each signature, where they can be traced.
+"""Runs of calls in an FX graph, traced to one fused launch for each signature.
 
-The first signature that comes is traced at once, others when they come again: sizes that grow from
-call to call are computed call by call. Where a call can't be traced, as it reads a value, the run
-is cut before and behind it, for that signature.
+A run traces its first signature at once and another signature when it occurs the second time, so
+that sizes that grow from call to call run call by call. If a call can't be traced, for example
+because it reads a value, the run is cut before and behind that call for that signature.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..graph.switch import VARIABLE, fusion_enabled
 from ..terminal import table
 
 Function: TypeAlias = Callable[..., Any]
-# Signatures of a run whose graphs are known, and that came once.
+# Limit of each cache of a run: untraceable signatures, signatures seen once, rows of the report.
 MOST_SIGNATURES = 64
 
 _numbers = count()
@@ -66,9 +66,10 @@ def graph_report() -> GraphReport:
 
 
 class Run:
-    """Calls that follow each other: `function` does them, the lines of its text name `calls`.
+    """A sequence of calls, computed by `function`.
 
-    `cut` gives what does the same with one of them by itself.
+    `calls` maps line numbers of the function's source to op names. `cut` takes a line number and
+    returns a function that computes the run with that call separated.
     """
 
     def __init__(self, function: Function, calls: dict[int, str], cut: Callable[[int], Function]):
@@ -76,12 +77,12 @@ class Run:
         self.jitted = Jitted(function)
         self.number = next(_numbers)
         self.rows: list[GraphRow] = []
-        self._plain: dict[tuple[Any, ...], Function] = {}  # by signature, what can't be traced
+        self._plain: dict[tuple[Any, ...], Function] = {}  # by signature that can't be traced
         self._once: dict[tuple[Any, ...], None] = {}
         _runs.add(self)
 
     def __call__(self, *args: Any) -> Any:
-        """The calls' results, a tuple."""
+        """Returns the results as a tuple, by the lowered graph of the signature if there is one."""
         tensors: list[Tensor] = []
         key = self.jitted.signature(tensors, args, {})
         backend = tensors[0]._storage.backend if tensors else default_backend()
@@ -112,7 +113,7 @@ class Run:
         return lowered.run(tensors, signature)
 
     def _new(self, signature: tuple[Any, ...]) -> bool:
-        """Whether a signature is not worth a trace yet."""
+        """Records a signature; True if it is new and not the run's first, so not traced yet."""
         if not self.rows or signature in self._once:
             return False
         if len(self._once) >= MOST_SIGNATURES:
@@ -123,7 +124,7 @@ class Run:
     def _prepared(
         self, signature: tuple[Any, ...], backend: Any, tensors: Sequence[Tensor], args: Any
     ) -> Function | Lowered:
-        """The lowered graph of a signature, or a function that computes its calls without one."""
+        """Returns the lowered graph of a signature, or a plain function if it can't be traced."""
         if not fusion_enabled():
             self._note(0, f"{VARIABLE}=0")
             return self._keep(signature, self.function)
@@ -147,7 +148,7 @@ class Run:
         return plain
 
     def _line(self, trace: TracebackType | None) -> int | None:
-        """The line of the text that an error came from, if that is a call."""
+        """Returns the line of the generated source where an error arose; None if it has no call."""
         code = self.function.__code__
         while trace is not None and trace.tb_frame.f_code is not code:
             trace = trace.tb_next

@@ -1,9 +1,8 @@
-"""What is used of torch beyond its public interface, named in one place; torch's version is asked.
+"""All private names of torch that this package uses, and a check of torch's version.
 
-A step to a newer torch begins with this page; `tests/torch_device/test_private.py` asks for each
-name.
-Besides these, `PATCHED` lists what is replaced, and `compile.py` imports what it needs of torch's
-compiler when it is first asked for.
+Start here to support a newer torch. `tests/torch_device/test_private.py` checks each name.
+`PATCHED` lists the names in torch that this package replaces. `compile.py` imports private names
+of torch's compiler itself, at first use.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .._version import TORCH_TESTED
 from ..errors import torch_device as errors
 
 T = TypeVar("T")
-# What this package replaces in torch: where only C++ could answer for a device.
+# Names that this package replaces, because torch's own versions need a device in C++.
 PATCHED = (
     "torch.storage._StorageBase.clone",
     "torch.UntypedStorage.__new__",
@@ -57,7 +56,7 @@ PATCHED = (
 
 
 def check_version(version: str = torch.__version__) -> None:
-    """ImportError for a torch whose private interface was not tested."""
+    """Raises ImportError for a minor version of torch that is not in `TORCH_TESTED`."""
     if ".".join(version.split(".")[:2]) not in TORCH_TESTED:
         raise errors.torch_version(version, TORCH_TESTED)
 
@@ -65,7 +64,7 @@ def check_version(version: str = torch.__version__) -> None:
 check_version()
 
 C = torch._C
-# The device: C++ holds bare pointers to what is registered, so someone must hold the objects.
+# The device. C++ holds raw pointers to registered objects, so Python must keep these alive.
 Hooks = C._acc.PrivateUse1Hooks
 DeviceGuard = C._acc.DeviceGuard
 register_hooks = C._acc.register_python_privateuseone_hook
@@ -79,10 +78,10 @@ empty_tensor = C._acc.create_empty_tensor
 from_dlpack_capsule = C._from_dlpack
 untyped_storage = C.TensorBase.untyped_storage
 
-# What two tensors' Python objects stand for is exchanged.
+# Exchanges the C++ tensors of two Python tensor objects.
 swap_implementations = C._swap_tensor_impl
 
-# The class that torch.Generator is.
+# torch.Generator before `accelerator` replaces it.
 Generator = C.Generator
 
 # The dispatcher.
@@ -94,33 +93,34 @@ has_kernel_for = C._dispatch_has_kernel_for_dispatch_key
 all_schemas = C._jit_get_all_schemas
 all_op_names = C._dispatch_get_all_op_names
 
-# Whether a gradient is one of many at once (`is_grads_batched`), without a storage.
+# True for a batch of gradients (`is_grads_batched`), which has no storage.
 is_batched = C._functorch.is_legacy_batchedtensor
 
 CPU_KEYS = Keys(Key.CPU)
-# Of a tensor of the device that is recorded.
+# Dispatch keys of a device tensor that requires grad.
 RECORDED_KEYS = Keys(Key.AutogradPrivateUse1) | Keys(Key.PrivateUse1)
 
 
-# Methods of c10::impl::DeviceGuardImplInterface: how many, and the places of those that say which
-# device or stream is, or was, the current one.
+# c10::impl::DeviceGuardImplInterface: the number of virtual methods, and the vtable indices of the
+# methods that return the current or previous device or stream.
 _METHODS, _EXCHANGE_STREAM = 26, 9
 _EXCHANGE_DEVICE, _GET_DEVICE, _GET_STREAM, _GET_NEW_STREAM = 1, 2, 5, 8
-# x86-64: rdx = 0, the stream; eax = the device, its type and then its index (-1) a byte each; ret.
+# x86-64 code: rdx = 0 (stream); eax = device, one byte each for type and index (-1); ret.
 _CPU_STREAM = bytes.fromhex("31d2 b8 00ff0000 c3")
 
 
 def answer_without_python() -> None:
-    """Give the registered guard methods that ask nothing of Python: one device, and no streams.
+    """Patches the vtable of the registered guard with methods that don't call Python.
 
-    The guard of Python asks Python for its type wherever torch wants to know the device or the
-    stream, as it does for each result that is recorded. There signals are handled, and Ctrl-C
-    raises; or Python's error is set already, while an exception leaves a node of a backward pass.
-    The methods are noexcept, so either would end the process.
+    torch's Python guard calls Python for its type whenever torch needs the device or the stream,
+    for example for each recorded result. Python may handle a signal there (Ctrl-C raises), or an
+    error may already be set while an exception leaves a backward node. The methods are noexcept,
+    so either case would end the process.
 
-    The CPU's guard has the same methods in the same order. What says its stream also serves for its
-    device, and with our device's number in it for ours. On machines other than x86-64, and where no
-    code may be made, ours has the CPU's way to exchange streams, nothing, and Ctrl-C is a risk.
+    The CPU's guard has the same methods in the same order. Its machine code for the stream also
+    fits the device methods, and fits this device after a patch of the device type. On machines
+    other than x86-64, or if the system forbids executable pages, only exchangeStream is replaced,
+    by the CPU's version, which does nothing. Ctrl-C can then still end the process.
     """
     pointer = ctypes.c_void_p
     lib = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libc10.so"))
@@ -129,7 +129,7 @@ def answer_without_python() -> None:
     cpu = pointer.from_address(guards[int(C._autograd.DeviceType.CPU)] or 0)
     assert own.value is not None and cpu.value is not None
     cpus = (pointer * _METHODS).from_address(cpu.value)
-    # With what stands before it: the offset to the top, the class.
+    # A vtable pointer points behind two entries: the offset to top and the type info.
     table = (pointer * (2 + _METHODS)).from_address(own.value - 2 * ctypes.sizeof(pointer))
     methods = _for_ever((pointer * (2 + _METHODS))(*table))
     answer = _device_zero(cpus[_GET_STREAM] or 0)
@@ -140,17 +140,18 @@ def answer_without_python() -> None:
     own.value = ctypes.addressof(methods) + 2 * ctypes.sizeof(pointer)
 
 
-# Methods of at::PrivateUse1HooksInterface, const all: how many, and the places of isBuilt(),
-# isPinnedPtr(void*) and getPinnedMemoryAllocator().
+# at::PrivateUse1HooksInterface: the number of virtual methods (all const), and the vtable indices
+# of isBuilt(), isPinnedPtr(void*) and getPinnedMemoryAllocator().
 _HOOKS, _IS_BUILT, _IS_PINNED, _PINNED = 17, 2, 11, 12
 
 
 def pin_plain_memory() -> None:
-    """Makes the registered hooks give the CPU's own allocator where torch asks for pinned memory,
-    as DistributedDataParallel and `pin_memory=True` of a tensor of the CPU do, and call all memory
-    of the CPU pinned: the device reads it all alike. Python's hooks can't answer either.
+    """Patches the registered hooks: the CPU's allocator for pinned memory, all CPU memory pinned.
 
-    isBuilt says True, and ignores what else it is called with.
+    DistributedDataParallel and `pin_memory=True` of a CPU tensor ask the hooks for pinned memory,
+    and hooks in Python can't implement these methods. The device reads all host memory alike.
+
+    isBuilt, which returns True and ignores further arguments, replaces isPinnedPtr.
     """
     pointer = ctypes.c_void_p
     folder = Path(torch.__file__).parent / "lib"
@@ -166,14 +167,14 @@ def pin_plain_memory() -> None:
     own.value = ctypes.addressof(methods) + 2 * ctypes.sizeof(pointer)
 
 
-# c10::StorageImpl: the places of its pointer to the data and of its size in bytes.
+# c10::StorageImpl: byte offsets of its data pointer and of its size in bytes.
 _DATA, _NBYTES = 16, 48
 
 
 def give_storage(storage: torch.UntypedStorage, address: int, nbytes: int) -> None:
-    """Lets a storage of the device stand for other memory, which whoever knows it sees.
+    """Replaces address and size (bytes) of a torch storage in place, for all tensors over it.
 
-    NotImplementedError where torch keeps a storage in another way than is known.
+    Raises NotImplementedError if the layout of c10::StorageImpl is not the expected one.
     """
     data = ctypes.c_uint64.from_address(storage._cdata + _DATA)
     size = ctypes.c_uint64.from_address(storage._cdata + _NBYTES)
@@ -183,8 +184,11 @@ def give_storage(storage: torch.UntypedStorage, address: int, nbytes: int) -> No
 
 
 def _device_zero(cpu: int) -> int | None:
-    """The address of a function that says device 0 of ours, and stream 0, made of the CPU's at an
-    address; None where that is not as known, or the system lets nobody make code."""
+    """Returns the address of a function that returns device 0 of PrivateUse1 and stream 0.
+
+    The function is a patched copy of the CPU's function at address `cpu`. Returns None if that
+    code is not the expected one, or if the system forbids executable pages.
+    """
     if ctypes.string_at(cpu, len(_CPU_STREAM)) != _CPU_STREAM:
         return None
     try:
@@ -196,7 +200,7 @@ def _device_zero(cpu: int) -> int | None:
 
 
 def _for_ever(thing: T) -> T:
-    """Something that C++ uses until the process ends, after Python has cleared its modules."""
+    """Keeps an object alive for ever: C++ uses it even after Python has cleared its modules."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
     return thing
 
@@ -207,8 +211,11 @@ _transform, _is_neg = C._functorch.peek_interpreter_stack, torch.Tensor.is_neg
 
 
 def is_plain(tensors: Sequence[torch.Tensor]) -> bool:
-    """Whether these are tensors as such, that no transform has wrapped and of which none is a lazy
-    negative, and no mode, tangent or tracer is about to see what is done with them."""
+    """True if all are plain tensors or Parameters and nothing intercepts ops on them.
+
+    False for subclasses, lazy negatives, and inside a torch dispatch mode, a functorch transform,
+    forward-mode autograd or a tracer.
+    """
     if _modes() or _transform() is not None:
         return False
     if forward_ad._current_level >= 0 or _tracer() is not None:
@@ -217,13 +224,13 @@ def is_plain(tensors: Sequence[torch.Tensor]) -> bool:
 
 
 def by_parts(op: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
-    """An op of several as torch makes it of these; while torch traces, in Python."""
+    """Runs torch's decomposition of a composite op; uses Python's while torch traces."""
     if C._dispatch_tls_is_dispatch_key_included(Key.PythonDispatcher):
         return op.decompose(*args, **kwargs)
     return op._op_dk(Key.CompositeImplicitAutograd, *args, **kwargs)
 
 
 def overload(name: str) -> torch._ops.OpOverload:
-    """The overload of aten that a qualified name without its namespace stands for."""
+    """Returns the aten overload of a qualified name without namespace, such as "add.Tensor"."""
     base, _, over = name.partition(".")
     return getattr(getattr(torch.ops.aten, base), over or "default")

@@ -1,6 +1,6 @@
-"""The kernels of `table.txt`: for each line a function that unwraps, calls and wraps.
+"""Generates the dispatcher kernels of `table.txt`: each unwraps, calls a function and wraps.
 
-Code is compiled once for all lines of one text, so that most ops share theirs.
+Lines with the same generated source share one compiled code object; most ops do.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .internals import overload
 from .registration import aten, written
 from .schema import LINE, PLACE, TABLE, entry_of, function_of, lines
 
-bound: dict[str, str] = {}  # the lines in force, by overload
-# torch's numbers for the reductions of losses.
+bound: dict[str, str] = {}  # registered lines, by overload
+# Reductions of losses, indexed by torch's numbers.
 REDUCTION = ("none", "mean", "sum")
 
 
 def _converted(a: Any) -> str | None:
-    """The expression for an argument as ftensor takes it; None for one that is the same."""
+    """Returns the expression that converts an argument for ftensor; None if none is needed."""
     kind, name = str(a.type), a.name
     if "Tensor" in kind:
         lift = "unwrap" if a.alias_info is not None and a.alias_info.is_write else "lift"
@@ -44,7 +44,10 @@ def _converted(a: Any) -> str | None:
 
 
 def parameters_text(schema: Any) -> tuple[str, str]:
-    """A schema's parameters as Python has them, defaults in `D`; and a call with just these."""
+    """Returns (parameter list of a schema, argument list that forwards all parameters).
+
+    Default values are read from a dict `D`.
+    """
     head, forward, star = [], [], False
     for a in schema.arguments:
         if a.kwarg_only and not star:
@@ -57,9 +60,10 @@ def parameters_text(schema: Any) -> tuple[str, str]:
 
 
 def _source(line: str, schema: Any, direct: bool) -> str:
-    """The text of what makes a line's kernel from its function, the host's and defaults.
+    """Returns the source of `make(F, host, D)`, which returns the kernel of a line.
 
-    One that is called `direct` takes and returns ftensor's tensors.
+    `F` is the function to call, `host` its fallback, `D` the defaults. A `direct` kernel takes and
+    returns ftensor tensors.
     """
     match = LINE.fullmatch(line)
     assert match is not None, f"no line of a table: {line}"
@@ -112,7 +116,7 @@ def _source(line: str, schema: Any, direct: bool) -> str:
 
 
 def _bring(outs: tuple[torch.Tensor, ...], results: Any) -> Any:
-    """Results brought into the tensors that an overload writes."""
+    """Copies results to the `out` tensors, resized if necessary, and returns those."""
     for out, f in zip(outs, results):
         if tuple(out.shape) != f._shape:
             out.resize_(f._shape)
@@ -121,13 +125,13 @@ def _bring(outs: tuple[torch.Tensor, ...], results: Any) -> Any:
 
 
 def _all(results: Any, *read: Any) -> Any:
-    """Several results, as `memory.fresh`."""
+    """Like `memory.fresh`, for several results."""
     used = [x._storage for x in read if type(x) is Tensor]
     return tuple([x.clone() if type(x) is Tensor and x._storage in used else x for x in results])
 
 
 def wrap_all(results: Any, *read: Any) -> Any:
-    """The torch tensors of `_all`, in one pass."""
+    """Returns the results of `_all` as torch tensors, in one pass."""
     used = [x._storage for x in read if type(x) is Tensor]
     wrap = m.wrap
     return tuple([wrap(x.clone() if x._storage in used else x) if type(x) is Tensor else x for x in results])
@@ -150,7 +154,7 @@ def _maker(source: str) -> Callable[..., Callable[..., Any]]:
 
 @cache
 def make(line: str, direct: bool = False) -> Callable[..., Any]:
-    """The kernel of a line; one that is called `direct` takes and returns ftensor's tensors."""
+    """Returns the kernel of a line; a `direct` kernel takes and returns ftensor tensors."""
     match = LINE.fullmatch(line)
     assert match is not None, f"no line of a table: {line}"
     name, call = match[1], match[3]
@@ -166,7 +170,7 @@ def _direct_on_host(host: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def install() -> None:
-    """Register the kernels of the table; hand-written ones stand already."""
+    """Registers the kernels of the table, except those of overloads with a hand-written kernel."""
     for name, line in lines(TABLE).items():
         if name not in written:
             bound[name] = line

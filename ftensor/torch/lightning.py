@@ -21,53 +21,57 @@ from .registration import DEVICE, NAME
 
 
 class FpgaAccelerator(Accelerator):
-    """What Lightning asks of an accelerator, for torch's one `fpga`."""
+    """Lightning's accelerator for torch's only `fpga` device."""
 
     def setup_device(self, device: torch.device) -> None:
-        """Nothing: the device is opened when it is needed. ValueError for one that is no fpga,
-        RuntimeError for fpga:1 and above."""
+        """Checks `device`, which is opened at first use.
+
+        Raises ValueError for a device that is not an fpga, RuntimeError for fpga:1 and above.
+        """
         if torch.device(device).type != NAME:
             raise errors.lightning_strategy(device)
         fpga.set_device(device)
 
     def setup(self, trainer: Any) -> None:
-        """Warns where the trainer's precision plugin casts on another device, so that all is
-        computed in float32 here."""
+        """Warns if the trainer's precision plugin casts for another device.
+
+        The trainer then computes everything in float32 on this device.
+        """
         plugin = trainer.precision_plugin
         if isinstance(plugin, MixedPrecision) and plugin.device != NAME:
             warnings.warn(errors.lightning_precision(plugin.precision, plugin.device), stacklevel=2)
 
     def get_device_stats(self, device: torch.device | str | int) -> dict[str, Any]:
-        """The memory pool's counters, in bytes and calls."""
+        """Returns the memory pool's counters, in bytes and calls."""
         return fpga.memory_stats(device)
 
     def teardown(self) -> None:
-        """Give free memory back."""
+        """Releases the pool's free memory."""
         fpga.empty_cache()
 
     @staticmethod
     def parse_devices(devices: Any) -> list[int]:
-        """Which devices a trainer means: the one that there is."""
+        """Returns [0], the only device, for any `devices`."""
         return [0]
 
     @staticmethod
     def get_parallel_devices(devices: Any) -> list[torch.device]:
-        """The one that there is."""
+        """Returns the only device."""
         return [DEVICE]
 
     @staticmethod
     def auto_device_count() -> int:
-        """1, or 0 where no device fits the mapping."""
+        """Returns 1, or 0 if no device fits the mapping."""
         return fpga.device_count()
 
     @staticmethod
     def is_available() -> bool:
-        """Whether there is a device that fits the mapping."""
+        """True if a device fits the mapping."""
         return fpga.is_available()
 
     @staticmethod
     def name() -> str:
-        """What trainers call it."""
+        """Returns the name for `Trainer(accelerator=...)`."""
         return NAME
 
 
@@ -79,9 +83,9 @@ class FpgaPrecision(MixedPrecision):
 
 
 class FpgaStrategy(SingleDeviceStrategy):
-    """Training on torch's one `fpga`: `strategy="fpga"`, and what `accelerator="fpga"` chooses.
+    """Training on torch's only `fpga`: `strategy="fpga"`, and the default of `accelerator="fpga"`.
 
-    Where Lightning casts for a mixed precision on another device, it does so on this one.
+    Replaces a mixed precision plugin for another device by the plugin for this device.
     """
 
     strategy_name = NAME
@@ -109,7 +113,7 @@ _choose = _AcceleratorConnector._choose_strategy
 
 @wraps(_choose)
 def _chosen(self: Any) -> Any:
-    """Lightning's choice for accelerators that it does not know is the CPU."""
+    """Returns `FpgaStrategy` for `fpga`: Lightning would choose the CPU's strategy."""
     flag = self._accelerator_flag
     return FpgaStrategy() if flag == NAME or isinstance(flag, FpgaAccelerator) else _choose(self)
 

@@ -1,4 +1,4 @@
-"""torch tensors over ftensor's memory, and the host's view of them."""
+"""torch tensors over ftensor storages, and host views of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .registration import CPU, DEVICE
 
 
 class _Dtypes(dict[torch.dtype, dtypes.dtype]):
-    """ftensor's dtypes by torch's; NotImplementedError for others: the host takes the op."""
+    """ftensor dtypes by torch dtype; raises NotImplementedError, and so falls back, for others."""
 
     def __missing__(self, key: torch.dtype) -> dtypes.dtype:
         raise errors.no_dtype_here(key)
@@ -37,39 +37,39 @@ class _Dtypes(dict[torch.dtype, dtypes.dtype]):
 TO_FT = _Dtypes({getattr(torch, d.name): d for d in dtypes.FULL})
 FROM_FT = {d: t for t, d in TO_FT.items()}
 
-# torch's CPU kernel of this only reads and writes what a tensor says of itself.
+# torch's CPU kernel of set_ only touches a tensor's metadata, so it works for device tensors.
 set_storage = get_kernel("aten::set_.source_Storage_storage_offset", "CPU").call_boxed
 _HERE = ft_device("fpga", 0)
 
 
 def device_of_calls() -> ft_device:
-    """ftensor's device that fpga:0 stands for."""
+    """Returns the ftensor device of torch's fpga:0."""
     return resolve(_HERE)
 
 
 def allocate(nbytes: int) -> Storage:
-    """A buffer of the device, on the current stream."""
+    """Returns a new storage on the device, allocated on the current stream."""
     return ft_new((nbytes,), dtypes.uint8, device_of_calls())._storage
 
 
 def address_of(memory: Storage) -> int:
-    """What torch takes for the address of a buffer.
+    """Returns the address of a storage for torch.
 
-    torch calls a storage with bytes and a null pointer invalid. For memory that the host can't
-    reach this is a number that is no canonical address: the processor stops whoever follows it.
+    torch rejects a storage with bytes and a null pointer. For memory that the host can't reach
+    this is a non-canonical address, so that a dereference faults.
     """
     return memory.ptr or (1 << 62) + id(memory)
 
 
 # --- torch from ftensor
 
-# torch's quickest way to a tensor over an address is a DLPack capsule. Its structure has a NULL for
-# a deleter, which torch reads when the storage dies, at exit even: so structures are never freed.
-# Each thread has one that serves all geometries, and some that have one each, where no more than
-# the address is written; a thread that ends leaves them to the next.
+# A DLPack capsule is torch's fastest way to a tensor over an address. Its structure has a NULL
+# deleter, which torch reads when the storage dies, even at exit: so structures are never freed.
+# Each thread has one structure for any geometry, and structures for one geometry each, in which
+# only the address is written. A thread that ends leaves its structures to a later thread.
 # Layout: data, device type, id, ndim, dtype, shape*, strides*, byte offset, manager, deleter; then
 # the shape and the strides.
-_DLPACK_DEVICE = 12  # kDLExtDev, which torch takes for PrivateUse1
+_DLPACK_DEVICE = 12  # kDLExtDev, which torch maps to PrivateUse1
 _HEAD = 64
 _MOST_DIMS = 64
 _MOST_STRUCTURES = 1024
@@ -93,14 +93,14 @@ Structure = tuple[ctypes.Array[ctypes.c_char], int, ctypes.c_uint64]  # bytes, a
 
 
 class _Structures:
-    """What one thread uses."""
+    """The DLPack structures of one thread."""
 
     def __init__(self) -> None:
         self.any = _structure(2 * _MOST_DIMS)
-        self.by_key: dict[int, Structure] = {}  # by the number of a geometry
+        self.by_key: dict[int, Structure] = {}  # by geometry key
 
     def of(self, f: Tensor) -> Structure:
-        """A structure with a geometry."""
+        """Returns a structure with the geometry of `f`; caches it up to a limit."""
         n = len(f._shape)
         full = len(self.by_key) >= _MOST_STRUCTURES
         structure = self.any if full else _structure(2 * n)
@@ -134,7 +134,7 @@ class _Thread(threading.local):
 
 
 class _End:
-    """Dies with its thread."""
+    """Returns a thread's structures to the idle list when the thread ends."""
 
     def __init__(self, structures: _Structures) -> None:
         self.structures = structures
@@ -147,20 +147,20 @@ _thread = _Thread()
 
 
 def new_storage(memory: Storage, nbytes: int | None = None) -> torch.UntypedStorage:
-    """A torch storage over a buffer that torch does not know yet."""
+    """Returns a torch storage over an ftensor storage that has none yet."""
     storage = storage_at(address_of(memory), DEVICE, memory.nbytes if nbytes is None else nbytes)
     storage._ft = memory
     return storage
 
 
 def over(storage: torch.UntypedStorage, dtype: torch.dtype, shape: Any, strides: Any, offset: int = 0) -> torch.Tensor:
-    """A tensor over a torch storage of the device."""
+    """Returns a torch tensor over a torch storage; `strides` and `offset` in elements."""
     tensor = empty_tensor((0,), dtype)
     return set_storage(CPU_KEYS, tensor, storage, offset, list(shape), list(strides))
 
 
 def wrap(f: Tensor) -> torch.Tensor:
-    """The torch tensor of an ftensor result whose buffer torch does not know yet."""
+    """Returns the torch tensor of an ftensor result whose storage has no torch storage yet."""
     memory, shape = f._storage, f._shape
     if f._offset or 0 in shape or len(shape) > _MOST_DIMS:
         return over(new_storage(memory), FROM_FT[f._dtype], shape, f._strides, f._offset)
@@ -173,7 +173,10 @@ def wrap(f: Tensor) -> torch.Tensor:
 
 
 def fresh(f: Tensor, *read: Any) -> Tensor:
-    """An ftensor result that shares no memory with what it was made of, where aten says so."""
+    """Returns `f`, or a clone if `f` shares its storage with a tensor in `read`.
+
+    aten defines the result of such an op as new memory.
+    """
     for x in read:
         if type(x) is Tensor and x._storage is f._storage:
             return f.clone()
@@ -184,7 +187,7 @@ def fresh(f: Tensor, *read: Any) -> Tensor:
 
 
 def _cross(memory: Storage) -> None:
-    """Order a use of memory behind the work of the streams that it was used on."""
+    """Lets the current stream wait for all streams that use `memory`, and records its use."""
     current = memory.backend._current.stream
     current.wait_stream(memory.stream)
     for other in tuple(memory.users or ()):
@@ -192,7 +195,7 @@ def _cross(memory: Storage) -> None:
     current.use(memory)
 
 
-# (shape, strides, dtype) of a torch tensor -> those of ftensor's, and the geometry's number.
+# Cache: (shape, strides, dtype) of a torch tensor -> those of ftensor, and the geometry key.
 _geometries: dict[Any, tuple[Ints, Ints, dtypes.dtype, int]] = {}
 _MOST_GEOMETRIES = 1 << 16
 _new = object.__new__
@@ -208,7 +211,7 @@ def _geometry(key: Any) -> tuple[Ints, Ints, dtypes.dtype, int]:
 
 
 def _seen(memory: Storage, t: torch.Tensor) -> Tensor:
-    """As `Tensor._make`, of a torch tensor's geometry, ordered behind other streams' work."""
+    """Like `Tensor._make` with the geometry of `t`; waits for other streams that use `memory`."""
     if memory.users is not None or memory.stream is not memory.backend._current.stream:
         _cross(memory)
     key = t.shape, t.stride(), t.dtype
@@ -220,11 +223,10 @@ def _seen(memory: Storage, t: torch.Tensor) -> Tensor:
 
 
 def unwrap(t: torch.Tensor) -> Tensor:
-    """The ftensor tensor of a torch tensor of the device, to be read or written.
+    """Returns the ftensor tensor of a device tensor, for reading or writing.
 
-    It is right on any stream: where the memory belongs to another one, or was used on another, the
-    current one waits for that. RuntimeError for a tensor of another device, NotImplementedError for
-    a dtype that ftensor lacks.
+    The current stream waits for other streams that own or used the memory. Raises RuntimeError for
+    a tensor of another device, NotImplementedError for a dtype that ftensor lacks.
     """
     try:
         memory = untyped_storage(t)._ft
@@ -234,14 +236,17 @@ def unwrap(t: torch.Tensor) -> Tensor:
 
 
 def lift(t: Any) -> Any:
-    """As `unwrap`, for what an op reads: a lazy conjugate is worked out, a zero-dim tensor of the
-    host is brought here, and a number stays one."""
+    """Like `unwrap`, for an argument that an op only reads.
+
+    Resolves a lazy conjugate or negation, copies a zero-dim tensor of the host to the device, and
+    returns a number unchanged.
+    """
     try:
         memory = untyped_storage(t)._ft
     except AttributeError:
         return _brought(t)
     except TypeError:
-        return t  # a number, which torch hands on as it is
+        return t  # a number
     self = _seen(memory, t)
     if self._dtype.kind == "c" and (t.is_conj() or t.is_neg()):
         return unwrap(t.resolve_conj().resolve_neg())
@@ -255,13 +260,13 @@ def _brought(t: torch.Tensor) -> Tensor:
 
 
 def is_here(t: torch.Tensor) -> bool:
-    """Whether a tensor lies on the device."""
+    """True if a tensor is on the device."""
     here: bool = t.device == DEVICE
     return here
 
 
 def give(out: torch.Tensor, f: Tensor) -> torch.Tensor:
-    """Let a torch tensor stand for an ftensor one, which its `unwrap` may have become."""
+    """Sets storage and geometry of torch tensor `out` to those of `f`, and returns `out`."""
     storage = untyped_storage(out)
     if storage._ft is not f._storage:
         storage = new_storage(f._storage)
@@ -276,7 +281,10 @@ _bytes = torch.uint8
 
 
 def host_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
-    """A CPU storage with the bytes of one of the device, shared or a copy; waits for the device."""
+    """Waits for the device and returns a CPU storage with the bytes of a device storage.
+
+    The memory is shared if the host can reach it, else a copy.
+    """
     memory: Storage = storage._ft
     memory.synchronize()
     if memory.ptr is not None:
@@ -293,7 +301,10 @@ def host_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
 
 
 def wrote(storage: torch.UntypedStorage, cpu: torch.UntypedStorage) -> int:
-    """Say that the host has written what `host_storage` gave; returns the bytes sent back."""
+    """Marks a storage as changed after a host write to `cpu`, the result of `host_storage`.
+
+    Uploads `cpu` if it is a copy; returns the number of bytes uploaded.
+    """
     memory: Storage = storage._ft
     memory.changed()
     if memory.ptr is not None or not storage.nbytes():
@@ -303,12 +314,12 @@ def wrote(storage: torch.UntypedStorage, cpu: torch.UntypedStorage) -> int:
 
 
 def array_of(cpu: torch.UntypedStorage) -> np.ndarray:
-    """The bytes of a CPU storage."""
+    """Returns the bytes of a CPU storage as a uint8 array over the same memory."""
     return torch.empty(0, dtype=_bytes).set_(cpu).numpy()
 
 
 def on_host(t: torch.Tensor, cpu: torch.UntypedStorage | None = None) -> torch.Tensor:
-    """A CPU tensor with a device tensor's geometry over its bytes, shared or copied."""
+    """Returns a CPU tensor with the geometry of `t` over `cpu`, by default `host_storage`'s."""
     tensor = set_storage(
         CPU_KEYS,
         empty_tensor_cpu(t.dtype),
@@ -323,15 +334,15 @@ def on_host(t: torch.Tensor, cpu: torch.UntypedStorage | None = None) -> torch.T
 
 
 def empty_tensor_cpu(dtype: torch.dtype) -> torch.Tensor:
-    """A CPU tensor without elements."""
+    """Returns a CPU tensor without elements."""
     return torch.empty(0, dtype=dtype, device=CPU)
 
 
 def adopt(t: torch.Tensor, known: dict[int, torch.UntypedStorage] | None = None) -> torch.Tensor:
-    """A device tensor with a CPU tensor's elements and strides, in its memory where that can be.
+    """Returns a device tensor with a CPU tensor's elements and strides, over its memory if possible.
 
-    The CPU tensor is given up: nobody else writes there. `known` has the storages that are the
-    device's already, by their host twins' address, and those adopted so far.
+    The caller must not use the CPU tensor afterwards. `known` maps the address (`_cdata`) of a CPU
+    storage to its device storage; `adopt` adds the storages that it adopts.
     """
     if t.layout is not torch.strided:
         raise errors.layout(t.layout)
@@ -349,7 +360,7 @@ def adopt(t: torch.Tensor, known: dict[int, torch.UntypedStorage] | None = None)
 
 
 def adopt_storage(cpu: torch.UntypedStorage) -> torch.UntypedStorage:
-    """A storage of the device with a CPU storage's bytes, in its memory where that can be."""
+    """Returns a device storage with a CPU storage's bytes, over its memory if possible."""
     where, nbytes = device_of_calls(), cpu.nbytes()
     backend = backend_of(where)
     if nbytes and backend.host_shared:
@@ -423,7 +434,7 @@ def to_ftensor(t: torch.Tensor) -> Tensor:
 
 
 class _Weak:
-    """A torch storage as long as C++ or Python holds it."""
+    """Weak reference to a torch storage; a call returns None once neither C++ nor Python holds it."""
 
     def __init__(self, storage: torch.UntypedStorage) -> None:
         self.weak = torch.multiprocessing.reductions.StorageWeakRef(storage)
@@ -438,5 +449,5 @@ _twins: WeakKeyDictionary[Storage, _Weak] = WeakKeyDictionary()
 
 
 def forget(memory: Storage) -> None:
-    """Forgets the torch storage of memory, which has other memory now."""
+    """Removes the recorded torch storage of `memory`, because that now has other memory."""
     _twins.pop(memory, None)
