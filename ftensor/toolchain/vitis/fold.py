@@ -1,4 +1,4 @@
-"""The loops of reductions in HLS C++: along rows, across rows, along short rows."""
+"""The loops of reductions in HLS C++: along rows, across rows, and along short rows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..group import KernelGroup, is_wide, pointers, values
 from .map import FIFO_DEPTH
 from .text import Word, element, expand, fill, port_words
 
-# A loop over what lies side by side; its body begins in the same line or in the next.
+# A loop over lanes or vectors; its body starts on the same line or on the next.
 _SIDE_BY_SIDE = re.compile(r"( *)(for \(int (?:v|lane|l|half) = [^;]+; [^;]+; [^)]+\)) ?(.*)")
 
 
 def operands(group: KernelGroup) -> tuple[dict[str, str], list[str], list[str], list[str]]:
-    """Element types by pointer, the outputs, the inputs, and the scalars' slots."""
+    """Returns element types by pointer, the outputs, the inputs, and the slots of scalars."""
     of = {name: element(c) for name, c in port_words(group).items()}
     outs = [n for n in of if n.startswith("out")]
     count = max(len(values(key)) for key in group.keys)
@@ -25,7 +25,8 @@ def operands(group: KernelGroup) -> tuple[dict[str, str], list[str], list[str], 
 
 
 def signature(group: KernelGroup) -> tuple[list[str], list[str]]:
-    """What the loops take: the pointers, and then the scalars but those of the unit."""
+    """Returns the parameters of the loops: pointers, then scalars without the compute unit's
+    two."""
     of, outs, _, scalars = operands(group)
     pointers_ = []
     for n, c in of.items():
@@ -35,15 +36,15 @@ def signature(group: KernelGroup) -> tuple[list[str], list[str]]:
 
 
 def operand_count(group: KernelGroup) -> str:
-    """How many pointers the opcode at hand has."""
+    """Returns the C expression for the number of pointers of the current opcode."""
     everyone = all(len(pointers(key)) == len(operands(group)[0]) for key in group.keys)
     return "OPERANDS" if everyone else "HAS[opcode]"
 
 
 def inner_loops(group: KernelGroup, turned: Sequence[str] = ()) -> list[str]:
-    """The skeleton with its holes filled: its comment, and the function `run` over any fold.
+    """Returns the skeleton as HLS C++: its comment, and the function `run` over any fold.
 
-    `turned`: lines behind those that read the geometry, `g`.
+    `turned` are lines to insert after those that read the geometry buffer `g`.
     """
     text = group.kind.text()
     text = re.sub(r"#if FT_VECTORS > 1\n(.*?)#endif\n", _several(group), text, flags=re.S)
@@ -70,8 +71,10 @@ def inner_loops(group: KernelGroup, turned: Sequence[str] = ()) -> list[str]:
 
 
 def unrolled(lines: list[str]) -> list[str]:
-    """The lines with every loop over lanes and vectors in braces and told to be unrolled: what is
-    folded side by side is not left to what a compiler infers."""
+    """Returns the lines with braces and an UNROLL pragma for every loop over lanes and vectors.
+
+    So parallel folding does not depend on what a compiler infers.
+    """
     rewritten: list[str] = []
     waiting = iter(lines)
     for line in waiting:
@@ -90,7 +93,7 @@ def unrolled(lines: list[str]) -> list[str]:
 
 
 def _read(group: KernelGroup, index: str, lanes: str) -> str:
-    """Lines that read `lanes` lanes of every input from element `index` on."""
+    """Returns lines that read `lanes` lanes of every input, from element `index`."""
     of, _, ins, _ = operands(group)
     lines = []
     for n in ins:
@@ -111,10 +114,10 @@ def _read(group: KernelGroup, index: str, lanes: str) -> str:
 
 
 def _beats(group: KernelGroup, index: str) -> str:
-    """Lines that say in which beat element `index` of every vector port lies, and read what all
-    lanes share.
+    """Returns lines that compute the beat of element `index` in every vector port, and read the
+    elements that all lanes share.
 
-    Reads then count up from there: steps that a compiler sees, and makes a burst of.
+    Reads then increment the beat: the compiler sees consecutive accesses, and infers a burst.
     """
     of, _, ins, _ = operands(group)
     lines = []
@@ -131,13 +134,13 @@ def _beats(group: KernelGroup, index: str) -> str:
 
 
 def _write(group: KernelGroup) -> str:
-    """Lines that write the result of every output, which the first lane has."""
+    """Returns lines that write the result of every output, from the first lane."""
     outs = operands(group)[1]
     return "\n".join(f"{n}[at[{k}]] = w_{n}[0];" for k, n in enumerate(outs))
 
 
 def _skeleton_words(group: KernelGroup, turned: Sequence[str]) -> dict[str, Word]:
-    """What the skeleton's words stand for in HLS C++, its holes included."""
+    """Returns the HLS C++ text of the skeleton's words and holes."""
     of, outs, ins, scalars = operands(group)
     passed = "".join(f", {v}" for v in scalars)
     lifted = "".join(f", w_{n}[lane]" for n in ins)
@@ -205,14 +208,14 @@ def _skeleton_words(group: KernelGroup, turned: Sequence[str]) -> dict[str, Word
 
 
 def _several(group: KernelGroup) -> str:
-    """Whether the loop over several vectors is in the text."""
+    """Returns the replacement that keeps or drops the skeleton's loop over several vectors."""
     r = group.keys[0].reduction
     assert r is not None
     return r"\1" if r.vectors > 1 else ""
 
 
 def outer_loops(group: KernelGroup) -> list[str]:
-    """The text of the stages over any fold: the function `run` and what it calls."""
+    """Returns the text of the dataflow stages over any fold: the function `run` and its callees."""
     of, outs, ins, scalars = operands(group)
     r = group.keys[0].reduction
     assert r is not None
@@ -271,14 +274,15 @@ def _everyone(group: KernelGroup, name: str) -> bool:
 
 
 def _place(group: KernelGroup, name: str) -> list[str]:
-    """A row's first beat: reads count up from there, so that a compiler sees a burst."""
+    """Returns a line that computes a row's first beat; reads increment it, so the compiler infers a
+    burst."""
     if not is_wide(group, name):
         return []
     return [f"const long {name}_first = ({name}_offset + at[{_slot(group, name)}] + p.first) / LANES;"]
 
 
 def _read_outer(group: KernelGroup, name: str, lanes: str) -> str:
-    """The line that reads vector v of a row, of which `lanes` lanes are wanted."""
+    """Returns the line that reads vector v of a row; `lanes` is the number of lanes needed."""
     k = _slot(group, name)
     text = f"{name}[{name}_first + v]"
     if is_wide(group, name):
@@ -295,15 +299,15 @@ def _read_outer(group: KernelGroup, name: str, lanes: str) -> str:
 
 
 def _receive(group: KernelGroup, name: str) -> list[str]:
-    """Lines that give a vector of an input its name."""
+    """Returns lines that read a vector of an input from its FIFO."""
     if _everyone(group, name):
         return [f"const {name}_beat {name} = {name}_from.read();"]
     return [f"{name}_beat {name}{{}};", f"if ({_slot(group, name)} < operands) {name} = {name}_from.read();"]
 
 
 def takes_turns(group: KernelGroup) -> bool:
-    """Whether the group's kernel has these stages: one input in beats, and no other that moves
-    along a row."""
+    """True if the group has stages for short rows: one input in beats, all others constant along a
+    row."""
     _, _, (first, *others), _ = operands(group)
     return is_wide(group, first) and all(
         key.ins[NAMES.index(n[3:])].kind == SINGLE for n in others for key in group.keys if n in pointers(key)
@@ -311,7 +315,7 @@ def takes_turns(group: KernelGroup) -> bool:
 
 
 def short_rows(group: KernelGroup) -> list[str]:
-    """The text of the stages: `run_rows` and what it calls."""
+    """Returns the text of the stages for short rows: `run_rows` and its callees."""
     of, outs, (first, *others), scalars = operands(group)
     beat = f"hls::vector<{of[first]}, LANES>"
     types = of | {first: beat}
@@ -361,7 +365,7 @@ def short_rows(group: KernelGroup) -> list[str]:
 
 
 def turned(group: KernelGroup) -> list[str]:
-    """Lines of the kernel's loops that leave to these stages what they serve."""
+    """Returns lines that dispatch short rows from the kernel's loops to `run_rows`."""
     of, _, (first, *_), scalars = operands(group)
     strides = {n: f"G_KEPT_STRIDES(g)[{k}]" for k, n in enumerate(of)}
     strides = {n: f"({_only(group, n, '')} ? {s} : 0)" if _only(group, n, "") else s for n, s in strides.items()}
@@ -382,7 +386,7 @@ def turned(group: KernelGroup) -> list[str]:
 
 
 def _only(group: KernelGroup, name: str, before: str) -> str:
-    """The condition for an operand that not all members have."""
+    """Returns the condition under which the opcode has an operand; "" if all members have it."""
     if all(name in pointers(key) for key in group.keys):
         return ""
     return f"{before}{list(operands(group)[0]).index(name)} < operands"

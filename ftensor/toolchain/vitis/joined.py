@@ -1,4 +1,4 @@
-"""C++ that joins the kernels of linked graphs for g++, as link.cfg does for v++."""
+"""C++ that connects the kernels of linked graphs for g++, as link.cfg does for v++."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from .staged import Text
 
 
 def sources(groups: Sequence[KernelGroup]) -> dict[str, str]:
-    """A file's text for each linked graph among the groups, by the name of the kernel that begins
-    it."""
+    """Returns the text of a file for each linked graph, by the name of the graph's first kernel."""
     by_name = {group.name: group for group in groups}
     return {group.name: _source(group, by_name) for group in groups if begins(group)}
 
 
 def begins(group: KernelGroup) -> bool:
-    """Whether a kernel is the one that begins a linked graph."""
+    """True if a kernel is the first kernel of a linked graph."""
     key = group.members[0]
     return isinstance(key, StageKey) and key.part == BEGIN
 

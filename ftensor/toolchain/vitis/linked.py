@@ -1,4 +1,4 @@
-"""HLS sources of graphs that are a kernel for each stage: its function between stream ports."""
+"""HLS sources of linked graphs: a kernel for each dataflow stage, between stream ports."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .interface import interfaces, parameter_list, title
 from .staged import Text, headers, units
 from .text import fill
 
-WORD = "uint64_t"  # in which kernels are told their rows and numbers
+WORD = "uint64_t"  # element type of the streams that carry the row count and scalars to kernels
 
 
 def source(group: KernelGroup) -> str:
-    """The text of one of the kernels."""
+    """Returns the text of a kernel of a linked graph."""
     key = cast("StageKey", group.members[0])
     stages = Text(KernelGroup("stage", (key.of,)))
     own = key.of if key.part != BEGIN else _nothing(key.of)
@@ -59,13 +59,13 @@ def source(group: KernelGroup) -> str:
 
 
 def parameters(group: KernelGroup, stages: Text) -> str:
-    """Those of the host, then the streams."""
+    """Returns the kernel's parameters: host arguments, then streams."""
     of_host = [parameter_list(group)] if group.started else []
     return ",\n    ".join([*of_host, *streams(group, stages)])
 
 
 def streams(group: KernelGroup, stages: Text) -> list[str]:
-    """The parameters that are streams; `stages` are the text of the stage's own graph."""
+    """Returns the stream parameters; `stages` is the text of the stage's own graph."""
     key = cast("StageKey", group.members[0])
     values = {f.name: f.value for f in key.streams}
     types = [stages.fifo_type(values[n]) if n in values else WORD for n in key.names]
@@ -81,12 +81,11 @@ def _alone() -> list[str]:
 
 
 def _nothing(key: StagedKey) -> StagedKey:
-    """A graph without units."""
     return StagedKey("stage", "staged", key.lanes, (), (), (), (), length=key.length)
 
 
 def _named(key: StagedKey, numbers: Sequence[int]) -> list[tuple[str, str]]:
-    """The C types and names of numbers, complex ones in their parts."""
+    """Returns (C type, name) of the scalars `numbers`; a complex scalar has two parts."""
     wanted = {f"n{k}" for k in numbers}
     scalars = [(c, name) for what, c, name in fused.parameters(key) if what != "*"]
     named = [(c.strip(), n) for c, n in scalars if n.rpartition("_")[0] in wanted]
@@ -94,7 +93,7 @@ def _named(key: StagedKey, numbers: Sequence[int]) -> list[tuple[str, str]]:
 
 
 def _words(key: StagedKey, numbers: Sequence[int]) -> list[str]:
-    """Numbers as they are told."""
+    """Returns the C expressions that pack a stage's scalars into stream words."""
     return [
         f"ft_bits<uint>({name})" if c == "float" else f"ft_bits<{WORD}>({name})" if c == "double" else f"({WORD}){name}"
         for c, name in _named(key, numbers)
@@ -102,7 +101,7 @@ def _words(key: StagedKey, numbers: Sequence[int]) -> list[str]:
 
 
 def _read_numbers(key: StagedKey) -> list[str]:
-    """Lines that read what is told: the rows, then the numbers."""
+    """Returns lines that read the row count and then the scalars from the stream."""
     lines = ["const int n = (int)told.read();"]
     for c, name in _named(key, range(len(key.numbers))):
         read = "told.read()"
@@ -115,7 +114,7 @@ def _read_numbers(key: StagedKey) -> list[str]:
 
 
 def _region(key: StageKey, stages: Text, calls: Sequence[str], fifos: Sequence[str]) -> str:
-    """A fold's two processes, at the same time."""
+    """Returns a dataflow region with the two processes of a fold."""
     taken = [f"hls::stream<{stages.fifo_type(f.value)} > &{f.name}" for f in key.streams]
     numbers = [f"{c} {name}" for c, name in _named(key.of, range(len(key.of.numbers)))]
     return fill(

@@ -13,12 +13,12 @@ from .interface import interfaces, parameter_list, structure, title
 from .member import function_unit, sections, unit_parameters, units_of
 from .text import element, fill, port_words, table
 
-# Beats that a FIFO between two stages holds: enough for the stages' latencies to differ.
+# Beats in a FIFO between two dataflow stages: enough to absorb different latencies.
 FIFO_DEPTH = 32
 
 
 def source(group: KernelGroup) -> str:
-    """The text of a map group's kernel. ValueError for a beat beyond a port's 512 bits."""
+    """Returns the text of a map group's kernel. Raises ValueError for a beat above 512 bits."""
     kernel, values = beats_of(group)
     values |= {"headers": [], "tables": kernel.tables(), "inputs": kernel.masks_now()}
     values |= kernel.dataflow() if group.structure == "dataflow" else {}
@@ -29,7 +29,7 @@ def source(group: KernelGroup) -> str:
 
 
 def beats_of(group: KernelGroup) -> tuple[Beats, dict[str, str | list[str]]]:
-    """How a group's operands go in beats, and the places of templates that follow from it."""
+    """Returns the `Beats` of a group, and the template values that follow from them."""
     for name, users in slots(group):
         width = users[0][1].dtype.itemsize * group.lanes
         if width > PORT_BYTES:
@@ -55,10 +55,10 @@ def beats_of(group: KernelGroup) -> tuple[Beats, dict[str, str | list[str]]]:
 
 @dataclass(frozen=True)
 class Beats:
-    """The texts that a group's operands make of the templates' places."""
+    """Generates the template texts that depend on a group's operands."""
 
     group: KernelGroup
-    passed: tuple[str, ...]  # what the function unit takes besides the opcode
+    passed: tuple[str, ...]  # arguments of the function unit besides the opcode
 
     @property
     def structure(self) -> str:
@@ -67,21 +67,21 @@ class Beats:
 
     @cached_property
     def beats(self) -> list[str]:
-        """The inputs with a port."""
+        """The names of the inputs that have a port."""
         return [name for name, _ in slots(self.group) if name in self.passed]
 
     @cached_property
     def scalars(self) -> list[str]:
-        """The values that the opcodes take from registers."""
+        """The names of the scalars that the opcodes take by value."""
         return [name for name in self.passed if name.startswith("value")]
 
     @cached_property
     def placed(self) -> bool:
-        """Whether an op asks where its elements are."""
+        """True if an op uses the positions of its elements."""
         return "position" in self.passed
 
     def types(self) -> list[str]:
-        """A beat of each port, and what must hold for them."""
+        """Returns the beat type of each port, and static assertions on them."""
         lines = [f"static const int LANES = {self.group.lanes};"]
         names = []
         for name, word in port_words(self.group).items():
@@ -96,7 +96,8 @@ class Beats:
         return lines
 
     def masks(self) -> dict[str, list[int]]:
-        """For each opcode a bit per input: whether it reads it, and whether as one element."""
+        """Returns bit masks over inputs by opcode: READS for inputs read, SINGLES for single
+        elements."""
         return {
             name: [sum(asked(key, n) << k for k, n in enumerate(self.beats)) for key in self.keys]
             for name, asked in {"READS": _reads, "SINGLES": _single}.items()
@@ -108,7 +109,7 @@ class Beats:
         return self.group.keys
 
     def tables(self) -> list[str]:
-        """The masks in which the opcodes differ."""
+        """Returns the tables of those masks in which the opcodes differ."""
         lines = []
         legend = ", ".join(f"bit {k}: {n}" for k, n in enumerate(self.beats))
         comments = {
@@ -123,7 +124,7 @@ class Beats:
         return lines
 
     def masks_now(self) -> list[str]:
-        """The masks of the opcode at hand."""
+        """Returns the line that sets the masks of the current opcode."""
         if not self.beats:
             return []
         values = [
@@ -133,11 +134,11 @@ class Beats:
 
     @property
     def inputs(self) -> list[str]:
-        """The masks as a parameter; none where nothing is read."""
+        """The masks as a parameter; empty without inputs."""
         return [f"ft_inputs<{len(self.beats)}> inputs"] if self.beats else []
 
     def lanes(self) -> list[str]:
-        """One beat through the function units."""
+        """Returns lines that pass a beat through the function units."""
         wide = is_wide(self.group, "out0")
         lane = {n: f"{n}[lane]" for n in self.beats} | {"position": "position + lane"}
         names = [lane.get(n, n) if wide else n for n in self.passed]
@@ -153,13 +154,13 @@ class Beats:
         ]
 
     def beat_parameters(self) -> str:
-        """What one beat's function takes."""
+        """Returns the parameters of the function over a beat."""
         beats = [f"const {n}_beat &{n}" for n in self.beats]
         scalars = [f"long {n}" for n in self.scalars] + ["long position"] * self.placed
         return ", ".join(["int opcode", *beats, *scalars])
 
     def beat_arguments(self) -> str:
-        """What one beat's function is passed, in the loop over beats v."""
+        """Returns the arguments of the function over a beat, in the loop over beats `v`."""
         form = {"dataflow": "{}", "loop": "{}_now", "burst": "{}_block[v]"}[self.structure]
         first = "first + block" if self.structure == "burst" else "first"
         position = [f"out0_offset + ({first} + (long)v) * LANES"] * self.placed
@@ -167,7 +168,8 @@ class Beats:
         return ", ".join(["opcode", *beats, *self.scalars, *position])
 
     def receive(self) -> list[str]:
-        """Lines that give a beat of each input its name; of a block, it is there already."""
+        """Returns lines that read a beat of each input; none for "burst", where blocks hold the
+        beats."""
         lines = []
         for k, n in enumerate(self.beats):
             if self.structure == "loop":
@@ -181,11 +183,11 @@ class Beats:
 
     @property
     def compute_parameters(self) -> list[str]:
-        """What the arithmetic is told besides its FIFOs and how many beats."""
+        """The parameters of the compute stage besides FIFOs and the number of beats."""
         return ["int opcode", *(f"long {n}" for n in self.scalars), *self.inputs]
 
     def dataflow(self) -> dict[str, str | list[str]]:
-        """The stages and the FIFOs that join them."""
+        """Returns the template values of the dataflow stages and their FIFOs."""
         names = [*self.beats, "out0"]
         inputs = ["inputs"] * bool(self.beats)
         placed = ["out0_offset", "first"] * self.placed
@@ -218,7 +220,7 @@ class Beats:
         }
 
     def burst(self) -> dict[str, str | list[str]]:
-        """The blocks in local memory, filled and written back."""
+        """Returns the template values of the blocks in local memory."""
         at = "first + block"
         widest = max(users[0][1].dtype.itemsize for _, users in slots(self.group))
         return {

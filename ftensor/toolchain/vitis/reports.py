@@ -1,8 +1,9 @@
-"""What v++ reports of a kernel and of the linked design. What is not there is left out.
+"""Reads v++'s reports on a kernel and on the linked design; omits fields that are missing.
 
-Three files are read: `<kernel>_csynth.xml` of Vitis HLS (estimates: latency, initiation interval,
-resources), Vivado's timing summary (worst slack after routing), and the kernels' utilization after
-routing. Their details differ between versions, so fields are looked for wherever they stand.
+There are three kinds of files: `<kernel>_csynth.xml` of Vitis HLS (estimates of latency, initiation
+interval and resources), Vivado's timing summary (worst slack after routing), and the kernels'
+utilization after routing. Details differ between versions, so the parsers search for fields
+anywhere in a file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-# The summary's columns, with the names that the versions of the tools give to them.
+# The summary's columns, with their names in different versions of the tools.
 RESOURCES: Mapping[str, tuple[str, ...]] = {
     "LUT": ("LUT",),
     "FF": ("FF", "REG"),
@@ -21,12 +22,12 @@ RESOURCES: Mapping[str, tuple[str, ...]] = {
     "BRAM": ("BRAM_18K", "BRAM"),
     "URAM": ("URAM",),
 }
-LARGEST = 64 << 20  # bytes; a report that is larger is none
+LARGEST = 64 << 20  # bytes; larger reports are ignored
 
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What Vitis HLS expects of a kernel; None where it does not know (a variable trip count)."""
+    """Estimates of Vitis HLS for a kernel; None if unknown (a variable trip count)."""
 
     latency: tuple[int | None, int | None] = (None, None)  # cycles: best, worst
     interval: int | None = None  # the worst initiation interval of its pipelined loops
@@ -36,7 +37,7 @@ class Synthesis:
 
 @dataclass(frozen=True)
 class Timing:
-    """The worst slacks of the routed design, in ns: negative ones miss the clock."""
+    """The worst slacks of the routed design in ns; a negative slack misses the clock."""
 
     setup: float  # WNS
     hold: float | None = None  # WHS
@@ -44,12 +45,12 @@ class Timing:
 
     @property
     def met(self) -> bool:
-        """Whether the design runs at its clock."""
+        """True if the design meets its clock."""
         return self.setup >= 0 and (self.hold is None or self.hold >= 0)
 
 
 def synthesis(text: str) -> Synthesis | None:
-    """A csynth.xml file's content; None when it is no such file."""
+    """Parses a csynth.xml file; returns None for any other text."""
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError:
@@ -72,7 +73,7 @@ def synthesis(text: str) -> Synthesis | None:
 
 
 def timing(text: str) -> Timing | None:
-    """Vivado's `report_timing_summary`; None when the text has no summary."""
+    """Parses Vivado's `report_timing_summary`; returns None if the text has no summary."""
     lines = text.splitlines()
     for at, line in enumerate(lines):
         titles = re.split(r"\s{2,}", line.strip())
@@ -91,7 +92,8 @@ def timing(text: str) -> Timing | None:
 
 
 def utilization(text: str) -> dict[str, dict[str, int]]:
-    """The resources of each name in Vivado's table of kernels; empty when there is none."""
+    """Returns the resources by kernel name from Vivado's kernel table; empty if there is no
+    table."""
     kernels: dict[str, dict[str, int]] = {}
     titles: list[str] = []
     for line in text.splitlines():
@@ -106,7 +108,7 @@ def utilization(text: str) -> dict[str, dict[str, int]]:
 
 
 def kernel_report(name: str, folders: Iterable[Path]) -> Synthesis | None:
-    """The newest synthesis report of a kernel below some folders."""
+    """Returns the newest synthesis report of a kernel below the folders, or None."""
     for path in _newest(folders, f"{name}_csynth.xml"):
         if (report := synthesis(_read(path))) is not None:
             return report
@@ -114,7 +116,7 @@ def kernel_report(name: str, folders: Iterable[Path]) -> Synthesis | None:
 
 
 def link_timing(folders: Iterable[Path]) -> Timing | None:
-    """The timing of the linked design: routed if there is such a report."""
+    """Returns the timing of the linked design, from a report after routing if there is one."""
     paths = _newest(folders, "*timing_summary*.rpt")
     routed = [path for path in paths if "rout" in path.name]  # "routed", "postroute_physopted"
     for path in routed + paths:
@@ -124,7 +126,7 @@ def link_timing(folders: Iterable[Path]) -> Timing | None:
 
 
 def link_utilization(folders: Iterable[Path]) -> dict[str, dict[str, int]]:
-    """The resources of the routed kernels."""
+    """Returns the resources of the routed kernels; empty if there is no report."""
     for path in _newest(folders, "*kernel_util*.rpt"):
         if report := utilization(_read(path)):
             return report
@@ -158,7 +160,7 @@ def _resources(raw: Mapping[str, str]) -> dict[str, int]:
 
 
 def _whole(text: str | None) -> int | None:
-    """The whole number that a cell begins with ("4543 [  0.41%]"); None for "undef", "?", "-"."""
+    """Returns the integer at the start of a cell ("4543 [ 0.41%]"); None for "undef", "?", "-"."""
     match = re.match(r"\s*(-?\d+)(\.\d*)?(?![\w.])", text or "")
     return int(match[1]) if match else None
 

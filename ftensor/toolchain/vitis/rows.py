@@ -1,4 +1,4 @@
-"""HLS sources of rows groups: operands with strides, and those that index tensors locate."""
+"""HLS sources of rows groups: strided operands, and operands located by index tensors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from .interface import interfaces, parameter, parameter_list, title
 from .member import function_unit, sections, unit_parameters, units_of
 from .text import element, fill, loaded, port_words, table
 
-# Reading what the step before may have written forbids to overlap them.
+# A step that reads elements which the previous step may write can't overlap it.
 IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.", "#pragma HLS PIPELINE off"]
-# What a walk is told besides operands.
+# Arguments of a walk besides operands.
 WALK = "uses, shape, strides, step, dims, inner"
-# Where a unit's results lie, as those who write them see it; and its work, at once or row by row.
+# The addresses of a compute unit's results, as runs; and the unit's rows, all at once or, if
+# ordered, one by one.
 LEAVING = [
     "ft_runs<MAX_DIMS> runs;",
     "ft_element_runs(runs, shape, strides[0], dims, inner, step[0]);",
@@ -24,7 +25,7 @@ LEAVING = [
     "#pragma HLS LOOP_TRIPCOUNT min=1 max=1",
     "    const int n = count - done < each ? count - done : each;",
 ]
-# A bad index is noted here, and told when all is done: no step waits for a port that is not used.
+# Bad indices go to registers, and to memory after the last step: no step waits for that port.
 NOTED = ["long noted[4] = {0, 0, 0, 0};", "#pragma HLS ARRAY_PARTITION variable=noted complete"]
 NOTE = [
     "if (noted[0]) {",
@@ -38,7 +39,7 @@ NOTE = [
 
 
 def source(group: KernelGroup) -> str:
-    """The text of the kernel of a rows group of one lane: any strides, one element per step."""
+    """Returns the text of a rows kernel of one lane: any strides, one element per step."""
     units, ops = units_of(group)
     passed = unit_parameters(group, units)
     names = list(port_words(group))
@@ -83,7 +84,10 @@ def source(group: KernelGroup) -> str:
 
 
 def _walked(group: KernelGroup, scatters: bool) -> dict[str, str | list[str]]:
-    """What `walk` takes, and what calls it: the kernel, or a region with a process for results."""
+    """Returns the parameters of `walk`, and the code that calls it.
+
+    Without scatter, `walk` runs in a dataflow region with a process that writes the results.
+    """
     rest = ("geometry", "ft_unit", "ft_units", *([] if scatters else ["out0", "out0_offset"]))
     taken = [a for a in arguments(group) if a.name not in rest]
     names = ", ".join(a.name for a in taken)
@@ -98,12 +102,12 @@ def _walked(group: KernelGroup, scatters: bool) -> dict[str, str | list[str]]:
 
 
 def uses(group: KernelGroup, names: list[str]) -> list[str]:
-    """The table of the operands that each opcode has."""
+    """Returns the table of the operands that each opcode has."""
     return _masks("USES", [[n in pointers(key) for n in names] for key in group.keys])
 
 
 def _masks(name: str, rows: list[list[bool]]) -> list[str]:
-    """A table of the operands that something holds for, by opcode."""
+    """Returns a table of bit masks over operands, by opcode."""
     masks = [f"{sum(flag << k for k, flag in enumerate(row)):#x}" for row in rows]
     return table("ap_uint<OPERANDS>", name, masks)
 
@@ -115,7 +119,7 @@ def _located(key: KernelKey, name: str) -> bool:
 
 
 def _differ(group: KernelGroup, names: list[str]) -> bool:
-    """Whether an operand is located for some opcodes, and for others not."""
+    """True if an operand is located for some opcodes only."""
     return any(len({_located(key, n) for key in group.keys}) > 1 for n in names)
 
 
@@ -125,12 +129,14 @@ def _located_table(group: KernelGroup, names: list[str]) -> list[str]:
 
 
 def _now(name: str) -> str:
-    """What a step passes to the function unit: its reads by name, values as they came."""
+    """Returns the argument that a step passes to the function unit: the element read, or the
+    scalar."""
     return f"{name}_now" if name.startswith("in_") else name
 
 
 def _read(group: KernelGroup, name: str) -> str:
-    """A line that reads an operand's element; a bad index reads from the beginning."""
+    """Returns a line that reads an operand's element; a bad index reads the operand's first
+    element."""
     words = port_words(group)
     of, slot = element(words[name]), list(words).index(name)
     text = f"{name}[{name}_offset + {_where(group, name, '(there < 0 ? 0 : there)')}]"
@@ -140,7 +146,8 @@ def _read(group: KernelGroup, name: str) -> str:
 
 
 def _where(group: KernelGroup, name: str, there: str) -> str:
-    """An operand's element in this step, counted from its first."""
+    """Returns the index of an operand's element in this step, relative to the operand's first
+    element."""
     slot = list(port_words(group)).index(name)
     base = f"at[{slot}] + i * step[{slot}]"
     located = {_located(key, name) for key in group.keys}
@@ -150,7 +157,8 @@ def _where(group: KernelGroup, name: str, there: str) -> str:
 
 
 def _locate(group: KernelGroup) -> list[str]:
-    """Where the index operands of the opcode lead to: `there`, below zero for a bad index."""
+    """Returns lines that compute `there` from the opcode's index operands; it is negative for a bad
+    index."""
     words = port_words(group)
     names = list(words)
     opcodes: dict[tuple[str, ...], list[int]] = {}

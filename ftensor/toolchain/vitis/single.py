@@ -1,4 +1,4 @@
-"""HLS sources of kernels with a parameter list of their own: their skeleton's text, or template."""
+"""HLS sources of kernels with their own parameter list: the skeleton's text or template."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..group import KernelGroup, launch_parameters
 from .interface import interfaces, parameter_list, title
 from .text import Word, expand, fill, indented, scalar
 
-# The words of the skeleton's own lines; those of the helpers stay macros.
+# Replacements of words in the skeleton's own lines; words in the helpers stay macros.
 _WORDS: dict[str, Word] = {
     "FT_GLOBAL": "",
     "FT_UNIT": "ft_unit",
@@ -35,12 +35,12 @@ _WORDS: dict[str, Word] = {
 }
 
 
-# Settings that mean something for whole programs only.
+# Settings that apply to whole programs only.
 _NOT_HERE = ("FT_NAME", "FT_N", "FT_GRID_STRIDE")
 
 
 def source(group: KernelGroup) -> str:
-    """The text of a group whose skeleton has a parameter list of its own."""
+    """Returns the text of a group whose skeleton has its own parameter list."""
     if group.joint:
         return _joint(group)
     key, skeleton = group.bodies[0], group.kind
@@ -61,14 +61,15 @@ def source(group: KernelGroup) -> str:
 
 
 def _vectors(group: KernelGroup) -> list[str]:
-    """What a kernel includes whose ports are vectors by their type, or which has FIFOs."""
+    """Returns the include lines for ports of vector types and for FIFOs."""
     wide = any("hls::vector" in a.c for a in group.arguments)
     includes = ["#include <hls_stream.h>"] if group.kind.staged and not group.kind.template else []
     return [*includes, "#include <hls_vector.h>"] if wide else includes
 
 
 def _joint(group: KernelGroup) -> str:
-    """Several bodies, each with its settings in a namespace of its own, behind an opcode."""
+    """Returns a kernel of several bodies, each in its own namespace with its settings, and a switch
+    over the opcode."""
     lines, calls = [], []
     for key in group.bodies:
         skeleton = board_skeleton_of(key)
@@ -109,7 +110,8 @@ def _joint(group: KernelGroup) -> str:
 
 
 def _text(key: Key) -> str:
-    """A skeleton's text, in which pragmas have their numbers: in these no setting has its value."""
+    """Returns a skeleton's text with literal distances in pragmas: v++ expands no setting in
+    them."""
     skeleton = board_skeleton_of(key)
     defines = {name: str(value) for name, value in skeleton.defines(key).items()}
     return re.sub(r"(FT_AGAIN\(\w+, )(\w+)", lambda m: m[1] + defines.get(m[2], m[2]), skeleton.text())
@@ -119,8 +121,8 @@ _UNITS = (("int", "int ", "ft_unit"), ("int", "int ", "ft_units"))
 
 
 def _parameters(key: Key) -> list[Parameter]:
-    """What a body takes: as launches pass it, but ports that are vectors by their type; and what
-    leads to the same memory by another port."""
+    """Returns the parameters of a body: those of a launch, with vector types for vector ports, then
+    second ports to the same memory."""
     own, passed = board_skeleton_of(key).arguments(key), launch_parameters(key)
     wide = {a.name: a.c for a in own if "hls::vector" in a.c}
     names = [name for _, _, name in passed]
@@ -129,7 +131,7 @@ def _parameters(key: Key) -> list[Parameter]:
 
 
 def _passed(group: KernelGroup, key: Key) -> list[str]:
-    """What a body is passed: arguments of the kernel as what they are to it."""
+    """Returns the arguments of a body's call: the kernel's arguments, cast to the body's types."""
     by_name = {a.name: a for a in group.arguments}
     passed = []
     for what, c, name in _parameters(key):
@@ -143,7 +145,7 @@ def _passed(group: KernelGroup, key: Key) -> list[str]:
 
 
 def _settings(key: Key) -> list[str]:
-    """What a body is told."""
+    """Returns the `#define` lines of a body."""
     skeleton = board_skeleton_of(key)
     lines = skeleton.settings(key, float64=True, grid="slab")
     lines = [line for line in lines if line.split()[1] not in _NOT_HERE]
@@ -164,14 +166,14 @@ def _include(name: str) -> str:
 
 
 def _parts(text: str) -> tuple[list[str], list[str]]:
-    """What stands before a skeleton's kernel, and its body, as HLS C++ without its ports."""
+    """Returns the text before a skeleton's kernel, and its body, as HLS C++ without port lines."""
     before, kernel = text.split("FT_KERNEL void FT_NAME(", 1)
     body = _lines(kernel[kernel.index("\n{\n") + 1 :])
     return _lines(before), [line for line in body if not line.lstrip().startswith("FT_PORT(")]
 
 
 def _kernel(group: KernelGroup, text: str) -> list[str]:
-    """The skeleton as HLS C++: its words replaced, the interface spelt out."""
+    """Returns the skeleton as HLS C++: words replaced, interface pragmas inserted."""
     before, (opening, *rest) = _parts(text)
     head = [f'extern "C" void {group.name}(', f"    {parameter_list(group)})"]
     return [*before, *head, opening, *interfaces(group), *rest]

@@ -1,4 +1,4 @@
-"""HLS sources of graphs as a DATAFLOW region of stages."""
+"""HLS sources of graphs as a DATAFLOW region of dataflow stages."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ from .text import fill
 
 
 class HlsSteps(TransformSteps):
-    """Its steps: functions of hls/vitis/transform.h, whose constants are template arguments."""
+    """Steps as functions of hls/vitis/transform.h; constants are template arguments."""
 
     def called(self, word: str, constants: Sequence[int | str], passed: Sequence[str]) -> str:
-        """A call."""
         return f"ft_{word}<{', '.join(map(str, constants))}>({', '.join(passed)})"
 
     def halves(self, name: str, delay: int) -> None:
-        """A memory for each lane, which is written where it was just read."""
+        """Add a memory with a bank for each lane; a turn writes the word that it just read."""
         self.memories.append(f"{self.of} {name}[{delay}][{self.course.lanes // 2}];")
         which = "complete dim=0" if delay <= FEW else "dim=2 complete"
         self.memories.append(f"#pragma HLS ARRAY_PARTITION variable={name} {which}")
@@ -48,28 +47,27 @@ class HlsSteps(TransformSteps):
             self.apart.append(f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={delay} true")
 
     def rows(self, name: str) -> None:
-        """A memory for each lane."""
+        """Add a memory of two rows, with a bank for each lane."""
         self.memories.append(f"{self.of} {name}[2][BEATS][LANES];")
         self.memories.append(f"#pragma HLS ARRAY_PARTITION variable={name} dim=3 complete")
 
     def table(self, name: str, size: str, rows: Sequence[str]) -> None:
-        """A constant."""
         self.tables += [f"static const {self.of} {name}{size} = {{"]
         self.tables += [*(f"    {{{row}}}," for row in rows), "};"]
         self.tables.append(f"#pragma HLS ARRAY_PARTITION variable={name} dim=2 complete")
 
 
-# A pair of floats that goes through a port of beats is one number there.
+# Types of elements in a port's beat: a pair of floats is one number there.
 _PORT_WORDS = {"ft_half": "uint16_t", "ft_cfloat": "uint64_t"}
 
 
 def source(group: KernelGroup) -> str:
-    """The text of a graph's kernel."""
+    """Returns the text of a graph's kernel."""
     return Text(group).source()
 
 
 class Text:
-    """The places of the templates: of a graph's kernel, and of single stages."""
+    """Fills the templates of a graph's kernel, and of single dataflow stages."""
 
     def __init__(self, group: KernelGroup) -> None:
         self.group, self.key = group, cast("StagedKey", group.members[0])
@@ -79,7 +77,7 @@ class Text:
         ]
 
     def source(self) -> str:
-        """The whole."""
+        """Returns the text of the whole kernel."""
         key, group = self.key, self.group
         passed = [a for a in arguments(group) if a.name not in ("ft_unit", "ft_units")]
         pointers = [f"{self._pointer(a.c)}{a.name}" for a in passed if a.what == "*"]
@@ -118,7 +116,8 @@ class Text:
         )
 
     def stage(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
-        """A stage's functions, its calls, and a FIFO of its own."""
+        """Returns the functions of a dataflow stage, its calls, and the declarations of its own
+        FIFOs."""
         if stage.kind in (ELEMENTS, OF_ROWS):
             return self._computes(k, stage)
         if stage.kind == FOLD:
@@ -130,7 +129,7 @@ class Text:
     # Ports
 
     def _moves(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
-        """Reads an operand, or writes one."""
+        """Returns a stage that reads an operand or writes a result."""
         key, load = self.key, stage.kind == LOAD
         port = (key.ins if load else key.outs)[stage.port]
         name = f"in_{stage.port}" if load else f"out{stage.port}"
@@ -169,7 +168,7 @@ class Text:
     # Arithmetic
 
     def _computes(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
-        """Calls of units, on each element or on what is of a row."""
+        """Returns a stage that calls units, on each element or on the values of a row."""
         key, wide = self.key, stage.kind == ELEMENTS
         into = self.stages.into(k)
         out = [(v, self._out(k, v)) for v in stage.gives]
@@ -200,7 +199,7 @@ class Text:
         return text, [self._call(stage.name, [f.name for f in fifos], stage)], []
 
     def _folds(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
-        """A fold of rows: states side by side, and a tree of these."""
+        """Returns two stages that fold rows: states side by side, and a tree that combines them."""
         key, (c,) = self.key, stage.calls
         into = self.stages.into(k)
         out = [f for v in stage.gives for f in self._out(k, v)]
@@ -239,7 +238,7 @@ class Text:
         )
 
     def _transforms(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
-        """A transform of rows."""
+        """Returns a stage that transforms rows."""
         key, (c,) = self.key, stage.calls
         unit, course = key.calls[c].unit, key.course
         assert isinstance(unit, RowTransform)
@@ -268,7 +267,8 @@ class Text:
         return text, [self._call(stage.name, [f.name for f in (into, *out)], stage)], []
 
     def _reads(self, into: Sequence[Fifo], wide: bool) -> tuple[list[str], list[str], list[str]]:
-        """Lines that keep what is of a row, that read FIFOs, and that name a lane's values."""
+        """Returns lines that keep values of a row, that read FIFOs, and that name a lane's
+        values."""
         kept, reads, named = [], [], []
         for f in into:
             v, of = f.value, value_type(self.key.dtypes[f.value])
@@ -284,7 +284,7 @@ class Text:
         return kept, reads, named
 
     def _numbers(self, stage: DataflowStage) -> list[tuple[str, str]]:
-        """The numbers that a stage takes."""
+        """Returns the (C type, name) of the scalars that a stage uses."""
         used = {name for c in stage.calls for name in fused.call_numbers(self.key, c)}
         return [one for one in self.numbers if one[1] in used]
 
@@ -299,7 +299,7 @@ class Text:
         return self.stages.out_of(k, value)
 
     def fifo_type(self, value: int) -> str:
-        """The C type of what travels."""
+        """Returns the C type of a FIFO's element."""
         of = value_type(self.key.dtypes[value])
         return of if self.key.of_row[value] else f"ft_vec<{of}>"
 
@@ -307,31 +307,31 @@ class Text:
         return ", ".join(f"hls::stream<{self.fifo_type(f.value)} > &{f.name}" for f in fifos)
 
     def _pointer(self, c: str) -> str:
-        """A pointer's type as the kernel has it."""
+        """Returns a pointer's type as the kernel declares it."""
         return c.replace("ft_half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
 
 
 def _from_port(text: str, of: dtype, element: str) -> str:
-    """A port's element as a value."""
+    """Converts a port's element to a value."""
     if of.name in ctype.HALVES:
         return f"ft_from_half({text})"
     return f"ft_bits<{value_type(of)}>({text})" if element == "uint64_t" else text
 
 
 def _to_port(text: str, of: dtype, element: str) -> str:
-    """A value as a port's element."""
+    """Converts a value to a port's element."""
     if of.name in ctype.HALVES:
         return f"ft_to_half({text})"
     return f"ft_bits<uint64_t>({text})" if element == "uint64_t" else text
 
 
 def headers(key: StagedKey) -> list[str]:
-    """What stages include besides what all do."""
+    """Returns the include lines that stages need besides the common ones."""
     return ['#include "ftensor/vitis/transform.h"' for _ in key.transforms[:1]]
 
 
 def units(key: StagedKey) -> list[str]:
-    """The units' functions, in a namespace for each compute type."""
+    """Returns the units' functions, in a namespace for each compute type."""
     each = tuple([u for u in key.units if not isinstance(u, RowTransform)])
     keys = [u.key(key.lanes) for u in each]
     wanted = {name for k in keys for name in kernel_source.helper_files(k)}
