@@ -1,10 +1,9 @@
-"""Where a large tensor lies on a board with HBM: in slabs, one for each compute unit, in the
-channels that are next to it. The runtime places by these rules, the build joins ports by them, and
-the performance model charges by them.
+"""Placement of large tensors on boards with HBM: one slab for each compute unit, in the nearest
+channels. The runtime, the build (port connections) and the performance model share these rules.
 
-The switch in front of HBM joins four channels and the ports that enter there without a detour, so
-a compute unit keeps to the four that its number says: its ports enter there, and so do its slabs
-lie. Operands of one launch lie in different ones of the four.
+A part of the switch in front of HBM connects four channels and their ports without a detour. A
+compute unit uses the four channels that follow from its index, for its ports and for its slabs. The
+operands of one launch are in different channels of the four.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import NamedTuple
 from .key import SINGLE
 
 SWITCH = 4  # channels that a part of HBM's switch joins
-LEAST_BEATS = 1024  # of a slab: below, a launch costs more than its memory
+LEAST_BEATS = 1024  # least beats of a slab; in smaller slabs, launch overhead exceeds memory time
 _RANGE = re.compile(r"HBM\[(\d+):(\d+)\]")
 _ONE = re.compile(r"HBM\[(\d+)\]")
 

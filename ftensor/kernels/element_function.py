@@ -14,14 +14,14 @@ from .key import BY_VALUE, INDEX, LINEAR, KernelKey, Port, Reduction
 from .source import NAMES, numbers, positional
 
 _LANE = re.compile(r"FT_LANE\(w_(\w+)\)")
-# Compilers make one call of the sine and the cosine of an angle, which of doubles gives other last
-# bits than each alone; not where one of them is in a function that is called.
+# Compilers merge sine and cosine of an angle into one call, which for double returns other last
+# bits than separate calls. They do not merge across a function call.
 _ANGLE = re.compile(r"\bft_(?:sin|cos)\(")
 
 
 @dataclass(frozen=True)
 class ElementFunction:
-    """The computation of a key per element: dtypes and how the expression sees them (`key.Port`).
+    """The computation of a key per element: dtypes, and `Port.sees` of each operand.
 
     An input without a dtype is a scalar passed by value. With a `reduction`, the function is a
     fold: `reduction.lift` lifts the inputs, and `body` computes the outputs from the folded state.
@@ -141,33 +141,34 @@ def _output_parameters(key: KernelKey) -> list[str]:
 
 
 def _text(name: str, takes: list[str], lines: list[str], kind: str = "FT_FN_ONCE") -> str:
-    """A function; the lanes of vectors become its parameters."""
+    """Returns the C function with `lines` as body; lanes of vectors become parameters."""
     body = "\n".join(f"    {line}" for line in lines)
     body = body.replace("FT_POSITION", "position")
     body = _LANE.sub(lambda m: f"*w_{m[1]}" if m[1].startswith("out") else f"w_{m[1]}", body)
     return f"{kind} void {name}({', '.join(takes)})\n{{\n{body}\n}}"
 
 
-# Settings of a whole file, and those of a compute type.
+# Macros that hold for a whole file; macros that sections do not use.
 OF_THE_FILE = ("FT_LANES", "FT_N", "FT_FP64", "FT_MAX_DIMS")
 UNUSED = ("FT_GRID_STRIDE",)
-# Helpers whose types are the same whatever is computed in, so that a file has them once.
+# Helpers with the same types in every compute dtype, which a file includes once.
 OF_ALL_TYPES = ("unsigned.h", "float8.h")
-# Words of a reduction's state, which every member defines for itself.
+# Names of a reduction's state, which every member defines for itself.
 STATE = ("FT_S", "ft_identity", "ft_combine", "ft_choose", "ft_turn")
 OWN_NAME = re.compile(r"\b(?:ft[a-z]?_\w+|FT_C)\b")
 DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 
 
 def helper_space(key: KernelKey) -> str:
-    """What a key is computed in, and what it rounds to in between, where its helpers ask that."""
+    """Returns the name of a key's helper space: the compute dtype, followed by the output dtype if
+    the helpers round intermediate values to it."""
     dropped = source.dropped_bits(key)
     narrow = f"_for_{key.outs[0].dtype.name}" if dropped and dropped[0] else ""
     return f"{key.compute.name}{narrow}"
 
 
 def group_by_space(keys: Sequence[KernelKey]) -> dict[str, list[int]]:
-    """The places of keys that can share helpers, by their space."""
+    """Returns the indices of the keys of each helper space."""
     spaces: dict[str, list[int]] = {}
     for place, key in enumerate(keys):
         spaces.setdefault(helper_space(key), []).append(place)
@@ -175,7 +176,7 @@ def group_by_space(keys: Sequence[KernelKey]) -> dict[str, list[int]]:
 
 
 def rename_helpers(text: str, of: str, dialect: str) -> str:
-    """`text` with the helpers that it defines and calls made those of one space."""
+    """Returns `text` with the suffix `of` on the names of all helpers that are not shared."""
     kept = _kept(dialect)
     return OWN_NAME.sub(lambda m: m[0] if m[0] in kept else f"{m[0]}_{of}", text)
 
@@ -187,9 +188,10 @@ def _kept(dialect: str) -> frozenset[str]:
 
 
 def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str], dialect: str) -> Iterable[str]:
-    """OpenCL C: the keys' functions, those of one space together, behind their helpers.
+    """Yields the OpenCL C sections of the keys: for each helper space, helpers, then functions.
 
-    `function` gives the text for a key and its place; words that it defines are dropped behind it.
+    `function` returns the text for a key and its index. The end of a section undefines the macros
+    of its helpers.
     """
     for of, places in group_by_space(keys).items():
         mine = [keys[k] for k in places]
@@ -202,12 +204,12 @@ def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str
 
 
 def dropped_words(text: str) -> str:
-    """Lines that forget all words that a text defines."""
+    """Returns `#undef` lines for all macros that `text` defines."""
     names = dict.fromkeys(DEFINED.findall(text))
     return "\n".join(_BACK if name == "pow" else f"#undef {name}" for name in names)
 
 
-# The only word that has another meaning before (see hls/dialect/opencl_lanes.h).
+# `pow` is the only macro with an earlier definition (see hls/dialect/opencl_lanes.h).
 _BACK = '#ifdef FT_POW_BY_LANE\n#pragma pop_macro("pow")\n#endif'
 
 
@@ -223,7 +225,7 @@ def _helpers(keys: Sequence[KernelKey]) -> list[str]:
 
 
 def namespace(name: str, keys: Sequence[KernelKey]) -> list[str]:
-    """HLS C++: the beginning of a space's namespace, with the helpers that its keys call."""
+    """Returns the opening HLS C++ lines of a namespace, with the helpers that the keys call."""
     skipped = ("FT_LANES", "FT_N", "FT_GRID_STRIDE", "FT_MAX_DIMS")
     settings = source.settings(keys[0].compute, 1, True, "slab")
     lines = [f"// What is computed in {keys[0].compute.name}."]
@@ -241,12 +243,12 @@ END_OF_SPACE = '#include "ftensor/vitis/end_compute.h"'
 
 
 def namespaces(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
-    """HLS C++: as `sections`, each space in its namespace, with the helpers in their place."""
+    """Yields the HLS C++ namespace of each helper space: helpers, then functions (`sections`)."""
     for of, places in group_by_space(keys).items():
         texts = [function(place, keys[place]) for place in places]
         yield "\n".join([*namespace(f"compute_{of}", [keys[k] for k in places]), *texts, "}", END_OF_SPACE])
 
 
 def is_double(compute: dtype) -> bool:
-    """Whether what is computed in such a dtype is computed in doubles."""
+    """True if the scalars of a compute dtype are double."""
     return source.scalar(compute) == "double"

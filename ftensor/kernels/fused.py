@@ -1,4 +1,4 @@
-"""Keys of fused kernels: a program of element functions between loads and stores."""
+"""Keys of fused kernels: element functions between loads and stores."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .holes import in_memory, lane, lane_type, streamed
 from .key import LINEAR, Port
 from .source import number
 
-# Operands in memory that a kernel may have.
+# Most operands in memory of a kernel.
 MOST_OPERANDS = 16
-# As in position.h, of the vector from element i on.
+# The positions of the vector from element i on, as in position.h.
 _POSITION = "FT_CONVERT(long, FT_INDEX(i)) + (FT_VEC(long))(out0_offset)"
 
 
 @dataclass(frozen=True)
 class Call:
-    """A unit on values: `takes` are the numbers of those for its tensor inputs, and `numbers` are
-    the key's numbers that it takes: for its inputs by value, then for its params."""
+    """Call of an element function. `takes` are the indices of the values for its tensor inputs;
+    `numbers` are the indices of the key's scalars for its inputs by value, then for its params."""
 
     unit: ElementFunction
     takes: tuple[int, ...]
@@ -37,28 +37,29 @@ class Call:
 class FusedKey:
     """A kernel that computes `calls` and stores the values `gives`, one for each output.
 
-    Ports are as `select.choose_map` gives kinds; how they are seen is the units' affair. A launch
-    passes outputs, inputs, their offsets, `numbers`, and then n or the geometry, as for a
-    `KernelKey`. `numbers` has the dtype that each is rounded to: the unit's compute dtype, whose
-    scalars it is passed as, of a complex one its two parts.
+    The ports have the access kinds of `select.choose_map`; the units determine `Port.sees`. The
+    kernel arguments are outputs, inputs, their offsets, `numbers`, and then n or the geometry
+    buffer, as for a `KernelKey`. `numbers` has the dtype that each scalar is rounded to: the unit's
+    compute dtype, which is also the argument's type. A complex scalar is two arguments.
 
-    A unit that goes by position counts from the beginning of the first output's storage, so this
-    must be fresh; only "fused_map" serves it.
+    A positional unit counts from the beginning of the first output's storage, so the first output
+    must be fresh. Only "fused_map" accepts positional units.
 
     "fused_reduce_inner" and "fused_reduce_outer" have one fold among the calls: a unit with a
-    reduction, whose numbers are real ones. What it takes is computed where elements are read, and
-    what is computed from its results where these are written; an input may serve either. Lanes
-    and geometry are those of the fold's own kernel, so that the order is: inputs of the first kind
-    go as what is folded, those of the second as the results, SINGLE along rows. Of a fold in two
-    stages the first gives its states, and the second takes these.
+    reduction and real scalars. The kernel computes the operands of the fold as it reads elements,
+    and the epilogue as it writes results; each may read inputs. Lanes and geometry are those of the
+    fold's own kernel, so that the order of the fold is the same. Inputs before the fold have the
+    access of the folded input; inputs of the epilogue have the access of the results, SINGLE along
+    rows. If a fold has two stages, the first stage writes states and the second reads states.
 
-    "row_passes_inner" and "row_passes_outer" (fused.py) have any number of such folds, each in
-    one stage, over rows that one geometry walks (`FoldGeometry`, of one split) in reduce_inner's or
-    reduce_outer's way. Lanes and states side by side are those of the first fold. Along rows others
-    keep their order if theirs are equal; across rows, all do. Outputs and inputs are of each
-    element, or of a row, as are the folds' results and what is computed of these alone; `per_row`
-    are the operands of a row by their place, outputs first; along rows these inputs are SINGLE.
-    An output may hold other values for a while: no input may lie there but at the same elements.
+    "row_passes_inner" and "row_passes_outer" (fused.py) have any number of folds, each in one
+    stage, over the rows of one geometry (`FoldGeometry` with one split), accessed as in
+    reduce_inner or reduce_outer. The first fold determines lanes and parallel states. Along rows,
+    another fold keeps its order if its lanes and states are equal; across rows, all folds do.
+    Operands have one value per element or one value per row. Fold results, and values that depend
+    on per-row values alone, are per row. `per_row` are the indices of the per-row operands, outputs
+    first; along rows, per-row inputs are SINGLE. An output may hold intermediate values between
+    passes, so an input may share its memory only at the same elements.
     """
 
     name: str
@@ -73,46 +74,46 @@ class FusedKey:
 
     @cached_property
     def entry(self) -> str:
-        """The kernel's name in the program: what it is called, and a digest of all of it."""
+        """The kernel's name in the program: name, skeleton, and a digest of the key."""
         digest = sha256(repr(self).encode()).hexdigest()[:12]
         return f"ft_{self.name}_{self.skeleton}_{digest}"
 
     @cached_property
     def units(self) -> dict[ElementFunction, int]:
-        """The different units that are called, each with its place among them."""
+        """The index of each distinct unit among the calls."""
         return {unit: k for k, unit in enumerate(dict.fromkeys(c.unit for c in self.calls))}
 
     @cached_property
     def dtypes(self) -> tuple[dtype, ...]:
-        """That of each value."""
+        """The dtype of each value: inputs, then the outputs of the calls."""
         outputs = (of for call in self.calls for of, _ in call.unit.outs)
         return (*(p.dtype for p in self.ins), *outputs)
 
     @cached_property
     def firsts(self) -> tuple[int, ...]:
-        """The number of the first value that each call gives."""
+        """The index of each call's first output value."""
         counts = [len(call.unit.outs) for call in self.calls[:-1]]
         return tuple(accumulate(counts, initial=len(self.ins)))
 
     def first(self, k: int) -> int:
-        """The number of the first value that call k gives."""
+        """Returns the index of the first output value of call k."""
         return self.firsts[k]
 
     @cached_property
     def taken(self) -> frozenset[int]:
-        """The values that calls take."""
+        """The values that are operands of calls."""
         return frozenset(v for call in self.calls for v in call.takes)
 
 
 def kernel_name(calls: Iterable[Call]) -> str:
-    """The name of a kernel of these calls: some of the ops that it computes."""
+    """Returns the name of a kernel with these calls: the first three distinct ops."""
     names = dict.fromkeys(call.unit.name.removesuffix("_whole") for call in calls)
     return "_".join(list(names)[:3])
 
 
 def producers(key: FusedKey, values: Iterable[int], stop: Iterable[int] = ()) -> tuple[list[int], list[int]]:
-    """The inputs and the calls that values are computed from, up to the results of folds and the
-    values `stop`."""
+    """Returns the sorted indices of the inputs and of the calls that `values` depend on. The search
+    stops at fold results and at the values `stop`."""
     inputs: set[int] = set()
     calls: set[int] = set()
     left, stopped = list(values), set(stop)
@@ -130,7 +131,7 @@ def producers(key: FusedKey, values: Iterable[int], stop: Iterable[int] = ()) ->
 
 
 def check(key: FusedKey) -> None:
-    """AssertionError for a key that is no program."""
+    """Raises AssertionError if the key is inconsistent."""
     assert len(key.outs) + len(key.ins) <= MOST_OPERANDS, key
     dtypes = key.dtypes
     for k, call in enumerate(key.calls):
@@ -146,12 +147,12 @@ def check(key: FusedKey) -> None:
 
 
 def input_names(key: FusedKey) -> list[tuple[str, Port]]:
-    """The inputs by their names."""
+    """Returns (name, port) of each input."""
     return [(f"in_{k}", p) for k, p in enumerate(key.ins)]
 
 
 def parameters(key: FusedKey) -> list[tuple[str, str, str]]:
-    """What a launch passes, as `parameters.parameters`, without n or the geometry."""
+    """Returns the kernel parameters as `parameters.parameters` does, without n or the geometry."""
     outs = [(f"out{k}", "FT_GLOBAL", p) for k, p in enumerate(key.outs)]
     pointers = [*outs, *((name, "FT_GLOBAL const", p) for name, p in input_names(key))]
     params = [("*", f"{of} {source.MEMORY[p.dtype.name]} *", name) for name, of, p in pointers]
@@ -162,13 +163,13 @@ def parameters(key: FusedKey) -> list[tuple[str, str, str]]:
 
 
 def unit_name(key: FusedKey, unit: ElementFunction) -> str:
-    """The function of a unit."""
+    """Returns the name of a unit's function."""
     return f"unit_{key.units[unit]}_{unit.name}"
 
 
 def value_lines(key: FusedKey, values: Iterable[int], functions: Sequence[str], stop: Iterable[int] = ()) -> list[str]:
-    """Lines that compute values from what was read, the results of folds and the values `stop`;
-    `functions` are what the calls' units are called."""
+    """Returns lines that compute `values` from loaded inputs, fold results and the values `stop`.
+    `functions` are the names of the calls' functions."""
     inputs, calls = producers(key, values, stop)
     lines = []
     for k in inputs:
@@ -181,7 +182,7 @@ def value_lines(key: FusedKey, values: Iterable[int], functions: Sequence[str], 
 
 
 def call_lines(key: FusedKey, k: int, function: str, passed: Sequence[str]) -> list[str]:
-    """Lines that name what call k gives, as memory would hold it."""
+    """Returns lines that declare and compute the outputs of call k, rounded as in memory."""
     unit, first = key.calls[k].unit, key.first(k)
     gives = range(first, first + len(unit.outs))
     lines = [f"{lane_type(Port(of, LINEAR))} v{v};" for v, (of, _) in zip(gives, unit.outs)]
@@ -192,18 +193,18 @@ def call_lines(key: FusedKey, k: int, function: str, passed: Sequence[str]) -> l
 
 
 def call_operands(key: FusedKey, k: int) -> list[str]:
-    """What call k takes of values."""
+    """Returns the variables of the values that call k takes."""
     return [f"v{v}" for v in key.calls[k].takes]
 
 
 def call_numbers(key: FusedKey, k: int) -> list[str]:
-    """What call k takes of numbers."""
+    """Returns the parameter names of the scalars that call k takes."""
     parameters = [number(f"n{n}", "", key.numbers[n].is_complex) for n in key.calls[k].numbers]
     return [name for parts in parameters for _, _, name in parts]
 
 
 def _round_to_memory(v: int, of: dtype) -> list[str]:
-    """Lines that round a value as memory does; most are what memory holds."""
+    """Returns lines that round a value as a store would; [] if the dtype needs none."""
     if of.name not in source.HALVES:
         return []
     parts = (f"v{v}.re", f"v{v}.im") if of.is_complex else (f"v{v}",)
@@ -211,7 +212,7 @@ def _round_to_memory(v: int, of: dtype) -> list[str]:
 
 
 def map_holes(key: FusedKey, rows: bool, functions: Sequence[str]) -> dict[str, list[str]]:
-    """The words of map.h and rows.h, as `holes.holes`."""
+    """Returns the macros of map.h and rows.h, in the form of `holes.holes`."""
     ins = input_names(key)
     common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, rows)
     return common | {
@@ -225,13 +226,14 @@ def map_holes(key: FusedKey, rows: bool, functions: Sequence[str]) -> dict[str, 
 
 
 def store_lines(key: FusedKey) -> list[str]:
-    """Lines that put the values that are stored into the results."""
+    """Returns lines that assign the stored values to the result vectors."""
     return [f"FT_LANE(w_out{k}) = v{v};" for k, v in enumerate(key.gives)]
 
 
 def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str, list[str]]:
-    """The words of reduce_inner.h and reduce_outer.h, as `holes.holes`; `result` says of which
-    element the result is, and how many follow it: "0, 1" or "i, m"."""
+    """Returns the macros of reduce_inner.h and reduce_outer.h, in the form of `holes.holes`.
+    `result` is the macro arguments for the epilogue's reads, first element and count: "0, 1" or
+    "i, m"."""
     fold = next(k for k, call in enumerate(key.calls) if call.unit.reduction is not None)
     ins = input_names(key)
     common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, True)
@@ -256,15 +258,15 @@ def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str
     }
 
 
-# A call of what takes longer than its result takes to be kept; others are computed again.
+# Calls that take longer than a store and a load of their result; other values are recomputed.
 _COSTLY = re.compile(r"\b(?!ft_(?:max|min|abs|where|is\w+)\b|K\b|FT_)[a-z]\w*\(")
 
 
 @dataclass(frozen=True)
 class Pass:
-    """`folds` are calls, `stores` pairs of an output and an element's value, `ready` pairs of such
-    a value and the output where an earlier pass has left it, `rows` the calls on rows behind the
-    folds."""
+    """One pass over the rows. `folds` are calls; `stores` are pairs (output, per-element value);
+    `ready` are pairs (value, output in which an earlier pass has stored the value); `rows` are the
+    calls on per-row values after the folds."""
 
     folds: tuple[int, ...]
     stores: tuple[tuple[int, int], ...]
@@ -273,11 +275,11 @@ class Pass:
 
 
 class Passes:
-    """The passes of a key."""
+    """The passes of a "row_passes" key."""
 
     def __init__(self, key: FusedKey) -> None:
         self.key = key
-        # Of each value: whether it is a row's, and how many passes must be over before it is there.
+        # Per value: True if it is per row; the passes that must end before the value is available.
         self.row = [len(key.outs) + k in key.per_row for k in range(len(key.ins))]
         self.level = [0] * len(key.ins)
         for call in key.calls:
@@ -289,7 +291,7 @@ class Passes:
 
     @cached_property
     def in_order(self) -> tuple[Pass, ...]:
-        """In order."""
+        """The passes in execution order."""
         key = self.key
         of = [self.level[key.first(k)] for k in range(len(key.calls))]
         elements = {k: v for k, v in enumerate(key.gives) if k not in key.per_row}
@@ -309,17 +311,18 @@ class Passes:
             when |= dict.fromkeys(early, last)
 
     def needs(self, one: Pass) -> tuple[int, ...]:
-        """The values of elements that a pass is for."""
+        """Returns the per-element values that a pass folds or stores."""
         key = self.key
         return (*(v for k in one.folds for v in key.calls[k].takes), *(v for _, v in one.stores))
 
     def stop(self, one: Pass) -> tuple[int, ...]:
-        """The values that a pass need not compute."""
+        """Returns the values that a pass does not compute per element: per-row values that depend
+        on a fold, and `ready` values."""
         rows = [v for v, row in enumerate(self.row) if row and self.level[v]]
         return (*rows, *(v for v, _ in one.ready))
 
     def _keeping(self, passes: list[Pass]) -> tuple[Pass, ...]:
-        """The passes with what takes long kept in outputs that are written later."""
+        """Returns the passes with expensive values stored in outputs that a later pass writes."""
         for n, one in enumerate(passes[:-1]):
             for k in producers(self.key, self.needs(one), self.stop(one))[1]:
                 v, unit = self.key.first(k), self.key.calls[k].unit
@@ -337,7 +340,8 @@ class Passes:
         return tuple(passes)
 
     def _free(self, passes: list[Pass], last: int, v: int) -> list[int]:
-        """The outputs that could hold a value until a pass, which then may store there."""
+        """Returns the outputs of v's dtype that pass `last` or a later pass stores and that hold no
+        value yet."""
         key = self.key
         held = {out for p in passes for _, out in p.ready}
         outs = [out for p in passes[last:] for out, _ in p.stores if out not in held]
@@ -345,15 +349,15 @@ class Passes:
         return [out for out in outs if replace(key.outs[out], sees=of.sees) == of]
 
     def _values(self, one: Pass) -> set[int]:
-        """The values of elements that a pass computes or reads."""
+        """Returns the per-element values that a pass computes or reads."""
         needs = self.needs(one)
         inputs, calls = producers(self.key, needs, self.stop(one))
         taken = {v for k in calls for v in self.key.calls[k].takes}
         return taken | set(inputs) | set(needs)
 
     def _reads_where(self, out: int, one: Pass, *kept: int) -> bool:
-        """Whether a pass that need not compute `kept` reads an input that may lie where an output
-        does."""
+        """True if a pass reads an input that may share memory with output `out`; the pass does not
+        compute the values `kept`."""
         key = self.key
         inputs, _ = producers(key, self.needs(one), (*self.stop(one), *kept))
         size = key.outs[out].dtype.itemsize

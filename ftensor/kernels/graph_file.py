@@ -1,7 +1,7 @@
-"""Graph files that are read: each mistake in one is said with its numbers.
+"""Parser of graph files. Each error message contains the offending value.
 
-A file names rows, dtypes and numbers. The expressions in it never become a kernel's: a key is made
-of what the rows say, and a file that says otherwise is none.
+A graph file names rows, dtypes and scalars. Expressions in a file never reach a kernel: the parser
+builds the key from the rows of the catalogue, and rejects a file that differs from them.
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ from .portable import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, text, unit_words
 from .staged import StagedKey
 from .transform import RowTransform, refusal, transform
 
-# Bounds of what a file may ask for; a graph that was exported is far from these.
+# Limits of a file; exported graphs are far below.
 MOST_BYTES, MOST_CALLS, MOST_LENGTH = 1 << 20, 256, 1 << 20
 
 
-# The units of rows by name, compute dtype, and the dtypes of outputs and inputs (None: a number).
+# Returns the units of rows, given name, compute dtype, dtypes of outputs and of inputs (None:
+# scalar).
 RowUnits = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], Iterable[ElementFunction]]
 
 
 def parse_key(data: bytes, row_units: RowUnits) -> StagedKey:
-    """The key that a graph file says, of units that `row_units` has. ValueError, which says what and
-    where, for one that is none: too long, no JSON, another text than `text` writes, a value that is
-    not there, a unit that no row is."""
+    """Returns the key of a graph file, with units from `row_units`.
+
+    Raises ValueError, with the location, if `data` is no graph file: too long, no JSON, a text that
+    differs from `text` of the key, a missing value, or a unit without a row.
+    """
     _require(len(data) <= MOST_BYTES, f"it has {len(data)} bytes, and at most {MOST_BYTES} are read")
     try:
         raw = json.loads(data)
@@ -109,7 +112,7 @@ def _dtype(name: str) -> dtype:
 
 
 def _check_transform(key: StagedKey, call: Call) -> None:
-    """A transform is of rows that a stage transforms."""
+    """Raises ValueError if no dataflow stage computes the transform `call`."""
     why = refusal(key.length, key.lanes)
     _require(not why, why)
     of = call.unit.compute
@@ -118,7 +121,8 @@ def _check_transform(key: StagedKey, call: Call) -> None:
 
 
 def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:
-    """The unit of a row, or the transform, that has the words of a file."""
+    """Returns the unit, of a row or a transform, whose JSON object is `raw`. Raises ValueError if
+    there is none."""
     name, compute = raw["name"], _dtype(raw["compute"])
     outs = [_dtype(of) for of, _ in raw["outs"]]
     ins = [None if of is None else _dtype(of) for of, _ in raw["ins"]]

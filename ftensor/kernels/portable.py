@@ -1,7 +1,7 @@
-"""Graph files: a staged key as canonical JSON, whose digest is the entry's.
+"""Graph files: a staged key as canonical JSON. The digest of the text is part of the entry's name.
 
-One graph has one text: keys sorted, one space of indentation, ASCII, a newline at the end. Another
-text, of the same graph or of another one, is no graph file.
+A graph has exactly one text: keys sorted, one space of indentation, ASCII, a newline at the end.
+Any other text is no graph file.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from .staged import StagedKey
 
 FORMAT = "ftensor graph 1"
-# How an operand lies: elements in rows, a value for each row, a row that is every row's, one
-# element that is everybody's; and where rows come in blocks of `period`, a row for each block, and
-# the rows of every block.
+# Access kind of an operand: rows of elements; one value per row; one row for all rows; one element
+# for all rows. With rows in blocks of `period`: one row per block; the same rows in every block.
 ROWS, OF_ROW, EVERY_ROW, ONE, EACH, AGAIN = "v", "o", "b", "s", "e", "a"
 WORDS = {ROWS: "rows", OF_ROW: "of rows", EVERY_ROW: "every row", ONE: "one", EACH: "of blocks", AGAIN: "every block"}
 
 
 def text(key: StagedKey) -> str:
-    """The graph file of a key."""
+    """Returns the text of a key's graph file."""
     units = list(key.units)
     graph = {
         "format": FORMAT,
@@ -46,12 +45,12 @@ def text(key: StagedKey) -> str:
 
 
 def digest(key: StagedKey) -> str:
-    """The SHA-256 of a key's graph file."""
+    """Returns the SHA-256 of a key's graph file, in hex."""
     return sha256(text(key).encode()).hexdigest()
 
 
 def unit_words(unit: ElementFunction) -> dict[str, Any]:
-    """A unit as graph files have it."""
+    """Returns a unit as the JSON object of graph files."""
     r = unit.reduction
     kind = {"transform": {"inverse": unit.inverse}} if isinstance(unit, RowTransform) else {}
     return {

@@ -1,4 +1,4 @@
-"""The words of kernels that go over rows several times: each pass, and what it takes from those before."""
+"""Macros of kernels with several passes over rows: each pass, and the values of earlier passes."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _STATE = re.compile(rf"\b({'|'.join(STATE)})\b")
 
 
 def _state_functions(text: str, unit: str) -> str:
-    """The words of a fold's state as those of one unit, such as unit_0_sum_combine."""
+    """Returns `text` with the names of the fold state prefixed by the unit: unit_0_sum_combine."""
     lines = [line for line in text.splitlines() if not line.startswith("#define FT_VECTORS")]
     return _STATE.sub(lambda m: f"{unit}_{m[1][3:].lower()}", "\n".join(lines))
 
 
 def unit_text(unit: ElementFunction, name: str) -> str:
-    """The functions of a unit; several folds have a state each."""
+    """Returns the C functions of a unit; each fold has a state of its own."""
     text = unit_functions(unit, name)
     return _state_functions(text, name) if unit.reduction else text
 
 
 class PassWords:
-    """What the words of the texts stand for; `functions` are what the calls' units are called."""
+    """Macros of the kernel texts. `functions` are the names of the calls' functions."""
 
     def __init__(self, key: FusedKey, functions: Sequence[str]) -> None:
         self.key, self.functions = key, functions
         self.passes = Passes(key)
         self.along = key.skeleton == "row_passes_inner"
-        # The calls whose results passes leave for a row.
+        # The calls with per-row results.
         self.rows = [k for one in self.passes.in_order for k in (*one.folds, *one.rows)]
 
     def kernel(self) -> dict[str, list[str]]:
-        """Of the kernel around the passes."""
+        """Returns the macros of the kernel around the passes."""
         key, ins = self.key, fused.input_names(self.key)
         params = fused.parameters(key)
         values = [v for k in self.rows for v in self._gives(k)]
@@ -59,7 +59,7 @@ class PassWords:
         }
 
     def states(self, n: int) -> list[str]:
-        """The state of all that a pass folds, side by side."""
+        """Returns the lines that define the combined state of all folds of pass n."""
         one, of = self.passes.in_order[n], f"pass_{n}"
         if not one.folds:
             return []
@@ -80,7 +80,7 @@ class PassWords:
         ]
 
     def of_pass(self, n: int) -> dict[str, list[str]]:
-        """Of a pass."""
+        """Returns the macros of pass n."""
         key, one = self.key, self.passes.in_order[n]
         ins, params = fused.input_names(key), fused.parameters(key)
         _, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
@@ -147,13 +147,12 @@ class PassWords:
         return range(first, first + len(self.key.calls[k].unit.outs))
 
     def _word(self, k: int, word: str) -> str:
-        """A word of a fold's state."""
         return f"{self.functions[k]}_{word}"
 
     def _mask(self, k: int) -> str:
         return source.MASK[source.scalar(self.key.calls[k].unit.compute)]
 
-    # A row's values: along rows numbers, across them a vector for each of those side by side.
+    # Per-row values are scalars along rows; across rows, one vector for each of FT_VECTORS.
 
     def _port(self, v: int) -> Port:
         return Port(self.key.dtypes[v], SINGLE)
@@ -173,7 +172,8 @@ class PassWords:
         return f"w_r{v} = FT_FIRST_OF(v{v});"
 
     def _known(self, needs: Iterable[int], stop: Iterable[int], ready: dict[int, int]) -> list[str]:
-        """Lines that name the values which are there already, of rows and in outputs."""
+        """Returns lines that declare the values that exist already: per-row values, and values kept
+        in outputs."""
         key, stopped = self.key, set(stop)
         _, calls = producers(key, needs, stopped)
         used = {v for k in calls for v in key.calls[k].takes} | set(needs)
@@ -188,7 +188,7 @@ class PassWords:
         return lines
 
     def _reads_back(self, ready: dict[int, int], part: bool) -> list[str]:
-        """Lines that read outputs in which values are kept."""
+        """Returns lines that load the values kept in outputs."""
         key = self.key
         outs = [(f"out{k}", p) for k, p in enumerate(key.outs)]
         _, _, reads, _ = in_memory(key.entry, (), (), outs + fused.input_names(key), True)
@@ -196,11 +196,11 @@ class PassWords:
 
 
 def vectors(key: FusedKey) -> int:
-    """States side by side: as the first fold has them."""
+    """Returns the parallel states of the first fold."""
     folds = (call.unit.reduction for call in key.calls)
     return next(r.vectors for r in folds if r is not None)
 
 
 def _plain(line: str) -> str:
-    """A store of what is read again."""
+    """Returns the line with a cached store, for an output that a later pass reads."""
     return re.sub(r"FT_VSTREAM\(\w+, ", "FT_VSTORE(", line)

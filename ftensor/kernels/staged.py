@@ -17,13 +17,13 @@ from .key import LINEAR, Port
 from .portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, digest, text
 from .transform import Course, RowTransform
 
-# Operands that go through their ports in beats.
+# Access kinds that ports transfer in beats.
 WIDE = (ROWS, EVERY_ROW, EACH, AGAIN)
 # Parallel states of a fold, so that an addition to a state ends before the next addition to it.
 STATES = 8
-# Bytes of a block's rows that are kept on the chip; of more, each block reads them anew.
+# Most bytes of a block's rows in local memory; every block reads larger operands again.
 MOST_KEPT = 1 << 20
-# Beats that a FIFO holds beyond those for which its reader waits, and a stage's own latency.
+# FIFO depth in beats beyond the reader's delay; latency of a stage.
 SLACK, LATENCY = 32, 16
 LOAD, ELEMENTS, OF_ROWS, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
 TRANSFORM = "transform"
@@ -31,12 +31,12 @@ TRANSFORM = "transform"
 
 @dataclass(frozen=True)
 class StagedKey(FusedKey):
-    """A graph over any number of rows of `length` elements, of blocks of `period` rows each where
-    operands lie so.
+    """A graph over any number of rows of `length` elements. With operands of kind EACH or AGAIN,
+    `period` rows form a block.
 
-    Ports are of the kinds above. `per_row` and the skeleton are as they follow from these. Calls
-    are units of elements, of what is of a row, transforms of whole rows (transform.py), or folds of
-    these, whose order is this kernel's own: beat k of a row goes into state k % 8.
+    The ports have the access kinds of portable.py, from which the per-row values follow. Units
+    compute per element or per row, transform whole rows (transform.py), or fold rows. A fold has an
+    order of its own: beat k of a row goes into state k % 8.
     """
 
     length: int = 1
@@ -173,12 +173,12 @@ class Stages:
 
     @cached_property
     def fifos(self) -> tuple[Fifo, ...]:
-        """One for each value and each stage that takes it, as deep as that is late. Who reads an
-        operand for one stage alone waits until that goes on."""
+        """One FIFO for each value and each stage that reads the value; the depth covers the delay
+        of the reader. A load with a single reader stalls with the reader and adds no delay."""
         key, fifos = self.key, []
         source = {v: k for k, stage in enumerate(self.in_order) for v in stage.gives}
         taken = Counter(v for stage in self.in_order for v in stage.takes)
-        late = [0] * len(self.in_order)  # beats that have come in when the first goes out
+        late = [0] * len(self.in_order)  # input beats before the first output beat
         for k, stage in enumerate(self.in_order):
             begins = max((late[source[v]] for v in stage.takes), default=0)
             late[k] = begins + LATENCY * (stage.kind != LOAD)
@@ -236,19 +236,19 @@ def value_type(of: dtype) -> str:
 
 
 BEGIN = "begin"
-# Beats that a FIFO between kernels holds: a power of two of these (PG085, the AXI4-Stream FIFO).
+# Least and most depth of a FIFO between kernels, a power of two (PG085, AXI4-Stream FIFO).
 LEAST_DEPTH, MOST_DEPTH = 16, 1 << 15
 
 
 @dataclass(frozen=True)
 class StageKey:
-    """One stage as a kernel.
+    """A dataflow stage as a kernel.
 
-    `of` is the stage as a graph of its own, whose operands in rows are its streams; of the kernel
-    that begins, the whole graph. `part` is the stage's kind, or BEGIN. `tells` are, of the kernel
-    that begins, the numbers that each computing one gets. `serves` is the graph that the host
-    starts it for, None of kernels that run by themselves; `port` is then the operand of that graph,
-    in the words of a launch.
+    `of` is the stage as a graph of its own, whose row operands are streams; for the BEGIN kernel,
+    the whole graph. `part` is the kind of the stage, or BEGIN. `tells` is empty except in the BEGIN
+    kernel: for each computing kernel, the indices of its scalar arguments. `serves` is the graph
+    for which the host starts the kernel; None for free-running kernels. `port` names the kernel
+    argument of that graph that the kernel accesses.
     """
 
     of: StagedKey
@@ -261,41 +261,42 @@ class StageKey:
 
     @property
     def lanes(self) -> int:
-        """Of a beat."""
+        """Lanes of a beat."""
         return self.of.lanes
 
     @cached_property
     def entry(self) -> str:
-        """The graph's, of the kernel that begins it; of others that are started, which part of it
-        behind that; of what runs by itself, its name."""
+        """The kernel's name in images: the graph's entry for the BEGIN kernel; that entry and
+        "/port" for other kernels that the host starts, and "ft_" and `name` for free-running kernels."""
         if self.serves is None:
             return f"ft_{self.name}"
         return self.serves.entry + (f"/{self.port}" if self.port else "")
 
     @cached_property
     def name(self) -> str:
-        """The kernel that runs by itself, by all that its text depends on."""
+        """The name of a free-running kernel: its part, and a digest of part and graph text."""
         return f"{self.part}_{sha256((self.part + text(self.of)).encode()).hexdigest()[:12]}"
 
     @cached_property
     def stages(self) -> Stages:
-        """Of its own graph."""
+        """The stages of the kernel's own graph."""
         return Stages(self.of)
 
     @cached_property
     def place(self) -> int:
-        """Of the stage among those of its own graph."""
+        """The index of the stage in the kernel's own graph."""
         stages = self.stages.in_order
         return next(k for k, stage in enumerate(stages) if self.part == stage.kind)
 
     @property
     def stage(self) -> DataflowStage:
-        """The stage itself."""
+        """The stage in the kernel's own graph."""
         return self.stages.in_order[self.place]
 
     @cached_property
     def streams(self) -> tuple[Fifo, ...]:
-        """What it reads, then what it writes, value by value, as its own graph has them."""
+        """The FIFOs that the kernel reads, then the FIFOs that it writes, in the order of
+        values."""
         if self.part == BEGIN:
             return ()
         gives = [f for v in self.stage.gives for f in self.stages.out_of(self.place, v)]
@@ -303,7 +304,7 @@ class StageKey:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The ports of streams: that of what it is told first."""
+        """The names of the stream ports; the port for row count and scalars is first."""
         if self.part == BEGIN:
             return tuple(f"told_{k}" for k in range(len(self.tells)))
         first = () if self.serves is not None else ("told",)
@@ -311,8 +312,8 @@ class StageKey:
 
 
 class Join(NamedTuple):
-    """Two ports of streams that are joined: of each the kernel, by its place, and the port's name;
-    `value` travels there (-1: what a kernel is told). `name` is that of the FIFO in the graph."""
+    """A connection of two stream ports, each as (kernel index, port name). The stream carries
+    `value` (-1: row count and scalars). `name` is the name of the FIFO in the graph."""
 
     name: str
     source: tuple[int, str]
@@ -323,29 +324,28 @@ class Join(NamedTuple):
 
 @dataclass(frozen=True)
 class Linked:
-    """A graph as kernels: the one that begins, then one for each stage, in the stages' order."""
+    """A graph as kernels: the BEGIN kernel, then one kernel for each stage, in stage order."""
 
     key: StagedKey
 
     @cached_property
     def stages(self) -> Stages:
-        """Of the whole graph."""
+        """The stages of the whole graph."""
         return Stages(self.key)
 
     @cached_property
     def computing(self) -> tuple[int, ...]:
-        """The stages without a port to memory."""
+        """The indices of the stages without a memory port."""
         return tuple(k for k, s in enumerate(self.stages.in_order) if s.kind not in (LOAD, STORE))
 
     @cached_property
     def parts(self) -> tuple[StageKey, ...]:
-        """The kernels."""
+        """The kernels, in the order of the class."""
         numbers = tuple(self._numbers(self.stages.in_order[k]) for k in self.computing)
         first = StageKey(self.key, BEGIN, numbers, self.key)
         return (first, *(self._part(k) for k in range(len(self.stages.in_order))))
 
     def _numbers(self, stage: DataflowStage) -> tuple[int, ...]:
-        """Those that a stage takes, each once."""
         return tuple(dict.fromkeys(n for c in stage.calls for n in self.key.calls[c].numbers))
 
     def _part(self, k: int) -> StageKey:
@@ -395,7 +395,8 @@ class Linked:
 
     @cached_property
     def joins(self) -> tuple[Join, ...]:
-        """Who is told first, then the graph's FIFOs in their order."""
+        """Connections from the BEGIN kernel to computing kernels, then the graph's FIFOs in
+        order."""
         joins = [
             Join(f"told_{self.stages.in_order[k].name}", (0, f"told_{n}"), (k + 1, "told"), LEAST_DEPTH, -1)
             for n, k in enumerate(self.computing)
@@ -413,5 +414,5 @@ class Linked:
 
 
 def depth_of(fifo: Fifo) -> int:
-    """Of a FIFO between kernels: the power of two that holds what the stages need."""
+    """Returns the depth of a FIFO between kernels: `fifo.depth` rounded up to a power of two."""
     return max(LEAST_DEPTH, 1 << (fifo.depth - 1).bit_length())

@@ -1,10 +1,10 @@
-"""Fourier transforms as calls of a graph of stages: rows of complex numbers, a beat a cycle.
+"""Fourier transforms of complex rows as dataflow stages, one beat a cycle.
 
-Butterflies are those of `fft_stream`, with the same roots, so that each number has the same bits;
-how they stand is another matter. Numbers of a row whose places differ by half of it meet first.
-Those are beats apart, so beats that lie DELAY apart exchange halves (`Course.delays`): then each
-has both numbers of its butterflies, as many as half of the lanes. What is left is within a beat,
-and at the end the numbers of a row are put into their order.
+The butterflies and roots are those of `fft_stream`, so results are bitwise equal; only the schedule
+differs. The first butterflies combine numbers half a row apart, which are in different beats. Beats
+at such a distance exchange halves (`Course.delays`), after which each beat holds both numbers of
+lanes / 2 butterflies. The last butterflies combine lanes of one beat. A final reordering puts the
+numbers of a row in order.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from .element_function import ElementFunction
 from .key import VALUE
 from .workload import CYCLES, LocalMemory
 
-# The longest row, as of `fft_stream`, and the lanes of a beat.
+# The longest row, as for `fft_stream`, and the lanes of a beat.
 MOST_POINTS = 4096
 FEWEST_LANES, MOST_LANES = 2, 8
 
 
 @dataclass(frozen=True)
 class RowTransform(ElementFunction):
-    """The transform of a row, or the inverse one; its parameter, if it has any, is what the results
-    are multiplied by. It is no function of an element and has no body."""
+    """Transform of a row, or inverse transform. An optional parameter scales the results. The body
+    is empty: a transform is not computed per element."""
 
     inverse: bool = False
 
     @property
     def passed(self) -> dtype:
-        """A real number."""
         return self.compute.to_real()
 
     @property
@@ -47,7 +46,7 @@ def transform(of: dtype, inverse: bool, scaled: bool) -> RowTransform:
 
 @dataclass(frozen=True)
 class Course:
-    """How rows of `points` go through a stage in beats of `lanes`."""
+    """Schedule of rows of `points` elements through a stage, in beats of `lanes`."""
 
     points: int
     lanes: int
@@ -59,24 +58,23 @@ class Course:
 
     @property
     def delays(self) -> tuple[int, ...]:
-        """How far beats are apart that exchange halves, time after time: the last one gives back
-        to a beat what was its own first."""
+        """Distance in beats of each exchange of halves; the last exchange undoes the first."""
         apart = [1 << k for k in range(self.bits)][::-1]
         return (*apart, *apart[:1])
 
     @property
     def behind(self) -> int:
-        """Beats that have come in when the first one goes out, besides those in the operators."""
+        """Input beats before the first output beat, besides the beats in the operators."""
         return sum(self.delays) + (1 << self.bits)
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """Of each row of butterflies with roots of unity: for how many beats these differ."""
+        """Per step of butterflies with roots of unity: the number of beats with different roots."""
         return (*(2 << k for k in range(self.bits)[::-1]), 1)
 
     @property
     def near(self) -> tuple[int, ...]:
-        """How many lanes are apart in the last butterflies, whose roots are 1 and -i."""
+        """Lane distances of the last butterflies, whose roots are 1 and -i."""
         return tuple(1 << k for k in range(self.lanes.bit_length() - 2))[::-1]
 
     @property
@@ -86,8 +84,8 @@ class Course:
         return len(self.roots) * (2 * of["add"] + of["mul"]) + len(self.near) * of["add"]
 
     def memories(self, bits: int) -> list[LocalMemory]:
-        """Halves of beats that wait, a row that is put into its order while the next one comes in,
-        and roots; numbers have so many bits."""
+        """Returns the local memories: delayed halves of beats, the two rows of the reordering, and
+        roots. `bits` are the bits of a complex number."""
         half = self.lanes // 2
         memories = [LocalMemory(delay, bits, 2 * half) for delay in self.delays]
         memories.append(LocalMemory(2 << self.bits, bits, self.lanes))

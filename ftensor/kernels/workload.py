@@ -21,12 +21,13 @@ CYCLES = {
     "double": {"add": 8, "mul": 8, "compare": 2, "div": 31},
     "integer": {"add": 1, "mul": 3, "compare": 1, "div": 36},
 }
-# The least of a function of hls_math.h: a square root takes as long as a quotient, others longer.
+# Least cycles of a function of hls_math.h: a square root takes as long as a quotient, others
+# longer.
 FUNCTION = {"float": 16, "double": 31}
 # A division of 32-bit integers takes a cycle for each bit and a few more.
 DIVIDE = CYCLES["integer"]["div"]
-# From an element's arrival to its result, where the op's own operators are not looked at: an
-# addition takes 7, an exponential about 20. Only the filling of a pipeline depends on it.
+# Pipeline depth in cycles if the model does not count the op's own operators: an addition takes 7,
+# an exponential about 20. Only the pipeline fill depends on DEPTH.
 DEPTH = 30
 
 
@@ -49,7 +50,7 @@ def interval(recurrence: int, between: int) -> int:
     return -(-distance(recurrence) // between)
 
 
-# An operator between two values, a sign before one, or the name of a function; no constant.
+# A binary operator, a sign, or a function name; constants `K(...)` do not match.
 _OPERATION = re.compile(r"(?<=[\w)] )[-+*/](?= )|(?<![\w)] )-(?=[a-z(])|\b(?!K\()[a-z]\w*(?=\()")
 
 
@@ -59,17 +60,17 @@ def arithmetic(text: str) -> int:
     return len(_OPERATION.findall(text))
 
 
-# Default port width in bytes, which inventories fill.
+# Default port width in bytes; inventories choose lanes to fill the width.
 PORT_BYTES = 64
 # Memory latency in cycles, and the outstanding requests of a port that hide it.
 LATENCY, OUTSTANDING = 64, 16
-# What may be under way is kept in block RAM, so wide ports ask for less: 512 beats of 512 bits, as
-# deep as a block RAM is, for eight of them.
+# Block RAM buffers the outstanding requests, so wide ports have fewer: 512 beats of 512 bits, the
+# depth of a block RAM, in eight block RAMs.
 OUTSTANDING_BYTES = 32768
 # AXI's limits for one burst.
 BURST_BYTES, BURST_BEATS = 4096, 256
-# Where elements or beats come one by one, from addresses that no compiler foresees, nothing bursts:
-# as many requests as the latency has cycles, of short bursts, for no more memory.
+# Single elements or beats at unpredictable addresses never burst. Such ports have as many
+# outstanding requests as the latency has cycles, with short bursts, in the same memory.
 SHORT_BEATS, SHORT_OUTSTANDING = 16, 64
 
 
@@ -92,16 +93,16 @@ def block_beats(widest: int, lanes: int) -> int:
 
 
 Ints = tuple[int, ...]
-# The structure of a kernel of rows of which a member scatters: all its members write element by
-# element (hls/vitis/rows.cpp).
+# Structure of a "rows" kernel with a member that scatters: all members write element by element
+# (hls/vitis/rows.cpp).
 SCATTERS = "scatters"
 
 
 class KernelLaunch(NamedTuple):
-    """One launch: the key of its kernel, and over how many compute units it goes.
+    """One launch: the kernel's key, and the number of compute units.
 
-    `n` is the size where the skeleton takes no more than that; the others have a geometry.
-    `structure` is how a map moves its data, as in `toolchain.group.Group`, or SCATTERS.
+    `n` is the size if the skeleton takes no other argument; other skeletons have a `geometry`.
+    `structure` is the data movement of a map, as in `toolchain.group.Group`, or SCATTERS.
     """
 
     key: Any  # of the skeleton's own type
@@ -111,7 +112,7 @@ class KernelLaunch(NamedTuple):
     structure: str = "dataflow"
 
     def slab(self, size: int, unit: int) -> tuple[int, int]:
-        """Returns the part [begin, end) of [0, size) of a compute unit, as `ft_slab` in kernels."""
+        """Returns the slab [begin, end) of [0, size) of a compute unit, as `ft_slab` in kernels."""
         return size * unit // self.units, size * (unit + 1) // self.units
 
 
@@ -169,7 +170,7 @@ class Access(NamedTuple):
 
 
 def cut(numbers: Ints, size: int, count: int) -> Iterator[Ints]:
-    """`count` tuples of `size` numbers that follow each other."""
+    """Returns the first `count` consecutive slices of `size` numbers."""
     return (numbers[k * size : (k + 1) * size] for k in range(count))
 
 
@@ -206,8 +207,8 @@ def _looked_up(low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
 
 
 class Pieces(NamedTuple):
-    """A unit's part of rows that are no whole beats (hls/vitis/pieces.h): `elements` of the
-    results, from `first` on."""
+    """A compute unit's part of rows whose length is no multiple of a beat (hls/vitis/pieces.h):
+    `elements` results from `first` on."""
 
     first: int
     elements: int
@@ -228,7 +229,7 @@ class Pieces(NamedTuple):
         return np.broadcast_to(rows[:, None], at.shape)[inside], at[inside], sizes[inside]
 
     def steps(self, strides: tuple[int, ...], step: int) -> tuple[int, int]:
-        """Returns (steps, beats read) of an operand that begins on a beat, as `ft_look` reads."""
+        """Returns (steps, beats read) of an operand that begins on a beat, read by `ft_look`."""
         rows, columns, sizes = self.where()
         at = columns * step
         for n, stride in zip(self.shape[::-1], strides[::-1]):
@@ -241,8 +242,8 @@ class Pieces(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """A unit's part of short rows that are folded in turns (hls/vitis/turns.h): rows [begin, end),
-    `inner` elements of each, `stride` elements apart."""
+    """A compute unit's part of interleaved short rows (hls/vitis/turns.h): rows [begin, end) of
+    `inner` elements, `stride` elements apart."""
 
     begin: int
     end: int
@@ -264,7 +265,7 @@ class Turns(NamedTuple):
         """Returns (steps, beats read) of rows that begin on a beat."""
         among = constant("vitis/turns.h", "FT_TURNS")
         rows, pieces = np.arange(self.end - self.begin), np.arange(-(-self.inner // self.lanes))
-        # Blocks of rows, in these all first pieces, then all second ones.
+        # Order: block of rows, then piece, then row.
         row, piece = (x.ravel() for x in np.meshgrid(rows, pieces, indexing="ij"))
         order = np.lexsort((row, piece, row // among))
         row, piece = row[order], piece[order]
