@@ -147,7 +147,7 @@ DIRECT: dict[str, Callable[..., Any]] = {
         x, weight, bias, mean, var, False, momentum, eps
     ),
 }
-# Ops that the eager dispatcher decomposes before it calls a backend, but that stay whole in a graph.
+# Ops that torch decomposes before it calls a backend in eager mode, but keeps whole in a graph.
 WHOLE = ("convolution", "convolution_backward")
 
 
@@ -185,7 +185,7 @@ def _last(node: Node) -> bool:
 
 
 def _holds(condition: str, node: Node, schema: Any) -> bool:
-    """True if a line's condition holds for the node's arguments; False if it reads a node's value."""
+    """True if a line's condition holds for the node's arguments; False if it reads a tensor."""
     arguments = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
     arguments |= {a.name: v for a, v in zip(schema.arguments, node.args)} | node.kwargs
     used = {n: v for n, v in arguments.items() if re.search(rf"\b{n}\b", condition)}

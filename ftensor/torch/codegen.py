@@ -151,7 +151,7 @@ def tensor(f: Any, known: dict[int, Any]) -> torch.Tensor:
             whole = m.wrap(f)
             known[number] = untyped_storage(whole)
             return whole
-        storage = known[number] = m.new_storage(f._storage)  # the whole storage, as other views may follow
+        storage = known[number] = m.new_storage(f._storage)  # of all bytes
     return m.over(storage, m.FROM_FT[f._dtype], f._shape, f._strides, f._offset)
 
 
@@ -177,7 +177,7 @@ class _Text:
         }
         self.lines: list[str] = []
         self.at: dict[int, Node] = {}  # calls on ftensor tensors, by line number
-        self.forms: dict[Node, set[str]] = {}  # of each value: "t" torch, "f" ftensor, "p" not a tensor
+        self.forms: dict[Node, set[str]] = {}  # "t" torch, "f" ftensor, "p" no tensor
         self.inputs: dict[Node, set[str]] = {}  # `forms` at the start of the function
 
     def write(self, items: Sequence[Item], wanted: Sequence[Node], inputs: Sequence[Node]) -> None:

@@ -339,7 +339,7 @@ def empty_tensor_cpu(dtype: torch.dtype) -> torch.Tensor:
 
 
 def adopt(t: torch.Tensor, known: dict[int, torch.UntypedStorage] | None = None) -> torch.Tensor:
-    """Returns a device tensor with a CPU tensor's elements and strides, over its memory if possible.
+    """Returns a device tensor with a CPU tensor's elements, over its memory if possible.
 
     The caller must not use the CPU tensor afterwards. `known` maps the address (`_cdata`) of a CPU
     storage to its device storage; `adopt` adds the storages that it adopts.
@@ -434,7 +434,7 @@ def to_ftensor(t: torch.Tensor) -> Tensor:
 
 
 class _Weak:
-    """Weak reference to a torch storage; a call returns None once neither C++ nor Python holds it."""
+    """Weak reference to a torch storage: a call returns it, or None if nothing holds it."""
 
     def __init__(self, storage: torch.UntypedStorage) -> None:
         self.weak = torch.multiprocessing.reductions.StorageWeakRef(storage)

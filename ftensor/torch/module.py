@@ -13,7 +13,7 @@ from ..runtime.backend import DeviceProperties
 from ..runtime.stream import DeviceStream as _Stream
 from ..runtime.stream import Event
 
-# torch asks for this word before it keeps the generator's state, as in checkpoints.
+# torch reads this name before it saves the generator's state, as for activation checkpoints.
 _initialized = True
 
 StreamContext = _f.StreamContext
@@ -24,7 +24,7 @@ stream = _f.stream
 
 
 def _check(device: Any) -> None:
-    """RuntimeError for a device that is not fpga:0."""
+    """Raises RuntimeError for a device that is not fpga:0."""
     if device is None or (isinstance(device, int) and device < 0):
         return
     resolved = torch.device("fpga", device) if isinstance(device, int) else torch.device(device)

@@ -1,11 +1,12 @@
-"""Modules that move to the device or from it keep their Parameters.
+"""Modules keep their Parameter objects when they move to or from the device.
 
-torch moves between the CPU and CUDA by giving a Parameter other data, which it refuses for other
-devices and makes new Parameters: tied weights come apart, and an optimizer made before steps on
-what nobody reads. Here a Parameter that crosses the border gets the implementation of the moved
-tensor, as `torch.__future__.set_swap_module_params_on_conversion` has it for all moves; weak
-references stay good. A Parameter that a graph still holds can't: it is replaced, in all places
-alike, with a warning.
+torch moves a Parameter between the CPU and CUDA by setting its `.data`. It refuses that for other
+devices and creates new Parameters: tied weights come apart, and an existing optimizer updates
+Parameters that the module no longer uses. Here a Parameter that moves to or from the device swaps
+implementations with the moved tensor, as under
+`torch.__future__.set_swap_module_params_on_conversion`, but weak references stay valid. A
+Parameter that an autograd graph holds can't be swapped: it is replaced wherever the module uses
+it, with a warning.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from .registration import NAME
 
 
 class _Move:
-    """The function of a move, which moves Parameters in place."""
+    """The function that `Module._apply` calls for each tensor; swaps Parameters in place."""
 
     def __init__(self, move: Callable[[torch.Tensor], torch.Tensor]) -> None:
         self.move = move
-        self.held: dict[int, torch.Tensor] = {}  # Parameters that a graph holds
+        self.held: dict[int, torch.Tensor] = {}  # Parameters that an autograd graph holds
 
     def __call__(self, t: torch.Tensor) -> torch.Tensor:
         moved = self.move(t)
@@ -65,7 +66,7 @@ def _moving(self: nn.Module, fn: Any, recurse: bool = True) -> Any:
 
 
 def _tie(move: _Move, before: list[tuple[nn.Module, str, Any]]) -> None:
-    """One new Parameter for each that was replaced, and a warning."""
+    """Uses one new Parameter for all places of a replaced one, and warns."""
     new: dict[int, Any] = {}
     for module, name, parameter in before:
         if id(parameter) in move.held:
@@ -80,5 +81,5 @@ def _tie(move: _Move, before: list[tuple[nn.Module, str, Any]]) -> None:
 
 
 def install() -> None:
-    """Replace how modules move."""
+    """Replaces `torch.nn.Module._apply`."""
     nn.Module._apply = _moving

@@ -1,4 +1,4 @@
-"""Ops on lists of tensors, fused optimizers, gradient scaling."""
+"""Kernels of torch._foreach_* ops, fused optimizers and gradient scaling."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .memory import lift, unwrap, wrap
 from .registration import impl
 
 _FLOATS = {torch.float32, torch.float64, torch.float16, torch.bfloat16}
-# Methods, and the overloads that lists have of them; each also in place.
+# Methods, and the overloads of their _foreach_ ops; each op also has an in-place form.
 _OPS = {
     "add": "List Scalar ScalarList Tensor",
     "sub": "List Scalar ScalarList",
@@ -41,7 +41,7 @@ def _at(x: Any, k: int) -> Any:
 
 
 def _served(name: str) -> Callable[..., Any]:
-    """The kernel of a method, by its name as torch has it: with "_" where it is in place."""
+    """Returns the _foreach_ kernel of method `name`, in place if `name` ends in "_"."""
     inplace = name.endswith("_")
 
     def each(xs: Any, words: tuple[str, ...], *values: Any) -> list[Any] | None:
@@ -69,7 +69,7 @@ def _served(name: str) -> Callable[..., Any]:
         try:
             own = list(map(unwrap, self))
             brought = [list(map(lift, x)) if isinstance(x, (list, tuple)) else lift(x) for x in values]
-        except RuntimeError:  # some lie on the CPU: torch takes or refuses each pair
+        except RuntimeError:  # some are on the CPU: the dispatcher checks each pair
             return each(self, words, *values)
         results = together(own, words, *brought)
         return None if results is None else list(map(wrap, results))
@@ -85,7 +85,7 @@ for _name, _overloads in _OPS.items():
 
 @impl("_amp_foreach_non_finite_check_and_unscale_")
 def unscale(self: Sequence[Any], found_inf: Any, inv_scale: Any) -> None:
-    """Multiply all by `inv_scale`; `found_inf` is 1 where an element was infinite or no number."""
+    """Multiplies all tensors by `inv_scale`; sets `found_inf` to 1 if an element is inf or NaN."""
     tensors = [unwrap(t) for t in self if t.numel()]
     if not tensors:
         return
@@ -98,7 +98,7 @@ def unscale(self: Sequence[Any], found_inf: Any, inv_scale: Any) -> None:
 
 
 def _largest(x: Tensor) -> Tensor:
-    """The largest absolute value, NaN where there is one, as float32."""
+    """Returns the largest absolute value as float32, or NaN if `x` has a NaN."""
     largest: Tensor = vector_norm(x, float("inf")) if x.ndim else x.abs()
     return largest.float()
 
@@ -112,9 +112,10 @@ def update_scale(
     scale_backoff_factor: float,
     growth_interval: int,
 ) -> Any:
-    """The next scale: less after an infinity, more after so many steps without one.
+    """Updates the loss scale in place and returns it.
 
-    A scale that would be infinite stays as it is.
+    The scale shrinks after a step with inf or NaN, and grows after `growth_interval` steps without
+    either, unless it would become infinite.
     """
     scale, tracker = unwrap(self), unwrap(growth_tracker)
     bad, steps = lift(found_inf).reshape(scale._shape) > 0, tracker + 1
@@ -127,7 +128,7 @@ def update_scale(
 
 
 def _skipped(grads: Any, grad_scale: Any, found_inf: Any) -> bool:
-    """Whether a step is left out, as a gradient is no number; else gradients lose their scale."""
+    """True if `found_inf` is set and the step must be skipped; else unscales the gradients."""
     if found_inf is not None and found_inf.item():
         return True
     if grad_scale is not None:
@@ -169,7 +170,7 @@ def sgd(
     lr: Any, dampening: float, nesterov: bool, maximize: bool, is_first_step: bool,
     grad_scale: Any = None, found_inf: Any = None,
 ) -> None:  # fmt: skip
-    """Gradient descent, with momentum where there are buffers."""
+    """Fused SGD step, with momentum if there are momentum buffers."""
     if _skipped(grads, grad_scale, found_inf):
         return
     descend(
@@ -191,7 +192,7 @@ def adagrad_step(
     self: Any, grads: Any, state_sums: Any, state_steps: Any, *, lr: Any, lr_decay: float,
     weight_decay: float, eps: float, maximize: bool, grad_scale: Any = None, found_inf: Any = None,
 ) -> None:  # fmt: skip
-    """Steps that are the smaller, the larger the gradients before were."""
+    """Fused Adagrad step."""
     if _skipped(grads, grad_scale, found_inf):
         return
     adagrad(

@@ -1,8 +1,8 @@
-"""torch.profiler.profile shows what the device does: times, rows of its kernels, memory.
+"""Adds the device's times, kernels and memory to `torch.profiler.profile`.
 
-torch asks C++ alone for what happens on a device. So a profile of ftensor's is taken beside torch's
-where ProfilerActivity.PrivateUse1 is among the activities, as it is by default, and its kernels and
-memory join torch's events when these are read.
+torch reads device activity from C++ only. So an ftensor profile runs along with torch's if
+ProfilerActivity.PrivateUse1 is among the activities (the default). Its kernels and memory are
+merged into torch's events when torch parses its results.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _exit(self: Any, *exc: Any) -> Any:
     mine = getattr(self, "_ftensor", None)
     if mine is not None:
         mine.__exit__(*exc)
-        # torch's times are those of the calendar.
+        # torch's times are wall-clock times since the epoch.
         self._ftensor_epoch = time.time_ns() - time.perf_counter_ns()
     return _stop(self, *exc)
 
@@ -62,7 +62,7 @@ def _parse_kineto_results(self: Any, result: Any, timeout_s: float | None = None
         if e.kind != "launch":
             continue
         at = us(e.ended)
-        # The innermost op that was under way when the kernel was enqueued.
+        # The innermost op that was running when the kernel was enqueued.
         for call in reversed(calls[: bisect_right(starts, at)]):
             if call.time_range.end >= at:
                 call.append_kernel(e.kernel, 0, (e.done - e.begun) / 1e3)
@@ -110,7 +110,7 @@ def _export_chrome_trace(self: Any, path: Any, *args: Any, **kwargs: Any) -> Any
 
 
 def install() -> None:
-    """Take a profile of ftensor's beside each of torch's."""
+    """Replaces the profiler's methods by those of this module."""
     torch_profiler.profile._start_trace = _start_trace
     torch_profiler.profile.__exit__ = _exit
     torch_profiler.profile._parse_kineto_results = _parse_kineto_results

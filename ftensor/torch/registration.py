@@ -1,6 +1,6 @@
-"""The device's name, hooks and guard, its module `torch.fpga`, and how kernels are registered.
+"""Registers the device with torch: its name, hooks, guard, module `torch.fpga` and kernels.
 
-The name comes first: everything else in this package says "fpga".
+The import renames PrivateUse1 first, because the rest of this package uses the name "fpga".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CPU = torch.device("cpu")
 
 
 class _Hooks(internals.Hooks):
-    """What torch asks about the backend."""
+    """torch's hooks interface of the backend."""
 
     def is_available(self) -> bool:
         return True
@@ -39,20 +39,21 @@ class _Hooks(internals.Hooks):
 
 
 class _Guard(internals.DeviceGuard):
-    """Of the guard torch takes the device's type; it has one device, and no streams to torch.
+    """torch's device guard: returns the device's type; torch sees one device and no streams.
 
-    `private.answer_without_python` takes most questions from it. torch asks others where nothing
-    should be raised either: so a method of an iterator written in C, not a function of Python.
+    `internals.answer_without_python` replaces most of its methods. torch also calls `type_` where
+    an exception would end the process. So `type_` is a C method of an iterator, not a Python
+    function.
     """
 
     type_ = repeat(internals.PRIVATE_USE_1).__next__
 
 
-_kept: list[object] = []  # C++ keeps bare pointers
+_kept: list[object] = []  # C++ holds raw pointers to these
 
 
 def register_device(module: ModuleType) -> None:
-    """Make `torch.fpga` of a module, and the device known to torch."""
+    """Registers the device, with `module` as `torch.fpga`."""
     hooks, guard = _Hooks(), _Guard()
     _kept.extend([hooks, guard, module])
     internals.register_device_module(NAME, module)
@@ -61,23 +62,23 @@ def register_device(module: ModuleType) -> None:
     internals.answer_without_python()
     internals.pin_plain_memory()
     if not any(getattr(torch.version, other, None) for other in ("cuda", "hip", "xpu")):
-        # A backward pass runs in the thread that asks for it, as it does for the CPU. torch would
-        # else hand it to a thread for each device, which costs a small network 6 % of its time and
-        # gains nothing where there is one device. This is said of the importing thread alone.
+        # Runs a backward pass in the calling thread, as for the CPU. torch would otherwise use one
+        # thread for each device, which costs a small network 6 % of its time and gains nothing
+        # with one device. The setting only applies to the importing thread.
         torch.autograd.set_multithreading_enabled(False)
 
 
-# Kernels of the device, what is asked before torch records an op or makes it of parts, and the
-# fallback. The libraries live as long as the process.
+# Libraries for the device's kernels (`aten`), for kernels above autograd and decomposition
+# (`recorded`) and for the fallback (`everything`). They must live as long as the process.
 aten = Library("aten", "IMPL", "PrivateUse1")
 recorded = Library("aten", "IMPL", "AutogradPrivateUse1")
 everything = Library("_", "IMPL")
-# Overloads with a kernel of ours: the hand-written ones, which the table leaves alone.
+# Hand-written kernels by overload; the table has no effect on these overloads.
 written: dict[str, Callable[..., Any]] = {}
 
 
 def impl(*names: str) -> Callable[[F], F]:
-    """Register a function for overloads of aten on the device."""
+    """Registers a function as the device's kernel of aten overloads."""
 
     def register(function: F) -> F:
         for name in names:

@@ -1,16 +1,17 @@
-"""From torch's schemas and the catalogue's signatures to `table.txt`: `make torch-table`.
+"""Generates `table.txt` from torch's schemas and the catalogue's signatures: `make torch-table`.
 
-A line says which call serves an overload, in the overload's own names for its arguments:
+A line maps an overload to a call, with the overload's own argument names:
 
     sum.dim_IntList = sum(self, dim, keepdim, dtype=dtype)
     sum.IntList_out = sum(self, dim, keepdim, dtype=dtype, out=out)
     hardtanh_ <- nn.functional.hardtanh(self, min_val, max_val)
     elu = nn.functional.elu(self, alpha) if scale == 1 and input_scale == 1
 
-`=` is the call itself, which writes its `out` or is a method that works in place; `<-` brings a
-result into what the overload writes. Arguments other than the condition says go to the host.
-`said.txt` has the lines that people wrote, where names alone don't tell; these come first. A call
-"aten.x" is one of those that no user makes (`rows.catalogue.ATEN`), with arguments in aten's order.
+`=` returns the result of the call, which writes its `out` itself or is an in-place method. `<-`
+copies the result to the tensor that the overload writes. If the condition is false, the overload
+falls back to the host. `said.txt` holds lines written by hand for calls that don't follow from
+names; these take precedence. A call "aten.x" is an internal function (`rows.catalogue.ATEN`) with
+arguments in aten's order.
 """
 
 from __future__ import annotations
@@ -31,33 +32,33 @@ from .internals import all_schemas, has_kernel, has_kernel_for
 
 TABLE = Path(__file__).with_name("table.txt")
 SAID = Path(__file__).with_name("said.txt")
-# The words that aten puts before the names of a namespace.
+# aten's prefix of the names in each namespace.
 PREFIX = {"": "", "special": "special_", "linalg": "linalg_", "fft": "fft_", "nn.functional": ""}
 LINE = re.compile(r"(\S+) (=|<-) ([\w.]+)\((.*)\)(?: if (.*))?")
-# What says where a result lies, not what it is; a call takes these from its tensors.
+# Arguments that determine the memory of a result, not its values; calls derive these from tensors.
 PLACE = {"layout", "device", "pin_memory", "non_blocking", "async"}
 
 
 @cache
 def lines(path: Path) -> dict[str, str]:
-    """The lines of a table, by overload."""
+    """Returns the lines of a table by overload."""
     kept = [w.strip() for w in path.read_text().splitlines()]
     return {w.partition(" ")[0]: w for w in kept if w and not w.startswith("#")}
 
 
 def qualified(schema: Any) -> str:
-    """An overload's name without its namespace."""
+    """Returns an overload's name without namespace, such as "add.Tensor"."""
     name: str = schema.name.partition("::")[2]
     return name + f".{schema.overload_name}" * bool(schema.overload_name)
 
 
 def entry_of(call: str) -> Entry | None:
-    """The entry that a line calls; None for a method."""
+    """Returns the catalogue entry of a line's call; None for a method."""
     return ATEN[call[5:]] if call.startswith("aten.") else ENTRIES.get(call)
 
 
 def function_of(call: str) -> Callable[..., Any]:
-    """The function that a line calls."""
+    """Returns the function or method of a line's call."""
     entry = entry_of(call)
     if entry is not None:
         return without_numpy_names(entry.call)
@@ -67,7 +68,7 @@ def function_of(call: str) -> Callable[..., Any]:
 
 @cache
 def served() -> dict[str, str]:
-    """The entries of the catalogue by the names that aten has for them."""
+    """Returns the keys of catalogue entries by aten's names for them."""
     ops.load()
     by_name: dict[str, str] = {}
     for key, entry in ENTRIES.items():
@@ -80,7 +81,7 @@ def served() -> dict[str, str]:
 
 
 def inplace(schema: Any) -> bool:
-    """Whether an overload writes its first argument, and returns it."""
+    """True if an overload writes its first argument and is named as an in-place op ("add_")."""
     first = schema.arguments[0] if schema.arguments else None
     return bool(
         first and first.alias_info and first.alias_info.is_write and not first.is_out and schema.name.endswith("_")
@@ -88,7 +89,11 @@ def inplace(schema: Any) -> bool:
 
 
 def wanted(schema: Any) -> bool:
-    """Whether torch asks a backend for an overload, rather than make it of others."""
+    """True if the device should have a kernel of an overload.
+
+    That is the case if torch has no decomposition of it, if `said.txt` or `ATEN` has it, or if a
+    row computes in one launch an op that torch decomposes.
+    """
     name = schema.name + f".{schema.overload_name}" * bool(schema.overload_name)
     if not name.startswith("aten::") or not has_kernel(name):
         return False
@@ -104,21 +109,21 @@ def wanted(schema: Any) -> bool:
     if any(views) or not schema.returns:
         return False
     if has_kernel_for(name, "CompositeExplicitAutograd"):
-        # torch makes it of others; a row does it in one launch.
+        # torch decomposes it; a row computes it in one launch.
         key = served().get(schema.name[6:].removesuffix("_"))
         return key is not None and ENTRIES[key].row is not None and "out" not in name
     return has_kernel_for(name, "CPU") or has_kernel_for(name, "CompositeExplicitAutogradNonFunctional")
 
 
 def parameters(call: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """A function's parameters without `out`; None where they are as many as one likes."""
+    """Returns a function's parameters without `out`; None for a function with *args."""
     known = [p for p in inspect.signature(call).parameters.values() if p.name != "out"]
     kinds = {p.kind for p in known}
     return None if kinds & {inspect.Parameter.VAR_POSITIONAL} else known
 
 
 def derived(schema: Any) -> str | None:
-    """The line of an overload, as its arguments' names give it; None where they don't."""
+    """Returns the line of an overload by matching argument names; None if they don't match."""
     name = schema.name[6:]
     if name in ATEN:
         return _own(schema)
@@ -143,7 +148,7 @@ def derived(schema: Any) -> str | None:
 
 
 def _own(schema: Any) -> str | None:
-    """The line of an overload that a function of `ATEN` serves."""
+    """Returns the line of an overload with a function in `ATEN`; None if there is none."""
     name = schema.name[6:]
     if name not in ATEN:
         return None
@@ -152,7 +157,7 @@ def _own(schema: Any) -> str | None:
 
 
 def _writing(schema: Any, call: str, words: str, condition: str | None = None) -> str:
-    """A line of a call that may be told where its results go, or not."""
+    """Returns a line of a call; passes `out` if the function has that parameter."""
     outs, sign = [a.name for a in schema.arguments if a.is_out], "="
     if outs and "out" in inspect.signature(function_of(call)).parameters:
         words += f", out={outs[0]}" if len(outs) == 1 else f", out=({', '.join(outs)})"
@@ -163,7 +168,7 @@ def _writing(schema: Any, call: str, words: str, condition: str | None = None) -
 
 @cache
 def _said() -> dict[str, str]:
-    """The lines by hand, and for each that gives a result one for the overload that writes it."""
+    """Returns the lines of `said.txt`, and lines for the `out` overloads of the same ops."""
     said = dict(lines(SAID))
     plain = {_inputs(s): line for s in all_schemas() if (line := said.get(qualified(s)))}
     for schema in all_schemas():
@@ -179,13 +184,13 @@ def _inputs(schema: Any) -> tuple[str, ...]:
 
 
 def _word(a: Any, keyword: bool, name: str = "") -> str:
-    """An argument of a schema as a line has it, for a parameter of the same or another name."""
+    """Returns the text of a schema's argument in a call, for parameter `name` (default: same)."""
     value = f"REDUCTION[{a.name}]" if a.name == "reduction" else a.name
     return f"{name or a.name}={value}" if keyword else value
 
 
 def _bound(schema: Any, known: list[inspect.Parameter]) -> list[str] | None:
-    """A call's arguments; None where one of the schema's or of the call's has no partner."""
+    """Returns a call's arguments; None if an argument or a required parameter is unmatched."""
     by_name = {p.name: p for p in known}
     words: list[str] = []
     taken = set()
@@ -194,7 +199,7 @@ def _bound(schema: Any, known: list[inspect.Parameter]) -> list[str] | None:
             continue
         name = {"self": "input"}.get(a.name, a.name)
         if name not in by_name and a.name not in by_name and i == 0 and "Tensor" in str(a.type):
-            name = known[0].name  # the tensor that all is about, under a name of its own
+            name = known[0].name  # the first tensor, whatever its name
         param = by_name.get(a.name) or by_name.get(name)
         if param is None or param.name in taken:
             return None
@@ -206,9 +211,9 @@ def _bound(schema: Any, known: list[inspect.Parameter]) -> list[str] | None:
 
 
 def table(written: set[str]) -> tuple[list[str], list[str]]:
-    """(the lines, the overloads that are left to the host), in the order of names.
+    """Returns (lines, overloads that fall back to the host), sorted by name.
 
-    Those with hand-written kernels are in neither.
+    Neither list contains the overloads in `written`, which have hand-written kernels.
     """
     lines, left = [], []
     for schema in sorted((s for s in all_schemas() if wanted(s)), key=qualified):
@@ -224,7 +229,7 @@ def table(written: set[str]) -> tuple[list[str], list[str]]:
 
 
 def text(written: set[str]) -> str:
-    """The file."""
+    """Returns the text of `table.txt`."""
     lines, left = table(written)
     head = (
         "# Which op of the catalogue serves which overload of aten, and with which arguments.\n"
@@ -236,7 +241,7 @@ def text(written: set[str]) -> str:
 
 
 def main() -> None:
-    """Write the table."""
+    """Writes `table.txt`."""
     from . import registration
 
     TABLE.write_text(text(set(registration.written)))

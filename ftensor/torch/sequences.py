@@ -1,6 +1,6 @@
-"""`torch.nn.LSTM` on the device: all steps are one call, forward and backward.
+"""`torch.nn.LSTM` on the device: one call computes all steps, forward and backward.
 
-torch makes a layer of several ops a step for backends that are not the CPU, and records each.
+For backends other than the CPU torch decomposes each step into several ops and records each op.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ def _lstm(
     bidirectional: bool,
     batch_first: bool,
 ) -> Any:
-    """aten::lstm.input. Projections, two directions, dropout and what torch refuses go as torch has
-    them, of parts, and so do calls that are traced, transformed or in a lower precision."""
+    """Kernel of aten::lstm.input.
+
+    Runs torch's decomposition for projections, two directions, dropout, invalid arguments, and for
+    calls that are traced, transformed or under autocast.
+    """
     each = 4 if has_biases else 2
     tensors = [input, *hx, *params]
     usual = not bidirectional and not (dropout and train) and len(params) == each * num_layers
@@ -51,8 +54,7 @@ def _lstm(
 
 
 def _alike(tensors: Sequence[torch.Tensor]) -> bool:
-    """Whether these are plain tensors of the device and of one dtype that is served, and nobody
-    else looks at the call."""
+    """True if all are plain device tensors of one supported dtype, and nothing intercepts ops."""
     of = tensors[0].dtype
     if of not in _KINDS or torch.is_autocast_enabled("fpga"):
         return False
@@ -62,7 +64,7 @@ def _alike(tensors: Sequence[torch.Tensor]) -> bool:
 def _fit(
     x: torch.Tensor, hx: Sequence[torch.Tensor], params: Sequence[torch.Tensor], each: int, batch_first: bool
 ) -> bool:
-    """Whether shapes are right, with an element at least, and hidden states are not projected."""
+    """True if all shapes match, no tensor is empty, and hidden states are not projected."""
     if x.dim() != 3 or len(hx) != 2 or not x.numel():
         return False
     size, features, batch = hx[0].shape[-1], x.shape[-1], x.shape[0 if batch_first else 1]
@@ -84,18 +86,18 @@ def _weights(has_biases: bool, params: Sequence[torch.Tensor]) -> list[Weights]:
 def _forward(
     has_biases: bool, x: torch.Tensor, h: torch.Tensor, c: torch.Tensor, *params: torch.Tensor
 ) -> tuple[tuple[torch.Tensor, ...], list[Layer]]:
-    """What torch gets, and what the derivative needs."""
+    """Returns (results for torch, saved values of each layer for the derivative)."""
     *results, layers = lstm_layers(lift(x), lift(h), lift(c), _weights(has_biases, params))
     return tuple(map(wrap, results)), layers
 
 
 class _Layers(torch.autograd.Function):
-    """Layers of one direction, as one step of the backward pass."""
+    """Unidirectional LSTM layers as one autograd node."""
 
     @staticmethod
     def forward(ctx: Any, has_biases: bool, *args: torch.Tensor) -> tuple[torch.Tensor, ...]:
         results, layers = _forward(has_biases, *args)
-        # The result is the last layer's hidden states; a program may write there.
+        # Saves the result, which is the last layer's hidden states: autograd then detects writes.
         ctx.save_for_backward(*args, results[0])
         ctx.has_biases, ctx.layers = has_biases, layers
         ctx.set_materialize_grads(False)
@@ -105,7 +107,7 @@ class _Layers(torch.autograd.Function):
     def backward(ctx: Any, *grads: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
         *args, _ = ctx.saved_tensors
         needed = ctx.needs_input_grad[1:]
-        # The gradients' own are asked for, or many at once.
+        # Higher derivatives or a batch of gradients: run the decomposition.
         if torch.is_grad_enabled() or any(is_batched(g) for g in grads if g is not None):
             return None, *parts_backward(partial(_parts, ctx.has_biases), args, needed, grads)
         weights = _weights(ctx.has_biases, args[3:])
@@ -126,7 +128,7 @@ class _Layers(torch.autograd.Function):
 
 
 def _parts(has_biases: bool, *args: torch.Tensor) -> Any:
-    """As torch has it."""
+    """Runs torch's decomposition of the LSTM."""
     x, h, c, *params = args
     return by_parts(_LSTM, x, (h, c), params, has_biases, h.shape[0], 0.0, True, False, False)
 

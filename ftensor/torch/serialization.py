@@ -1,5 +1,8 @@
-"""Storages of the device where torch makes them in C++ by an allocator, which Python can't give:
-saving, loading, copying, sending to processes, and `UntypedStorage(n, device="fpga")`."""
+"""Replaces torch functions that create device storages by an allocator in C++.
+
+These save, load, copy and resize storages, send them to processes, and create
+`UntypedStorage(n, device="fpga")`.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ def _cloned(self: Any) -> Any:
 
 
 def _written(self: Any, *args: Any) -> None:
-    # pickle's old format makes a tensor of the bare pointer, which does not know ftensor's memory.
+    # torch.save's legacy format makes a tensor from the pointer alone, without ftensor's storage.
     _write_file(self if self.device.type != NAME else host_storage(self), *args)
 
 
@@ -93,9 +96,11 @@ def _resized(self: Any, size: int) -> Any:
 
 
 def _sent(storage: Any) -> Any:
-    """For another process: a copy, which that one adopts; in memory that both have, but for one
-    that begins. That would get the number of a file which is closed with the copy, before it is
-    there."""
+    """Reduces a storage for another process, which adopts a copy.
+
+    The copy is in shared memory, except for a process that is being spawned, which gets the bytes:
+    it would receive a file descriptor that is closed with the copy before the process starts.
+    """
     if storage.device.type != NAME:
         return reduce_storage(storage)
     if get_spawning_popen() is not None:
@@ -109,7 +114,7 @@ def _from_bytes(content: bytearray) -> torch.UntypedStorage:
 
 
 def install() -> None:
-    """Patch those places, and tell `torch.save` and `torch.load` of the device."""
+    """Replaces these functions in torch; registers the device with torch.save and torch.load."""
     torch.serialization.register_package(5, _tag, _load)
     torch.storage._StorageBase.clone = _cloned
     _Storage.__new__ = staticmethod(_new_storage)

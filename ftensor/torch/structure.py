@@ -1,7 +1,7 @@
-"""What has no arithmetic: memory for tensors, views, and tensors that get other memory or sizes.
+"""Ops without arithmetic: allocation, views, `set_` and `resize_`.
 
-Views only read and write what a tensor says of itself, so torch's own CPU kernels make them: these
-are called with the CPU's keys, without a frame of Python between.
+Views only access a tensor's metadata, so torch's own CPU kernels compute them. The dispatcher
+calls these kernels with the CPU's dispatch keys, without a Python frame in between.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VIEWS = (
     "set_.source_Storage_storage_offset",
     "set_.source_Tensor",
 )
-_kernels = []  # held, as C++ does not
+_kernels = []  # keeps the kernels alive: C++ does not
 
 for _name in VIEWS:
     if has_kernel_for(f"aten::{_name}", "CPU"):
@@ -46,20 +46,20 @@ for _name in VIEWS:
 
 
 def format_strides(size: Sequence[int], memory_format: torch.memory_format | None) -> Any:
-    """The strides of a fresh tensor in a memory format."""
+    """Returns the strides of a new tensor in a memory format."""
     if memory_format in (None, torch.contiguous_format, torch.preserve_format):
         return contiguous_strides(tuple(size))
     return torch.empty(size, device="meta", memory_format=memory_format).stride()
 
 
 def check_index(device: torch.device | None) -> None:
-    """RuntimeError for fpga:1 and above."""
+    """Raises RuntimeError for fpga:1 and above."""
     if device is not None and device.index and device.type == DEVICE.type:
         raise errors.device_index(device.index)
 
 
 def check(device: torch.device | None, pin_memory: bool | None) -> None:
-    """RuntimeError for what a fresh tensor cannot have."""
+    """Raises RuntimeError for fpga:1 and above, and for pinned memory."""
     check_index(device)
     if pin_memory:
         raise errors.cannot_pin()
@@ -75,7 +75,7 @@ def empty(
     pin_memory: Any = None,
     memory_format: Any = None,
 ) -> torch.Tensor:
-    """Memory for a tensor in a memory format."""
+    """Returns an uninitialized tensor in a memory format."""
     if layout is not None and layout is not torch.strided:
         raise errors.layout(layout)
     if min(size, default=0) < 0:
@@ -94,7 +94,7 @@ def empty_strided(
     device: Any = None,
     pin_memory: Any = None,
 ) -> torch.Tensor:
-    """Memory for a tensor of these strides."""
+    """Returns an uninitialized tensor with given strides."""
     check(device, pin_memory)
     if min(size, default=0) < 0:
         raise errors.negative_dimension(size)
@@ -102,13 +102,13 @@ def empty_strided(
     known = m.TO_FT.get(of)
     if known is not None:
         return _known(m.wrap(ft_new(tuple(size), known, m.device_of_calls(), tuple(stride))))
-    # A dtype that ftensor lacks: bytes, which the fallback computes on.
+    # A dtype that ftensor lacks: a buffer of bytes, for ops on the host.
     nbytes = 0 if 0 in size else (extent(tuple(size), tuple(stride))[1] + 1) * of.itemsize
     return m.over(m.new_storage(m.allocate(nbytes), nbytes), of, size, stride)
 
 
 def _known(t: torch.Tensor) -> torch.Tensor:
-    """Fresh memory as it is; where algorithms are to be deterministic, torch fills it first."""
+    """Fills new memory if torch.use_deterministic_algorithms asks for that, and returns `t`."""
     if not torch.are_deterministic_algorithms_enabled():
         return t
     if not torch.utils.deterministic.fill_uninitialized_memory:
@@ -120,22 +120,23 @@ def _known(t: torch.Tensor) -> torch.Tensor:
 
 @impl("set_.source_Storage")
 def set_source_storage(self: torch.Tensor, source: Any) -> torch.Tensor:
-    """All of a storage, as a tensor of one dim."""
+    """Makes `self` a 1-d view of a whole storage."""
     count = source.nbytes() // self.dtype.itemsize
     return m.set_storage(CPU_KEYS, self, source, 0, [count], [1])
 
 
 @impl("set_")
 def set_nothing(self: torch.Tensor) -> torch.Tensor:
-    """No elements."""
+    """Makes `self` an empty 1-d tensor on a new storage."""
     return m.set_storage(CPU_KEYS, self, m.new_storage(m.allocate(0), 0), 0, [0], [1])
 
 
 @impl("resize_")
 def resize_(self: torch.Tensor, size: Sequence[int], *, memory_format: Any = None) -> torch.Tensor:
-    """Another size, in more memory where there is too little; the elements that were stay.
+    """Changes the size of `self`; keeps the elements.
 
-    The tensor gets a new storage then: those that shared the old one keep it.
+    If the storage is too small, `self` gets a new storage with a copy of the old bytes. Other
+    tensors keep the old storage.
     """
     if min(size, default=0) < 0:
         raise errors.negative_dimension(size)
@@ -160,24 +161,24 @@ def resize_(self: torch.Tensor, size: Sequence[int], *, memory_format: Any = Non
 def zero_tensor(
     size: Sequence[int], *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
 ) -> torch.Tensor:
-    """Zeros, which forward-mode gradients ask for; torch's own kind has keys of its own."""
+    """Returns plain zeros for forward-mode autograd: torch's zero tensors have a dispatch key."""
     return torch.zeros(size, dtype=dtype, device=DEVICE)
 
 
 @impl("is_pinned")
 def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
-    """False: the device's memory is no host memory to torch."""
+    """Returns False: torch does not treat device memory as host memory."""
     return False
 
 
 @impl("record_stream")
 def record_stream(self: torch.Tensor, s: Any) -> None:
-    """Nothing: memory knows the streams it is used on."""
+    """Does nothing: storages record the streams that use them."""
 
 
 @impl("is_set_to")
 def is_set_to(self: torch.Tensor, tensor: torch.Tensor) -> bool:
-    """Whether two tensors are the same view of the same memory."""
+    """True if two tensors have the same storage, offset, shape and strides."""
     return (
         untyped_storage(self)._cdata == untyped_storage(tensor)._cdata
         and self.storage_offset() == tensor.storage_offset()
@@ -187,5 +188,5 @@ def is_set_to(self: torch.Tensor, tensor: torch.Tensor) -> bool:
 
 
 def host_shared() -> bool:
-    """Whether the device computes in host memory."""
+    """True if the device computes in host memory."""
     return backend_of(m.device_of_calls()).host_shared

@@ -1,4 +1,4 @@
-"""Users' own kernels for ops of torch.library, on tensors of the device."""
+"""Registers users' kernels for ops of torch.library on device tensors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .._tensor import Tensor
 from ..own import register
 from . import memory as m
 
-# By namespace; what they register lives as long as they do.
+# Libraries by namespace; a registration lives as long as its library.
 _libraries: dict[str, Library] = {}
 
 
 def bind(name: str, function: Callable[..., Any]) -> None:
-    """Let a function on ftensor's tensors compute an op on the device."""
+    """Registers a function on ftensor tensors as the device's kernel of an op."""
     space, _, op = name.partition("::")
     library = _libraries.setdefault(space, Library(space, "FRAGMENT"))
 
@@ -32,21 +32,21 @@ def bind(name: str, function: Callable[..., Any]) -> None:
 
 
 def _lifted(a: Any) -> Any:
-    """An argument with ftensor's tensors in the place of torch's."""
+    """Converts torch tensors in an argument to ftensor tensors."""
     if isinstance(a, (list, tuple)):
         return type(a)(map(_lifted, a))
     return m.lift(a) if isinstance(a, torch.Tensor) else a
 
 
 def _wrapped(result: Any, operands: list[Any]) -> Any:
-    """Results as torch's tensors, which share no memory with the arguments."""
+    """Converts ftensor results to torch tensors that share no memory with the operands."""
     if isinstance(result, (list, tuple)):
         return type(result)(_wrapped(part, operands) for part in result)
     return m.wrap(m.fresh(result, *operands)) if type(result) is Tensor else result
 
 
 def install() -> None:
-    """Take what was registered before torch was imported, and what will be."""
+    """Binds the kernels that were registered before this import, and all later ones."""
     for name, function in register.for_torch.items():
         bind(name, function)
     register.take.append(bind)
