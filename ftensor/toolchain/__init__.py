@@ -1,1 +1,1 @@
-"""From an inventory of kernels to an image for a board, and what such an image holds."""
+"""Builds an image for a board from an inventory of kernels, and describes its contents."""

@@ -1,1 +1,1 @@
-"""The area model: what kernels take of a board, by tables and by the text that v++ gets."""
+"""The area model: a kernel's share of a board, from tables and from the text that v++ compiles."""

@@ -1,4 +1,4 @@
-"""A parser for the C that the area model reads: expressions, statements, functions."""
+"""A parser for the C subset of the area model: expressions, statements, functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-# A tree is a tuple: what it is, and its parts. ("number", 3.0), ("name", "a"), ("call", "f", [x]),
+# A tree is a tuple of a kind and parts: ("number", 3.0), ("name", "a"), ("call", "f", [x]),
 # ("unary", "-", x), ("binary", "+", x, y), ("choose", c, x, y), ("member", x, "re"), ("index", x,
 # i).
 Tree = tuple[Any, ...]
@@ -40,7 +40,7 @@ TYPES = {
 
 
 def tokens(text: str) -> list[str]:
-    """The words and signs of a text without comments. ValueError for a sign that C has not."""
+    """Returns the tokens of a text without comments. Raises ValueError for text that is not C."""
     lexemes, at, text = [], 0, text.strip()
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -58,12 +58,13 @@ class TokenReader:
         self.tokens, self.at = tokens, 0
 
     def peek(self, ahead: int = 0) -> str:
-        """The token at hand; "" at the end."""
+        """Returns the current token, or the one `ahead` tokens later; "" at the end."""
         k = self.at + ahead
         return self.tokens[k] if k < len(self.tokens) else ""
 
     def take(self, wanted: str = "") -> str:
-        """The token at hand, which is then passed. ValueError where another was wanted."""
+        """Returns the current token and advances. Raises ValueError if the token is not
+        `wanted`."""
         token = self.peek()
         if wanted and token != wanted:
             raise ValueError(f"{wanted!r} expected, not {token!r}, in {self._near()}")
@@ -74,14 +75,14 @@ class TokenReader:
         return repr(" ".join(self.tokens[max(0, self.at - 5) :][:12]))
 
     def passed(self, token: str) -> bool:
-        """Whether the token at hand is this one; then it is passed."""
+        """True if the current token is `token`; advances in that case."""
         if self.peek() == token:
             self.at += 1
             return True
         return False
 
     def expression(self) -> Tree:
-        """A whole expression, without assignments and commas."""
+        """Parses an expression without assignments and commas."""
         condition = self._level(0)
         if not self.passed("?"):
             return condition
@@ -136,7 +137,7 @@ class TokenReader:
                 return tree
 
     def listed(self, closing: str) -> list[Tree]:
-        """Expressions up to the closing bracket."""
+        """Parses expressions up to the closing bracket."""
         expressions: list[Tree] = []
         while not self.passed(closing):
             expressions.append(self.expression())
@@ -145,7 +146,7 @@ class TokenReader:
 
 
 def number(token: str) -> float:
-    """A number of C."""
+    """Returns the value of a C number."""
     text = token.lower()
     if text.startswith("0x"):
         text = re.sub(r"(?<=\d)f$" if "p" in text else r"[ul]+$", "", text)
@@ -158,7 +159,7 @@ _FUNCTION = re.compile(r"(?:FT_FN_ONCE|FT_FN|static inline|static)\s+(?:const\s+
 
 @dataclass(frozen=True)
 class Function:
-    """A function's text: what it returns, its parameters as (type, name), and its body."""
+    """A C function: its result type, its parameters as (type, name), and its body."""
 
     result: str
     takes: tuple[tuple[str, str], ...]
@@ -166,12 +167,12 @@ class Function:
 
     @cached_property
     def body(self) -> tuple[Tree, ...]:
-        """Its statements. ValueError for what is no C of this kind."""
+        """The parsed statements. Raises ValueError for C outside the subset."""
         return tuple(statements(TokenReader(tokens(self.text))))
 
 
 def functions(text: str) -> dict[str, Function]:
-    """The functions in a text, by name; templates and anything else are passed over."""
+    """Returns the functions in a text by name; skips templates and other declarations."""
     definitions: dict[str, Function] = {}
     for match in _FUNCTION.finditer(text):
         result, name, parameters = match.groups()
@@ -186,7 +187,7 @@ def functions(text: str) -> dict[str, Function]:
 
 
 def _closing(text: str, at: int) -> int:
-    """Where the brace that opens at `at` closes."""
+    """Returns the position of the brace that closes the one at `at`."""
     depth = 0
     for k in range(at, len(text)):
         depth += (text[k] == "{") - (text[k] == "}")
@@ -196,7 +197,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def statements(reader: TokenReader) -> list[Tree]:
-    """All statements up to a closing brace or the end."""
+    """Parses all statements up to a closing brace or the end."""
     trees = []
     while reader.peek() not in ("", "}"):
         trees += _statement(reader)

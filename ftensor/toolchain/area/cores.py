@@ -1,10 +1,10 @@
-"""The table of operators: what each takes of an FPGA, pipelined for 300 MHz on UltraScale+.
+"""The table of operators: the FPGA resources of each, pipelined for 300 MHz on UltraScale+.
 
-Three sources, worst last. *Seen*: a published table of the cores that the HLS tools made for a ZCU
-board (HardwareProfileParams.cpp, XilinxZCUHardwareProfile: adders, products, quotients, logic), or
-a report of synthesis that was published with a design. *Formula*: by the width of integers.
-*Assumed*: nobody's figure was at hand; rounded up from PG060's description of the core, or
-made of cores as AMD's own hls_math.h is. One row for an operator, whatever ops contain it.
+There are three sources, in decreasing quality. *Seen*: a published table of the cores that the HLS
+tools made for a ZCU board (HardwareProfileParams.cpp, XilinxZCUHardwareProfile: adders, products,
+quotients, logic), or a synthesis report published with a design. *Formula*: computed from the width
+of integers. *Assumed*: no figure was available; rounded up from PG060's description of the core, or
+composed of cores as in AMD's own hls_math.h. Each operator has one row, whatever ops contain it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Resources:
         return Resources(*(x * times for x in self.values()))
 
     def values(self) -> tuple[float, ...]:
-        """In the order of the names."""
+        """Returns the numbers in the order of the fields."""
         return (self.lut, self.ff, self.dsp, self.bram)
 
 
@@ -41,7 +41,7 @@ NONE = Resources()
 
 @dataclass(frozen=True)
 class Core:
-    """What one operator takes, and how it is known."""
+    """The resources of an operator, and their source."""
 
     takes: Resources
     source: str
@@ -51,7 +51,7 @@ def _core(lut: int, ff: int, dsp: int, source: str, bram: float = 0) -> Core:
     return Core(Resources(lut, ff, dsp, bram), source)
 
 
-# By operator and type: "float" and "double"; integers by their width, below.
+# By operator and type, "float" or "double"; `_integers` has the integers.
 FLOATS: Mapping[tuple[str, str], Core] = {
     ("add", "float"): _core(238, 365, 2, SEEN),
     ("mul", "float"): _core(146, 165, 3, SEEN),
@@ -60,7 +60,7 @@ FLOATS: Mapping[tuple[str, str], Core] = {
     ("sqrt", "float"): _core(480, 900, 0, ASSUMED),
     ("exp", "float"): _core(920, 700, 7, SEEN),  # its DSP; the rest is assumed
     ("log", "float"): _core(950, 800, 13, ASSUMED),
-    ("fma", "float"): _core(1650, 1200, 2, ASSUMED),  # no core: multiplied and added exactly
+    ("fma", "float"): _core(1650, 1200, 2, ASSUMED),  # not a core: an exact product and an exact sum
     ("add", "double"): _core(740, 1050, 3, ASSUMED),
     ("mul", "double"): _core(230, 520, 11, ASSUMED),
     ("div", "double"): _core(3250, 5900, 0, ASSUMED),
@@ -76,7 +76,7 @@ FLOATS: Mapping[tuple[str, str], Core] = {
     ("to_int", "double"): _core(480, 500, 0, ASSUMED),
     ("resize", "float"): _core(100, 110, 0, ASSUMED),
     ("resize", "double"): _core(60, 70, 0, ASSUMED),
-    # Signs and choices are wires and multiplexers.
+    # Sign changes and choices are wires and multiplexers.
     ("sign", "float"): _core(2, 0, 0, ASSUMED),
     ("sign", "double"): _core(2, 0, 0, ASSUMED),
     ("choose", "float"): _core(16, 32, 0, ASSUMED),
@@ -87,15 +87,18 @@ FLOATS: Mapping[tuple[str, str], Core] = {
 
 
 def _integers(operator: str, bits: int) -> Core | None:
-    """By width: adders and logic as in the table of cores (39 LUT for 32 bits, 97 for a shift), a
-    pipelined divider by a row of subtractors for each bit."""
+    """Returns the core of an integer operator by width, None for an unknown operator.
+
+    Adders and logic are as in the table of cores (39 LUT for 32 bits, 97 for a shift); a pipelined
+    divider has a row of subtractors for each bit.
+    """
     words = -(-bits // 32)
     return {
         "add": _core(round(39 * bits / 32), bits, 0, SEEN),
         "mul": _core(40, 30, 0, SEEN)
         if bits <= 8
         else _core(49 * words**2, 165 * words**2, 1 if bits <= 16 else 4 * words**2, SEEN),
-        # Two products of bytes with one, side by side in a block of 27 x 18 bits.
+        # Two bytes times a third byte, packed into a DSP block of 27 x 18 bits.
         "pair": _core(40, 36, 1, ASSUMED),
         "div": _core(round(1.2 * bits**2), 3 * bits**2, 0, ASSUMED),
         "compare": _core(round(0.6 * bits), 1, 0, SEEN),
@@ -106,8 +109,8 @@ def _integers(operator: str, bits: int) -> Core | None:
     }.get(operator)
 
 
-# Functions of hls_math.h that are no cores: made of these, as its text is, with tables of constants
-# in block RAM where it has them.
+# Functions of hls_math.h that are not cores: the operators in their source, and the block RAM of
+# their constant tables.
 LIBRARY: Mapping[str, tuple[Mapping[str, int], float]] = {
     "sin": ({"mul": 5, "add": 4, "compare": 2, "choose": 6, "to_int": 1}, 2),
     "cos": ({"mul": 5, "add": 4, "compare": 2, "choose": 6, "to_int": 1}, 2),
@@ -161,9 +164,9 @@ BITS = {"bool": 1, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "float": 32
 
 
 def core(operator: str, of: str) -> Resources:
-    """What an operator of the model's words takes on values of a type, such as ("add", "int32").
+    """Returns the resources of an operator for a type, such as ("add", "int32").
 
-    KeyError for one that the tables lack.
+    Raises KeyError for an unknown operator.
     """
     if of in ("float", "double"):
         return FLOATS[operator, of].takes
@@ -174,7 +177,8 @@ def core(operator: str, of: str) -> Resources:
 
 
 def library(name: str, of: str) -> Resources:
-    """What a function of hls_math.h takes; its tables are twice as large in double."""
+    """Returns the resources of a function of hls_math.h; its tables are twice as large in
+    double."""
     parts, tables = LIBRARY[name]
     total = Resources(bram=tables * (2 if of == "double" else 1))
     for operator, times in parts.items():
@@ -182,15 +186,16 @@ def library(name: str, of: str) -> Resources:
     return total
 
 
-# Ports, control and wires. An adapter of 32 bits takes some 880 FF and 1050 LUT in published
-# reports; wider ones more by the bit. Behind it the platform's interconnect joins it to a memory:
-# converters of width and clock, and a switch that it shares (assumed).
+# Ports, control and wires. In published reports an adapter of 32 bits takes about 880 FF and 1050
+# LUT; wider adapters take more per bit. The platform's interconnect connects the adapter to a
+# memory: converters of width and clock, and a shared switch (assumed).
 PORT = Resources(950, 850)
 PORT_BIT = Resources(1.5, 3)
 PORT_JOINED = Resources(1800, 2400)
 PORT_JOINED_BIT = Resources(4, 6)
-# Of a kernel: its states and registers, and those of each argument (64 bits, written by the host).
+# A kernel's states and registers, and the registers of each argument (64 bits, written by the
+# host).
 KERNEL = Resources(700, 900)
 ARGUMENT = Resources(60, 130)
-# What stands between the operators: pipelines' registers, multiplexers, handshakes.
+# Factors for the logic between operators: pipeline registers, multiplexers, handshakes.
 BETWEEN = Resources(1.25, 1.4, 1, 1)

@@ -1,4 +1,4 @@
-"""Operator counts of C functions, and the lanes an op can afford."""
+"""Counts the operators of C functions, and the lanes that an op can afford."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ _FLOATS = ("float", "double")
 _SIGNS = {"+": "add", "-": "add", "*": "mul", "/": "div", "%": "div", "&": "logic", "|": "logic",
           "^": "logic", "<<": "shift", ">>": "shift"}  # fmt: skip
 _COMPARES = ("==", "!=", "<", ">", "<=", ">=")
-_NEVER_LESS = 4096  # turns of a loop, beyond which nobody unrolls
+_NEVER_LESS = 4096  # trip count above which the model does not unroll a loop
 
 
 class Value(NamedTuple):
-    """What an expression comes to: its type; whether it is a constant, and which, where that is
-    known; whether it is one of a few constants, which are chosen and not computed."""
+    """The type of an expression, and whether its value is known.
+
+    `constant` is True for a constant, `known` is its value if known. `few` marks a choice among
+    constants, which is a multiplexer and needs no conversion.
+    """
 
     of: str
     constant: bool = False
@@ -37,7 +40,7 @@ class Value(NamedTuple):
 
 
 def resources_of(counts: Mapping[tuple[str, str], int]) -> Resources:
-    """What counted operators take."""
+    """Returns the resources of counted operators."""
     total = Resources()
     for (word, of), times in counts.items():
         one = library(word, of) if word in LIBRARY else core(word, of)
@@ -46,8 +49,11 @@ def resources_of(counts: Mapping[tuple[str, str], int]) -> Resources:
 
 
 class OperatorCounter:
-    """Counts operators of functions, where `functions` are those that a text may call, `structs`
-    the fields of its own types and `names` what its own constants are."""
+    """Counts the operators of C functions.
+
+    `functions` are the functions that a text may call, `structs` the fields of its types by name,
+    `aliases` the type names of its typedefs.
+    """
 
     def __init__(
         self,
@@ -59,7 +65,7 @@ class OperatorCounter:
         self.counted: dict[str, Counts] = {}
 
     def of(self, name: str) -> Counts:
-        """The operators of a function. ValueError for one that is not here."""
+        """Returns the operator counts of a function. Raises ValueError for an unknown function."""
         if name not in self.counted:
             one = self.functions.get(name)
             if one is None:
@@ -71,7 +77,7 @@ class OperatorCounter:
         return self.counted[name]
 
     def type(self, of: str) -> str:
-        """A type of C in the model's words."""
+        """Returns the model's name of a C type."""
         of = self.aliases.get(of, of)
         return TYPES.get(of, of)
 
@@ -117,7 +123,8 @@ class OperatorCounter:
             self._value(tree[1], names, counts)
 
     def _switch(self, tree: Tree, names: dict[str, Value], counts: Counts, result: str) -> None:
-        """All branches side by side; what several do alike is there once."""
+        """Counts all branches as parallel hardware; an expression that several branches share
+        counts once."""
         seen: set[str] = set()
         for k, branch in enumerate(tree[2]):
             for one in branch:
@@ -141,8 +148,9 @@ class OperatorCounter:
             counts[word] += times * trips
 
     def _trips(self, first: Tree, condition: Tree, step: Tree, names: dict[str, Value]) -> int:
-        """How often a loop's body stands there, unrolled; one that turns as often as its values ask
-        for, up to any number, stays a loop: once.
+        """Returns the trip count of an unrolled loop, 1 for a loop above `_NEVER_LESS` iterations.
+
+        Raises ValueError if the trip count is unknown.
         """
         k = self._value(first[3], names, Counter()).known
         by = {"++": 1, "--": -1}.get(step[1][1]) if step[0] == "do" else None
@@ -169,7 +177,7 @@ class OperatorCounter:
             whole = tree[1] == tree[1] // 1
             return Value("int32" if whole else "double", True, tree[1])
         if kind == "name":
-            # What no declaration names is a constant of the headers, such as INFINITY.
+            # An undeclared name is a constant of the headers, such as INFINITY.
             return names.get(tree[1], Value("float", True))
         if kind == "member":
             return self._member(tree, names, counts)
@@ -280,12 +288,12 @@ class OperatorCounter:
 
 
 def constant(tree: Tree) -> float | None:
-    """What an expression of numbers comes to; None for any other."""
+    """Returns the value of a constant expression; None for any other."""
     return OperatorCounter({})._value(tree, {}, Counter()).known
 
 
 def _common(x: Value, y: Value) -> str:
-    """The type that two operands meet in; constants take the other's."""
+    """Returns the common type of two operands; a constant takes the other operand's type."""
     if x.constant != y.constant and not (x.of in BITS and y.of in BITS and _float_constant(x, y)):
         return y.of if x.constant else x.of
     if x.of not in BITS or y.of not in BITS:
@@ -295,13 +303,13 @@ def _common(x: Value, y: Value) -> str:
 
 
 def _float_constant(x: Value, y: Value) -> bool:
-    """Whether a constant with a fraction meets an integer."""
+    """True if one operand is a floating-point constant and the other an integer."""
     constant, other = (x, y) if x.constant else (y, x)
     return constant.of in _FLOATS and other.of not in _FLOATS
 
 
 def _known(sign: str, x: float, y: float) -> float | None:
-    """What two known constants come to."""
+    """Returns the value of an operator on two known constants; None for a division by zero."""
     if sign in ("/", "%") and y == 0:
         return None
     whole = x == int(x) and y == int(y)
@@ -315,28 +323,28 @@ def _known(sign: str, x: float, y: float) -> float | None:
     }[sign]()  # fmt: skip
 
 
-# All that a function unit may call. Each knows by its #if what of it a compute type has.
+# The files with all helpers of function units; #if lines select the parts for a compute type.
 FILES = ("vitis/words.h", "convert.h", "math.h", "complex.h", *HELPERS.values())
 _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)")
 
 
 @dataclass(frozen=True)
 class Helpers:
-    """What a text may call: functions, macros and words, and second names of types."""
+    """The functions, macros and words, and type aliases that a text may use."""
 
     functions: Mapping[str, Function]
     words: Mapping[str, Word]
     aliases: Mapping[str, str]
 
     def counting(self, text: str, structs: Mapping[str, Mapping[str, str]]) -> OperatorCounter:
-        """What counts the operators of the functions in a text."""
+        """Returns a counter for the functions in a text."""
         own = functions(expand(text, self.words))
         return OperatorCounter({**self.functions, **own}, structs, self.aliases)
 
 
 @cache
 def helpers(compute: dtype, dropped: int) -> Helpers:
-    """The helpers for what is computed in `compute`, where a narrow result lacks `dropped` bits."""
+    """Returns the helpers of compute type `compute`, if a narrow result drops `dropped` bits."""
     macros: dict[str, Word] = {}
     for line in [*settings(compute, 1, True, "slab"), f"#define FT_DROPPED_BITS {dropped}"]:
         macros[line.split()[1]] = " ".join(line.split()[2:])
@@ -348,16 +356,16 @@ def helpers(compute: dtype, dropped: int) -> Helpers:
 
 
 def _joined(text: str) -> list[str]:
-    """The lines without comments, those that go on joined."""
+    """Returns the lines without comments, with continued lines joined."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"//[^\n]*", "", text)
     return re.sub(r"[ \t]*\\\n[ \t]*", " ", text).split("\n")
 
 
 def _preprocessed(lines: list[str], macros: dict[str, Word]) -> list[str]:
-    """The lines that the conditions let through; definitions become words."""
+    """Returns the lines that pass the preprocessor's conditions; adds definitions to `macros`."""
     kept: list[str] = []
-    open_: list[tuple[bool, bool]] = []  # whether this part holds, and whether one before it did
+    open_: list[tuple[bool, bool]] = []  # per open #if: this branch is active; this or an earlier branch was
     for line in lines:
         inner = line.strip()
         holds = all(now for now, _ in open_)
@@ -388,7 +396,6 @@ def _asked(word: str, condition: str, macros: Mapping[str, Word]) -> bool:
 
 
 def _macro(takes: str, body: str) -> Word:
-    """A macro with parameters."""
     names = [name.strip() for name in takes.split(",")]
 
     def filled(*arguments: str) -> str:
@@ -399,17 +406,17 @@ def _macro(takes: str, body: str) -> Word:
     return filled
 
 
-# LUT of an operator that may stand in every lane: sums, products, comparisons, logic. Quotients,
-# roots and what is made of them, or of a division of integers, take more.
+# The most LUTs of a cheap operator, which every lane may have: sums, products, comparisons, logic.
+# Quotients, roots, functions built from them, and integer divisions exceed it.
 CHEAP = 400
-# (LUT of an element's dear operators, lanes): a quotient and an exponential in four lanes, what is
-# larger in one.
+# (LUTs of an element's expensive operators, lanes): four lanes for a quotient and an exponential,
+# one lane for anything larger.
 STEPS = ((0, 16), (2500, 4))
 LEAST = 1
 
 
 def affordable(key: KernelKey) -> int:
-    """The most lanes for a pointwise op, by what its expression is made of."""
+    """Returns the most lanes for a pointwise op, by the operators of its expression."""
     return _lanes(key.compute, dropped_bits(key), "\n".join(op_function(key, "op")))
 
 

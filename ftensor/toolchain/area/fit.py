@@ -1,4 +1,4 @@
-"""The area of kernels, and whether an image fits a board."""
+"""The area of kernels, and the check that an image fits a board."""
 
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ from ..vitis.text import dropped_bits, identifiers
 from .cores import ARGUMENT, BETWEEN, KERNEL, NAMES, NONE, PORT, PORT_BIT, PORT_JOINED, PORT_JOINED_BIT, Resources
 from .count import Counts, helpers, resources_of
 
-# What operands and results go through besides the ops.
+# The name of the operators that convert operands and results.
 CONVERSIONS = "conversions"
-_BLOCK_BITS, _BLOCK_WORDS = 36, 512  # of a half block RAM
-_IN_LOGIC = 32  # words that a LUT of a memory's bit holds
+_BLOCK_BITS, _BLOCK_WORDS = 36, 512  # of half a block RAM
+_IN_LOGIC = 32  # words of one bit in a LUT
 
 
 @dataclass(frozen=True)
 class Area:
-    """What one compute unit of a kernel takes: its ops, dearest first, the skeleton's own
-    operators, ports, local memory, and the rest. `lanes` are those of its ops."""
+    """The resources of a compute unit: ops (largest first), the skeleton's own operators, ports,
+    local memory, and control.
+
+    `lanes` is the number of lanes of the ops.
+    """
 
     name: str
     units: int
@@ -46,25 +49,25 @@ class Area:
 
     @property
     def unit(self) -> Resources:
-        """One compute unit."""
+        """The resources of one compute unit."""
         parts = (self.skeleton, self.ports, self.memories, self.control)
         return sum(parts, sum((r for _, r in self.ops), NONE))
 
     @property
     def whole(self) -> Resources:
-        """All compute units."""
+        """The resources of all compute units."""
         return self.unit * self.units
 
 
 @cache
 def area(group: KernelGroup) -> Area:
-    """What a kernel takes. ValueError for a helper that the model cannot read."""
+    """Returns the area of a kernel. Raises ValueError for a helper that the model cannot parse."""
     ops: dict[str, Resources] = {}
     for name, counts, times in _functions(group):
         total = _interconnect(resources_of(counts)) * times
         ops[name] = ops.get(name, NONE) + total
     key = group.members[0]
-    # Members behind an opcode share a skeleton's operators; bodies have each their own.
+    # Members behind an opcode share the skeleton's operators; each body has its own.
     each = [(board_skeleton_of(m), m) for m in group.bodies or group.members]
     counted = [Counts(dict(skeleton.operators(m))) for skeleton, m in each]
     own = sum(counted, Counts()) if group.joint else max(counted, key=lambda c: c.total())
@@ -89,12 +92,12 @@ def area(group: KernelGroup) -> Area:
 
 
 def _interconnect(resources: Resources) -> Resources:
-    """With what stands between operators."""
+    """Adds the logic between operators."""
     return Resources(*(x * y for x, y in zip(resources.values(), BETWEEN.values())))
 
 
 def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
-    """The functions that a kernel has in hardware: the op, its operators, and how often."""
+    """Yields the functions in a kernel's hardware: the op, its operator counts, and the copies."""
     for key in group.bodies:
         graph = key.of if isinstance(key, StageKey) and key.part != BEGIN else key
         if isinstance(graph, StagedKey):
@@ -122,8 +125,7 @@ def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
 
 
 def _calls(key: StagedKey) -> Iterator[KernelGroup]:
-    """A graph's calls as kernels of their own: what is of elements in each lane, what is of a row
-    once."""
+    """Yields a graph's calls as kernels: calls on elements in every lane, calls on rows in one."""
     for call in key.calls:
         unit = call.unit
         if isinstance(unit, RowTransform):  # the skeleton's own
@@ -137,7 +139,7 @@ def _calls(key: StagedKey) -> Iterator[KernelGroup]:
 
 
 def _folds(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
-    """The same of reductions."""
+    """Yields the same for the monoid functions of a reduction."""
     parts = reduce.parts_of(group)
     firsts = reduce.shared(parts)
     structs = {reduce.state_name(key): reduce.struct_of(key) for key in group.keys}
@@ -152,20 +154,23 @@ def _folds(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
 
 
 def _memory(memory: LocalMemory) -> Resources:
-    """In LUTs where it is shallow, else in block RAM."""
+    """Returns LUTs for a shallow memory, else block RAM."""
     if memory.words <= _IN_LOGIC or memory.words * memory.bits <= 1024:
         return Resources(lut=memory.bits * ceil(memory.words / _IN_LOGIC) * memory.copies)
     return Resources(bram=blocks(memory.words, memory.bits) * memory.copies)
 
 
 def blocks(words: int, bits: int) -> float:
-    """Block RAMs of 36 Kb that hold so many words."""
+    """Returns the block RAMs of 36 Kb that hold `words` of `bits`."""
     return ceil(bits / _BLOCK_BITS) * ceil(words / _BLOCK_WORDS) / 2
 
 
 def _port(bundle: interface.Bundle) -> Resources:
-    """An adapter with what it keeps under way (UG1399: bursts x beats x width, for reading
-    and for writing), and the way from there to a memory."""
+    """Returns a port's adapter, its buffers, and its connection to a memory.
+
+    The buffers hold the outstanding bursts: bursts x beats x width, for reads and for writes
+    (UG1399).
+    """
     total = PORT + PORT_BIT * bundle.bits + PORT_JOINED + PORT_JOINED_BIT * bundle.bits
     for beats, bursts in (bundle.reads, bundle.writes):
         if beats:
@@ -173,8 +178,8 @@ def _port(bundle: interface.Bundle) -> Resources:
     return total
 
 
-# Shares of what a board has for kernels: above the first the tools rarely find a place and a clock
-# for everything, above these they do not.
+# Shares of a board's resources for kernels. Above FULL the tools rarely place everything and meet
+# the clock, above MOST they never do.
 FULL = 0.70
 MOST = {"lut": 0.80, "ff": 1.0, "dsp": 1.0, "bram": 1.0}
 TITLES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram": "BRAM"}
@@ -182,7 +187,7 @@ TITLES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram": "BRAM"}
 
 @dataclass(frozen=True)
 class Fit:
-    """An image on a board: what it takes, and its ports by the memory at which they enter."""
+    """An image on a board: its resources, and the number of ports that enter at each memory."""
 
     board: Board
     groups: tuple[KernelGroup, ...]
@@ -191,28 +196,28 @@ class Fit:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Of what the platform leaves of each resource."""
+        """The shares of the resources that the platform leaves to kernels."""
         return dict(zip(NAMES, board_shares(self.takes, self.board)))
 
     @property
     def ports(self) -> int:
-        """All ports of all compute units."""
+        """The number of ports of all compute units."""
         return sum(group.units * len(bundles(group)) for group in self.groups)
 
     @property
     def crowded(self) -> dict[str, int]:
-        """Memories with more ports than they take."""
+        """The memories at which more ports enter than the board allows."""
         most = self.board.masters.value
         return {name: count for name, count in self.charged.items() if count > most}
 
     @property
     def fits(self) -> bool:
-        """Whether neither logic nor a memory is full."""
+        """True if neither a resource nor a memory is full."""
         return not self.full and not self.crowded
 
     @property
     def full(self) -> tuple[str, ...]:
-        """The resources of which it takes more than can be placed."""
+        """The resources of which the image takes more than can be placed."""
         return tuple(name for name, part in self.shares.items() if part > MOST[name])
 
     def __str__(self) -> str:
@@ -222,22 +227,25 @@ class Fit:
 
 
 def board_shares(takes: Resources, board: Board) -> tuple[float, ...]:
-    """The parts of a board's LUT, flip-flops, DSP and block RAM."""
+    """Returns the shares of a board's LUT, flip-flops, DSP and block RAM."""
     chip = board.chip
     have = (chip.lut, chip.ff, chip.dsp, chip.bram)
     return tuple(x / (y * chip.left.value) for x, y in zip(takes.values(), have))
 
 
 def fit(groups: Sequence[KernelGroup], board: Board) -> Fit:
-    """The image of these kernels on a board."""
+    """Returns the `Fit` of these kernels on a board."""
     takes = sum((area(group).whole for group in groups), NONE)
     placed = place(groups, board)
     return Fit(board, tuple(groups), takes, Counter(masters(placed)))
 
 
 def fitting_subset(groups: Sequence[KernelGroup], board: Board) -> Fit:
-    """As many of the kernels as fit: the dearest are left out first, and those taken in again that
-    find room then. Kernels that streams join are left out all together."""
+    """Returns the `Fit` of as many kernels as fit.
+
+    Leaves out the largest kernels first, then adds back kernels that fit after all. Kernels of
+    linked graphs are all left out together.
+    """
     kept = list(groups)
     while kept and not (usage := fit(kept, board)).fits:
         worst = max(range(len(NAMES)), key=lambda k: usage.shares[NAMES[k]] / MOST[NAMES[k]])
@@ -255,7 +263,8 @@ def fitting_subset(groups: Sequence[KernelGroup], board: Board) -> Fit:
 
 
 def check(name: str, groups: Sequence[KernelGroup], board: Board) -> Fit:
-    """The image on a board. BuildError, with the numbers and what fits, where it does not fit."""
+    """Returns the `Fit` of an image. Raises BuildError with the numbers and a subset that fits, if
+    the image does not fit."""
     usage = fit(groups, board)
     if usage.fits:
         return usage
@@ -288,13 +297,13 @@ def _spread(usage: Fit) -> str:
 
 
 def _largest_ops(group: KernelGroup) -> str:
-    """The ops that take most of a kernel."""
+    """Returns the ops that take most of a kernel."""
     ops = [op for op, takes in area(group).ops if op != CONVERSIONS and takes.lut]
     return ", ".join(ops[:3]) + (", ..." if len(ops) > 3 else "") if ops else group.skeleton
 
 
 def lines(usage: Fit) -> list[str]:
-    """A table of the kernels' shares of the board, the image's, and what is to be said of them."""
+    """Returns a table of the shares of the kernels and of the image, and warnings."""
     board = usage.board
     head = ("kernel", "lanes", "units", "ports", *TITLES.values())
     rows: list[tuple[object, ...]] = [head]

@@ -1,1 +1,1 @@
-"""OpenCL C for Intel FPGAs, and aoc or its emulator."""
+"""OpenCL C for Intel FPGAs, compiled by aoc or for Intel's emulator."""

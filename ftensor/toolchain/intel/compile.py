@@ -1,10 +1,10 @@
-"""Compile and link on Intel's FPGA emulator; a process of its own, in the emulator's environment.
+"""Compiles and links for Intel's FPGA emulator, in a process with the emulator's environment.
 
-python compile.py compile PLATFORM OUT SOURCE.cl
-python compile.py link PLATFORM OUT OBJECT...
+    python compile.py compile PLATFORM OUT SOURCE.cl
+    python compile.py link PLATFORM OUT OBJECT...
 
-PLATFORM is a pattern of the emulator's name. A script without the package, whose import would take
-longer than a kernel does.
+PLATFORM is a pattern of the emulator's platform name. The script does not import the package: that
+import takes longer than compiling a kernel.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _device(pattern: str) -> Any:
 
 
 def compile_source(device: Any, output: Path, source: Path) -> None:
-    """One kernel file to an object. Exits with the compiler's words where it fails."""
+    """Compile a kernel file to an object. Exits with the compiler's log on failure."""
     import pyopencl as cl
     from pyopencl import _cl
 
@@ -43,7 +43,7 @@ def compile_source(device: Any, output: Path, source: Path) -> None:
 
 
 def link_objects(device: Any, output: Path, objects: Sequence[Path]) -> None:
-    """All objects to one program. Exits with the linker's words where it fails."""
+    """Link all objects to one program. Exits with the linker's message on failure."""
     import pyopencl as cl
     from pyopencl import _cl
 
@@ -57,8 +57,8 @@ def link_objects(device: Any, output: Path, objects: Sequence[Path]) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """The two commands above."""
-    warnings.simplefilter("ignore")  # a compiler's remarks are in the log of what fails
+    """Run one of the two commands above."""
+    warnings.simplefilter("ignore")  # a failing build prints the compiler's log
     what, platform, output, *inputs = arguments
     if what == "compile":
         compile_source(_device(platform), Path(output), Path(inputs[0]))
@@ -67,6 +67,6 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    here = Path(__file__).parent  # whose files are no modules of others
+    here = Path(__file__).parent  # its files must not shadow other packages' modules
     sys.path[:] = [place for place in sys.path if Path(place) != here]
     main(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Maps in Intel's OpenCL C: whole beats in one loop, or in three kernels joined by channels."""
+"""Maps in Intel's OpenCL C: whole beats in one loop, or in three kernels connected by channels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .member import WORDS, beat, beat_function, function_name, head, inputs_of, 
 
 
 def text(group: KernelGroup) -> str:
-    """The functions and kernels of a map group."""
+    """Returns the functions and kernels of a map group."""
     widths = widths_of(group)
     parts = [head(group.lanes), *sections(group.keys, beat_function)]
     parts += [_beat_words(width, group.lanes) for width in sorted(set(widths.values()))]
@@ -45,7 +45,11 @@ def _masks(group: KernelGroup, of: Callable[[KernelKey], list[str]]) -> list[int
 
 
 def _table(group: KernelGroup, what: str, of: Callable[[KernelKey], list[str]]) -> str:
-    """Which inputs an opcode reads, or reads one element of: a bit for each; "" if all agree."""
+    """Returns a bit mask over inputs for each opcode; "" if all opcodes agree.
+
+    The bits of `what` "READS" mark the inputs that an opcode reads, those of "SINGLES" its
+    single-element inputs.
+    """
     masks = _masks(group, of)
     if len(set(masks)) == 1:
         return ""
@@ -56,7 +60,7 @@ def _table(group: KernelGroup, what: str, of: Callable[[KernelKey], list[str]]) 
 
 
 def _flag(group: KernelGroup, what: str, of: Callable[[KernelKey], list[str]], name: str) -> str | bool:
-    """Whether an opcode's mask has an input's bit: a constant where all agree."""
+    """Returns the condition that an opcode's mask has the bit of an input; a bool if all agree."""
     masks, bit = _masks(group, of), _inputs(group).index(name)
     bits = {mask >> bit & 1 for mask in masks}
     if len(bits) == 1:
@@ -65,7 +69,8 @@ def _flag(group: KernelGroup, what: str, of: Callable[[KernelKey], list[str]], n
 
 
 def _beat_words(width: int, lanes: int) -> str:
-    """Reading and writing `m` elements of a beat; only a map's last one is not whole."""
+    """Returns functions that read and write `m` elements of a beat; only a map's last beat is
+    partial."""
     word, of, per = WORDS[width], beat(width, lanes), 2 if width == 16 else 1
     count = lanes * per
     if count == 1:
@@ -91,7 +96,7 @@ static inline void ft_give{width}({of} v, __global {word} *p, int m)
 
 
 def _unit_parameters(group: KernelGroup, widths: dict[str, int]) -> list[tuple[str, str]]:
-    """(C type, name) of what a function unit takes besides the opcode."""
+    """Returns (C type, name) of the function unit's parameters besides the opcode."""
     takes = [(beat(widths[name], group.lanes), name) for name in _inputs(group)]
     count = max(len(values(key)) for key in group.keys)
     takes += [("long", f"value{slot}") for slot in range(count)]
@@ -99,7 +104,7 @@ def _unit_parameters(group: KernelGroup, widths: dict[str, int]) -> list[tuple[s
 
 
 def _placed(group: KernelGroup) -> bool:
-    """Whether a member computes from where an element lies."""
+    """True if a member uses the positions of its elements."""
     return any("position.h" in source.helper_files(key) for key in group.keys)
 
 
@@ -123,13 +128,15 @@ SLAB = """\
 const int vectors = n / FT_LANES, rest = n % FT_LANES;
 const int begin = ft_slab(vectors, ft_unit, ft_units);
 const int end = ft_slab(vectors, ft_unit + 1, ft_units) + (rest > 0 && ft_unit == ft_units - 1);"""
-# Beats lie apart, so no turn of the loop waits for the one before: it starts one every cycle.
+# Beats do not overlap, so an iteration never waits for the previous one: the loop starts one
+# every cycle.
 LOOP = "#pragma ivdep\nfor (int v = begin; v < end; v++) {"
 PLACE = "const int i = v * FT_LANES, m = v < vectors ? FT_LANES : rest;"
 
 
 def _single_lines(group: KernelGroup, widths: dict[str, int]) -> list[str]:
-    """Beats that repeat one element, read before the loop."""
+    """Returns lines that read single-element inputs before the loop, as beats that repeat the
+    element."""
     lines = []
     for name in _inputs(group):
         single = _flag(group, "SINGLES", _singles, name)
@@ -147,7 +154,7 @@ def _single_lines(group: KernelGroup, widths: dict[str, int]) -> list[str]:
 
 
 def _take(group: KernelGroup, widths: dict[str, int], name: str) -> str:
-    """The beat of an input that the opcode reads."""
+    """Returns the expression of an input's beat."""
     per = "2 * " if widths[name] == 16 else ""
     where = f"{name} + {per}({name}_offset + i)"
     single = _flag(group, "SINGLES", _singles, name)
@@ -174,7 +181,7 @@ def _unit_call(group: KernelGroup, widths: dict[str, int], prefix: str = "") -> 
 
 
 def _loop_body(group: KernelGroup) -> str:
-    """Read, compute and write in one loop."""
+    """Returns the loop that reads, computes and writes."""
     widths = widths_of(group)
     lines = [PLACE]
     for name in _inputs(group):
@@ -201,7 +208,7 @@ def _channel_lines(group: KernelGroup, widths: dict[str, int]) -> str:
 
 
 def _stage_bodies(group: KernelGroup, copy: int) -> list[str]:
-    """The loops of load, compute and store; a kernel without inputs has nothing to load."""
+    """Returns the loops of load, compute and store; no load for a kernel without inputs."""
     widths = widths_of(group)
     load, compute = [PLACE], []
     for name in _inputs(group):

@@ -1,4 +1,4 @@
-"""Members of a kernel in Intel OpenCL C: functions of ops, parameter lists."""
+"""Members of a kernel in Intel OpenCL C: functions of ops, and parameter lists."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ WORDS = {1: "uchar", 2: "ushort", 4: "int", 8: "long", 16: "long"}
 
 
 def function_name(opcode: int, key: KernelKey) -> str:
-    """The function of a member."""
+    """Returns the name of a member's function."""
     return f"opcode_{opcode}_{key.name}"
 
 
 def head(lanes: int) -> str:
-    """The settings of a file, and the dialect's words."""
+    """Returns the settings of a file, and the dialect's words."""
     lines = [
         f"#define FT_LANES {lanes}",
         f"#define FT_N {lanes if lanes > 1 else ''}",
@@ -35,51 +35,52 @@ def head(lanes: int) -> str:
 
 
 def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
-    """The members' functions, those of one compute type together, behind their helpers.
+    """Returns the members' functions, grouped by compute type, each group after its helpers.
 
-    `function` gives a member's text; words that it defines are dropped behind it.
+    `function` returns a member's text; the words that this text defines are undefined after it.
     """
     return element_function.sections(keys, function, "intel")
 
 
 def title(opcode: int, key: KernelKey) -> str:
-    """A member in words."""
+    """Describes a member: opcode, op, dtypes and layout."""
     ins = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.ins)
     outs = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.outs)
     return f"opcode {opcode}: {key.name} ({ins}) -> {outs}, computed in {key.compute.name}"
 
 
 def vector(word: str, lanes: int) -> str:
-    """An OpenCL vector type; a scalar for one lane."""
+    """Returns an OpenCL vector type; a scalar type for one lane."""
     return word if lanes == 1 else f"{word}{lanes}"
 
 
 def beat(width: int, lanes: int) -> str:
-    """The type of a port's beat: the bits of `lanes` elements of `width` bytes."""
+    """Returns the type of a port's beat: the bits of `lanes` elements of `width` bytes."""
     return vector(WORDS[width], lanes * (2 if width == 16 else 1))
 
 
 def value_line(key: KernelKey, slot: int) -> str:
-    """The line that names the by-value scalar that comes as 64 bits in `value<slot>`."""
+    """Returns the line that declares the scalar passed as 64 bits in `value<slot>`."""
     name, c = values(key)[slot]
     return f"const {c} {name} = {value_text(c, slot)};"
 
 
 def value_text(c: str, slot: int) -> str:
-    """The scalar of C type `c` that comes as 64 bits in `value<slot>`."""
+    """Returns the expression for the scalar of C type `c` passed as 64 bits in `value<slot>`."""
     casts = {"float": f"as_float((int)value{slot})", "double": f"as_double(value{slot})"}
     return casts.get(c, f"({c})value{slot}")
 
 
 def inputs_of(key: KernelKey) -> list[str]:
-    """The names of a member's inputs in memory."""
+    """Returns the names of a member's inputs in memory."""
     return [f"in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
 
 
 def beat_function(opcode: int, key: KernelKey) -> str:
-    """A pointwise member: from beats of its inputs to one of its output, all lanes at once.
+    """Returns a pointwise member as a function from beats of its inputs to a beat of its output.
 
-    An input that is a single element comes as a beat that repeats it.
+    A single-element input arrives as a beat that repeats the element. Raises ValueError if the
+    member has several outputs.
     """
     if len(key.outs) != 1:
         raise ValueError(f"{key.name} has {len(key.outs)} outputs, and a map kernel has one")
@@ -138,7 +139,7 @@ def _to_beat(p: Port, lanes: int) -> tuple[str, list[str]]:
 
 
 def whole_function(opcode: int, key: KernelKey) -> str:
-    """A member whose skeleton walks memory by a geometry: the whole of it, as a function."""
+    """Returns a member whose skeleton walks memory by a geometry buffer, as one function."""
     name = function_name(opcode, key)
     lines = [f"// {title(opcode, key)}"]
     if key.reduction is not None:
@@ -156,7 +157,7 @@ def whole_function(opcode: int, key: KernelKey) -> str:
 
 
 def whole_call(opcode: int, key: KernelKey) -> str:
-    """The call of `whole_function` with the kernel's arguments."""
+    """Returns the call of `whole_function` with the kernel's arguments."""
     slots = {name: slot for slot, (name, _) in enumerate(values(key))}
     passed = []
     for what, c, name in parameters(key):
@@ -172,7 +173,7 @@ def whole_call(opcode: int, key: KernelKey) -> str:
 
 
 def _parameter(argument: KernelArgument, widths: dict[str, int]) -> str:
-    """An argument in OpenCL C; a port's elements are words of its width."""
+    """Returns an argument in OpenCL C; a port points to words of its element width."""
     if argument.what != "*":
         return f"{argument.what} {argument.name}"
     const = "const " if argument.c.startswith("const ") else ""
@@ -183,7 +184,7 @@ def _parameter(argument: KernelArgument, widths: dict[str, int]) -> str:
 
 
 def widths_of(group: KernelGroup) -> dict[str, int]:
-    """Bytes of an element of each port; ValueError where the members' differ."""
+    """Returns the bytes of an element of each port; raises ValueError if members differ."""
     by_port = {}
     for name, users in slots(group):
         widths = {port.dtype.itemsize for _, port in users}
@@ -200,7 +201,8 @@ def _kernel(name: str, parameters: Sequence[str], body: str) -> str:
 
 
 def kernels(group: KernelGroup, bodies: Callable[[int], Sequence[str]]) -> str:
-    """The kernels of every compute unit; `bodies` has a text for each stage of a unit."""
+    """Returns the kernels of every compute unit; `bodies` returns a text for each stage of a
+    unit."""
     own, widths = arguments(group), widths_of(group) if group.keys else {}
     texts = []
     for copy in range(group.units):
@@ -213,7 +215,7 @@ def kernels(group: KernelGroup, bodies: Callable[[int], Sequence[str]]) -> str:
 
 
 def switch(calls: Sequence[str], result: str = "") -> str:
-    """One of the calls by the opcode; `result` is "return " where they have one."""
+    """Returns a switch over the opcode; `result` is "return " if the calls return a value."""
     if len(calls) == 1:
         return f"{result}{calls[0]}"
     leave = "" if result else " break;"

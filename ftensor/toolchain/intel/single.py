@@ -1,4 +1,5 @@
-"""A kernel with a parameter list of its own: as it is compiled at run time, under its name here."""
+"""OpenCL C of a kernel with its own parameter list: the program for run-time compilation,
+renamed."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from .member import kernels
 
 
 def text(group: KernelGroup) -> str:
-    """The program of the only member, as a function, and the kernels that call it."""
+    """Returns the program of the only member as a function, and the kernels that call it."""
     key = group.members[0]
     program = group.kind.program(key, "intel", float64=True, grid="slab")
     body = f"{group.name}_body"

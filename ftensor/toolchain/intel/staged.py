@@ -1,4 +1,4 @@
-"""OpenCL C of graphs for Intel FPGAs: a kernel per stage, joined by channels."""
+"""OpenCL C of graphs for Intel FPGAs: a kernel per dataflow stage, connected by channels."""
 
 from __future__ import annotations
 
@@ -33,70 +33,70 @@ from ..group import KernelGroup, arguments
 from ..transform_steps import FEW, TransformSteps
 from .member import head
 
-# How many of a function's constants it is passed; the others are the beat's.
+# Number of constants that each function takes as arguments; the beat's type implies the others.
 _PASSED = {"crossed": 1, "near_butterflies": 1, "sorted": 2}
 
 
 class OpenCLSteps(TransformSteps):
-    """Its steps: functions of hls/intel/transform.cl, which the compiler inlines."""
+    """Steps as functions of hls/intel/transform.cl, which the compiler inlines."""
 
     def called(self, word: str, constants: Sequence[int | str], passed: Sequence[str]) -> str:
-        """A call."""
         return f"ft_{word}({', '.join([*passed, *map(str, constants[: _PASSED.get(word, 0)])])})"
 
     def halves(self, name: str, delay: int) -> None:
-        """Written where it was just read."""
+        """Add a memory; a turn writes the word that it just read."""
         self.memories.append(f"{self.of} {name}[{delay}][LANES / 2];")
         if delay > FEW:
             self.apart.append(f"#pragma ivdep array({name}) safelen({delay})")
 
     def rows(self, name: str) -> None:
-        """One half is written while the other is read."""
+        """Add a memory of two rows: one is written while the other is read."""
         self.memories.append(f"{self.of} {name}[2][BEATS][LANES];")
 
     def table(self, name: str, size: str, rows: Sequence[str]) -> None:
-        """A constant."""
         self.tables += [f"const {self.of} {name}{size} = {{"]
         self.tables += [*(f"    {{{row}}}," for row in rows), "};"]
 
 
 UNITS = ("n", "ft_unit", "ft_units")
-# The rows of a compute unit.
+# Computes the rows of a compute unit.
 _SLAB = "const int first = ft_slab(n, ft_unit, ft_units), rows = ft_slab(n, ft_unit + 1, ft_units) - first;"
 
 
 def in_stages(record: KernelRecord, group: KernelGroup) -> KernelRecord:
-    """What a manifest says of a group: of a graph, its stages too."""
+    """Returns the manifest entry of a group; for a graph, completed with its stages."""
     if not isinstance(group.members[0], StagedKey):
         return record
     return replace(record, stages=stages(group), held=held(group))
 
 
 def stages(group: KernelGroup) -> tuple[StageRecord, ...]:
-    """The kernels of a graph, in an order in which each follows those that it takes from."""
+    """Returns the kernels of a graph in dataflow order: each after its producers."""
     of = Stages(key_of(group))
     return tuple(StageRecord(f"{group.name}_{stage.name}", (*_takes(of.key, stage), *UNITS)) for stage in of.in_order)
 
 
 def held(group: KernelGroup) -> int:
-    """So many rows at most that all channels hold them as a whole; 0 where one holds no row."""
+    """Returns the most rows that all channels can hold as a whole; 0 if a channel holds less than a
+    row."""
     of = Stages(key_of(group))
     beats = of.key.beats
     return min((_depth(f) - 2) // (1 if of.key.of_row[f.value] else beats) for f in of.fifos)
 
 
 def text(group: KernelGroup) -> str:
-    """The functions, channels and kernels. ValueError for a stage that has no text here."""
+    """Returns the functions, channels and kernels of a graph. Raises ValueError for a stage that
+    Intel's boards do not support."""
     return _ChannelText(group).text()
 
 
 def key_of(group: KernelGroup) -> StagedKey:
-    """The only member."""
+    """Returns the group's only member."""
     return cast("StagedKey", group.members[0])
 
 
 def _takes(key: StagedKey, stage: DataflowStage) -> tuple[str, ...]:
-    """The arguments of the whole kernel that a stage's kernel takes, but for the rows."""
+    """Returns the kernel arguments that a stage uses, without the row count and compute unit."""
     if stage.kind in (LOAD, STORE):
         port = f"in_{stage.port}" if stage.kind == LOAD else f"out{stage.port}"
         return (port, f"{port}_offset")
@@ -104,12 +104,12 @@ def _takes(key: StagedKey, stage: DataflowStage) -> tuple[str, ...]:
 
 
 def _depth(f: Fifo) -> int:
-    """Of a channel: what is counted, and no less than one block memory has."""
+    """Returns the depth of a channel: the computed depth, at least that of one block memory."""
     return max(CHANNEL_DEPTH, f.depth)
 
 
 class _ChannelText:
-    """The places of the templates."""
+    """Fills the templates of a graph's kernels."""
 
     def __init__(self, group: KernelGroup) -> None:
         self.group, self.key = group, key_of(group)
@@ -118,7 +118,7 @@ class _ChannelText:
         self.parameters = {a.name: _parameter(a.what, a.c, a.name) for a in arguments(group)}
 
     def text(self) -> str:
-        """The whole."""
+        """Returns the whole text."""
         key = self.key
         texts = [self._stage(k, stage) for k, stage in enumerate(self.stages.in_order)]
         of = dict.fromkeys(value_type(d) for d, row in zip(key.dtypes, key.of_row) if not row)
@@ -164,7 +164,7 @@ class _ChannelText:
     # Ports
 
     def _moves(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
-        """Reads an operand, or writes one."""
+        """Returns a kernel that reads an operand or writes a result."""
         key, load = self.key, stage.kind == LOAD
         p = (key.ins if load else key.outs)[stage.port]
         name, offset, *_ = self.records[k].arguments
@@ -201,7 +201,7 @@ class _ChannelText:
     # Arithmetic
 
     def _computes(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
-        """Calls of units, on each element or on what is of a row."""
+        """Returns a kernel that calls units, on each element or on the values of a row."""
         key, wide = self.key, stage.kind == ELEMENTS
         out = {v: fifos for v in stage.gives if (fifos := self.stages.out_of(k, v))}
         kept, reads, named = self._reads(k, wide)
@@ -226,7 +226,7 @@ class _ChannelText:
         )
 
     def _folds(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
-        """A fold of rows: states side by side, and a tree of these."""
+        """Returns a kernel that folds rows: states side by side, and a tree that combines them."""
         key, (c,) = self.key, stage.calls
         kept, reads, named = self._reads(k, True)
         of, numbers = self.functions[c], fused.call_numbers(key, c)
@@ -249,7 +249,7 @@ class _ChannelText:
         )
 
     def _transforms(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
-        """A transform of rows."""
+        """Returns a kernel that transforms rows."""
         key, (c,) = self.key, stage.calls
         unit, course = key.calls[c].unit, key.course
         assert isinstance(unit, RowTransform)
@@ -273,7 +273,8 @@ class _ChannelText:
         )
 
     def _reads(self, k: int, wide: bool) -> tuple[list[str], list[str], list[str]]:
-        """Lines that keep what is of a row, that read channels, and that name a lane's values."""
+        """Returns lines that keep values of a row, that read channels, and that name a lane's
+        values."""
         kept, reads, named = [], [], []
         for f in self.stages.into(k):
             v, of = f.value, value_type(self.key.dtypes[f.value])
@@ -295,11 +296,11 @@ class _ChannelText:
         return of if self.key.of_row[value] else self._beat(of)
 
     def _beat(self, of: str) -> str:
-        """The type of a beat. Types of one name are one type in all kernels of an image."""
+        """Returns the type of a beat. All kernels of an image share a type of the same name."""
         return f"beat{self.key.lanes}_{of}"
 
     def _channel(self, f: Fifo) -> str:
-        """All kernels of an image are one program."""
+        """Returns a channel's name, unique in the image: all its kernels are one program."""
         return f"{self.group.name}_{f.name}"
 
     def _read(self, f: Fifo) -> str:
@@ -310,7 +311,7 @@ class _ChannelText:
 
 
 def _parameter(what: str, c: str, name: str) -> str:
-    """An argument in OpenCL C: a port is a pointer to elements."""
+    """Returns an argument in OpenCL C; a port points to elements."""
     if what != "*":
         return f"{c} {name}"
     of = re.sub(r"hls::vector<(\w+), \d+>", r"\1", c)
@@ -318,7 +319,7 @@ def _parameter(what: str, c: str, name: str) -> str:
 
 
 def _units(key: StagedKey) -> list[str]:
-    """The units' functions of one lane, in sections of what they compute in."""
+    """Returns the units' functions for one lane, in sections by compute type."""
     units = tuple([u for u in key.units if not isinstance(u, RowTransform)])
     keys = [u.key() for u in units]
     wanted = {name for k in keys for name in source.helper_files(k)}

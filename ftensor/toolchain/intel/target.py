@@ -1,4 +1,4 @@
-"""Intel FPGAs: OpenCL C of a kernel, compiled by aoc for a board or for the emulator."""
+"""Intel FPGAs: kernels in OpenCL C, compiled by aoc for a board or for the emulator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .member import title
 
 
 def source(group: KernelGroup) -> str:
-    """The self-contained text of a group. ValueError for one that cannot be a kernel."""
+    """Returns the self-contained text of a group. Raises ValueError if it cannot be a kernel."""
     how = "one loop"
     if group.kind.waits:
         how = "a kernel for each stage, joined by channels"
@@ -49,25 +49,25 @@ COMPILER = Path(__file__).with_name("compile.py")
 
 
 class _Intel:
-    """What both targets have in common."""
+    """The common part of both targets."""
 
     target: str
     suffix = ".aocx"
     joint = False  # a board takes as many kernels as fit
-    clock_mhz: float | None = None  # aoc takes the fastest one that the routed design meets
+    clock_mhz: float | None = None  # aoc chooses the fastest clock that the routed design meets
 
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
-        """One self-contained file of OpenCL C for each kernel."""
+        """Write a self-contained file of OpenCL C for each kernel."""
 
         return lay_out(groups, folders.sources, source, {}, ".cl", ())
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
-        """None: the board's memory system interleaves its banks."""
+        """Returns no banks: the board's memory system interleaves them."""
         return {}
 
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
-        """The linked file as it is; the manifest, which names the kernels of graphs' stages, lies
-        beside it."""
+        """Returns the linked file unchanged, and the manifest with the kernels of graphs' stages.
+        The manifest is a file beside the image."""
         from .staged import in_stages
 
         data = linked.read_bytes()
@@ -76,15 +76,16 @@ class _Intel:
 
 
 class Aoc(_Intel):
-    """The target intel: a board's image, by Intel's offline compiler."""
+    """The target intel: an image for a board, built by Intel's offline compiler."""
 
     target = "intel"
     memory = 16 << 30
 
     def __init__(self, platform: str, dry: bool = False) -> None:
-        """`dry`: commands are only shown, so aoc may be missing; else BuildError without it.
+        """Raises BuildError without a platform, and without aoc unless `dry`: a dry run only prints
+        commands.
 
-        `platform` is the board's name as `aoc -list-boards` shows it; BuildError without one.
+        `platform` is the board's name as `aoc -list-boards` prints it.
         """
         if which("aoc") is None and not dry:
             raise no_aoc()
@@ -97,12 +98,12 @@ class Aoc(_Intel):
         return version_text(["aoc"]).strip() if which("aoc") is not None else ""
 
     def tools(self) -> Mapping[str, str]:
-        """aoc's version."""
+        """Returns aoc's version."""
         said = [line for line in self._version.splitlines() if "Version" in line]
         return {"aoc": (said or self._version.splitlines()[-1:] or ["not here"])[0].strip()}
 
     def compile(self, source: Source, folders: Workspace) -> Job:
-        """`aoc -c` of one kernel: an object, and an estimate of its area."""
+        """Returns the `aoc -c` job of a kernel: an object, and an estimate of its area."""
         flags = ("-c", f"-board={self.platform}")
         key = content_key(source.digest, *flags, self._version)
         output = folders.objects / f"{source.name}-{key}.aoco"
@@ -111,7 +112,7 @@ class Aoc(_Intel):
         return Job(source.name, command, output, log, key, source.size)
 
     def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
-        """All kernels placed and routed: hours."""
+        """Returns the job that places and routes all kernels, which takes hours."""
         flags = (f"-board={self.platform}",)
         key = content_key(*flags, self._version, *(job.key for job in objects))
         output = folders.objects / f"{name}-{key}.aocx"
@@ -122,13 +123,13 @@ class Aoc(_Intel):
 
 
 class Emulator(_Intel):
-    """The target intel-emulator: the same sources, by the compiler in Intel's FPGA emulator."""
+    """The target intel-emulator: the same sources, compiled for Intel's FPGA emulator."""
 
     target = "intel-emulator"
     memory = 1 << 29
 
     def __init__(self, platform: str = "") -> None:
-        """BuildError when the emulator is not installed."""
+        """Raises BuildError if the emulator is not installed."""
         library = emulator.driver()
         if library is None:
             raise errors.no_emulator_to_build(emulator.default_folder())
@@ -158,7 +159,7 @@ class Emulator(_Intel):
         return Job(name, command, output, log, key, weight, self._environment)
 
     def compile(self, source: Source, folders: Workspace) -> Job:
-        """One kernel, compiled but not linked."""
+        """Returns the job that compiles a kernel without linking."""
         key = content_key(source.digest, self._version)
         output = folders.objects / f"{source.name}-{key}.o"
         log = folders.logs / f"{source.name}.log"
@@ -166,7 +167,7 @@ class Emulator(_Intel):
         return self._job(source.name, output, log, key, source.size, "compile", path)
 
     def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
-        """One program of all kernels."""
+        """Returns the job that links all kernels into one program."""
         key = content_key(self._version, *(job.key for job in objects))
         output = folders.objects / f"{name}-{key}.aocx"
         log, weight = folders.logs / "link.log", sum(job.weight for job in objects)

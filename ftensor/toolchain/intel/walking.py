@@ -1,4 +1,4 @@
-"""Members that walk memory by a geometry: a function each, and a switch."""
+"""Members that walk memory by a geometry buffer: a function for each member, and a switch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .member import head, kernels, sections, switch, whole_call, whole_function
 
 
 def text(group: KernelGroup) -> str:
-    """The functions and kernels of such a group."""
+    """Returns the functions and kernels of a group."""
     keys = group.keys
     calls = [whole_call(opcode, key) for opcode, key in enumerate(keys)]
     words = "\n".join(group.kind.geometry_words())

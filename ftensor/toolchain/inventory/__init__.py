@@ -1,1 +1,1 @@
-"""Inventories: which kernels an image shall hold, read, checked and expanded into keys."""
+"""Inventories: lists of an image's kernels, read, checked and expanded into keys."""

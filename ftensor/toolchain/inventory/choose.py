@@ -1,4 +1,4 @@
-"""The kernels that one table of an inventory asks for."""
+"""The kernels that a table of an inventory requests."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from .table import KernelSpec
 
 
 def chosen(table: KernelSpec) -> Iterator[Key]:
-    """Every kernel that a table asks for, ops in its order.
+    """Yields the key of every kernel that a table requests, in the order of its ops.
 
-    InventoryError for an op that it names though no kernel of it fits the dtypes and layouts.
+    Raises InventoryError if the table names an op, but no kernel of the op fits the dtypes and
+    layouts.
     """
     for name in table.ops:
         served = False
@@ -85,7 +86,7 @@ def _pointwise(table: KernelSpec, row: Op) -> Iterator[Signature]:
 
 
 def _targets(table: KernelSpec, of: dtype) -> tuple[dtype | None, ...]:
-    """The dtypes that results are written in; None for a row's own."""
+    """Returns the dtypes of results; (None,) for the row's own dtype."""
     return tuple(dict.fromkeys(of if d is None else d for d in table.to)) or (None,)
 
 

@@ -1,4 +1,4 @@
-"""From rows, dtypes and layouts to the keys that launches ask for on an FPGA."""
+"""Converts rows, dtypes and layouts to the keys of launches on an FPGA."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..area.count import affordable
 
 
 def categories() -> dict[str, tuple[Row, ...]]:
-    """All rows, by category."""
+    """Returns all rows by category."""
     by_category: dict[str, tuple[Row, ...]] = {}
     for row, word in ROWS.items():
         by_category[word] = (*by_category.get(word, ()), row)
@@ -33,7 +33,7 @@ def categories() -> dict[str, tuple[Row, ...]]:
 
 
 def rows() -> dict[str, tuple[Row, ...]]:
-    """All rows, by name: a reduction and the op that completes it share one."""
+    """Returns all rows by name; a reduction and the op that completes it share a name."""
     by_name: dict[str, tuple[Row, ...]] = {}
     for row in ROWS:
         by_name[row.name] = (*by_name.get(row.name, ()), row)
@@ -41,8 +41,8 @@ def rows() -> dict[str, tuple[Row, ...]]:
 
 
 def row_named(word: str) -> tuple[Row, ...]:
-    """The rows that a word means: all of a name, or, as in "add()" and "add(alpha)", those of its
-    rows that take these parameters."""
+    """Returns the rows of a name, or, for a word such as "add()" or "add(alpha)", those of its rows
+    with these parameters."""
     name, bracket, inside = word.partition("(")
     matching = tuple(row for row in ROWS if row.name == name)
     if not bracket:
@@ -57,14 +57,14 @@ NUMBER = "number"
 
 @dataclass(frozen=True)
 class Signature:
-    """The dtypes of one kernel. None among the inputs is a number that is passed by value."""
+    """The dtypes of a kernel. None among the inputs is a number passed by value."""
 
     compute: dtype
     outs: tuple[dtype, ...]
     ins: tuple[dtype | None, ...]
 
     def __str__(self) -> str:
-        """As an inventory spells it: "float32(float32, number)"."""
+        """Returns the spelling in an inventory: "float32(float32, number)"."""
         outs = ", ".join(d.name for d in self.outs)
         ins = ", ".join(NUMBER if d is None else d.name for d in self.ins)
         return f"{outs}({ins})"
@@ -74,9 +74,9 @@ _SPELLED = re.compile(r"([\w, ]+)\(([\w, ]*)\)(?: in (\w+))?\s*")
 
 
 def spelled(row: Op | Reduce, text: str) -> Signature | None:
-    """The signature that a text spells, such as "bool(int64, number) in float32", or None.
+    """Returns the signature of a text such as "bool(int64, number) in float32", or None.
 
-    Without "in", the row's own rule says what it computes in.
+    Without "in", the row's rule determines the compute dtype.
     """
     match = _SPELLED.fullmatch(text.strip())
     if match is None:
@@ -92,13 +92,13 @@ def spelled(row: Op | Reduce, text: str) -> Signature | None:
 
 
 def text_of(row: Op | Reduce, signature: Signature) -> str:
-    """The spelling of a signature that `spelled` reads back for this row."""
+    """Returns the text that `spelled` parses to this signature for this row."""
     usual = default_compute(row, signature.outs, signature.ins)
     return f"{signature}" + ("" if usual is signature.compute else f" in {signature.compute.name}")
 
 
 def default_compute(row: Op | Reduce, outs: tuple[dtype, ...], ins: tuple[dtype | None, ...]) -> dtype:
-    """What a row computes in, as far as its dtypes say."""
+    """Returns the compute dtype of a row for these dtypes."""
     tensors = [d for d in ins if d is not None]
     first = tensors[0] if tensors else outs[0]
     if isinstance(row, Reduce):
@@ -113,7 +113,10 @@ def default_compute(row: Op | Reduce, outs: tuple[dtype, ...], ins: tuple[dtype 
 
 
 def pointwise(op: Op, of: dtype, to: dtype | None = None) -> Signature | None:
-    """All operands of one dtype, and the result in its own or in `to`; None where `op` refuses."""
+    """Returns the signature with operands of dtype `of`, and a result of the op's dtype or `to`.
+
+    Returns None if `op` rejects these dtypes.
+    """
     if of.kind in {Promote.WIDE: "b", Promote.REAL_TO_COMPLEX: "bui"}.get(op.promote, ""):
         return None
     if op.only and of.name not in op.only and of.kind not in op.only:
@@ -125,7 +128,7 @@ def pointwise(op: Op, of: dtype, to: dtype | None = None) -> Signature | None:
 
 
 def accepts(op: Op, signature: Signature, common: dtype) -> bool:
-    """Whether a row computes operands that promote to `common`."""
+    """True if a row accepts a signature whose operands promote to `common`."""
     if not op.expression(signature.compute) or common.name in op.refuses:
         return False
     if any(signature.ins[k] is None for k in op.tensors):
@@ -137,7 +140,7 @@ def accepts(op: Op, signature: Signature, common: dtype) -> bool:
     if not op.any_out and not dtypes.can_cast(result, written):
         return False
     if op.check is not None:
-        # A check asks for types alone: no memory is behind these.
+        # A check reads dtypes only, so these tensors have no memory.
         nothing = cast(Any, None)
         inputs = [1 if d is None else Tensor._make(nothing, d, (1,), (1,)) for d in signature.ins]
         try:
@@ -148,7 +151,8 @@ def accepts(op: Op, signature: Signature, common: dtype) -> bool:
 
 
 def with_numbers(op: Op, signature: Signature) -> list[Signature]:
-    """The same with numbers in place of some tensors, wherever the row takes them."""
+    """Returns the signature's variants with numbers in place of tensors, as far as the row
+    allows."""
     stay = (*op.masks, *op.tensors)
     free = [k for k, d in enumerate(signature.ins) if d is not None and k not in stay]
     variants = []
@@ -162,7 +166,7 @@ def with_numbers(op: Op, signature: Signature) -> list[Signature]:
 
 
 def common_of(signature: Signature) -> dtype:
-    """The dtype that a signature's operands are taken to promote to, for what an op refuses."""
+    """Returns the dtype to which a signature's operands promote, for the checks of `accepts`."""
     compute, known = signature.compute, [d for d in signature.ins if d is not None]
     if not signature.ins:
         return signature.outs[0]
@@ -170,7 +174,8 @@ def common_of(signature: Signature) -> dtype:
 
 
 def reduction(red: Reduce, of: dtype, to: dtype | None = None) -> Signature | None:
-    """How a reduction takes a tensor of one dtype, returned as `to`; None where it refuses."""
+    """Returns the signature of a reduction of dtype `of` with result `to`; None if it is
+    rejected."""
     if of.kind not in red.kinds:
         return None
     compute, result = dtypes_through(red.promote, of)
@@ -181,9 +186,10 @@ def reduction(red: Reduce, of: dtype, to: dtype | None = None) -> Signature | No
 
 
 def takes(red: Reduce, signature: Signature) -> bool:
-    """Whether a reduction has words for what it is to compute in."""
+    """True if a reduction has expressions for a signature's compute dtype, and its operand counts
+    match."""
     words = red.complex_ is not None if signature.compute.is_complex else bool(red.lift)
-    # The words of a reduction that refuses integers are no expressions over integers.
+    # Expressions of a reduction that rejects integers are not valid on integers.
     words = words and signature.compute.kind in red.kinds
     reads = 1 + (red.beside is not None)
     return words and len(signature.outs) == len(red.finish) and len(signature.ins) == reads
@@ -199,11 +205,11 @@ def _reduction_compute(red: Reduce, outs: tuple[dtype, ...], first: dtype) -> dt
     return outs[0].compute
 
 
-# What a table of pointwise rows also serves: a Python number in the place of a tensor.
+# The layout word for pointwise rows with a Python number in place of a tensor.
 SCALAR = "scalar"
-# Those of rows that go through indices.
+# The layout words of rows with index operands.
 LOCATING = (GATHER.word, SCATTER.word)
-# What `lanes` says where each op has as many as its cost allows.
+# The value of `lanes` that gives each op as many lanes as its cost allows.
 BY_COST = -1
 # A layout in full: a skeleton, then the kind of each operand in memory, outputs first.
 _EXACT = re.compile(r"(\w+) ([vsrxgk]+)")
@@ -211,11 +217,11 @@ _EXACT = re.compile(r"(\w+) ([vsrxgk]+)")
 
 @dataclass(frozen=True)
 class Shape:
-    """What an inventory may say of a kernel's form besides its layout.
+    """An inventory's settings for a kernel's form, besides its layout.
 
-    `lanes` 0 fills a port's width; BY_COST fills it with cheap pointwise ops alone. `vectors` ()
-    takes a reduction's usual ones. `stages` of a reduction: the whole, or the two that share it out
-    among compute units.
+    `lanes` 0 fills a port's width; BY_COST does so for cheap pointwise ops only. `vectors` () means
+    a reduction's defaults. `stages` of a reduction are the whole reduction, or the two stages that
+    divide it among compute units.
     """
 
     lanes: int = 0
@@ -226,24 +232,25 @@ class Shape:
 
 
 def layout_words() -> tuple[str, ...]:
-    """All words for layouts, in the order in which a message names them."""
+    """Returns all words for layouts, in the order of messages."""
     words = [layout.word for layout in layouts()]
     return (*words[:1], SCALAR, *words[1:])
 
 
 def exact_layout(layout: str) -> tuple[OpSkeleton, str] | None:
-    """(skeleton, kinds) of a layout in full such as "map vvs"; None for a word."""
+    """Returns (skeleton, kinds) of a full layout such as "map vvs"; None for a word."""
     match = _EXACT.fullmatch(layout)
     skeleton = skeleton_named(match[1]) if match else None
     return (skeleton, match[2]) if match and isinstance(skeleton, OpSkeleton) else None
 
 
 def layout_kinds(layout: str, folds: bool, outs: int, ins: int) -> tuple[tuple[OpSkeleton, str], ...]:
-    """The skeletons that a layout means for rows, or for reductions, with the operands' kinds."""
+    """Returns the skeletons of a layout with the operands' kinds, for reductions if `folds`, else
+    for pointwise rows."""
     return _ways(tuple(skeletons()), layout, folds, outs, ins)
 
 
-@cache  # thousands of signatures ask for the same few
+@cache  # thousands of signatures repeat few calls
 def _ways(
     known: tuple[Skeleton[Any], ...], layout: str, folds: bool, outs: int, ins: int
 ) -> tuple[tuple[OpSkeleton, str], ...]:
@@ -257,7 +264,7 @@ def _ways(
 
 
 def pointwise_keys(op: Op, signature: Signature, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
-    """The kernels of a pointwise row with these dtypes."""
+    """Yields the kernels of a pointwise row for a signature."""
     forms = [signature]
     if SCALAR in layouts:
         forms += with_numbers(op, signature)
@@ -277,12 +284,13 @@ def pointwise_keys(op: Op, signature: Signature, layouts: Sequence[str], shape: 
 
 
 def _with_lanes(key: KernelKey, lanes: int) -> KernelKey:
-    """The same kernel with fewer lanes; with one the kernel for any strides, which goes as fast."""
+    """Returns the kernel with fewer lanes; with one lane, the kernel for any strides, which is as
+    fast."""
     return (fallback_key(key) if lanes == 1 else None) or replace(key, lanes=lanes)
 
 
 def located_keys(op: Op, of: dtype, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
-    """The kernels of a row that reads or writes where index tensors lead."""
+    """Yields the kernels of a row that reads or writes elements located by index tensors."""
     joins = [LOCATED] if op.arity > 1 else []
     written = [LOCATED, STRIDED, *joins]
     for layout in layouts:
@@ -295,7 +303,7 @@ def located_keys(op: Op, of: dtype, layouts: Sequence[str], shape: Shape) -> Ite
 
 
 def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
-    """The kernels of a reduction with these dtypes."""
+    """Yields the kernels of a reduction for a signature."""
     compute = signature.compute
     words, state = monoid(red, compute)
     ins = [d for d in signature.ins if d is not None]
@@ -333,7 +341,7 @@ def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: 
 def _folds(
     layout: str, ins: Sequence[dtype], outs: Sequence[tuple[dtype, str]], compute: dtype, shape: Shape
 ) -> Iterator[tuple[str, str, int, int]]:
-    """(skeleton, kinds, lanes, vectors) of a layout for these operands."""
+    """Yields (skeleton, kinds, lanes, vectors) of a layout for these operands."""
     full = max(shape.lanes, 0) or lanes_for([*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes)
     for skeleton, kinds in layout_kinds(layout, True, len(outs), len(ins)):
         lanes = skeleton.lanes(layout, kinds, full)
@@ -342,9 +350,9 @@ def _folds(
 
 
 def fallback_key(key: KernelKey) -> KernelKey | None:
-    """The key that a launch turns to where an image lacks `key`: any strides, one lane.
+    """Returns the key that a launch uses if an image lacks `key`: any strides, one lane.
 
-    None for a row that goes by positions, which has no other form.
+    Returns None for a row that uses positions, which has no other form.
     """
     if key.reduction is not None:
         return replace(

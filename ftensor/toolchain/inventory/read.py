@@ -32,8 +32,10 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class GraphFile:
-    """One [[graph]] table: the graph, what its kernel is called, its memories, and whether it is
-    one kernel ("dataflow") or one for each stage ("linked")."""
+    """A [[graph]] table: the name of its kernel, the graph, and its memories.
+
+    `structure` is "dataflow" for one kernel, or "linked" for a kernel per dataflow stage.
+    """
 
     name: str
     key: StagedKey
@@ -43,9 +45,10 @@ class GraphFile:
 
 
 def parse_graph(table: TomlTable, image: Image) -> GraphFile:
-    """One table, and the file that it names, beside the inventory where it has no folder.
+    """Returns a [[graph]] table and the graph in its file; the file's path is relative to the
+    inventory.
 
-    InventoryError for a file that can't be read, is no graph or was changed since it was named.
+    Raises InventoryError if the file can't be read, is no graph, or differs from its `sha256`.
     """
     table.check_names(GRAPH)
     if "file" not in table.raw:
@@ -84,10 +87,11 @@ _TOLD_BITS = 64
 
 
 def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[KernelGroup, ...]:
-    """The kernels of graphs, each graph's own first, and then those that run by themselves: equal
-    stages of several graphs are units of one kernel. InventoryError for FIFOs that are too deep.
+    """Returns the kernels of linked graphs: each graph's own kernels, then free-running kernels.
 
-    Within a graph each stage has a kernel, since no kernel may feed itself.
+    Equal stages of several graphs are compute units of one free-running kernel. Within a graph each
+    stage has its own kernel, since no kernel may feed itself. Raises InventoryError for a FIFO that
+    is too deep.
     """
     own: list[KernelGroup] = []
     alone: dict[tuple[StageKey, int], int] = {}
@@ -119,12 +123,12 @@ def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[KernelGro
 
 
 def _names(groups: Iterable[KernelGroup]) -> list[str]:
-    """What graphs are called so far: a name of one is free if its kernels' are."""
+    """Returns the names in use by graphs: a graph's name is free if its kernels' names are."""
     return [name for g in groups for name in (g.name, g.name.rpartition("_")[0])]
 
 
 def _word(part: StageKey) -> str:
-    """What tells a graph's kernels from each other: begin, in0, out0."""
+    """Returns a short name of a stage's kernel within its graph: begin, in0, out0."""
     return part.port.replace("_", "") or part.part
 
 
@@ -140,9 +144,9 @@ else:
 
 @dataclass(frozen=True)
 class Inventory:
-    """What an image holds. `platform`, `clock_mhz` and `banks` are for hardware builds.
+    """The content of an image. `platform` and `clock_mhz` apply to hardware builds.
 
-    `sha256` is the file's; two inventories with the same one ask for the same image.
+    `sha256` is the hash of the file; inventories of equal hash request the same image.
     """
 
     name: str
@@ -157,14 +161,14 @@ class Inventory:
 
 
 def known() -> dict[str, Path]:
-    """The inventories that come with ftensor, by name."""
+    """Returns the inventories that come with ftensor, by name."""
     return {p.stem: p for p in sorted((hls_root() / "inventory").glob("*.toml"))}
 
 
 def read(source: str | Path) -> Inventory:
-    """The inventory in a file, or the one of that name that comes with ftensor.
+    """Returns the inventory in a file, or the inventory of that name that comes with ftensor.
 
-    InventoryError for a file that is not there or is no inventory; the message names the place.
+    Raises InventoryError for a missing or invalid file; the message names the place.
     """
     path = Path(source)
     if not path.is_file():
@@ -179,13 +183,13 @@ def read(source: str | Path) -> Inventory:
 
 
 def parse(data: bytes, path: Path) -> Inventory:
-    """The inventory that a file's bytes say; `path` is for messages."""
+    """Returns the inventory in a file's bytes; `path` is for messages."""
     try:
         text = data.decode()
         raw = tomllib.loads(text)
     except RecursionError as error:
         raise errors.unreadable(path, "its values are nested too deeply to be read") from error
-    except ValueError as error:  # what is no text, no TOML, or a number too long for an int
+    except ValueError as error:  # no text, no TOML, or a number too long for an int
         raise errors.unreadable(path, error) from error
     table = TomlTable.top(path, text, raw)
     image = parse_image(table)
@@ -213,23 +217,24 @@ def parse(data: bytes, path: Path) -> Inventory:
 
 
 def _import(name: str, table: TomlTable) -> None:
-    """Import a module that adds rows to the catalogue; it may lie in the inventory's folder."""
+    """Import a module that adds rows to the catalogue; the inventory's folder is on its search
+    path."""
     folder = str(table.path.resolve().parent)
     sys.path.insert(0, folder)
     try:
         import_module(name)
     except Exception as error:
-        # Whatever the module raises, the inventory can't be read without it.
+        # Any exception of the module makes the inventory unreadable.
         raise errors.not_imported(table.where("imports"), name, error) from error
     finally:
         sys.path.remove(folder)
 
 
 def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
-    """The kernels of the image, in a fixed order: the same inventory gives the same ones.
+    """Returns the kernels of the image, in an order that depends on the inventory alone.
 
-    `joint`: for XRT, where kernels with parameter lists of their own share ports, too.
-    InventoryError for what can't be had, and for more compute units than XRT takes.
+    `joint` is True for XRT, where kernels with their own parameter list share ports, too. Raises
+    InventoryError for kernels that are not available, and for more compute units than XRT allows.
     """
     taken: set[Key] = set()
     shared: dict[tuple[str, bool, BuildForm], dict[Key, None]] = {}
@@ -252,7 +257,7 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
     for graph in inventory.graphs:
         if graph.key not in taken:
             taken.add(graph.key)
-            if graph.structure == LINKED and joint:  # on Intel's boards each graph is
+            if graph.structure == LINKED and joint:  # on Intel's boards every graph is a kernel per stage anyway
                 apart.append(graph)
                 continue
             name = free_name(graph.name, [g.name for g in groups])
@@ -265,7 +270,8 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
 
 
 def parts(members: list[Key], grouping: str, joint: bool = True) -> list[tuple[str, tuple[Key, ...]]]:
-    """Members as kernels, "single" or "shared": what tells each apart, and its members."""
+    """Returns (name, members) of the kernels for some members; `grouping` is "single" or
+    "shared"."""
     if grouping == "single":
         return [_alone(key) for key in members]
     shared = [key for key in members if isinstance(key, KernelKey)]

@@ -1,4 +1,4 @@
-"""The tables of an inventory, checked; each error names file and line."""
+"""The tables of an inventory, with checks; each error names file and line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .keys import BY_COST, BY_NAME, NUMBER, Shape, categories, exact_layout, lay
 
 @dataclass(frozen=True)
 class TomlTable:
-    """A TOML table and where it stands."""
+    """A TOML table and its line in the file."""
 
     path: Path
     lines: tuple[str, ...]
@@ -28,11 +28,11 @@ class TomlTable:
 
     @classmethod
     def top(cls, path: Path, text: str, raw: Mapping[str, Any]) -> TomlTable:
-        """The whole file."""
+        """Returns the table of the whole file."""
         return cls(path, tuple(text.splitlines()), -1, raw)
 
     def tables(self, name: str) -> Iterator[TomlTable]:
-        """The tables of an array of them."""
+        """Yields the tables of an array of tables."""
         entries = self.raw.get(name, [])
         if not isinstance(entries, list) or not all(isinstance(t, dict) for t in entries):
             raise errors.wrong_value(str(self.path), name, entries, f"tables, each under [[{name}]]")
@@ -42,7 +42,7 @@ class TomlTable:
             yield TomlTable(self.path, self.lines, line, raw)
 
     def where(self, key: str = "") -> str:
-        """The file and the line of a setting, or of the table."""
+        """Returns the file and line of a setting, or of the table."""
         for k in range(self.line + 1, len(self.lines) if key else 0):
             if self.lines[k].lstrip().startswith("[["):
                 break
@@ -51,27 +51,27 @@ class TomlTable:
         return f"{self.path}:{max(self.line, 0) + 1}"
 
     def check_names(self, known: tuple[str, ...]) -> None:
-        """InventoryError for a setting that there is not."""
+        """Raises InventoryError for an unknown setting."""
         for name in self.raw:
             if name not in known:
                 raise errors.unknown_setting(self.where(name), name, known)
 
     def get(self, key: str, default: Any, fits: Callable[[Any], bool], wanted: str) -> Any:
-        """A setting's value, which must fit."""
+        """Returns a setting's value. Raises InventoryError if `fits` rejects it."""
         value = self.raw.get(key, default)
         if key in self.raw and not fits(value):
             raise errors.wrong_value(self.where(key), key, value, wanted)
         return value
 
     def words(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """A setting that is a list of texts."""
+        """Returns a setting that is a list of strings."""
         value = self.raw.get(key, list(default))
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             raise errors.wrong_value(self.where(key), key, value, 'a list such as ["add", "mul"]')
         return tuple(value)
 
     def numbers(self, key: str, default: tuple[int, ...], low: int, high: int) -> tuple[int, ...]:
-        """A setting that is a list of integers in a range."""
+        """Returns a setting that is a list of integers from `low` to `high`."""
         value = self.raw.get(key, list(default))
         if not isinstance(value, list) or not all(is_int(v, low, high) for v in value):
             raise errors.wrong_value(self.where(key), key, value, f"a list of integers from {low} to {high}")
@@ -79,7 +79,7 @@ class TomlTable:
 
 
 def is_int(value: Any, low: int, high: int) -> bool:
-    """Whether a value is an integer in a range; true and false are none."""
+    """True if a value is an integer from `low` to `high`; a bool is not."""
     return type(value) is int and low <= value <= high
 
 
@@ -114,7 +114,7 @@ def _are_vectors(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Image:
-    """What an inventory says of the whole image, and the defaults of its kernels."""
+    """An inventory's settings for the whole image, and the defaults of its kernels."""
 
     description: str
     platform: str
@@ -129,7 +129,7 @@ class Image:
 
 @dataclass(frozen=True)
 class BuildForm:
-    """How a table's kernels are built."""
+    """The build settings of a table's kernels."""
 
     structure: str
     units: int
@@ -139,12 +139,12 @@ class BuildForm:
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """One [[kernel]] table.
+    """A [[kernel]] table.
 
-    `ops` are names of rows, or words of skeletons such as "matmul"; `chosen` tells which of them
-    the table names one by one, so that each must be served. `dtypes` are single ones, `signatures`
-    spelled out; `to` are the dtypes of results, None for that of the operands. `options` are what
-    skeletons read, by name.
+    `ops` are names of rows, or words of skeletons such as "matmul". `chosen` are the ops that the
+    table names individually, so that each must have a kernel. `dtypes` are single dtypes,
+    `signatures` are full spellings. `to` are the dtypes of results, None for the operands' dtype.
+    `options` are the skeletons' settings by name.
     """
 
     table: TomlTable
@@ -167,7 +167,7 @@ class KernelSpec:
 
 
 def parse_image(table: TomlTable) -> Image:
-    """The settings before the first [[kernel]]."""
+    """Returns the settings before the first [[kernel]]."""
     table.check_names(IMAGE)
     text = lambda value: isinstance(value, str)  # noqa: E731
     return Image(
@@ -190,7 +190,7 @@ def _form(table: TomlTable, structure: str, units: int, banks: str) -> tuple[str
 
 
 def _lanes(table: TomlTable, default: int) -> int:
-    """As `Shape` has them."""
+    """Returns the lanes in the encoding of `Shape.lanes`."""
     if "lanes" not in table.raw:
         return default
     fits = lambda v: v == BY_COST_WORD or (type(v) is int and v in (1, 2, 4, 8, 16))  # noqa: E731
@@ -199,12 +199,13 @@ def _lanes(table: TomlTable, default: int) -> int:
 
 
 def is_platform(value: Any) -> bool:
-    """Whether `platform` may have this value: a word of commands, so no option and no file of them."""
+    """True if `platform` may have this value: a compiler argument that is neither an option nor a
+    file of options."""
     return isinstance(value, str) and value.isprintable() and value[:1] not in ("-", "@")
 
 
 def is_memory(value: Any) -> bool:
-    """Whether `banks` may have this value."""
+    """True if `banks` may have this value."""
     if not isinstance(value, str) or not BANKS.fullmatch(value):
         return False
     ends = re.search(r"(\d+):(\d+)", value)
@@ -212,7 +213,7 @@ def is_memory(value: Any) -> bool:
 
 
 def parse_kernels(table: TomlTable, image: Image) -> KernelSpec:
-    """One [[kernel]] table, its words looked up."""
+    """Returns the specification of a [[kernel]] table."""
     known = options()
     table.check_names((*KERNEL[:11], *known, *KERNEL[11:]))
     if "ops" not in table.raw:
@@ -256,7 +257,7 @@ def parse_kernels(table: TomlTable, image: Image) -> KernelSpec:
 
 
 def _option(table: TomlTable, option: Option) -> tuple[Any, ...]:
-    """A setting that a skeleton reads."""
+    """Returns the value of a skeleton's setting."""
     if not option.words:
         return table.numbers(option.name, option.default, option.low, option.high)
     words = table.words(option.name, option.default)
@@ -267,7 +268,8 @@ def _option(table: TomlTable, option: Option) -> tuple[Any, ...]:
 
 
 def _ops(table: TomlTable, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The rows that a list of names and categories means, and those that it names itself."""
+    """Returns the rows of a list of names and categories, and the names that the list contains
+    itself."""
     names: dict[str, bool] = {}
     for word in table.words(key):
         if word == "*":
@@ -285,7 +287,7 @@ def _ops(table: TomlTable, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
 
 
 def _results(table: TomlTable) -> tuple[dtype | None, ...]:
-    """The dtypes of results, None for "@same"."""
+    """Returns the dtypes of results, None for "@same"."""
     words = table.words("to")
     for word in words:
         if word != SAME and word not in KINDS and word not in BY_NAME:
@@ -300,7 +302,7 @@ def _named(word: str) -> list[dtype]:
 
 
 def _dtypes(table: TomlTable, key: str, default: tuple[str, ...]) -> tuple[tuple[dtype, ...], tuple[str, ...]]:
-    """The dtypes of a list, and the signatures in it as they are spelled."""
+    """Returns the dtypes of a list, and its signatures as text."""
     dtypes: list[dtype] = []
     signatures = []
     for word in table.words(key, default):

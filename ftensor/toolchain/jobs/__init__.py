@@ -1,1 +1,1 @@
-"""Running compilers: jobs side by side, a build folder's state, progress."""
+"""Runs compilers: parallel jobs, a build folder's state, progress."""

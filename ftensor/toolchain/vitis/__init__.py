@@ -1,1 +1,1 @@
-"""HLS C++ for Vitis, which g++ compiles as well, and v++."""
+"""HLS C++ for Vitis, compiled by v++ or by g++."""
