@@ -267,7 +267,7 @@ class StageKey:
     @cached_property
     def entry(self) -> str:
         """The kernel's name in images: the graph's entry for the BEGIN kernel; that entry and
-        "/port" for other kernels that the host starts, and "ft_" and `name` for free-running kernels."""
+        "/port" for other kernels that the host starts; "ft_" and `name` for free-running ones."""
         if self.serves is None:
             return f"ft_{self.name}"
         return self.serves.entry + (f"/{self.port}" if self.port else "")

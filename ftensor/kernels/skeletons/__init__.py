@@ -1,4 +1,4 @@
-"""The skeletons that come with ftensor: a module for each, which registers what it defines."""
+"""The skeletons of ftensor: each module registers its own."""
 
 from importlib import import_module
 from pkgutil import iter_modules

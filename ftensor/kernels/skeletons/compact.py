@@ -1,4 +1,4 @@
-"""compact: where the true elements of a mask are (hls/skeleton/compact.h)."""
+"""compact: positions of the true elements of a mask (hls/skeleton/compact.h)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..workload import Access, KernelLaunch, PipelinedLoop
 
 @dataclass(frozen=True)
 class CompactKey:
-    """The one kernel there is."""
+    """Key of the only kernel; all fields have their defaults."""
 
     dtype: dtype = uint8
     lanes: int = 1
 
     @property
     def skeleton(self) -> str:
-        """Its skeleton."""
+        """Name of the skeleton."""
         return "compact"
 
     @property
@@ -30,15 +30,17 @@ class CompactKey:
 
 
 class Compact(BoardSkeleton[CompactKey]):
-    """Two launches over the same slabs: each unit counts its own, then writes their positions."""
+    """Two launches over the same slabs: each compute unit counts its true elements, then writes
+    their positions."""
 
     name = "compact"
     word = "compact"
-    together = "search"  # whose places are as wide as these
+    together = "search"  # has positions of the same width
     exact_units = True
 
     def parameters(self, key: CompactKey) -> tuple[Parameter, ...]:
-        """The mask, the positions, each unit's count or first place, and which of the launches."""
+        """Returns mask, results, first index per unit, mask offset, base position, size, and a flag
+        that is 1 in the counting launch."""
         return (
             ("*", "const uchar *", "mask"),
             ("*", "long *", "out"),
@@ -50,28 +52,23 @@ class Compact(BoardSkeleton[CompactKey]):
         )
 
     def record(self, key: CompactKey) -> Record:
-        """It has no operands to choose from."""
         return Record(self.name, (), (), "", key.dtype.name)
 
     def keys(self, asked: InventoryRequest) -> Iterator[CompactKey]:
-        """The one, whatever the dtypes."""
         yield CompactKey()
 
     def suffix(self, key: CompactKey) -> str:
-        """Its name."""
         return self.name
 
     def title(self, key: CompactKey) -> str:
-        """torch's name."""
         return "nonzero"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """One over the elements."""
         begin, end = launch.slab(launch.n, unit)
         return [PipelinedLoop("elements", end - begin, 1)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """The mask once; how many positions there will be nobody knows."""
+        """Returns the accesses; the number of positions is unknown, so `out` counts as one."""
         n = launch.n
         return [Access("mask", False, n, n, 0, n), Access("out", True, 8, 1, 1, 8)]
 

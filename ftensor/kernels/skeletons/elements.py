@@ -1,4 +1,4 @@
-"""What skeletons without lanes say of an element: its C type and hls/element.h's settings."""
+"""Elements of skeletons without lanes: C type, and the macros of hls/element.h."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from .. import source
 
 
 def element_type(of: dtype) -> str:
-    """The C type of an element in memory."""
+    """Returns the C type of an element in memory."""
     return source.MEMORY[of.name]
 
 
 def element_defines(of: dtype) -> dict[str, object]:
-    """What hls/element.h asks for."""
+    """Returns the macros that hls/element.h needs."""
     return {
         "FT_E": element_type(of),
         "FT_E_HALF": int(of.name == "float16"),
@@ -21,5 +21,5 @@ def element_defines(of: dtype) -> dict[str, object]:
 
 
 def element_helpers(of: dtype, more: list[str]) -> list[str]:
-    """The files of hls/ behind it, `more` among them."""
+    """Returns the files of hls/ for elements of a dtype, with `more` before element.h."""
     return ["math.h", *(["complex.h"] if of.is_complex else []), *more, "element.h"]

@@ -18,7 +18,6 @@ class Map(OpSkeleton):
     layouts = (RUNS,)
 
     def kinds(self, word: str, outs: int, ins: int) -> str | None:
-        """ "linear" is all there is a word for."""
         return LINEAR * (outs + ins) if word == RUNS.word else None
 
     def serves(self, kinds: str, outs: int) -> str:
@@ -46,8 +45,8 @@ class Map(OpSkeleton):
         key: KernelKey = launch.key
         beats, rest = divmod(launch.n, key.lanes)
         begin, end = launch.slab(beats, unit)
-        # The last unit's elements that fill no beat are read and computed as one more, and written
-        # one by one outside the loop.
+        # The last compute unit reads and computes the elements of a partial beat as one more beat,
+        # and writes them one by one outside the loop.
         count, part = end - begin, int(unit == launch.units - 1 and rest > 0)
         if launch.structure == "loop":
             return [PipelinedLoop("each_beat", count, 1)]
@@ -75,13 +74,13 @@ class Map(OpSkeleton):
             beats = -(-n // key.lanes)
             burst = min(_block(key), beats) if launch.structure == "burst" else 0
             if launch.structure == "loop" and not many:
-                # Read again for every beat.
+                # The loop reads a single value again for every beat.
                 beats, burst = -(-launch.n // key.lanes), 1
             accesses.append(Access(name, write, n * size, beats, burst if many else 1, n * size))
         return accesses
 
     def memories(self, key: KernelKey, structure: str) -> list[LocalMemory]:
-        """A block of each operand, where blocks take turns."""
+        """Returns a block for each operand with structure "burst", else none."""
         if structure != "burst":
             return []
         sizes = [p.dtype.itemsize for _, p, _ in memory_operands(key)]
@@ -89,7 +88,7 @@ class Map(OpSkeleton):
 
 
 def _block(key: KernelKey) -> int:
-    """Beats of a block in local memory, as if the kernel had no other op."""
+    """Returns the beats of a block in local memory, as if the kernel had no other op."""
     return block_beats(max(p.dtype.itemsize for _, p, _ in memory_operands(key)), key.lanes)
 
 

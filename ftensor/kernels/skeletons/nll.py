@@ -1,4 +1,5 @@
-"""nll, nll_input: the loss of classes and its derivative (hls/skeleton/nll.h, nll_input.h)."""
+"""nll, nll_input: negative log-likelihood loss and its derivative (hls/skeleton/nll.h,
+nll_input.h)."""
 
 from __future__ import annotations
 
@@ -17,8 +18,7 @@ from .elements import element_defines, element_helpers, element_type
 
 @dataclass(frozen=True)
 class NllKey:
-    """One kernel: the loss or its derivative, of elements of a dtype; `wide`, with sums in
-    float64."""
+    """Key of the loss or of its derivative; `wide` sums in float64."""
 
     skeleton: str
     dtype: dtype
@@ -33,9 +33,12 @@ class NllKey:
 
 @dataclass(frozen=True)
 class NllGeometry(Geometry):
-    """What a launch is told: classes, targets of one sample, whether there are weights; of the loss
-    how many targets and what comes out (`kind`: 0 each, 1 the mean, 2 the sum), of its derivative
-    how many samples, whether each target has a gradient (`kind`), and whether it is a mean's."""
+    """Geometry buffer: `classes`, targets per sample (`inner`), `weighted` if there are weights.
+
+    For the loss, `items` are the targets, and `kind` is 0 for a loss per target, 1 for the mean, 2
+    for the sum. For the derivative, `items` are the samples, `kind` is 1 if each target has a
+    gradient, and `mean` is 1 for the derivative of a mean.
+    """
 
     items: int
     classes: int
@@ -46,13 +49,13 @@ class NllGeometry(Geometry):
 
 
 class Nll(BoardSkeleton[NllKey]):
-    """One target after another."""
+    """Loss: one sequential loop over the targets."""
 
     name = word = "nll"
     geometry = NllGeometry
 
     def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
-        """The loss and the weights' sum, what they are made of, the note; offsets; numbers."""
+        """Returns loss and sum of weights, inputs, flag of bad targets, offsets, ignored class."""
         of = element_type(key.dtype)
         names = ("out", "total", "x", "target", "weight")
         return (
@@ -68,39 +71,33 @@ class Nll(BoardSkeleton[NllKey]):
         )
 
     def defines(self, key: NllKey) -> dict[str, object]:
-        """What an element and a sum are."""
         wide = "double" if key.wide else source.scalar(key.dtype)
         return {**element_defines(key.dtype), "FT_SUM": wide}
 
     def helpers(self, key: NllKey) -> list[str]:
-        """Elements."""
         return element_helpers(key.dtype, [])
 
     def record(self, key: NllKey) -> Record:
-        """Its dtype."""
         of = key.dtype.name
         return Record(self.name, (of, of), (of, "int64", of), "", of)
 
     def keys(self, asked: InventoryRequest) -> Iterator[NllKey]:
-        """One for each dtype."""
         yield from (NllKey("nll", of) for of in asked.dtypes if of.kind == "f")
 
     def lines(self, key: NllKey) -> tuple[str, ...]:
-        """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def title(self, key: NllKey) -> str:
-        """torch's name."""
         return "nll_loss"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """One over the targets, each of which joins the sum."""
+        """Returns a loop over the targets; its recurrence is the addition to the sum."""
         begin, end = launch.slab(NllGeometry.unpack(launch.geometry).items, unit)
         wait = interval(operator_cycles(launch.key.dtype.compute)["add"], 1)
         return [PipelinedLoop("is", end - begin, 1, wait)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """A target, and one element of its classes."""
+        """Returns the accesses; `x` counts one element for each target."""
         g, size = NllGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
         n = g.items
         results = 1 if g.kind else n
@@ -114,23 +111,22 @@ class Nll(BoardSkeleton[NllKey]):
         ]
 
     def operators(self, key: NllKey) -> Mapping[tuple[str, str], int]:
-        """A product and two sums, and a division at the end."""
+        """Returns a product and two additions for the loop, and the final division."""
         kind = source.scalar(key.dtype)
         return {("mul", kind): 1, ("add", kind): 2, ("div", kind): 1}
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Targets and classes."""
         g = NllGeometry.unpack(launch.geometry)
         return f"{g.items} of {g.classes}"
 
 
 class NllInput(Nll):
-    """Zeros, and then one target after another."""
+    """Derivative: fills the result with zeros, then writes one element for each target."""
 
     name = word = "nll_input"
 
     def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
-        """The derivative and what it is made of; offsets; numbers."""
+        """Returns the derivative, inputs, offsets and the ignored class."""
         of = element_type(key.dtype)
         names = ("out", "grad", "target", "weight", "total")
         return (
@@ -145,27 +141,22 @@ class NllInput(Nll):
         )
 
     def defines(self, key: NllKey) -> dict[str, object]:
-        """What an element is."""
         return element_defines(key.dtype)
 
     def record(self, key: NllKey) -> Record:
-        """Its dtype."""
         of = key.dtype.name
         return Record(self.name, (of,), (of, "int64", of, of), "", of)
 
     def keys(self, asked: InventoryRequest) -> Iterator[NllKey]:
-        """One for each dtype."""
         for of in asked.dtypes:
             if of.kind == "f":
                 lanes = lanes_for([of], of.compute, asked.target.lanes_bytes)
                 yield NllKey("nll_input", of, lanes)
 
     def title(self, key: NllKey) -> str:
-        """torch's name."""
         return "nll_loss_backward"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """One over the result's vectors, one over the targets."""
         g = NllGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         size = (end - begin) * g.classes * g.inner
@@ -175,7 +166,7 @@ class NllInput(Nll):
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """The result, and a target with its gradient."""
+        """Returns the accesses; `out` counts the zeros, in vectors, and one element per target."""
         key, g = launch.key, NllGeometry.unpack(launch.geometry)
         size, n = key.dtype.itemsize, g.items * g.inner
         whole, grads = n * g.classes, n if g.kind else 1
@@ -188,7 +179,6 @@ class NllInput(Nll):
         ]
 
     def operators(self, key: NllKey) -> Mapping[tuple[str, str], int]:
-        """A product and a division."""
         kind = source.scalar(key.dtype)
         return {("mul", kind): 1, ("div", kind): 1}
 

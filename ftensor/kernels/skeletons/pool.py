@@ -1,5 +1,5 @@
-"""pool: maxima and means of windows of planes, from strips in local memory (hls/skeleton/pool.h),
-for boards."""
+"""pool: maxima and means of windows of planes, with strips in local memory, for boards
+(hls/skeleton/pool.h)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..source import constant
 from ..workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 from .elements import element_defines, element_helpers, element_type
 
-# Of hls/vitis/pool.cpp: how many neighbours a step sees, and beats of a strip.
+# Constants of hls/vitis/pool.cpp: elements per step, and beats of a strip.
 LANES = constant("vitis/pool.cpp", "LANES")
 LINES = constant("vitis/pool.cpp", "LINES")
 GUARD = constant("vitis/pool.cpp", "GUARD")
@@ -25,8 +25,8 @@ TURNS = constant("vitis/pool.cpp", "TURNS")
 
 
 class PoolWindows(NamedTuple):
-    """Windows of planes: so many planes, then (along columns, along rows) their sizes, how many
-    windows there are, and what these are."""
+    """Windows of `planes` planes. The other fields are pairs (rows, columns): sizes of a plane,
+    counts of windows, and the parameters of the windows."""
 
     planes: int
     sizes: Ints
@@ -38,19 +38,22 @@ class PoolWindows(NamedTuple):
 
     @property
     def cover(self) -> Ints:
-        """From the first element of a window to its last one, both counted."""
+        """Span of a window, from its first element to its last, in elements."""
         return tuple([(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilation)])
 
     @property
     def band(self) -> int:
-        """So many rows of windows have room for what they see; 0 where one has not."""
+        """Most rows of windows whose input fits a strip; less than 1 if not even one row fits."""
         rows = (LINES - 1) * LANES // self.sizes[1]
         return min(self.counts[0], (rows - self.cover[0]) // self.stride[0] + 1)
 
     @property
     def served(self) -> bool:
-        """Whether a strip holds what a row of windows sees, each of which has an element: at the
-        sides it may reach beyond by the guards, and it skips none where there is padding."""
+        """True if the skeleton accepts the windows.
+
+        A strip must hold the input of a row of windows, and the guards must cover the padding of
+        columns. Padding excludes dilation, so that each window has an element of the plane.
+        """
         behind = (DEPTH - LINES - GUARD) * LANES
         return (
             self.band > 0
@@ -62,7 +65,7 @@ class PoolWindows(NamedTuple):
 
 @dataclass(frozen=True)
 class PoolKey:
-    """One kernel: maxima, their places and means of a dtype."""
+    """Key of the kernel for maxima, their positions, and means of a dtype."""
 
     dtype: dtype
     lanes: int = 1
@@ -75,15 +78,15 @@ class PoolKey:
 
 
 def serves(of: dtype) -> bool:
-    """Whether there are kernels for a dtype."""
+    """True if the skeleton accepts a dtype."""
     return of.kind in "uif" and not of.bare and of.itemsize <= 4
 
 
 @dataclass(frozen=True)
 class PoolGeometry(Geometry):
-    """What a launch is told. `band` rows of results, the last ones fewer, are an item; a row has
-    `groups` of `windows` windows, which begin within one step's elements. `divisor` is 0 where a
-    mean's is the window's size, with the zeros around the plane where these count (`padded`)."""
+    """Geometry buffer. An item is `band` rows of results (fewer at the end of a plane). A row has
+    `groups` groups of `windows` windows, which begin within the elements of one step. `divisor` 0
+    means that the mean divides by the size of the window; `padded` includes the padding zeros."""
 
     derived = ("items", "windows", "groups", "bands")
     mean: bool
@@ -101,30 +104,31 @@ class PoolGeometry(Geometry):
 
     @property
     def bands(self) -> int:
-        """Items of a plane."""
+        """Bands (items) of a plane."""
         return -(-self.out[0] // self.band)
 
     @property
     def items(self) -> int:
-        """What the units share."""
+        """Items that the compute units divide."""
         return self.planes * self.bands
 
     @property
     def windows(self) -> int:
-        """Those that begin within LANES neighbours."""
+        """Windows that begin within LANES adjacent elements."""
         return (LANES - 1) // self.stride[1] + 1
 
     @property
     def groups(self) -> int:
-        """Of a row of results."""
+        """Groups of a row of results."""
         return -(-self.out[1] // self.windows)
 
     def rows(self, item: int) -> int:
-        """Rows of results of an item."""
+        """Returns the rows of results of an item."""
         return min(self.band, self.out[0] - item % self.bands * self.band)
 
     def beats(self, item: int) -> int:
-        """What it sees of a plane that begins on a beat, as `band_of`."""
+        """Returns the beats of an item's input, as `band_of` computes them; the tensor begins on a
+        beat."""
         plane, band = divmod(item, self.bands)
         top = band * self.band * self.stride[0] - self.padding[0]
         reach = (self.rows(item) - 1) * self.stride[0] + (self.kernel[0] - 1) * self.dilation[0]
@@ -133,13 +137,13 @@ class PoolGeometry(Geometry):
         return -(-(lead + (end - first) * self.input[1]) // LANES)
 
     def steps(self, item: int) -> int:
-        """Elements of groups of windows, with those that fill the turns."""
+        """Returns the steps of an item: elements of groups of windows, padded to whole turns."""
         turns = -(-self.rows(item) * self.groups // TURNS) * TURNS
         return turns * self.kernel[0] * self.kernel[1]
 
 
 class PoolSkeleton(BoardSkeleton[PoolKey]):
-    """Bands of rows of results, each from a strip of its plane."""
+    """Pooling by bands of rows of results, each from a strip of its plane."""
 
     name = word = "pool"
     geometry = PoolGeometry
@@ -147,7 +151,7 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
     template = "pool.cpp"
 
     def parameters(self, key: PoolKey) -> tuple[Parameter, ...]:
-        """Results, their places, planes; offsets; the geometry."""
+        """Returns results, positions of maxima, input, offsets, geometry."""
         of = element_type(key.dtype)
         return (
             ("*", f"{of} *", "out"),
@@ -158,27 +162,22 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
         )
 
     def beats(self, key: PoolKey) -> Mapping[str, int]:
-        """Planes come in vectors."""
         return {"in": LANES}
 
     def defines(self, key: PoolKey) -> dict[str, object]:
-        """The element."""
         return element_defines(key.dtype)
 
     def helpers(self, key: PoolKey) -> list[str]:
-        """Elements as values, and how many a window has."""
         return [*element_helpers(key.dtype, []), "pool.h"]
 
     def keys(self, asked: InventoryRequest) -> Iterator[PoolKey]:
-        """One for each dtype."""
         yield from (PoolKey(of) for of in asked.dtypes if serves(of))
 
     def lines(self, key: PoolKey) -> tuple[str, ...]:
-        """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Three stages: the strips, their windows, the results."""
+        """Returns the loops of three stages: read strips, fold windows, store results."""
         g = PoolGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         beats = [g.beats(item) for item in range(begin, end)]
@@ -195,7 +194,8 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Bands see some rows of their neighbours', too; results go one by one, in line."""
+        """Returns the accesses. Bands overlap in input rows; results are single elements in
+        bursts."""
         g, size = PoolGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
         beats = [g.beats(item) for item in range(g.items)]
         results = g.planes * g.out[0] * g.out[1]
@@ -209,17 +209,15 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
         ]
 
     def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
-        """Where a unit's bands begin."""
         return 1
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Planes, their sizes, the windows'."""
         g = PoolGeometry.unpack(launch.geometry)
         return f"{g.planes}x{g.out[0]}x{g.out[1]} of {g.kernel[0]}x{g.kernel[1]}"
 
     def operators(self, key: PoolKey) -> Mapping[tuple[str, str], int]:
-        """A comparison (and one with itself), a sum and choices in each lane, the turns of a beat,
-        addresses, and the quotient of a mean."""
+        """Returns, per lane, two comparisons (one tests for NaN), an addition and selections, and
+        the rotation of a beat, address arithmetic, and the division of a mean."""
         of = source.scalar(key.dtype)
         known = {"float": "float", "char": "int8", "uchar": "int8", "short": "int16"}
         of = known.get(of, "int32")
@@ -236,7 +234,7 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
         return counts
 
     def memories(self, key: PoolKey, structure: str) -> list[LocalMemory]:
-        """Two strips, and what is folded."""
+        """Returns two strips and the fold states."""
         bits = 8 * key.dtype.itemsize
         compute = 8 * key.dtype.compute.itemsize
         return [LocalMemory(DEPTH, bits, 2 * LANES), LocalMemory(TURNS, compute + 32, LANES)]

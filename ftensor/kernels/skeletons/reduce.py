@@ -28,7 +28,7 @@ from ..workload import (
     pieces,
 )
 
-TURNED = 64  # vectors of a row, at most, where rows take turns
+TURNED = 64  # most vectors of an interleaved row
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ class ReduceSkeleton(OpSkeleton):
     across = False  # True if the lanes span a kept dim
 
     def op(self, recorded: str) -> str:
-        """Without the stage, which kernels have in their name."""
+        """Returns the op without the stage suffix of kernel names."""
         return _STAGE.sub("", recorded)
 
     def asked_further(self, key: KernelKey, layout: str) -> list[str]:
-        """How many states side by side, and whether in two stages."""
+        """Returns the lines with the number of parallel states and, for two stages, `split`."""
         more, r = super().asked_further(key, layout), _reduction(key)
         if layout != ANY.word:
             more.append(f"vectors = [{r.vectors}]")
@@ -97,18 +97,18 @@ class ReduceSkeleton(OpSkeleton):
         return _reduction(key).vectors, _reduction(key).stage
 
     def short(self, key: KernelKey) -> str:
-        """The way, the stage, states side by side, and whether it takes any strides."""
+        """Returns direction, stage, parallel states, and "s" for strided inputs."""
         r = _reduction(key)
         stage = {"whole": "", "first": "a", "second": "b"}[r.stage]
         text = self.name.removeprefix("reduce_") + stage + (str(r.vectors) if r.vectors > 1 else "")
         return text + ("s" if any(p.kind not in (LINEAR, SINGLE) for p in key.ins) else "")
 
     def stem(self, key: KernelKey) -> str:
-        """Its name, without the stage where there is one alone."""
+        """Returns the op name, without "_whole"."""
         return key.name.removesuffix("_whole")
 
     def mark(self, key: KernelKey) -> str:
-        """The way, and states side by side."""
+        """Returns the first letter of the direction and the parallel states."""
         vectors = _reduction(key).vectors
         return self.name.removeprefix("reduce_")[0] + (str(vectors) if vectors > 1 else "")
 
@@ -131,7 +131,7 @@ class ReduceSkeleton(OpSkeleton):
         for k, (name, p, write) in enumerate(memory_operands(key)):
             size = p.dtype.itemsize
             if write:
-                # Results leave one by one, the lanes of a row's end among them.
+                # Kernels write results one by one, also the lanes at a row's end.
                 crossing = 0 if r.stage == "first" else results * size
                 accesses.append(Access(name, True, results * size, results, 1, crossing, True))
                 continue
@@ -140,7 +140,7 @@ class ReduceSkeleton(OpSkeleton):
             there = distinct((*kept, *reduced), (*mine, *along)) * size
             crossing = 0 if r.stage == "second" else there
             if p.kind == LINEAR:
-                # Rows end with a beat of their own.
+                # A row ends with a beat of its own.
                 lanes = key.lanes
                 rows = prod(kept[:-1]) * prod(reduced) if outer else elements // max(g.inner, 1)
                 beats = rows * -(-g.inner // lanes)
@@ -168,13 +168,13 @@ class ReduceSkeleton(OpSkeleton):
 
 
 class ReduceInner(ReduceSkeleton):
-    """Reduction with lanes along the innermost reduced dim, which fold at the end of a row."""
+    """Reduction with lanes along the innermost reduced dim; the lanes combine at a row's end."""
 
     name = "reduce_inner"
     layouts = (INNER, ANY)
 
     def kinds(self, word: str, outs: int, ins: int) -> str | None:
-        """What belongs to a whole result, such as a mean, does not move along the row."""
+        """Returns SINGLE for inputs after the first: per-result values, such as a mean."""
         if word == INNER.word:
             return LINEAR * outs + LINEAR + SINGLE * (ins - 1)
         return LINEAR * outs + STRIDED * ins if word == ANY.word else None
@@ -183,16 +183,17 @@ class ReduceInner(ReduceSkeleton):
         return 1 if word == ANY.word else full
 
     def vectors(self, word: str, asked: tuple[int, ...]) -> tuple[int, ...]:
-        """Several for long rows; one where any strides are taken."""
+        """Returns several counts for contiguous rows, and one state for strided inputs."""
         if word == ANY.word:
             return (1,)
         return asked or ((INNER_VECTORS, 1) if word == INNER.word else (1,))
 
     def copies(self, key: KernelKey) -> Mapping[str, int]:
-        """Three loops lift and fold; steps wait for each other, and meanwhile share operators."""
+        """Returns the instances for three loops, in which steps of one recurrence share
+        operators."""
         side, wait = _reduction(key).vectors, recurrence(key)
         loops = -(-side * key.lanes // wait) * (side > 1) + 2 * -(-key.lanes // wait)
-        # What rows, blocks of rows and lanes come to is folded outside of them.
+        # The kernel combines rows, blocks of rows and lanes outside of the loops.
         return {"lift": loops, "combine": loops + 4, "finish": 1}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
@@ -217,7 +218,8 @@ class ReduceInner(ReduceSkeleton):
         return [wide, narrow, part]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Where rows take turns, results and single elements follow each other."""
+        """Returns the accesses; for interleaved rows, results and per-result inputs are
+        contiguous."""
         accesses = super().traffic(launch, widened)
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         if not self._in_turns(key, g):
@@ -241,7 +243,7 @@ class ReduceInner(ReduceSkeleton):
         return 0 if in_turns else super().divisions(launch, loops)
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """All: rows in turns are read a beat at a time."""
+        """Returns True, because interleaved rows are read one beat at a time."""
         return True
 
     def _in_turns(self, key: KernelKey, g: FoldGeometry) -> bool:
@@ -287,7 +289,7 @@ class ReduceOuter(ReduceSkeleton):
         return asked or ((OUTER_VECTORS, 1) if word == OUTER.word else (1,))
 
     def copies(self, key: KernelKey) -> Mapping[str, int]:
-        """Every lane lifts, and folds its rows, 16, 256 and 4096 of them."""
+        """Returns a lift per lane, and four combines per lane: rows, and 16, 256 and 4096 rows."""
         return {"lift": key.lanes, "combine": 4 * key.lanes + 3, "finish": 1}
 
     def memories(self, key: KernelKey, structure: str) -> list[LocalMemory]:
@@ -306,10 +308,10 @@ class ReduceOuter(ReduceSkeleton):
         for split in range(g.splits):
             begin, end = g.work_of(split)
             items = members_in(first, last, g.splits, split, split + 1)
-            # The block at a row's end, where that fills none.
+            # The partial block at a row's end.
             over, at = g.inner % (side * key.lanes), period - g.splits + split
             narrow = members_in(first, last, period, at, at + 1) if over else 0
-            # Rows in line along the innermost reduced dim are one run.
+            # Contiguous rows along the innermost reduced dim form one run.
             runs = (-(-end // length) - begin // length) * (end > begin)
             whole = whole.more((items - narrow) * (end - begin), (items - narrow) * runs)
             edge = edge.more(narrow * (end - begin), narrow * runs)
@@ -324,14 +326,15 @@ def _reduction(key: KernelKey) -> Reduction:
 
 
 def _reads(key: KernelKey) -> int:
-    """How often a port is read for a vector: once where that lies in line, else for each lane."""
+    """Returns the port reads per vector: one if the vector is contiguous, else one or more per
+    lane."""
     together = key.ins[0].kind == LINEAR
     halves = max(1, *(p.dtype.itemsize // 8 for p in key.ins))
     return 1 if together and key.lanes > 1 else key.lanes * halves
 
 
 def recurrence(key: KernelKey) -> int:
-    """Cycles until the next element can be folded into the same state: the loop's least II."""
+    """Returns the cycles of the recurrence of a fold state, the least initiation interval."""
     r, cycles = _reduction(key), operator_cycles(key.compute)
     wait = cycles["compare"] if r.arg else 0
     if "ft_cmul" in r.combine:

@@ -26,22 +26,22 @@ from ..workload import (
 )
 from .elements import element_defines, element_helpers, element_type
 
-COLUMNS = 16  # rows that go side by side
-# On boards: in block memory; and elements of short rows in line, which are put together again.
+COLUMNS = 16  # rows scanned in parallel
+# On boards: states in block RAM; elements of short contiguous rows, which a buffer reorders.
 SIDE, TILE = 1024, 1 << 14
-GROUP = 8  # elements of a row alone that join a sum at once, which waits about as many cycles
+GROUP = 8  # elements of a single row added at once, about the latency of an addition
 
 
 class Combine(NamedTuple):
-    """How a state x takes the next element y: what it becomes, or, where an op tells the place,
-    whether y replaces it. `complex_` is for complex numbers; no words refuse them."""
+    """Combination of a state x and the next element y: the new state, or, if `place`, the condition
+    under which y replaces x. `complex_` is the expression for complex dtypes; "" refuses them."""
 
     combine: str
     complex_: str = ""
     place: bool = False
 
 
-_LATER = "y != y || (x == x && y {} x)"  # NaN wins, and of equals the last
+_LATER = "y != y || (x == x && y {} x)"  # NaN wins; of equal values, the last one wins
 SCANS = {
     "cumsum": Combine("x + y", "ft_cadd(x, y)"),
     "cumprod": Combine("x * y", "ft_cmul(x, y)"),
@@ -54,8 +54,8 @@ OPS = Option("scans", tuple(SCANS), words=tuple(SCANS))
 
 @dataclass(frozen=True)
 class ScanKey:
-    """One kernel: an op in a dtype; `wide`, with sums in float64; `held`, a board's, which keeps
-    many states in block memory."""
+    """Key of an op in a dtype. `wide` sums in float64; `held` keeps many states in block RAM, on
+    boards."""
 
     op: str
     dtype: dtype
@@ -71,7 +71,7 @@ class ScanKey:
 
 
 def recurrence(key: ScanKey) -> int:
-    """Cycles until the next element can join a state."""
+    """Returns the cycles of the recurrence of a state."""
     cycles = operator_cycles(key.dtype)
     if SCANS[key.op].place:
         return 2 * cycles["compare"]
@@ -84,21 +84,21 @@ def recurrence(key: ScanKey) -> int:
 
 
 def group(key: ScanKey) -> int:
-    """How many elements of a row alone join the state at once.
+    """Returns the elements of a single row that are combined before they join the state.
 
-    Products of a few elements may be infinite where those from the beginning are not.
+    Returns 1 for products: a partial product may overflow though the running product does not.
     """
     return GROUP if key.op == "cumsum" and not key.wide else 1
 
 
 def alone(key: ScanKey, n: int) -> bool:
-    """Whether rows of n elements in line are better taken one by one: not many short ones by a
-    board, nor those whose sum waits for each element."""
+    """True if contiguous rows of n elements are better scanned one by one than in parallel. Boards
+    scan short rows in parallel; the limit is higher if each element waits for the recurrence."""
     return not key.held or n > (128 if group(key) > 1 else TILE // COLUMNS)
 
 
 def serves(op: str, of: dtype) -> bool:
-    """Whether there is such a kernel."""
+    """True if the skeleton has the op in the dtype."""
     words = SCANS[op]
     if of.is_complex:
         return bool(words.complex_)
@@ -107,7 +107,7 @@ def serves(op: str, of: dtype) -> bool:
 
 @dataclass(frozen=True)
 class ScanGeometry(Geometry):
-    """What a launch is told, all in elements; the strides are those of the rows outside."""
+    """Geometry buffer, in elements. `shape` and strides are of the outer dims."""
 
     derived = ("items", "blocks")
     mode: int  # 1: totals of parts, 0: results
@@ -124,17 +124,17 @@ class ScanGeometry(Geometry):
 
     @property
     def blocks(self) -> int:
-        """Groups of columns."""
+        """Blocks of columns."""
         return -(-self.columns // self.side)
 
     @property
     def items(self) -> int:
-        """What the units share."""
+        """Items that the compute units divide."""
         return prod(self.shape) * self.blocks * self.parts
 
 
 class Scan(BoardSkeleton[ScanKey]):
-    """A state for each column goes along the dim."""
+    """Scan along a dim, with one state for each column."""
 
     name = "scan"
     word = "scan"
@@ -143,7 +143,7 @@ class Scan(BoardSkeleton[ScanKey]):
     staged = True
 
     def parameters(self, key: ScanKey) -> tuple[Parameter, ...]:
-        """Results and their places, the input, totals of parts; offsets; the geometry."""
+        """Returns results, positions, input, totals of parts, offsets, geometry."""
         of = element_type(key.dtype)
         real = "double" if key.wide else source.scalar(key.dtype)
         return (
@@ -156,7 +156,6 @@ class Scan(BoardSkeleton[ScanKey]):
         )
 
     def defines(self, key: ScanKey) -> dict[str, object]:
-        """The op's words."""
         words = SCANS[key.op]
         text = words.complex_ if key.dtype.is_complex else words.combine
         hole = "FT_TAKE" if words.place else "FT_COMBINE"
@@ -167,7 +166,8 @@ class Scan(BoardSkeleton[ScanKey]):
             "FT_COLUMNS": SIDE if key.held else COLUMNS,
             "FT_WAIT": distance(recurrence(key)) if key.held else 0,
             "FT_TILE": TILE,
-            # Sums of float32 in float64 are rounded so seldom that their grouping does not show.
+            # float64 sums of float32 elements round so rarely that grouping does not change
+            # results.
             "FT_FOURS": int(key.wide and key.op == "cumsum"),
             "FT_EIGHTS": int(key.wide and key.op == "cumsum" and key.dtype.name == "float32"),
             "FT_GROUP": group(key),
@@ -178,35 +178,30 @@ class Scan(BoardSkeleton[ScanKey]):
         }
 
     def helpers(self, key: ScanKey) -> list[str]:
-        """Elements, and the functions that the op calls."""
         more = ["binary.h"] if key.op == "logcumsumexp" else []
         return element_helpers(key.dtype, more)
 
     def record(self, key: ScanKey) -> Record:
-        """The op and its dtype."""
         of = key.dtype.name
         return Record(key.op, (of,), (of,), "", of)
 
     def op(self, recorded: str) -> str:
-        """The op's own name."""
         return recorded
 
     def keys(self, asked: InventoryRequest) -> Iterator[ScanKey]:
-        """Each op in each dtype that it has."""
         for op in asked.options["scans"]:
             yield from (ScanKey(op, of) for of in asked.dtypes if serves(op, of))
 
     def lines(self, key: ScanKey) -> tuple[str, ...]:
-        """The op and the dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'scans = ["{key.op}"]')
 
     def suffix(self, key: ScanKey) -> str:
-        """The op and the dtype."""
         return f"{key.op}_{key.dtype.name}"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """One step for each element of rows side by side, which wait where these are few; or for
-        each that joins a row's state. Results by a process of their own."""
+        """Returns a loop over elements of parallel rows, whose trip count covers the recurrence of
+        few rows, or loops over the groups and elements of single rows; and the loops of the store
+        stage."""
         key, g = launch.key, ScanGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         period, ends = g.blocks * g.parts, (g.blocks - 1) * g.parts
@@ -217,7 +212,7 @@ class Scan(BoardSkeleton[ScanKey]):
         edge = members_in(begin, end, period, ends, period)
         corner = members_in(begin, end, period, period - 1, period)
         full = end - begin - last - edge + corner
-        # Items, elements of a row, rows side by side.
+        # (items, elements of a row, parallel rows)
         blocks = [
             (full, g.part, g.side),
             (last - corner, short, g.side),
@@ -226,7 +221,7 @@ class Scan(BoardSkeleton[ScanKey]):
         ]
         wait, parts = recurrence(key), 2 if key.dtype.is_complex else 1
         loops = []
-        # Parts begin with the totals of those before them, which a launch of mode 1 leaves.
+        # A part starts from the totals of earlier parts, which a launch of mode 1 has written.
         for p in range(1, g.parts) if not g.mode else ():
             mine = members_in(begin, end, g.parts, p, p + 1)
             ends_here = members_in(begin, end, period, ends + p, ends + p + 1)
@@ -256,7 +251,6 @@ class Scan(BoardSkeleton[ScanKey]):
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Every element in, and out where results are written."""
         key, g = launch.key, ScanGeometry.unpack(launch.geometry)
         n = (g.parts - 1) * g.part if g.mode else g.n
         count = prod(g.shape) * n * g.columns
@@ -274,17 +268,17 @@ class Scan(BoardSkeleton[ScanKey]):
         ]
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Rows side by side are read an element at a time."""
+        """Returns True for inputs: parallel rows are read one element at a time."""
         return not written
 
     def memories(self, key: ScanKey, structure: str) -> list[LocalMemory]:
-        """States and places of rows side by side; elements of short rows."""
+        """Returns states and positions of parallel rows, and elements of short rows."""
         bits, places = 8 * key.dtype.compute.itemsize, SCANS[key.op].place
         memories = [LocalMemory(SIDE, bits), LocalMemory(TILE, 8 * key.dtype.itemsize)]
         return memories + [LocalMemory(SIDE, 32), LocalMemory(TILE, 32)] * places
 
     def operators(self, key: ScanKey) -> Mapping[tuple[str, str], int]:
-        """Those of an element, and those of a total that is taken over."""
+        """Returns the operators for an element and for the total of an earlier part."""
         kind = source.scalar(key.dtype)
         kind = kind if kind in ("float", "double") else key.dtype.compute.name
         if SCANS[key.op].place:
@@ -292,20 +286,19 @@ class Scan(BoardSkeleton[ScanKey]):
         parts = 2 if key.dtype.is_complex else 1
         if key.op == "cumprod":
             return {("mul", kind): 2 * parts**2, ("add", kind): 4 * (parts - 1)}
-        # A group's sums share adders in its turn.
+        # The additions of a group share adders over the cycles of the group.
         many = group(key)
         sums = many + sum(many - (1 << k) for k in range(many.bit_length() - 1))
         return {("add", kind): (2 + -(-sums // many) * (many > 1)) * parts}
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Rows and their size."""
         g = ScanGeometry.unpack(launch.geometry)
         return f"{prod(g.shape) * g.columns}x{g.n}"
 
 
 def _left(g: ScanGeometry, rows: int, m: int) -> tuple[str, int, bool]:
-    """How results of m rows side by side leave: the loop, the elements of a burst, and whether
-    these are in line."""
+    """Returns (loop name, elements of a burst, True if contiguous) of the store of m parallel rows
+    of `rows` elements."""
     step, column = g.written
     if m > 1 and step == 1 and column == rows and m * rows <= TILE:
         return "together", m * rows, True
@@ -315,7 +308,7 @@ def _left(g: ScanGeometry, rows: int, m: int) -> tuple[str, int, bool]:
 
 
 def _leaving(g: ScanGeometry, rows: int, m: int, parts: int) -> list[PipelinedLoop]:
-    """The loops of an item's results."""
+    """Returns the loops that store the results of an item."""
     name, length, in_line = _left(g, rows, m)
     runs = m * rows // length if in_line else 1
     leave = PipelinedLoop(name, m * rows, runs, parts, True, False)
