@@ -1,11 +1,11 @@
-"""ftensor under Dask: arrays whose chunks are tensors, workers that own a device each.
+"""ftensor under Dask: arrays with tensors as chunks, workers with one device each.
 
     import ftensor.dask
     with LocalCluster(data=ftensor.dask.DeviceMemory) as cluster, Client(cluster) as client:
         client.register_plugin(ftensor.dask.OwnDevice())
 
-`arrays` tells dask.array which functions are for tensors, `sending` how they go from process to
-process, `memory` where they are while nobody computes with them, `worker` who has which device.
+`chunks` registers tensors with dask.array and with Dask's serialization, `memory` stores a
+worker's results on its device and spills them to the host, `worker` assigns devices to workers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tensors as chunks of Dask arrays: how they are made, sized, named and sent."""
+"""Registers tensors as chunks of Dask arrays: dtype, indexing, size, token, serialization."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _getitem = _shuffle._getitem
 
 
 def _numpys(self: Array) -> Any:
-    """The dtype of the chunks as NumPy has it: Dask compares it, and asks for its `type`."""
+    """Returns the dtype of the chunks as NumPy's, because Dask compares it and reads its `type`."""
     dtype = _dtype(self)
     return dtype.numpy if isinstance(dtype, dtypes.dtype) and dtype.in_numpy else dtype
 
 
 def _taken(chunk: Any, index: tuple[Any, Any]) -> Any:
-    """Elements of a chunk: Dask names places by uint8, where torch and tensors have masks."""
+    """Indexes a chunk; widens unsigned positions, since a uint8 index of a tensor is a mask."""
     if not isinstance(chunk, Tensor):
         return _getitem(chunk, index)
     wide = [i.astype(np.int64) if isinstance(i, np.ndarray) and i.dtype.kind == "u" else i for i in index[1]]
@@ -49,10 +49,10 @@ _DTYPES = {d.name: d for d in dtypes.ALL}
 
 
 def _elements(t: Tensor) -> tuple[Tensor, np.ndarray[Any, Any]]:
-    """The tensor, packed where it has gaps, and the bytes of its elements in host memory.
+    """Returns (the tensor, packed if it has gaps, and the bytes of its elements in host memory).
 
-    They are the device's memory where the host shares that. Of a view no more is sent than what it
-    shows, as when a block's border goes to its neighbour.
+    The bytes are the device's memory if the host shares it. They only cover the elements of a
+    view, for example a block's border that is sent to its neighbour.
     """
     if not t.numel():
         return t, np.empty(0, np.uint8)
@@ -67,7 +67,7 @@ def _elements(t: Tensor) -> tuple[Tensor, np.ndarray[Any, Any]]:
 
 @dask_serialize.register(Tensor)
 def sent(t: Tensor) -> tuple[dict[str, Any], list[memoryview]]:
-    """A header, and the elements as one frame."""
+    """Returns (header, frames) of a tensor, with its elements as one frame."""
     t, content = _elements(t)
     header = {"dtype": t._dtype.name, "shape": t._shape, "strides": t._strides}
     return header, [content.data]
@@ -75,7 +75,7 @@ def sent(t: Tensor) -> tuple[dict[str, Any], list[memoryview]]:
 
 @dask_deserialize.register(Tensor)
 def received(header: dict[str, Any], frames: list[Any]) -> Tensor:
-    """The tensor, on the device of new ones: in the frame's memory where it can compute there."""
+    """Returns the tensor on the default device, over the frame's memory if possible."""
     shape, strides = tuple(header["shape"]), tuple(header["strides"])
     content = frames[0] if frames else b""
     return rebuilt(filled(content), _DTYPES[header["dtype"]], shape, strides, 0)
@@ -88,6 +88,6 @@ def _bytes(t: Tensor) -> int:
 
 @normalize_token.register(Tensor)
 def _token(t: Tensor) -> tuple[Any, ...]:
-    # Of the values in the order of dims: strides make no other array.
+    # Hashes the values in the order of dims, so that the token does not depend on strides.
     content = _elements(clone(t, contiguous_format))[1]
     return "ftensor", t._dtype.name, t._shape, hashlib.sha1(content.data).hexdigest()

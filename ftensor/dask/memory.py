@@ -1,4 +1,4 @@
-"""Where a worker keeps results: tensors on its device, in host memory what finds no room there."""
+"""Storage of a worker's results: tensors stay on its device and spill to host memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .chunks import received, sent
 
 
 def storages(value: Any) -> Iterator[Storage]:
-    """The storages of the tensors in a value: itself, or in lists, tuples and dicts."""
+    """Yields the storages of the tensors in a value, also in nested lists, tuples and dicts."""
     if isinstance(value, Tensor):
         yield value._storage
     elif isinstance(value, (list, tuple)):
@@ -34,12 +34,12 @@ def storages(value: Any) -> Iterator[Storage]:
 
 
 def on_device(value: Any) -> int:
-    """Bytes of device memory that a value holds."""
+    """Returns the bytes of device memory that a value holds."""
     return sum(s.nbytes for s in {id(s): s for s in storages(value)}.values())
 
 
 def has_tensors(value: Any) -> bool:
-    """Whether a value holds device memory."""
+    """True if a value contains tensors."""
     return next(storages(value), None) is not None
 
 
@@ -58,11 +58,11 @@ class DeviceMemory(zict.Buffer):
         fraction = dask.config.get("distributed.worker.memory.target") or 1
         self.host = SpillBuffer(os.path.join(worker_local_directory, "storage"), int(limit * fraction))
         self.share = share
-        self.spilled = 0  # how often a value with tensors has left the device
+        self.spilled = 0  # number of values that were moved to the host
         super().__init__(
             fast={},
             slow=zict.Func(self._for_host, _for_device, self.host),
-            n=math.inf,  # until a tensor tells the device
+            n=math.inf,  # set when the first tensor arrives, which determines the device
             weight=lambda _, value: on_device(value) if has_tensors(value) else math.inf,
         )
 
@@ -86,7 +86,7 @@ class DeviceMemory(zict.Buffer):
         return Spilled(text.getvalue(), [np.frombuffer(b, np.uint8) for b in buffers])
 
     def _make_room(self) -> bool:
-        """Send the tensors used the longest time ago to the host; whether there were any."""
+        """Moves the least recently used value to the host; False if there is none."""
         try:
             self.fast.evict()
         except KeyError:
@@ -94,27 +94,29 @@ class DeviceMemory(zict.Buffer):
         return True
 
     def evict(self) -> int:
-        """Bytes that went from the host's memory to disk, -1 for none: Dask asks for it when the
-        process takes more than its share."""
+        """Spills from host memory to disk; returns the bytes moved, -1 for none.
+
+        Dask calls this when the process uses more than its share of memory.
+        """
         return self.host.evict() if self.host.fast else -1
 
 
 class Spilled(NamedTuple):
-    """A value whose tensors' memory is in arrays of the host."""
+    """A pickled value, with its tensors' memory in host arrays."""
 
     text: bytes
     arrays: list[np.ndarray[Any, Any]]
 
 
 class _Pickler(pickle.Pickler):
-    """Of a view it keeps what the view shows, where a pickle has all memory behind it."""
+    """Pickles only the elements of a view, unlike pickle, which keeps the whole storage."""
 
     def reducer_override(self, obj: Any) -> Any:
-        """How a tensor is made again; all else as ever."""
+        """Reduces a tensor to its header and elements; other objects are pickled as usual."""
         if not isinstance(obj, Tensor):
             return NotImplemented
         header, (content,) = sent(obj)
-        # Where the device shares its memory with the host this is that memory.
+        # Copies `content` if it is the device's own memory.
         own: Any = content if obj._storage.ptr is None else np.array(content)
         return received, (header, [pickle.PickleBuffer(own)])
 
@@ -122,5 +124,5 @@ class _Pickler(pickle.Pickler):
 def _for_device(value: Any) -> Any:
     if not isinstance(value, Spilled):
         return value
-    # Read-only, so that the device has a copy of its own, which counts.
+    # Read-only, so that the tensor is a copy in the pool's memory and counts there.
     return pickle.loads(value.text, buffers=[a.data.toreadonly() for a in value.arrays])

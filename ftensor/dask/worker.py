@@ -1,4 +1,4 @@
-"""Each worker of a cluster owns a device of its machine."""
+"""Worker plugin that assigns one device of its machine to each worker."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OwnDevice(WorkerPlugin):
         self._claim: int | None = None  # the descriptor of a locked file, in the worker
 
     async def setup(self, worker: Worker) -> None:
-        """Take a device, when the worker starts."""
+        """Claims a device when the worker starts."""
         names = self.devices
         if names is None:
             names = [selector(device, find()) for device in fpga_devices()]
@@ -50,14 +50,17 @@ class OwnDevice(WorkerPlugin):
         os.environ["FTENSOR_DEVICE"] = names[place]
         if get_device_mapping() != names[place]:
             set_device_mapping(names[place])
-        # What is asked for at once comes back to the device before it is sent.
+        # Limits what a worker sends at once: spilled results return to the device before sending.
         most = fpga.get_device_properties() and fpga.memory_stats()["limit_bytes"] // 16
         worker.state.transfer_message_bytes_limit = min(worker.state.transfer_message_bytes_limit, most)
         target = fpga_devices()[0].target.name
         await worker.set_resources(**{"fpga": 1, target: 1})
 
     def _take(self, worker: Worker, names: Sequence[str]) -> int:
-        """The place of a name that is free now; the system lets go of it when the process ends."""
+        """Locks a file for the first free name and returns the name's index.
+
+        The system releases the lock when the process ends. Raises an error if no device is left.
+        """
         cluster = hashlib.sha1(worker.scheduler.address.encode()).hexdigest()[:12]
         folder = Path(tempfile.gettempdir()) / f"ftensor-dask-{os.getuid()}"
         try:
@@ -72,7 +75,7 @@ class OwnDevice(WorkerPlugin):
                 os.close(file)
             else:
                 self._claim = file
-                # A child that outlives the worker does not own its device.
+                # A forked child that outlives the worker must not keep the lock.
                 os.register_at_fork(after_in_child=self._close)
                 return place
         raise errors.no_device_left(worker.name, ", ".join(names) or "none there")
@@ -83,7 +86,7 @@ class OwnDevice(WorkerPlugin):
             self._claim = None
 
     def teardown(self, worker: Worker) -> None:
-        """Let another worker have the device, when the worker ends."""
+        """Releases the device when the worker ends."""
         self._close()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Exchange of tensors with NumPy, torch and anything that speaks DLPack."""
+"""Exchange of tensors with NumPy, torch, DLPack producers and consumers, pickle and files."""

@@ -1,10 +1,10 @@
-"""DLPack: tensors to and from any library of the array API standard, without a copy if possible.
+"""DLPack: exchanges tensors with other array libraries, without a copy if possible.
 
-Out: NumPy makes the capsule over our memory. It does in C what can't be done safely in Python:
-a capsule's destructor and deleter run with an exception in flight, on threads without the
-interpreter's lock, and after the interpreter is gone. We only correct what NumPy can't know.
-In: we read the capsule ourselves, because NumPy takes neither dtypes that it lacks, such as
-bfloat16, nor, writable, the capsules from before DLPack 1.0.
+Export: NumPy makes the capsule over ftensor's memory. A capsule's destructor and deleter may run
+while an exception is set, on threads without the GIL, or after the interpreter has ended, so they
+can't safely be Python code. This module corrects the dtype and the flags that NumPy can't know.
+Import: this module reads the capsule itself. NumPy rejects dtypes that it lacks, such as bfloat16,
+and makes capsules from before DLPack 1.0 read-only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .torch import plain
 CPU = (1, 0)
 _HOST_MEMORY = (1, 3, 11)  # kDLCPU, and host memory pinned for CUDA or ROCm
 _VERSION = (1, 0)
-# Older ones make only the capsules from before DLPack 1.0, which any consumer takes.
+# Older NumPy only makes capsules from before DLPack 1.0, which any consumer accepts.
 _NUMPY_VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 _MOST_DIMS, _MOST_BYTES = 64, (1 << 63) - 1
 _READ_ONLY, _IS_COPIED = 1, 2  # bits of the flags
@@ -64,7 +64,7 @@ class _Versioned(c.Structure):
     )
 
 
-# Own prototypes: the attributes of ctypes.pythonapi are shared with whoever else sets argtypes.
+# Own prototypes: attributes of ctypes.pythonapi are shared with other code that sets argtypes.
 def _python_api(name: str, result: Any, *arguments: Any) -> Any:
     return c.PYFUNCTYPE(result, *arguments)((name, c.pythonapi))
 
@@ -74,8 +74,8 @@ _pointer = _python_api("PyCapsule_GetPointer", c.c_void_p, c.py_object, c.c_char
 _rename = _python_api("PyCapsule_SetName", c.c_int, c.py_object, c.c_char_p)
 _deleter = c.CFUNCTYPE(None, c.c_void_p)
 
-# A capsule keeps only the address of its name, and may outlive this module at exit: the two new
-# names get a reference that is never given back.
+# A capsule only keeps the address of its name, and may outlive this module at exit. So the two new
+# names get a reference that is never released.
 _LEGACY, _VERSIONED = b"dltensor", b"dltensor_versioned"
 _USED = {_LEGACY: b"used_dltensor", _VERSIONED: b"used_dltensor_versioned"}
 for _name in _USED.values():
@@ -88,7 +88,7 @@ _DTYPES = {(code, d.itemsize * 8): d for d, code in _CODES.items()}
 
 
 def _content(capsule: object) -> tuple[bytes, Any]:
-    """The capsule's name and the structure it holds; (b"", None) if it is none or was used."""
+    """Returns (name, structure) of a capsule; (b"", None) for a used capsule or no capsule."""
     for name, kind in ((_VERSIONED, _Versioned), (_LEGACY, _Legacy)):
         if _is_valid(capsule, name):
             return name, kind.from_address(_pointer(capsule, name))
@@ -96,7 +96,7 @@ def _content(capsule: object) -> tuple[bytes, Any]:
 
 
 class _Taken:
-    """A structure taken out of its capsule: gives it back to the producer when it dies."""
+    """Owns a structure from a capsule: calls the producer's deleter when it is collected."""
 
     __slots__ = ("__weakref__", "_address", "_delete")
 
@@ -111,9 +111,9 @@ class _Taken:
 
 
 def dlpack_device(tensor: Tensor) -> tuple[int, int]:
-    """(device type, device id) as DLPack numbers them: the host, whatever the tensor's device.
+    """Returns DLPack's (device type, device id) of the host, for a tensor on any device.
 
-    A device with memory of its own is exported through a copy in host memory.
+    A tensor on a device with its own memory is exported as a copy in host memory.
     """
     return CPU
 
@@ -126,16 +126,16 @@ def to_dlpack_capsule(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> object:
-    """What `Tensor.__dlpack__` returns: a capsule on the tensor's memory; waits for its ops.
+    """Waits for the tensor's ops and returns a capsule over its memory, for `Tensor.__dlpack__`.
 
-    A copy is exported from a device with memory of its own, and when a read-only tensor meets a
-    consumer from before DLPack 1.0, which could not see that it is read-only. BufferError when
-    `copy` is False and one is needed, and for another `dl_device` than the host's.
+    Exports a copy from a device with its own memory, and of a read-only tensor for a consumer from
+    before DLPack 1.0, whose capsules have no read-only flag. Raises BufferError if `copy` is False
+    and a copy is needed, and for a `dl_device` other than the host.
     """
     if stream is not None:
         if not isinstance(stream, int):
             raise errors.dlpack_stream_type(stream)
-        if stream != -1:  # host memory has no streams; -1 ("don't wait") costs nothing to ignore
+        if stream != -1:  # host memory has no streams; -1 ("don't wait") can be ignored
             raise errors.dlpack_stream(stream)
     if dl_device is not None and tuple(dl_device) != CPU:
         raise errors.dlpack_device(dl_device)
@@ -148,7 +148,7 @@ def to_dlpack_capsule(
     capsule = array.__dlpack__(max_version=_VERSION) if versioned else array.__dlpack__()
     if fresh or not tensor._dtype.in_numpy:
         name, managed = _content(capsule)
-        managed.tensor.dtype.code = _CODES[tensor._dtype]  # NumPy may have known it by its bits
+        managed.tensor.dtype.code = _CODES[tensor._dtype]  # NumPy saw a dtype it lacks as integers
         if fresh and name == _VERSIONED:
             managed.flags |= _IS_COPIED
     return capsule
@@ -169,7 +169,7 @@ def from_dlpack(
     if isinstance(ext_tensor, Tensor) and not copy and (device is None or resolve(device) == ext_tensor.device):
         return ext_tensor._view(ext_tensor._shape, ext_tensor._strides, ext_tensor._offset)
     if (torch := sys.modules.get("torch")) and isinstance(ext_tensor, torch.Tensor):
-        ext_tensor = plain(ext_tensor)  # torch itself exports a negated tensor as it lies
+        ext_tensor = plain(ext_tensor)  # torch exports a lazy negation's memory unchanged
     capsule = ext_tensor
     if type(ext_tensor).__name__ != "PyCapsule":
         capsule = _request(ext_tensor, copy)
@@ -187,7 +187,7 @@ def from_dlpack(
         raise errors.dlpack_dtype(kind.code, kind.bits, kind.lanes)
     shape, strides, address = _geometry(tensor, of.itemsize)
     readonly = name == _VERSIONED and bool(managed.flags & _READ_ONLY)
-    # From here on the structure is ours; until now the capsule itself would have cleaned up.
+    # Takes ownership of the structure; until here the capsule's destructor would have freed it.
     _rename(capsule, _USED[name])
     owner = _Taken(managed)
     where = resolve(device)
@@ -197,7 +197,10 @@ def from_dlpack(
 
 
 def _geometry(tensor: Any, itemsize: int) -> tuple[tuple[int, ...], tuple[int, ...] | None, int]:
-    """(shape, strides, address of the first element); BufferError for what no memory can hold."""
+    """Returns (shape, strides or None, address of the first element) of a DLPack tensor.
+
+    Raises BufferError for an invalid or impossible geometry.
+    """
     ndim = tensor.ndim
     if not 0 <= ndim <= _MOST_DIMS:
         raise errors.dlpack_broken(f"{ndim} dims; 0 to {_MOST_DIMS} can be read")
@@ -220,7 +223,7 @@ def _geometry(tensor: Any, itemsize: int) -> tuple[tuple[int, ...], tuple[int, .
 
 
 def _request(producer: Any, copy: bool | None) -> object:
-    """The producer's capsule, in host memory: copied there by the producer if it can."""
+    """Returns the producer's capsule in host memory; asks the producer for a copy if needed."""
     where = producer.__dlpack_device__()
     options: dict[str, Any] = {"max_version": _VERSION}
     if int(where[0]) not in _HOST_MEMORY:
@@ -232,5 +235,5 @@ def _request(producer: Any, copy: bool | None) -> object:
     try:
         return producer.__dlpack__(**options)
     except TypeError:
-        # A producer from before DLPack 1.0 knows none of the keywords.
+        # A producer from before DLPack 1.0 accepts none of the keywords.
         return producer.__dlpack__()

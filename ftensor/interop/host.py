@@ -1,8 +1,8 @@
-"""Host memory as tensors and tensors as host memory: what NumPy, torch and DLPack exchange share.
+"""Import and export of host memory, the common base of exchange with NumPy, torch and DLPack.
 
-On a device that computes in the host's memory (`backend.host_shared`) both directions hand over
-an address and keep the other side's memory alive; nothing is copied. Everything else is one copy,
-made here.
+On a device that computes in host memory (`backend.host_shared`) import and export pass an address
+and keep the owner of the memory alive, without a copy. In all other cases this module makes one
+copy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Memory:
-    """What an array over others' memory has as its `base`: keeps its owner, names its address."""
+    """The `base` of an array over foreign memory: keeps the owner alive, provides the address."""
 
     __slots__ = ("__array_interface__", "owner")
 
@@ -36,7 +36,7 @@ class _Memory:
 
 
 class _Alias(_Memory):
-    """An exported array's `base`: while it lives, the host sees what ops do with the storage."""
+    """The `base` of an exported array: while it lives, ops on the storage finish before return."""
 
     __slots__ = ()
     owner: Storage
@@ -58,9 +58,9 @@ def array_at(
     readonly: bool = False,
     base: type[_Memory] = _Memory,
 ) -> np.ndarray[Any, Any]:
-    """An array over memory that `owner` keeps alive; `strides` in elements.
+    """Returns an array over memory that `owner` keeps alive; `strides` in elements.
 
-    What NumPy lacks comes by its bits.
+    Dtypes that NumPy lacks become unsigned integers of the same bits.
     """
     size = of.itemsize
     interface = {
@@ -74,11 +74,12 @@ def array_at(
 
 
 def export(tensor: Tensor, copy: bool | None = None, non_blocking: bool = False) -> tuple[np.ndarray[Any, Any], bool]:
-    """The tensor's elements in host memory, and whether they are a copy; waits for the device.
+    """Waits for the device and returns (array of the elements in host memory, True for a copy).
 
-    Shared where the device computes in host memory, unless `copy` is True; then ops on the memory
-    are waited for as long as the array lives, unless `non_blocking`. A copy keeps the strides
-    when the elements lie without gaps. What NumPy lacks comes as unsigned integers.
+    The array shares memory if the device computes in host memory, unless `copy` is True. While a
+    shared array lives, ops on its memory are done when they return, unless `non_blocking`. A copy
+    keeps the strides if the elements have no gaps. Dtypes that NumPy lacks become unsigned
+    integers.
     """
     storage = tensor._storage
     of, shape, strides = tensor._dtype, tensor._shape, tensor._strides
@@ -89,7 +90,7 @@ def export(tensor: Tensor, copy: bool | None = None, non_blocking: bool = False)
     if storage.backend.host_shared:
         assert storage.ptr is not None
         if copy or not non_blocking:
-            storage.changed()  # whoever holds the memory may write there
+            storage.changed()  # the array's user may write to the memory
         else:
             storage.expose()
         address = storage.ptr + tensor._offset * of.itemsize
@@ -97,7 +98,7 @@ def export(tensor: Tensor, copy: bool | None = None, non_blocking: bool = False)
         array = array_at(address, of, shape, strides, storage, storage.readonly, base)
         return (array.copy(order="K"), True) if copy else (array, False)
     low, high = extent(shape, strides)
-    if high - low >= numel(shape):  # gaps: close them on the device rather than fetch them
+    if high - low >= numel(shape):  # closes gaps on the device instead of downloading them
         return export(clone(tensor, contiguous_format), copy)
     block = np.empty(high - low + 1, of.numpy)
     if block.size:
@@ -116,10 +117,10 @@ def adopt(
     readonly: bool = False,
     non_blocking: bool = False,
 ) -> Storage | None:
-    """A storage over foreign host memory: just these bytes, from the first one on.
+    """Returns a storage over `nbytes` bytes of foreign host memory at `address`.
 
-    None where that needs a copy: a device with its own memory, or an address that is no whole
-    number of elements.
+    Returns None if that needs a copy: for a device with its own memory, or for an address that is
+    not aligned to `itemsize` and the backend's `adopt_alignment`.
     """
     if not backend.host_shared or address % max(itemsize, backend.adopt_alignment):
         return None
@@ -129,24 +130,28 @@ def adopt(
 
 
 def seen(storage: Storage, non_blocking: bool) -> Storage:
-    """Imported memory, whose ops are waited for: nobody can know when its owner lets go of it."""
+    """Marks an imported storage as visible to the host, unless `non_blocking`, and returns it.
+
+    Ops on a visible storage finish before they return, because its owner may read or free the
+    memory at any time.
+    """
     if not (non_blocking or storage.visible):
-        storage.show(0)  # no object's id
+        storage.show(0)  # 0 is not the id of any object
     return storage
 
 
-# Storages made from others' memory, so that the same memory imported twice is one storage here,
-# and in-place ops see that its tensors overlap.
+# Storages over foreign memory. Memory that is imported twice gets one storage, so that in-place
+# ops detect overlapping tensors.
 _adopted: WeakValueDictionary[tuple[int, int, device], Storage] = WeakValueDictionary()
 
 
 def adopt_whole(
     backend: Backend, where: device, address: int, nbytes: int, itemsize: int, owner: object, non_blocking: bool
 ) -> Storage | None:
-    """As `adopt`, but the storage of an earlier import while that is alive.
+    """Like `adopt`, but returns the storage of an earlier import of the same memory if it is alive.
 
-    `owner` is the object that stands for this memory. Memory at a known address that belongs
-    to another object is new: the earlier owner gave it up.
+    `owner` identifies the memory. A known address with another owner is new memory, because the
+    earlier owner has freed it.
     """
     key = (address, nbytes, where)
     storage = _adopted.get(key)
@@ -161,9 +166,9 @@ def adopt_whole(
 def copied(
     backend: Backend, where: device, address: int, of: dtype, shape: Ints, strides: Ints, owner: object
 ) -> Tensor:
-    """A new tensor with the elements at `address`, in the same order of dims in memory.
+    """Returns a new tensor with a copy of the elements at `address`, in the same order of dims.
 
-    The strides are kept when the elements lie without gaps (expanded ones included).
+    Keeps the strides if the elements have no gaps; an expanded tensor stays expanded.
     """
     low, high = extent(shape, strides)
     if low == 0 and high < numel(shape):
@@ -179,7 +184,7 @@ def copied(
 
 
 def empty(backend: Backend, where: device, of: dtype, shape: Ints, strides: Ints) -> Tensor:
-    """A tensor without elements."""
+    """Returns a tensor without elements, with a shape that contains a 0."""
     storage = backend.allocate(0)
     storage.device = where
     return Tensor._make(storage, of, shape, strides, 0)
@@ -197,15 +202,15 @@ def imported(
     copy: bool | None = None,
     non_blocking: bool = False,
 ) -> Tensor:
-    """A tensor over the elements at `address`: shared if possible, else, or if `copy`, a copy.
+    """Returns a tensor over the elements at `address`, or a copy if `copy` or if sharing fails.
 
-    Memory that is shared stays alive through `owner`. Negative strides need a copy. ValueError
-    where a copy is needed and `copy` is False.
+    The tensor keeps `owner` alive while it shares memory. Negative strides need a copy. Raises
+    ValueError if a copy is needed and `copy` is False.
     """
     backend = backend_of(where)
     if strides is None:
         strides = contiguous_strides(shape)
-    if min(strides, default=0) < 0:  # one that no index ever steps along is no obstacle
+    if min(strides, default=0) < 0:  # strides of dims of size 0 or 1 are not used
         strides = tuple([abs(s) if n < 2 else s for n, s in zip(shape, strides)])
     if 0 in shape:
         return empty(backend, where, of, shape, tuple([abs(s) for s in strides]))

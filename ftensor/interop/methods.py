@@ -1,4 +1,4 @@
-"""The methods by which tensors meet other libraries."""
+"""Methods of Tensor for exchange with other libraries."""
 
 from __future__ import annotations
 

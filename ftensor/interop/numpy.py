@@ -1,4 +1,4 @@
-"""NumPy arrays as tensors and tensors as NumPy arrays."""
+"""Conversion between NumPy arrays and tensors."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def from_numpy(
 
 
 def beside(array: np.ndarray[Any, Any], tensor: Tensor) -> Tensor:
-    """An array in an operation with a tensor: a tensor of its dtype on the device of that one.
+    """Returns the tensor of an array operand, on the device of the other operand `tensor`.
 
-    As `from_numpy`, and copied where that refuses strides.
+    Like `from_numpy`, but copies an array whose strides `from_numpy` refuses.
     """
     size, steps = array.itemsize, array.strides
     if any(s < 0 or s % size for s in steps):
@@ -60,15 +60,14 @@ def beside(array: np.ndarray[Any, Any], tensor: Tensor) -> Tensor:
 
 
 def to_numpy(tensor: Tensor, *, force: bool = False, non_blocking: bool = False) -> np.ndarray[Any, Any]:
-    """The tensor as an array; waits for the ops that write it.
+    """Waits for the ops that write the tensor and returns it as an array.
 
-    Shares memory on a device that computes in host memory, with the tensor's strides; as long as
-    the array lives, ops on that memory are done when their calls return (with `non_blocking`:
-    after `ft.synchronize()`). Elsewhere the array is a copy.
-    The array of a read-only tensor is read-only. `force` is torch's and changes nothing here: an
-    ftensor tensor needs no gradient, and its conjugates are always worked out.
+    The array shares memory and strides on a device that computes in host memory. While it lives,
+    ops on that memory are done when they return (with `non_blocking`: after `ft.synchronize()`).
+    On other devices the array is a copy. The array of a read-only tensor is read-only. `force` has
+    no effect: ftensor tensors need no gradient and have no lazy conjugates.
 
-    TypeError for bfloat16, float8 and complex32, which NumPy lacks.
+    Raises TypeError for bfloat16, float8 and complex32, which NumPy lacks.
     """
     if not tensor._dtype.in_numpy:
         raise errors.no_numpy_dtype(tensor._dtype)
@@ -76,9 +75,9 @@ def to_numpy(tensor: Tensor, *, force: bool = False, non_blocking: bool = False)
 
 
 def to_array(tensor: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-    """What `np.asarray(tensor)` and `np.array(tensor, dtype)` call (NumPy's `__array__`).
+    """Returns the tensor as an array, for NumPy's `__array__` protocol.
 
-    `copy` is NumPy's: None copies only if needed, False raises ValueError where it is needed.
+    `copy` is NumPy's: None copies only if needed, False raises ValueError if a copy is needed.
     """
     if not tensor._dtype.in_numpy:
         raise errors.no_numpy_dtype(tensor._dtype)

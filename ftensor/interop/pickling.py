@@ -1,8 +1,8 @@
-"""Pickle and deepcopy: tensors that share memory share it afterwards, too.
+"""Pickle and deepcopy of tensors; tensors that share memory still share it in the result.
 
-By pickle's protocol 5 a storage is a buffer that a caller may send apart from the stream
-(`buffer_callback`): the device's own memory where the host shares it. Memory that `buffers` brings
-back is taken as it is there, unless it is read-only; elsewhere it is uploaded.
+With pickle protocol 5 a storage is an out-of-band buffer (`buffer_callback`), over the device's
+own memory if the host shares it. A device that computes in host memory uses writable memory from
+`buffers` in place. All other memory is uploaded.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _ALIGNMENT = 16  # bytes of the largest element
 
 
 def _all_of(storage: Storage) -> Tensor:
-    """Every byte of a storage."""
+    """Returns a uint8 tensor of all bytes of a storage."""
     return Tensor._make(storage, uint8, (storage.nbytes,), (1,))
 
 
 def filled(content: Any) -> Storage:
-    """A storage of these bytes, an object with a buffer, on the device of new tensors.
+    """Returns a storage with the bytes of a buffer object, on the device of new tensors.
 
-    Memory that may be written, and that the device can compute in, becomes the storage's own.
+    Uses writable, aligned memory in place if the device computes in host memory.
     """
     array = np.frombuffer(content, np.uint8)
     where = resolve(None)
     if array.flags.writeable and array.size:
         address = array.__array_interface__["data"][0]
-        if address % _ALIGNMENT == 0:  # elements of every dtype lie well
+        if address % _ALIGNMENT == 0:  # aligned for every dtype
             shared = adopt(backend_of(where), where, address, array.size, 1, array, non_blocking=True)
             if shared is not None:
                 return shared
@@ -49,7 +49,7 @@ def filled(content: Any) -> Storage:
 
 
 def rebuilt(storage: Storage, of: dtype, shape: Ints, strides: Ints, offset: int) -> Tensor:
-    """A tensor over a storage; `offset` and `strides` in elements."""
+    """Returns a tensor over a storage; `offset` and `strides` in elements."""
     return Tensor._make(storage, of, shape, strides, offset)
 
 
@@ -58,7 +58,7 @@ def _reduced_storage(storage: Storage, protocol: int) -> tuple[Any, ...]:
     return filled, (PickleBuffer(array) if protocol >= 5 else array.tobytes(),)
 
 
-# Not by copyreg, which does not tell the protocol.
+# copyreg does not pass the protocol to its functions.
 setattr(Storage, "__reduce_ex__", _reduced_storage)  # noqa: B010
 
 

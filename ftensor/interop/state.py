@@ -25,7 +25,7 @@ from ..execute.output import new
 from ..iterator.shape import contiguous_strides
 from .torch import from_torch
 
-# The format's words for dtypes, and what it lacks as pairs of real numbers.
+# safetensors' dtype names. complex32 and complex128, which it lacks, are saved as pairs of reals.
 WORDS = {
     "bool": "BOOL", "uint8": "U8", "int8": "I8", "int16": "I16", "uint16": "U16", "int32": "I32",
     "uint32": "U32", "int64": "I64", "uint64": "U64", "float16": "F16", "bfloat16": "BF16",
@@ -33,14 +33,14 @@ WORDS = {
     "float8_e5m2": "F8_E5M2",
 }  # fmt: skip
 NAMES = {word: name for name, word in WORDS.items()}
-# What the format allows a header to be at most, in bytes.
+# The format's limit of a header in bytes.
 HEADER_LIMIT = 100_000_000
 MOST_DIMS = 64  # torch's
 
 
 @dataclass(frozen=True)
 class FileTensor:
-    """A tensor in a file: its dtype's name, its shape and where its bytes begin and end."""
+    """Header entry of a tensor: name, dtype name, shape, byte offsets of its start and end."""
 
     name: str
     dtype: str
@@ -50,7 +50,7 @@ class FileTensor:
 
 
 def write(file: BinaryIO, tensors: Mapping[str, tuple[str, tuple[int, ...], Any]], notes: dict[str, str]) -> None:
-    """Write (dtype's name, shape, C-contiguous bytes) of each tensor, and text beside them."""
+    """Writes (dtype name, shape, C-contiguous bytes) of each tensor, and `notes` as metadata."""
     header: dict[str, Any] = {"__metadata__": notes} if notes else {}
     at = 0
     for name, (of, shape, data) in tensors.items():
@@ -59,7 +59,7 @@ def write(file: BinaryIO, tensors: Mapping[str, tuple[str, tuple[int, ...], Any]
         header[name] = {"dtype": WORDS[of], "shape": list(shape), "data_offsets": offsets}
         at += size
     text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)  # elements begin on a boundary of 8
+    text += b" " * (-len(text) % 8)  # aligns elements to 8 bytes
     if len(text) > HEADER_LIMIT:
         raise errors_state.header_too_long(len(text), HEADER_LIMIT)
     file.write(len(text).to_bytes(8, "little") + text)
@@ -70,15 +70,16 @@ def write(file: BinaryIO, tensors: Mapping[str, tuple[str, tuple[int, ...], Any]
 def read_header(
     data: memoryview, sizes: Mapping[str, int], path: object
 ) -> tuple[list[FileTensor], dict[str, str], int]:
-    """(the tensors, the text beside them, where elements begin); `sizes` has each dtype's bytes.
+    """Returns (tensors sorted by offset, metadata, byte offset of the first element).
 
-    ValueError for anything that is not a whole and consistent file.
+    `sizes` maps dtype names to bytes per element. Raises ValueError for an incomplete or
+    inconsistent file.
     """
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or length > min(HEADER_LIMIT, len(data) - 8):
         raise errors_state.broken(path, "it is too short for its header")
     try:
-        # UTF-8 alone, which `json` would not insist on.
+        # Decodes UTF-8 only; `json.loads` would also accept UTF-16 and UTF-32.
         text = str(data[8 : 8 + length], "utf-8")
         header = json.loads(text, object_pairs_hook=_without_twins)
     except (ValueError, RecursionError) as error:
@@ -102,7 +103,7 @@ def read_header(
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; of two values of one name, `json` would forget the first."""
+    """Returns a dict of JSON pairs; raises ValueError for a duplicate name, which `json` ignores."""
     by_name = dict(pairs)
     if len(by_name) < len(pairs):
         twin = Counter(name for name, _ in pairs).most_common(1)[0][0]
@@ -123,7 +124,7 @@ def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> 
         of = NAMES.get(word, "") if isinstance(word, str) else ""
         if of not in sizes:
             raise errors_state.dtype_unknown(path, name, word)
-        # Also where a 0 among the sizes makes it no bytes: strides are products of the others.
+        # Counts 0 as 1: even a tensor without elements has strides, which are products of sizes.
         if len(shape) > MOST_DIMS or prod(max(n, 1) for n in shape) * sizes[of] >= 1 << 63:
             raise errors_state.broken(path, f"{name!r} has an impossible shape, {shape!r:.200}")
         size = prod(shape) * sizes[of]
@@ -133,12 +134,12 @@ def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> 
         yield FileTensor(name, of, tuple(shape), start, end)
 
 
-# Where the file's text tells how tensors were put together, unless they were a plain dict.
+# Metadata key of the nesting of the saved object; a plain dict of tensors has none.
 NOTE = "ftensor"
 _DTYPES = {d.name: d for d in vars(dtypes).values() if isinstance(d, dtypes.dtype)}
 _SIZES = {name: d.itemsize for name, d in _DTYPES.items() if name in WORDS}
 ZIP = b"PK\x03\x04"
-# How torch.save began a file before torch 1.6: a pickle of protocol 2 that holds this number.
+# Start of a torch.save file before torch 1.6: a pickle of protocol 2 with this magic number.
 LEGACY = b"\x80\x02\x8a\x0a" + 0x1950A86A20F9469CFC6C.to_bytes(10, "little") + b"."
 NPY = b"\x93NUMPY"
 
@@ -186,7 +187,7 @@ def _bytes_of(t: Tensor) -> tuple[str, tuple[int, ...], Any]:
 
 
 def _as_complex(pairs: Tensor) -> Tensor:
-    """Pairs of numbers, just loaded, as what they are the parts of; ValueError for others."""
+    """Returns loaded (real, imaginary) pairs as a complex tensor; ValueError for other tensors."""
     if pairs._dtype.name not in ("float16", "float64") or pairs._shape[-1:] != (2,):
         kind = f"{pairs._dtype.name} of shape {pairs._shape}"
         raise ValueError(f"complex numbers are pairs of float16 or float64, not {kind}")
@@ -196,8 +197,11 @@ def _as_complex(pairs: Tensor) -> Tensor:
 
 
 def _tree(value: Any, tensors: dict[str, Tensor], where: str) -> Any:
-    """What `_value` makes the same value of; tensors are collected under the names of their
-    places."""
+    """Returns a JSON tree from which `_value` restores `value`.
+
+    Adds the tensors in `value` to `tensors`, named by their position. Raises TypeError for a value
+    that can't be saved.
+    """
     if isinstance(value, Tensor):
         name = where or "tensor"
         while name in tensors or name == "__metadata__":  # {"a": {"b": x}, "a.b": y}
@@ -260,8 +264,10 @@ def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | Non
 
 
 def _value(tree: Any, left: dict[str, Tensor]) -> Any:
-    """The value that a tree tells of; each tensor is taken out of `left`. What `_tree` does not
-    make is a KeyError, TypeError or ValueError."""
+    """Returns the value of a tree from `_tree`; removes its tensors from `left`.
+
+    Raises KeyError, TypeError or ValueError for an invalid tree.
+    """
     if not isinstance(tree, dict):
         if isinstance(tree, list):
             raise TypeError(f"a list without a kind: {tree!r:.200}")
@@ -283,19 +289,19 @@ def _value(tree: Any, left: dict[str, Tensor]) -> Any:
 
 
 def _is_npz(data: bytes) -> bool:
-    """True if each member of a zip file is an array of NumPy's."""
+    """True if `data` is a zip file whose members are all NumPy arrays."""
     if not data.startswith(ZIP):
         return False
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             names = file.namelist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):  # torch's loader says what it is
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):  # torch's loader will raise the error
         return False
     return bool(names) and all(name.endswith(".npy") for name in names)
 
 
 def _of_torch(data: bytes, path: object, where: Any) -> Any:
-    """The tensors in a file of `torch.save`, nested as they are there."""
+    """Returns the content of a `torch.save` file with ftensor tensors, in the same nesting."""
     try:
         import torch
     except ImportError:
@@ -303,11 +309,11 @@ def _of_torch(data: bytes, path: object, where: Any) -> Any:
     try:
         content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
         value = _from_torch(content, where)
-    except OutOfMemoryError:  # the file is whole
+    except OutOfMemoryError:  # not the file's fault
         raise
-    # torch's loader is a small pickle machine that trusts its file: of a damaged one come
+    # torch's loader is a small pickle machine that trusts its file. A damaged file raises
     # IndexError, KeyError, TypeError, AssertionError, EOFError and others.
-    except Exception as error:  # noqa: BLE001 - whatever it is, the file is not read
+    except Exception as error:  # noqa: BLE001 - any error means an unreadable file
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise errors_state.torch_refuses(path, why) from None
     return value

@@ -1,4 +1,4 @@
-"""torch tensors as ftensor tensors and back. torch is imported by the first call, never before."""
+"""Conversion between torch tensors and ftensor tensors; the first call imports torch."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def _from_torch_dtypes() -> dict[Any, dtypes.dtype]:
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor if its values lie in host memory as its strides say, or what has them so.
+    """Returns a strided CPU tensor with the values of `tensor`.
 
-    A lazy conjugate, negation or zero is worked out. TypeError for all other kinds: those of
-    another layout or device, nested, quantized and fake ones, and those that stand for values
-    within a transform of torch.func or a subclass's own dispatch.
+    Resolves a lazy conjugate, negation or zero tensor. Raises TypeError for tensors of another
+    layout or device, for nested, quantized and fake tensors, for tensors inside a torch.func
+    transform, and for subclasses with `__torch_dispatch__`.
     """
     import torch
 
-    # First what is no memory at all: asking it for anything else may fail.
+    # Checks tensors without memory first: other queries of these may fail.
     if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         raise errors.torch_kind_not_supported("inside a transform of torch.func")
     if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:

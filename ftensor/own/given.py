@@ -1,4 +1,4 @@
-"""What users give beside a kernel's arguments: files, names, a compiler's words, numbers of work-items."""
+"""Checks of user input for kernels: files, names, compiler options, numbers of work-items."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from ..errors import image as errors
 Ints = tuple[int, ...]
 File = str | bytes | os.PathLike[str]
 Words = str | Sequence[str | os.PathLike[str]] | None
-# Of one launch. Drivers multiply sizes without a look at what comes of it, and some end the process.
+# Limit of one launch. Drivers don't check the product of sizes for overflow, and some crash.
 MOST_WORK_ITEMS = 1 << 48
 
 
 def file_of(file: Any) -> Path:
-    """A file that is there; TypeError for what is no path, FileNotFoundError."""
+    """Returns the path of an existing file.
+
+    Raises TypeError for a value that is not a path, FileNotFoundError if there is no such file.
+    """
     if not isinstance(file, (str, bytes, os.PathLike)):
         raise errors.not_a_path(file)
     path = Path(os.fsdecode(file))
@@ -37,23 +40,23 @@ def file_of(file: Any) -> Path:
 
 
 def name_of(name: Any) -> str | None:
-    """A kernel's name, or None where it was left out; TypeError for anything else."""
+    """Returns a kernel's name or None; raises TypeError for anything else."""
     if name is None or isinstance(name, str):
         return name
     raise errors.not_a_name(name)
 
 
 def text_of(text: Any) -> str:
-    """A text in OpenCL C; TypeError for anything else."""
+    """Returns OpenCL C source; raises TypeError for a value that is not a str."""
     if isinstance(text, str):
         return text
     raise errors.not_a_text(text)
 
 
 def words_of(parameter: str, words: Any) -> tuple[str, ...]:
-    """A compiler's words: a list of them, or a string that is cut as a shell cuts it.
+    """Returns compiler options as a tuple, from a sequence or from a string split like in a shell.
 
-    TypeError for anything else, ValueError for a string with a quotation mark that has no second.
+    Raises TypeError for anything else, ValueError for a string with an unclosed quotation mark.
     """
     if words is None:
         return ()
@@ -69,9 +72,9 @@ def words_of(parameter: str, words: Any) -> tuple[str, ...]:
 
 
 def sizes_of(kernel: str, parameter: str, count: Any) -> Ints | None:
-    """Work-items or compute units in one to three dims: an integer, or a sequence of them.
+    """Returns work-items or compute units in one to three dims, from an integer or a sequence.
 
-    ValueError for anything else, and for more than a launch can have.
+    Returns None for None. Raises ValueError for anything else, and for more than a launch can have.
     """
     if count is None:
         return None

@@ -1,4 +1,4 @@
-"""A user's kernel, called with tensors: argument checks and the launch."""
+"""Users' kernels called with tensors: argument checks and launches."""
 
 from __future__ import annotations
 
@@ -36,18 +36,19 @@ if TYPE_CHECKING:
     from ..runtime.opencl.launch import OwnProgram
 
 
-# The two numbers that a complex one is in memory.
+# Dtype of the real and imaginary parts, by complex dtype.
 _PAIRS = {dtypes.complex32: dtypes.float16, dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}
 
 
 def check_arguments(
     key: OwnKey, args: Sequence[Any], where: device, begins: int, called: str
 ) -> tuple[list[Tensor], list[Any]]:
-    """The tensors and the numbers of a call, as the kernel takes them.
+    """Returns (tensors, numbers) of a call, checked and converted for the kernel.
 
-    TypeError for a wrong count, type or dtype, ValueError for a layout or a number that the kernel
-    can't take, RuntimeError for another device and for memory that must not be written. Tensors
-    begin at multiples of `begins` bytes, or with their memory (0); the device is `called` so.
+    Tensors must start at multiples of `begins` bytes in their memory, or at its start if `begins`
+    is 0. `called` is the device's name for messages. Raises TypeError for a wrong count, type or
+    dtype, ValueError for an unsupported layout or number, RuntimeError for a tensor on another
+    device or read-only memory.
     """
     taken = [a for a in key.arguments if a.kind != "stream"]
     if len(args) != len(taken):
@@ -78,7 +79,7 @@ def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, cal
     if a.nbytes and x.nbytes % a.nbytes:
         raise errors.part_of_element(kernel, a.name, a.c, a.nbytes, x.nbytes)
     start = x._offset * x._dtype.itemsize
-    beat = min(a.nbytes & -a.nbytes, 64)  # what C++ aligns a vector to
+    beat = min(a.nbytes & -a.nbytes, 64)  # alignment of a vector in C++
     x._start_is_read(begins and max(begins, beat))
     if start and (not begins or start % begins):
         places = f"at multiples of {begins} bytes" if begins else "with it"
@@ -89,9 +90,9 @@ def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, cal
         if storage.readonly:
             raise errors.read_only(kernel, a.name, a.c)
         storage.changed()
-    if a.dtype is None:  # a launch counts in elements, and the kernel knows bytes
+    if a.dtype is None:  # launches count elements, but this kernel counts bytes
         return Tensor._make(storage, dtypes.uint8, (x.nbytes,), (1,), start)
-    if pairs:  # float2 *: a complex number is one
+    if pairs:  # a float2 * parameter: complex numbers as pairs of floats
         return Tensor._make(storage, a.dtype, (2 * x.numel(),), (1,), 2 * x._offset)
     return x
 
@@ -103,7 +104,7 @@ def _number(kernel: str, a: OwnArgument, x: Any) -> Any:
         wanted = "the bytes of a work-group's memory"
     way = ": pass its .item()" if isinstance(x, Tensor) else ""
     try:
-        is_number = hasattr(type(x), "__float__") or hasattr(type(x), "__index__")  # `float` reads texts, too
+        is_number = hasattr(type(x), "__float__") or hasattr(type(x), "__index__")  # `float` also parses a str
         if way or isinstance(x, (np.ndarray, np.complexfloating)) or not is_number:
             raise TypeError
         value = float(x) if of.kind == "f" else operator.index(bool(x) if isinstance(x, np.bool_) else x)
@@ -126,7 +127,7 @@ def _number(kernel: str, a: OwnArgument, x: Any) -> Any:
     return value
 
 
-MOST_GRIDS = 64  # launches of OpenCL C's kernels that are kept: one for each number of work-items
+MOST_GRIDS = 64  # cached launches of a kernel, one for each (units, group)
 Units = int | Sequence[int]
 
 
@@ -151,7 +152,7 @@ class Kernel:
         self._backend, self._where, self._key, self._make = backend, where, key, make
         self._again = again
         self._program = program  # of OpenCL C
-        # What can't be launched here is found at once.
+        # Makes the kernel now, so that an error is raised here and not at the first call.
         self._most = 1 if program is not None else make(key).units
         self._launches: dict[Any, tuple[Launch, int]] = {}
         self._nothing = new((0,), uint8, where)
@@ -219,7 +220,7 @@ class Kernel:
         return launch, own.begins
 
     def _grid(self, units: Ints | None, group: Ints | None) -> Ints:
-        """The work-items of a launch."""
+        """Returns the work-items of a launch of OpenCL C; checks `group`."""
         assert self._program is not None
         if units is None and self._program.asks_which:
             raise errors.needs_units(self.name)
@@ -231,7 +232,7 @@ class Kernel:
         return grid
 
     def _units(self, units: Ints | None, group: Ints | None) -> int:
-        """The compute units of a launch."""
+        """Returns the compute units of a launch of HLS C++."""
         if group is not None:
             raise errors.no_groups(self.name, group)
         if units is None:
@@ -246,24 +247,27 @@ IMAGES = (".xclbin", ".awsxclbin")
 
 
 def of_file(where: device, file: Any, name: Any, flags: Any) -> Kernel:
-    """A kernel of a file by the file's kind; FileNotFoundError, ValueError for one of no kind."""
+    """Returns a kernel of an image, OpenCL C or C++ file, by the file's suffix.
+
+    Raises FileNotFoundError if there is no such file, ValueError for an unknown suffix.
+    """
     words, chosen, path = words_of("flags", flags), name_of(name), file_of(file)
     if path.suffix.lower() in IMAGES:
         return _of_image(where, image_file.read(path, bare=True), chosen, words)
     if path.suffix.lower() == ".cl":
-        # What is no UTF-8 is in comments.
+        # Invalid UTF-8 only occurs in comments.
         return _of_text(where, path.read_text("utf-8", "replace"), chosen, words, str(path))
     return _of_cpp(where, path, chosen, words)
 
 
 def of_cpp(where: device, file: Any, name: Any, flags: Any) -> Kernel:
-    """A kernel of HLS C++ or C, compiled by g++ where the device runs what that makes."""
+    """Returns a kernel of HLS C++ or C, compiled by g++; raises an error on a board."""
     words, chosen = words_of("flags", flags), name_of(name)
     return _of_cpp(where, file_of(file), chosen, words)
 
 
 def of_text(where: device, text: Any, name: Any, options: Any) -> Kernel:
-    """A kernel of OpenCL C."""
+    """Returns a kernel of OpenCL C source."""
     words = words_of("options", options)
     return _of_text(where, text_of(text), name_of(name), words, "the text")
 
@@ -299,12 +303,12 @@ def _of_text(where: device, text: str, name: str | None, options: Words, origin:
 
 
 def _file_again(path: str, name: str, flags: Words) -> Kernel:
-    """A kernel that was pickled, on the current device, as tensors are."""
+    """Recreates a pickled kernel on the current device."""
     return of_file(resolve("fpga"), path, name, flags)
 
 
 def _text_again(text: str, name: str, options: Words, origin: str) -> Kernel:
-    """As `_file_again`, of OpenCL C."""
+    """Recreates a pickled kernel of OpenCL C on the current device."""
     return _of_text(resolve("fpga"), text, name, options, origin)
 
 
@@ -322,7 +326,10 @@ def _chosen(names: list[str], name: str | None, origin: str) -> str:
 
 
 def _arguments(kernel: KernelDescription) -> tuple[tuple[OwnArgument, ...], bool]:
-    """What a call passes, and whether the kernel is told its compute unit besides."""
+    """Returns (arguments of a call, True if the kernel also takes the number of its compute unit).
+
+    Raises an error for a free-running kernel and for an unsupported parameter.
+    """
     if kernel.control == "AP_CTRL_NONE" or not kernel.name.isidentifier():
         raise errors.free_running(kernel.name)
     arguments = []

@@ -1,4 +1,4 @@
-"""Ops of users' own kernels: in the place of an elementwise op, or torch's custom ones."""
+"""Registers users' kernels as elementwise ops of ftensor or as custom ops of torch."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..terminal import guess
 
 F = TypeVar("F", bound=Callable[..., Any])
 OURS = ("ftensor", "aten")
-# Functions for ops of torch.library, by name; `ftensor.torch` takes them when it is imported, and
-# those that follow by `take`.
+# Functions for ops of torch.library, by name. `ftensor.torch` binds them when it is imported, and
+# adds a callback to `take` for later ones.
 for_torch: dict[str, Callable[..., Any]] = {}
 take: list[Callable[[str, Callable[..., Any]], None]] = []
 
@@ -58,7 +58,7 @@ def unregister_kernel(name: str) -> None:
 
 
 def _row(name: str) -> Op:
-    """The row that an op runs; of several the one for its usual call, without further numbers."""
+    """Returns the row of an elementwise op: the first of several, which serves the usual call."""
     if (entry := ENTRIES.get(name)) is not None:
         for row in (entry.row, *entry.rows):
             if isinstance(row, Op):

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from ..runtime.interfaces import KernelSource
 
 
-SIDE = 256  # of a matrix: long enough for all units, and for vectors side by side
+SIDE = 256  # size of test matrices: enough for all compute units and for vectorized variants
 
 
 @contextmanager
 def noting(backend: Backend) -> Iterator[list[KernelSource]]:
-    """Inside the block kernels are noted; nothing is compiled, and no op computes."""
+    """Context manager: ops record the kernels they need, but compile and compute nothing."""
     kept = backend.kernels, backend.launches
     backend.kernels, backend.noted = {}, []
     backend.launches = LaunchTable(backend.synchronize)
@@ -46,27 +46,27 @@ def noting(backend: Backend) -> Iterator[list[KernelSource]]:
 
 
 def wanted(backend: Backend, ops: Sequence[Callable[..., Any]], dtypes: Sequence[dtype]) -> list[KernelSource]:
-    """The programs that these ops ask for, each once."""
+    """Returns the distinct programs that `ops` need for operands of `dtypes`."""
     import ftensor as ft
 
     with noting(backend) as noted, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of calls that nobody made
+        warnings.simplefilter("ignore")  # the user did not make these calls
         for of in dtypes:
             for op in ops:
-                for arguments in _operands(ft, of):  # fresh ones: an op may change its operands
-                    # A guess that is no call of this op, or whose results would have to be read.
+                for arguments in _operands(ft, of):  # new operands: an op may change these
+                    # The arguments may not fit this op, or the op may have to read values.
                     with suppress(Exception):
                         op(*arguments)
     return list({program.source: program for program in noted}.values())
 
 
 def everything() -> list[Callable[..., Any]]:
-    """All ops of the catalogue."""
+    """Returns all ops of the catalogue except properties."""
     return [entry.call for entry in ENTRIES.values() if not entry.prop]
 
 
 def named(name: str) -> Callable[..., Any]:
-    """The function or the method of this name; WarmError where there is none."""
+    """Returns the function or method of a dotted name; raises WarmError if there is none."""
     import ftensor as ft
 
     target: Any = ft
@@ -78,7 +78,7 @@ def named(name: str) -> Callable[..., Any]:
 
 
 def _operands(ft: Any, of: dtype) -> list[tuple[Any, ...]]:
-    """Arguments of calls: whole, transposed, broadcast and sliced matrices, numbers, dims."""
+    """Returns arguments to try: whole, transposed, broadcast and sliced matrices, numbers, dims."""
     x, y, z = (ft.empty(SIDE, SIDE, dtype=of) for _ in range(3))
     row, column = x[0], y[:, :1]
     small, index = z[:8, :8].contiguous(), ft.zeros(SIDE, dtype=ft.int64)
@@ -93,7 +93,10 @@ def _operands(ft: Any, of: dtype) -> list[tuple[Any, ...]]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command; the exit status: 0, 1 for what can't be compiled, or the program's own."""
+    """Runs the command and returns the exit status.
+
+    That is 0, 1 if a kernel can't be compiled, or the status of the user's program.
+    """
     program = [word for word in arguments.program if word != "--"]
     try:
         if bool(program) + bool(arguments.ops) + arguments.all != 1:
@@ -123,7 +126,7 @@ def _compile_ops(arguments: argparse.Namespace) -> int:
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Returns the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -145,7 +148,7 @@ def _dtype(name: str) -> dtype:
 
 
 def _run_program(program: Sequence[str]) -> int:
-    """Run a program as it is: nobody else knows what it asks for."""
+    """Runs the user's program, which compiles the kernels it needs; returns its exit status."""
     before = _entries()
     status = subprocess.run([sys.executable, *program]).returncode
     compiled = _entries() - before
@@ -158,13 +161,13 @@ def _entries() -> int:
 
 
 def compile_all(programs: Sequence[KernelSource], jobs: int, progress: Progress) -> int:
-    """Compile programs into the cache, in processes side by side; how many failed."""
+    """Compiles programs into the cache in parallel processes; returns the number of failures."""
     waiting = sorted(batches(programs), key=len, reverse=True)
     progress.start(len(programs), 0)
     if not waiting:
         return 0
     began, done, failed = time.monotonic(), 0, 0
-    # Fresh processes: a runtime that a parent has opened is of no use in a forked child.
+    # spawn, not fork: a forked child can't use an OpenCL runtime that its parent has opened.
     with ProcessPoolExecutor(min(jobs, len(waiting)), get_context("spawn")) as pool:
         running = {pool.submit(_compile, group): group for group in waiting}
         while running:
@@ -182,10 +185,13 @@ def compile_all(programs: Sequence[KernelSource], jobs: int, progress: Progress)
 
 
 def _compile(group: list[KernelSource]) -> list[str]:
-    """In a worker: compile a group, or one by one where that fails; the entries that failed."""
+    """Compiles a group in a worker process, or one by one if the group fails.
+
+    Returns the entries that failed.
+    """
     from .._device import default_backend
 
-    notice.said = True  # the progress above says it
+    notice.said = True  # no notice of compilation: the progress line shows it
     backend, failed = default_backend(), []
     try:
         backend.build_together(batch_source(group), group)

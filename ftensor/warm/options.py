@@ -6,7 +6,7 @@ import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's arguments to a parser."""
     parser.add_argument(
         "--ops", metavar="OP,OP,...", help="the kernels of these ops, by their names in ftensor: add,sum,matmul"
     )
