@@ -1,4 +1,4 @@
-"""`ftensor build`: an inventory becomes an image."""
+"""`ftensor build`: builds an image from an inventory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ HIGHEST_CLOCK = 2000.0  # MHz
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """The exit status: 0 for an image, 1 for a failure, 130 when interrupted."""
+    """Run `ftensor build`. Returns the exit status: 0 for an image, 1 for a failure, 130 if
+    interrupted."""
     before = signal.signal(signal.SIGTERM, _terminated)
     try:
         return _command(arguments)
@@ -43,7 +44,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
-    """SIGTERM ends the compilers too, as Ctrl-C does."""
+    """Let SIGTERM end the compilers too, as Ctrl-C does."""
     raise SystemExit(128 + number)
 
 
@@ -97,7 +98,7 @@ def _command(arguments: argparse.Namespace) -> int:
 
 
 def _expanded(wanted: Inventory, joint: bool, banks: str | None) -> tuple[KernelGroup, ...]:
-    """The kernels of an inventory, in memories that the command may name."""
+    """Returns the kernels of an inventory, in the memories `banks` if given."""
     from .inventory import read as inventory
 
     groups = inventory.expand(wanted, joint)
@@ -105,7 +106,7 @@ def _expanded(wanted: Inventory, joint: bool, banks: str | None) -> tuple[Kernel
 
 
 def _smaller(name: str, board: Board, banks: str | None) -> tuple[Inventory, tuple[KernelGroup, ...]] | None:
-    """Of an inventory that comes with ftensor the form for small boards, where it has one and that
+    """Returns the small-board variant of an inventory that comes with ftensor, if it exists and
     fits."""
     from .area import fit
     from .inventory import read as inventory
@@ -118,8 +119,11 @@ def _smaller(name: str, board: Board, banks: str | None) -> tuple[Inventory, tup
 
 
 def toolchain(target: str, platform: str, clock_mhz: float | None, dry: bool, flush: bool = False) -> Toolchain:
-    """The compilers of a target; BuildError when they are not there, or asked for what only the
-    C simulation can do (`flush`: subnormal numbers are zeros)."""
+    """Returns the compilers of a target.
+
+    With `flush`, subnormal numbers are zeros; only the C simulation supports this. Raises
+    BuildError for missing compilers, and for `flush` with another target.
+    """
     if target == "csim":
         from .csim import CSim
 

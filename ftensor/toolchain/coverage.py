@@ -1,4 +1,5 @@
-"""`ftensor kernels`: what an image or an inventory serves, and what a program would miss in it."""
+"""`ftensor kernels`: lists the ops of an image or inventory, and the kernels that a program
+lacks."""
 
 from __future__ import annotations
 
@@ -24,12 +25,12 @@ from .needs import trace_command
 if TYPE_CHECKING:
     from ..image.manifest import KernelRecord
 
-# Letters beside those of the layouts: also with numbers by value, and layouts that have no word.
+# Letters besides those of the layouts: numbers by value, and layouts without a word.
 NUMBER, OTHER = "n", "+"
 
 
 def legend() -> str:
-    """What the letters mean."""
+    """Returns the meaning of the letters."""
     meanings = [f"{layout.letter} {layout.meaning}" for layout in layouts()]
     entries = [*meanings, f"{NUMBER} also with numbers by value", f"{OTHER} one more layout (--op says which)"]
     whole = [text.replace(" ", "\N{NO-BREAK SPACE}") for text in entries]
@@ -38,7 +39,7 @@ def legend() -> str:
 
 @dataclass(frozen=True)
 class CoverageRow:
-    """One member of one kernel, as the table shows it."""
+    """A member of a kernel, as a row of the table."""
 
     op: str
     outs: tuple[str, ...]
@@ -54,12 +55,12 @@ class CoverageRow:
 
     @property
     def spelled(self) -> str:
-        """The op as inventories spell it, with its numbers: "add", "add(alpha)"."""
+        """The op in the spelling of inventories, with its parameters: "add", "add(alpha)"."""
         return f"{self.op}({', '.join(self.params)})" if self.params else self.op
 
     @property
     def signature(self) -> str:
-        """The dtypes as inventories spell them."""
+        """The dtypes in the spelling of inventories."""
         text = f"{', '.join(self.outs)}({', '.join(self.ins)})"
         first = next((d for d in self.ins if d != "number"), (*self.outs, "")[0])
         usual = BY_NAME[first].compute.name if first in BY_NAME else self.compute
@@ -67,20 +68,23 @@ class CoverageRow:
 
     @property
     def letters(self) -> str:
-        """The layout's letter, and that of a number."""
+        """The layout's letter, and the letter of numbers by value."""
         letters = {layout.word: layout.letter for layout in layouts()}
         return letters.get(self.layout, OTHER) + (NUMBER if "number" in self.ins else "")
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Returns the exit status: 0; 1 for a file that can't be read and for missing kernels; the status of a
-    traced program that failed."""
+    """Run `ftensor kernels`; returns the exit status.
+
+    The status is 0; 1 for an unreadable file or missing kernels; or the status of a traced program
+    that failed.
+    """
     try:
         return _command(arguments)
     except (ImageError, InventoryError, EstimateError) as problem:
         complain("ftensor kernels", problem)
         return getattr(problem, "status", 1)
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -117,12 +121,12 @@ def _command(arguments: argparse.Namespace) -> int:
 
 
 def loaded() -> list[str]:
-    """The images that FTENSOR_IMAGE names."""
+    """Returns the images in FTENSOR_IMAGE."""
     return [name for name in os.environ.get("FTENSOR_IMAGE", "").split(os.pathsep) if name]
 
 
 def records(source: str) -> tuple[KernelRecord, ...]:
-    """The kernels of an image file, of a build's folder, of a manifest or of an inventory."""
+    """Returns the kernels of an image file, a build folder, a manifest or an inventory."""
     path = Path(source)
     if path.suffix == ".json":
         from ..image.manifest import Manifest
@@ -145,7 +149,7 @@ def records(source: str) -> tuple[KernelRecord, ...]:
 
 
 def members(kernel: KernelRecord) -> Iterable[CoverageRow]:
-    """What each opcode of a kernel serves."""
+    """Yields a row for each opcode of a kernel."""
     for m in kernel.members:
         if m.part:
             continue
@@ -168,13 +172,13 @@ def members(kernel: KernelRecord) -> Iterable[CoverageRow]:
 
 
 def _skeleton_of(kernel: KernelRecord, op: str) -> BoardSkeleton[Any] | None:
-    """That of a member: a kernel may have several, of which its record names the first."""
+    """Returns the skeleton of a member; a kernel's manifest entry names only its first skeleton."""
     first, own = board_named(kernel.skeleton), board_named(op)
     return own if first and own and own.together and own.together == first.together else first
 
 
 def layout_of(kernel: KernelRecord, kinds: str, outs: int) -> str:
-    """The word for a member's layout, or the layout in full where there is none."""
+    """Returns the word of a member's layout, or the full layout if it has no word."""
     skeleton = board_named(kernel.skeleton)
     if skeleton is None:
         return f"{kernel.skeleton} {kinds}"
@@ -182,7 +186,8 @@ def layout_of(kernel: KernelRecord, kinds: str, outs: int) -> str:
 
 
 def matrix(served: Sequence[CoverageRow]) -> str:
-    """A row for each op, a column for each dtype, letters for the layouts."""
+    """Returns a table with a row for each op, a column for each dtype, and letters for the
+    layouts."""
     cells: dict[tuple[str, str], str] = {}
     for one in served:
         key = (one.op, column(one))
@@ -196,7 +201,7 @@ def matrix(served: Sequence[CoverageRow]) -> str:
 
 
 def column(one: CoverageRow) -> str:
-    """The dtype under which the matrix shows a member: of its first value in memory."""
+    """Returns the dtype of a member's column in the matrix: that of its first input in memory."""
     return next((d for d in one.ins if d != "number"), (*one.outs, one.compute)[0])
 
 
@@ -206,14 +211,14 @@ def _in_order(letters: str) -> str:
 
 
 def details(served: Sequence[CoverageRow]) -> str:
-    """A line for each member."""
+    """Returns a table with a line for each member."""
     head = ("op", "dtypes", "layout", "lanes", "kernel", "opcode", "units")
     lines = [(m.spelled, m.signature, m.layout, m.lanes, m.kernel, m.opcode, m.units) for m in served]
     return table([head, *lines], indent="")
 
 
 def _builtin_inventories() -> str:
-    """The inventories that come with ftensor."""
+    """Returns a table of the inventories that come with ftensor."""
     from .inventory import read as inventory
 
     rows: list[tuple[object, ...]] = [("inventory", "kernels", "units", "ops' kernels", "holds")]

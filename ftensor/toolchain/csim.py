@@ -1,4 +1,4 @@
-"""C simulation: the sources that v++ gets, compiled by g++ and packed for XRT's emulation mode."""
+"""C simulation: the sources for v++, compiled by g++ and packed for XRT's emulation mode."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ from .vitis import link
 if TYPE_CHECKING:
     from ..image.contents import Bank, Description
 
-CLOCK_MHZ = 300.0  # what the image says; nothing here runs at a clock
+CLOCK_MHZ = 300.0  # the clock in the image's metadata; the simulation has no clock
 GIB = 1 << 30
 # Bytes of one bank of each kind of memory, as on common boards.
 BANK_SIZES = {"DDR": 16 * GIB, "HBM": GIB // 2, "PLRAM": GIB // 8192, "HOST": 16 * GIB}
-# Of a channel where all ports reach the same range: the runtime takes all of it, and XRT touches
-# what is taken.
+# Bytes of a channel if all ports reach the same range: the runtime allocates the whole range, and
+# XRT touches all allocated memory.
 CHANNEL = GIB // 64
 
 
 def write_sources(
     groups: Sequence[KernelGroup], folders: Workspace, include: Sequence[Path], flush: bool = False
 ) -> list[Source]:
-    """The C++ of the kernels and the headers beside it, for v++ and for g++ alike; but with
-    `flush`, which is g++'s alone, kernels begin by telling the processor to."""
+    """Write the kernels' C++ and headers, equal for v++ and g++.
+
+    With `flush`, for g++ only, kernels first set the processor to flush subnormal numbers to zero.
+    """
     from .vitis.source import flushing, headers, source
 
     text = flushing if flush else source
@@ -54,7 +56,7 @@ class CSim:
     joint = True
 
     def __init__(self, platform: str = "", clock_mhz: float | None = None, flush: bool = False) -> None:
-        """`flush`: subnormal numbers are zeros while a kernel runs. BuildError when there is no C++
+        """`flush`: kernels treat subnormal numbers as zeros. Raises BuildError without a C++
         compiler."""
         self.platform, self.clock_mhz, self.flush = platform, clock_mhz, flush
         compiler = csim_compiler()
@@ -67,12 +69,13 @@ class CSim:
         return version_text(self.compiler).splitlines()[0]
 
     def tools(self) -> Mapping[str, str]:
-        """The compiler's version, and whether subnormal numbers are flushed."""
+        """Returns the compiler's version, and a note if subnormal numbers are flushed."""
         own = {Path(self.compiler[0]).name: self._version}
         return own | ({"subnormals": "flushed to zero"} if self.flush else {})
 
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
-        """The C++ that v++ would get; its Vitis headers are thin stand-ins, if none are named."""
+        """Write the C++ for v++. Includes thin stand-ins for Vitis' headers, unless a folder is
+        named."""
         return write_sources(groups, folders, self._include(folders), self.flush)
 
     def _include(self, folders: Workspace) -> list[Path]:
@@ -84,7 +87,8 @@ class CSim:
         return [word for folder in self._include(folders) for word in ("-I", file_word(folder))]
 
     def _joining(self, groups: Sequence[KernelGroup], folders: Workspace) -> dict[str, str]:
-        """The files that join the kernels of linked graphs, with what each depends on."""
+        """Writes the files that connect the kernels of linked graphs; returns their content hashes
+        by path."""
         from .vitis.joined import sources
         from .vitis.source import VITIS_INCLUDE, standins, vitis_headers
 
@@ -100,9 +104,9 @@ class CSim:
         return digests
 
     def compile(self, source: Source, folders: Workspace) -> Job:
-        """One object file."""
+        """Returns the job that compiles a kernel to an object file."""
         flags = [*self.compiler, *(f for f in FLAGS if f != "-shared"), *CSIM.build_options]
-        # -march=native makes code for the CPU at hand, and a folder may be shared.
+        # -march=native compiles for this CPU, and other machines may share the folder.
         key = content_key(source.digest, *flags, self._version, cpu_name())
         output = folders.objects / f"{source.name}-{key}.o"
         command = (*flags, *self._included(folders), "-c", "-o", file_word(output), file_word(source.path))
@@ -110,7 +114,7 @@ class CSim:
         return Job(source.name, command, output, log, key, source.size)
 
     def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
-        """One shared object of all kernels."""
+        """Returns the job that links all kernels into one shared object."""
         joining = self._joining(groups, folders)
         key = content_key(*(job.key for job in objects), *joining.values(), *FLAGS, self._version)
         output = folders.objects / f"{name}-{key}.so"
@@ -123,11 +127,11 @@ class CSim:
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
-        """As a board would have them, so that the runtime meets the same choices."""
+        """Returns the banks that a board would have, so that the runtime makes the same choices."""
         return link.banks(groups)
 
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
-        """The shared object packed for XRT."""
+        """Returns the shared object packed for XRT."""
         from ..image.pack import content_uuid, pack
 
         library = linked.read_bytes()
@@ -137,12 +141,12 @@ class CSim:
 
 
 def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz: float) -> Description:
-    """What the container says of the kernels: arguments, compute units, memories."""
+    """Returns the container's description of the kernels: arguments, compute units, memories."""
     from ..image.contents import ArgumentDescription, ComputeUnit, Description, KernelDescription
 
     kernels, names = [], dict[str, None]()
     placed = link.banks(groups)
-    # As a board's platform does it: a range that all ports reach is one memory.
+    # As on a board's platform, a range that all ports reach is one memory.
     whole = len({bank for banks in placed.values() for bank in banks.values()}) == 1
     for group in groups:
         where = {a: _each(bank, whole) for a, bank in placed[group.name].items()}
@@ -158,7 +162,7 @@ def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz:
 
 
 def _each(bank: str, whole: bool) -> tuple[str, ...]:
-    """HBM[0:2] as the three banks, or as one."""
+    """Returns the banks of a range such as HBM[0:2]; the range itself if `whole` and HBM."""
     match = re.fullmatch(r"(\w+)\[(\d+):(\d+)\]", bank)
     if match is None or (whole and channels(bank)):
         return (bank,)
@@ -166,7 +170,7 @@ def _each(bank: str, whole: bool) -> tuple[str, ...]:
 
 
 def _banks(names: Sequence[str]) -> tuple[Bank, ...]:
-    """Memories that have room for tests; none when the kernels name none."""
+    """Returns memories large enough for tests; none if the kernels name none."""
     from ..image.contents import Bank
 
     if len(names) == 1 and (reached := channels(names[0])):

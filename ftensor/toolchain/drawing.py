@@ -31,15 +31,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLATFORM = "the platform's choice"
-MOST_LETTERS = 40  # of ops in a kernel's box
+MOST_LETTERS = 40  # of the list of ops in a kernel's box
 BOX = "\N{BLACK SQUARE}"
 _BANK = re.compile(r"(\w+)\[(\d+)\]")
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A kernel as the picture shows it: its ports by the memory of each, and what it takes of the
-    board, by resource; empty where that is not known."""
+    """A kernel in the picture.
+
+    `ports` maps each port to its memory. `takes` has the shares of the board by resource, empty if
+    unknown.
+    """
 
     record: KernelRecord
     ports: Mapping[str, str]
@@ -47,14 +50,14 @@ class Drawn:
 
     @property
     def title(self) -> str:
-        """How it is built."""
+        """The kernel's skeleton, structure, lanes and compute units."""
         r = self.record
         units = f"{counted(r.units, 'compute unit')} {BOX * r.units}"
         return f"{r.skeleton}, {r.structure}, {counted(r.lanes, 'lane')}, {units}"
 
     @property
     def ops(self) -> str:
-        """What it computes, as far as there is room."""
+        """The names of the kernel's ops, shortened to the width of its box."""
         names = list(dict.fromkeys(one.op for one in members(self.record)))
         shown = 1
         while shown < len(names) and len(", ".join(names[: shown + 1])) <= MOST_LETTERS:
@@ -64,7 +67,7 @@ class Drawn:
 
 
 def of_groups(groups: Sequence[KernelGroup], board: Board) -> tuple[Drawn, ...]:
-    """The kernels of an inventory, placed and measured for a board."""
+    """Returns the kernels of an inventory, with memories and areas for a board."""
     placed = place(groups, board)
     kernels = []
     for group in groups:
@@ -78,12 +81,12 @@ def of_groups(groups: Sequence[KernelGroup], board: Board) -> tuple[Drawn, ...]:
 
 
 def takes(group: KernelGroup, board: Board) -> dict[str, float]:
-    """The shares of a board that a kernel takes."""
+    """Returns the shares of a board that a kernel takes, by resource."""
     return dict(zip(fit.TITLES.values(), fit.board_shares(area(group).whole, board)))
 
 
 def of_image(image: ImageFile, groups: Sequence[KernelGroup], board: Board | None) -> tuple[Drawn, ...]:
-    """The kernels of an image, as its file has them; areas where the `groups` are known."""
+    """Returns the kernels of an image as in its file; with areas for kernels among `groups`."""
     by_name = {group.name: group for group in groups}
     kernels = []
     for one in image.manifest.kernels:
@@ -92,7 +95,7 @@ def of_image(image: ImageFile, groups: Sequence[KernelGroup], board: Board | Non
         for a in described.arguments if described else ():
             if a.is_pointer:
                 ports.setdefault(a.port, joined(a.banks))
-        if not described:  # an image for Intel's tools, whose file names nothing
+        if not described:  # an image for Intel's tools: its file has no descriptions
             ports = {a.name: a.bank or PLATFORM for a in one.arguments if a.what == "*"}
         group = by_name.get(one.name)
         kernels.append(Drawn(one, ports, takes(group, board) if group and board else {}))
@@ -100,7 +103,7 @@ def of_image(image: ImageFile, groups: Sequence[KernelGroup], board: Board | Non
 
 
 def joined(banks: Iterable[str]) -> str:
-    """Banks in one name: "HBM[0:31]" for its 32 channels."""
+    """Returns a common name of banks, such as "HBM[0:31]" for 32 channels."""
     names = list(banks)
     places = [match for match in map(_BANK.fullmatch, names) if match]
     kinds, numbers = {m[1] for m in places}, [int(m[2]) for m in places]
@@ -111,7 +114,7 @@ def joined(banks: Iterable[str]) -> str:
 
 
 def drawn(title: str, kernels: Sequence[Drawn], board: Board | None) -> Figure:
-    """The figure: kernels, lines from their ports to memories, areas beside them."""
+    """Returns the figure: kernels, lines from their ports to memories, areas at the right."""
     rooms = [max(2.4, 0.42 * len(k.ports) + 0.5) for k in kernels]
     drawing = figure(12, 1.6 + 0.33 * sum(rooms))
     whole = {n: sum(k.takes[n] for k in kernels) for n in kernels[0].takes} if kernels else {}
@@ -127,7 +130,7 @@ def drawn(title: str, kernels: Sequence[Drawn], board: Board | None) -> Figure:
 
 
 def _kernels(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float]) -> None:
-    """Boxes of kernels, their ports on the right edge, and the memories that these reach."""
+    """Draw the kernels' boxes, their ports on the right edge, and lines to the memories."""
     from matplotlib.patches import Rectangle
 
     memories = list(dict.fromkeys(m for k in kernels for m in k.ports.values()))
@@ -153,7 +156,7 @@ def _kernels(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float]) -> Non
 
 
 def _areas(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float], board: Board | None) -> None:
-    """Each kernel's shares of the board, beside its box."""
+    """Draw each kernel's shares of the board, next to its box."""
     axes.set_ylim(tops[-1], -0.2)
     names = list(kernels[0].takes) if kernels else []
     if not names:
@@ -170,7 +173,7 @@ def _areas(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float], board: B
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """`ftensor image draw`: the exit status."""
+    """Run `ftensor image draw`; returns the exit status."""
     try:
         check(arguments.output)
         save(_figure(arguments), arguments.output)
@@ -198,7 +201,8 @@ def _figure(arguments: argparse.Namespace) -> Figure:
 
 
 def _groups(image: ImageFile) -> tuple[KernelGroup, ...]:
-    """The kernels of an image whose inventory is one of those that come with ftensor."""
+    """Returns the kernels of an image that was built from one of ftensor's own inventories; else
+    ()."""
     for path in known().values():
         inventory = read_inventory(path)
         if inventory.sha256 == image.manifest.inventory_sha256:

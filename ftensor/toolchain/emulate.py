@@ -1,4 +1,4 @@
-"""`ftensor emulate` without an image: kernels are built when the program first asks for them."""
+"""`ftensor emulate` without an image: builds kernels when the program first needs them."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from .jobs.progress import QUIET, Progress, clock
 from .jobs.workspace import write_whole
 
 NAME = "kernels"  # of the image
-# Kernels beyond those there would be if all that can did share: what is new shares kernels with
-# what came with it alone, but XRT's time to load an image grows with the square of its kernels.
+# The most kernels beyond the fewest possible. New members share kernels only with members of the
+# same request, so the number of kernels grows, and XRT's load time grows with its square.
 ALONE = 24
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def growing_folder() -> Path:
-    """Where the image of this ftensor, this compiler and this processor is kept.
+    """Returns the folder of the image for this ftensor, compiler and processor.
 
-    BuildError where there is no compiler.
+    Raises BuildError if there is no compiler.
     """
     from ..runtime.csim.backend import FLAGS, cpu_name
 
@@ -62,8 +62,11 @@ def growing_folder() -> Path:
 
 @dataclass(frozen=True)
 class GrowthResult:
-    """What became of kernels that were asked for: the image that has them (None where there is none
-    yet), how many were not there before, and why others could not be compiled."""
+    """The result of adding kernels to the image.
+
+    `image` is the image with the kernels, None if there is no image yet. `built` is the number of
+    new kernels; `problems` are the errors of keys that do not compile.
+    """
 
     image: Path | None
     built: int = 0
@@ -71,17 +74,19 @@ class GrowthResult:
 
 
 class GrowingImage:
-    """The image in a folder, which several processes may let grow at once."""
+    """An image in a folder to which several processes may add kernels at once."""
 
     def __init__(self, folder: Path, waiting: Callable[[], None]) -> None:
-        """`waiting()` is called where another process is at work in the folder."""
+        """`waiting` is called if another process holds the folder."""
         self.folder, self.waiting = folder, waiting
         self.image = folder / f"{NAME}.xclbin"
         self._groups = folder / "groups.pickle"
 
     def with_kernels(self, keys: Sequence[Key], progress: Progress) -> GrowthResult:
-        """The image's file, in which `keys` are, compiled side by side; BuildError where not one of
-        them, but the image can't be made."""
+        """Adds `keys` to the image, and compiles them in parallel.
+
+        Raises BuildError if the image can't be built for another reason than one of the keys.
+        """
         with self._held():
             groups = self._read()
             there = {member for group in groups for member in group.members}
@@ -95,7 +100,7 @@ class GrowingImage:
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # What the image holds is a pickle, which runs what it says.
+        # Loading a pickle can run code, so nobody else may have written the file.
         if (place := cache.written_by_others(self._groups)) is not None:
             raise errors.written_by_others(place)
         with open(self.folder / "growing", "w") as lock:
@@ -107,7 +112,7 @@ class GrowingImage:
             yield
 
     def _read(self) -> tuple[KernelGroup, ...]:
-        """What the image holds; nothing where it was never completed, or is damaged."""
+        """Returns the kernel groups of the image; empty if the image is incomplete or damaged."""
         if not self.image.is_file():
             return ()
         try:
@@ -117,7 +122,7 @@ class GrowingImage:
         return groups
 
     def _add(self, groups: tuple[KernelGroup, ...], new: Sequence[Key], progress: Progress) -> dict[Key, str]:
-        """Put keys into the image; why those that are left out can't be compiled."""
+        """Adds keys to the image; returns the errors of keys that do not compile."""
         built = self._built(extend_groups(groups, new), progress)
         if not built.failures:
             self._keep(built)
@@ -126,7 +131,7 @@ class GrowingImage:
         failing = {outcome.job.name for outcome in built.failures}
         shared = [g for g in built.groups if g.name in failing and len(g.members) > 1]
         if suspects := [key for group in shared for key in group.members if key in new]:
-            # Which of them it is shows when each is a kernel of its own; nothing is linked.
+            # Compile each suspect as its own kernel, without linking, to find those that fail.
             alone = _grouped(suspects, "single", [group.name for group in built.groups])
             names = tuple(group.name for group in alone)
             problems |= _problems(self._built(alone, progress, names))
@@ -140,7 +145,7 @@ class GrowingImage:
         request = make.Request(NAME, groups, "", self.folder, only=only)
         built = make.build(request, CSim(), progress)
         if any(failed.status == -signal.SIGINT for failed in built.failures):
-            # Ctrl-C is for the program, which may have other plans than to end.
+            # Ctrl-C is meant for the program, which may handle it and go on: build again.
             built = make.build(request, CSim(), progress)
         return built
 
@@ -153,7 +158,7 @@ class GrowingImage:
 
 
 def _problems(built: make.Built) -> dict[Key, str]:
-    """Why the compiler failed on keys that have a kernel of their own."""
+    """Returns the compiler's error for each failed kernel with one member."""
     alone = {g.name: g.members[0] for g in built.groups if len(g.members) == 1}
     return {
         alone[failed.job.name]: str(errors.not_compiled(make.failed_log(failed)))
@@ -163,10 +168,10 @@ def _problems(built: make.Built) -> dict[Key, str]:
 
 
 def extend_groups(groups: tuple[KernelGroup, ...], keys: Sequence[Key]) -> tuple[KernelGroup, ...]:
-    """Groups with more keys: in kernels of their own, which those share that can, or with too many
-    of these, all shared anew.
+    """Adds keys to kernel groups.
 
-    What would be full even so begins with these keys again.
+    The new keys share kernels among themselves. If that makes too many kernels, all members are
+    grouped anew; if even that is too many, the result holds the new keys alone.
     """
     new = _grouped(keys, "shared", [group.name for group in groups])
     members = [member for group in groups for member in group.members]
@@ -188,7 +193,7 @@ def _grouped(keys: Sequence[Key], grouping: str, taken: list[str]) -> tuple[Kern
 
 
 def is_private(place: Path) -> bool:
-    """Whether a folder may hold what is run as this user: nobody else can put something there."""
+    """True if nobody else can write to a folder, so that its code is safe to run."""
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.access(place, os.W_OK) and not any(cache.writable_by_others(one) for one in (place.parent, place))
@@ -200,7 +205,7 @@ SAYS = "ftensor emulate: "
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """The command; its exit status is the program's, 128 + n where signal n ended it."""
+    """Run `ftensor emulate`; returns the program's exit status, 128 + n if signal n ended it."""
     if arguments.image or arguments.no_build or os.environ.get("FTENSOR_IMAGE"):
         return emulation.command(arguments)
     return emulation.command(arguments, building)
@@ -208,9 +213,9 @@ def command(arguments: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def building(scratch: Path) -> Iterator[Callable[[], None]]:
-    """Kernels are built on request for the program whose folder `scratch` is.
+    """Builds kernels on request for the program whose folder is `scratch`.
 
-    Yields what to call when the program has been started: a process forks best without threads.
+    Yields a function to call after the program's start: a process forks best without threads.
     """
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(str(scratch / SOCKET))
@@ -220,18 +225,18 @@ def building(scratch: Path) -> Iterator[Callable[[], None]]:
             yield builder.start
         finally:
             builder.said.over = True
-            door.shutdown(socket.SHUT_RDWR)  # wakes who waits for the next request
+            door.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for a request
             if builder.is_alive():
                 builder.join()
             builder.said.summary()
 
 
 class ProgramEnded(Exception):
-    """The program has ended: nobody waits for what is being built."""
+    """The program has ended, so the build is no longer needed."""
 
 
 class Builder(threading.Thread):
-    """Answers requests for kernels, one after another."""
+    """Answers requests for kernels in sequence."""
 
     def __init__(self, door: socket.socket, scratch: Path) -> None:
         super().__init__(daemon=True)
@@ -240,11 +245,11 @@ class Builder(threading.Thread):
         self.image: GrowingImage | None = None
 
     def run(self) -> None:
-        """Until nobody can come any more."""
+        """Answer requests until the socket is shut down."""
         while True:
             try:
                 caller, _ = self.door.accept()
-            except OSError:  # the door was shut
+            except OSError:  # the socket was shut down
                 return
             with caller, contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 with caller.makefile("rb") as request:
@@ -257,10 +262,10 @@ class Builder(threading.Thread):
     def _answer(self, asked: bytes) -> dict[str, Any]:
         keys, names, problems = dict[Key, str](), list[str](), dict[str, str]()
         try:
-            # Nobody but this user's processes reaches the folder in which the socket is.
+            # Only this user's processes can reach the socket's folder, so the pickle is safe.
             packed: Mapping[str, bytes] = pickle.loads(asked)
         except (EOFError, pickle.UnpicklingError):
-            packed = {}  # who asked was interrupted
+            packed = {}  # the requesting process was interrupted
         for entry, one in packed.items():
             try:
                 key: Key = pickle.loads(one)
@@ -280,7 +285,7 @@ class Builder(threading.Thread):
         except ProgramEnded:
             raise
         except Exception:  # noqa: BLE001
-            # The program would wait for ever for a thread that is gone.
+            # If this thread ended, the program would wait forever.
             why = f"please report this: {traceback.format_exc()}"
             problems |= dict.fromkeys(keys.values(), why)
         return {"image": image and str(image), "problems": problems}
@@ -310,13 +315,13 @@ class Builder(threading.Thread):
 
 
 class BuildStatus:
-    """What is told on stderr: a line that goes again on a terminal, else one now and then."""
+    """Reports progress on stderr: a temporary line on a terminal, else a line now and then."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream, self.terminal = stream, stream.isatty()
         self.over = False
         self.folder = Path()
-        self.announced = False  # that kernels are built, and where
+        self.announced = False  # True after the message about the build and its folder
         self.discarded = False  # True if the built kernels are deleted with the program's end
         self.kernels, self.seconds = 0, 0.0
         self.asked_for = 0
@@ -324,22 +329,22 @@ class BuildStatus:
         self.began = self.spoken = time.monotonic()
 
     def asked(self, kernels: Sequence[str]) -> None:
-        """Kernels are wanted, and some may be there."""
+        """Note a request for kernels; some may exist already."""
         self.asked_for, self.began = len(kernels), time.monotonic()
         more = f" and {len(kernels) - 1} more" if len(kernels) > 1 else ""
         self.names = f"{kernels[0]}{more}"
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a permanent line."""
         self.clear()
         print(SAYS + text, file=self.stream, flush=True)
 
     def waiting(self) -> None:
-        """Another run builds just now."""
+        """Report that another run is building."""
         self.say("waiting for another run that builds kernels")
 
     def start(self, total: int, done: int) -> None:
-        """Compilers begin."""
+        """Report the start of compilers."""
         if done == total:
             return
         if not self.announced:
@@ -350,7 +355,7 @@ class BuildStatus:
             self.say(f"{counted(total - done, 'kernel')} are built anew, to fit into one image")
 
     def show(self, running: Sequence[str], remaining: float | None) -> None:
-        """These compile."""
+        """Update the line; raises ProgramEnded after the program's end."""
         if self.over:
             raise ProgramEnded
         now = time.monotonic()
@@ -363,13 +368,13 @@ class BuildStatus:
             print(text, file=self.stream, flush=True)
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """A compiler is done."""
+        """Nothing: `show` reports progress."""
 
     def close(self) -> None:
-        """All of a kind are done."""
+        """Nothing: `clear` removes the line."""
 
     def clear(self) -> None:
-        """Nothing is built any more: the line is the program's again."""
+        """End the build's time, and clear the line for the program's output."""
         self.seconds, self.began = self.seconds + time.monotonic() - self.began, time.monotonic()
         self._draw("")
 
@@ -379,7 +384,7 @@ class BuildStatus:
             self.stream.flush()
 
     def summary(self) -> None:
-        """At the end of the program."""
+        """Report the number of kernels built, at the program's end."""
         if self.kernels:
             later = "the next run builds them again" if self.discarded else "the next run begins with them"
             self.say(f"{counted(self.kernels, 'kernel')} built in {clock(self.seconds)}; {later}")

@@ -1,4 +1,4 @@
-"""The files of an exported graph: the graph, an inventory that asks for it, and its sources."""
+"""The files of an exported graph: the graph, an inventory that requests it, and its sources."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..kernels.staged import StagedKey
 
 
 def install() -> None:
-    """Have `jitted.export` write these."""
+    """Register the writers of `jitted.export`."""
     jit.writers[:] = [write]
     staged.writers[:] = [program]
 
 
 def program(key: StagedKey) -> str:
-    """The HLS C++ of a key for g++, with all that it includes, and its function called as its entry
-    is."""
+    """Returns the self-contained HLS C++ of a key for g++, with the key's entry as function
+    name."""
     from .group import KernelGroup
     from .vitis.source import source, whole
 
@@ -32,8 +32,11 @@ def program(key: StagedKey) -> str:
 
 
 def write(of: DataflowKernels, name: str) -> Exported:
-    """NAME.json, NAME.toml, NAME.cpp and NAME.cl; of several kernels NAME_1.json and so on, and one
-    NAME.toml. ValueError for a name that no kernel can have."""
+    """Write NAME.json, NAME.toml, NAME.cpp and NAME.cl.
+
+    For several kernels the names are NAME_1.json and so on, with one NAME.toml. Raises ValueError
+    for a name that is not valid for a kernel.
+    """
     from .group import LONGEST_NAME
 
     folder, kernel = Path(name).parent, Path(name).name
@@ -56,20 +59,21 @@ def write(of: DataflowKernels, name: str) -> Exported:
 
 
 def _texts(key: StagedKey, name: str) -> dict[str, str]:
-    """The files of a kernel, by their kinds."""
+    """Returns the contents of a kernel's files by suffix."""
     from .group import KernelGroup
     from .intel import target as intel
     from .vitis import source as vitis
 
     group = KernelGroup(name, (key,))
     texts = {"json": text(key), "cpp": vitis.source(group)}
-    with suppress(ValueError):  # what Intel's boards have no stage for
+    with suppress(ValueError):  # Intel's boards lack one of the graph's stages
         texts["cl"] = intel.source(group)
     return texts
 
 
 def _printable(text: str) -> str:
-    """A text that stays on the line of its comment, whatever a program's path has in it."""
+    """Replaces unprintable characters, so that a program's path stays on the line of its
+    comment."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 

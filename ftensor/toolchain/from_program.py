@@ -1,4 +1,4 @@
-"""Which kernels a program asks for, and an inventory that has them."""
+"""Lists the kernels that a program needs, and writes an inventory of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DTYPES = re.compile(r"dtypes = \[(.*)\]")
 
 @dataclass(frozen=True)
 class KernelNeed:
-    """A kernel that a program asked for, and at how many launches."""
+    """A kernel that a program needs, and its number of launches."""
 
     kernel: InventoryTerms
     launches: int
@@ -29,23 +29,23 @@ class KernelNeed:
 def needs(
     program: Path, arguments: Sequence[str], held: Container[str] | None = None, units: int = 1, stdout: Any = None
 ) -> list[KernelNeed]:
-    """What a program asks for when it runs on this machine; the most launched first.
+    """Runs a program on this machine, and returns the kernels that it needs, most launched first.
 
-    With `held`, the entries of an image, it takes the layouts that the image has where it can.
+    With `held`, the entries of an image, the program prefers the layouts of the image. Raises
     EstimateError for a program that can't be read or that fails.
     """
     from .trace import run_program
 
     counts: Counter[Key] = Counter()
     for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
-        if not is_own(launch.key):  # which no inventory has
+        if not is_own(launch.key):  # inventories hold no user kernels
             counts[launch.key] += times
     return [KernelNeed(board_skeleton_of(key).in_words(key), times, key) for key, times in counts.most_common()]
 
 
 def inventory_text(kernels: Iterable[InventoryTerms], description: str) -> str:
-    """An inventory of just these kernels, each in its layout or in the one that serves any."""
-    # Tables that differ in their ops alone become one, then those that differ in dtypes alone.
+    """Returns an inventory of these kernels, each in its layout or in a layout that covers it."""
+    # Merge tables that differ only in ops, then tables that differ only in dtypes.
     by_rest: dict[tuple[str, ...], list[str]] = {}
     kernels = list(kernels)
     for kernel in kernels:
@@ -72,7 +72,7 @@ def inventory_text(kernels: Iterable[InventoryTerms], description: str) -> str:
 
 
 def _list(key: str, words: Sequence[str]) -> str:
-    """A setting that is a list of quoted words, within 100 columns."""
+    """Returns a setting that is a list of quoted words, within 100 columns."""
     line = f"{key} = [{', '.join(words)}]"
     if len(line) <= 100:
         return line

@@ -1,4 +1,4 @@
-"""From kernel groups to an image: sources, compilation, linking, manifest."""
+"""Builds an image from kernel groups: sources, compilation, linking, manifest."""
 
 from __future__ import annotations
 
@@ -26,36 +26,37 @@ from .jobs.workspace import Job, Source, State, Workspace, write_whole
 
 
 class Toolchain(Protocol):
-    """The road from groups to an image for one target."""
+    """Builds an image for one target."""
 
     target: str
     suffix: str  # of the image's file
-    memory: int  # bytes that one compiler may need
+    memory: int  # bytes that a compiler may need
     platform: str
     clock_mhz: float | None
-    joint: bool  # whether kernels with parameter lists of their own share ports (see group.py)
+    joint: bool  # True if kernels with their own parameter lists share ports (see group.py)
 
     def tools(self) -> Mapping[str, str]:
-        """The compilers' versions; BuildError when they are not there."""
+        """Returns the compilers' versions; raises BuildError if a compiler is missing."""
 
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
-        """Write the sources."""
+        """Write the sources of the kernels."""
 
     def compile(self, source: Source, folders: Workspace) -> Job:
-        """The job that compiles one kernel."""
+        """Returns the job that compiles a kernel."""
 
     def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
-        """The job that makes one file of all compiled kernels."""
+        """Returns the job that links all compiled kernels into one file."""
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
-        """The memory of each kernel's pointer arguments, where it is laid down."""
+        """Returns the memory of each kernel's pointer arguments, as far as the target fixes it."""
 
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
-        """The image's bytes from what was linked, and the manifest with the image's UUID."""
+        """Returns the image's bytes from the linked file, and the manifest with the image's
+        UUID."""
 
 
 def version_text(command: Sequence[str]) -> str:
-    """What `command --version` prints; BuildError when it fails."""
+    """Returns the output of `command --version`; raises BuildError if the command fails."""
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         raise tool_fails(command[0], done.returncode, done.stdout + done.stderr)
@@ -63,12 +64,15 @@ def version_text(command: Sequence[str]) -> str:
 
 
 def which(program: str) -> str | None:
-    """The program's path, or None."""
     return shutil.which(program)
 
 
 def workers(asked: int | None, memory: int) -> int:
-    """How many compilers run at once: as asked, else a processor each, as far as memory goes."""
+    """Returns how many compilers run at once: `asked`, else one per processor, limited by free
+    memory.
+
+    `memory` is the bytes that a compiler may need.
+    """
     if asked is not None:
         return asked
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
@@ -77,9 +81,9 @@ def workers(asked: int | None, memory: int) -> int:
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be built. `only` names kernels that are compiled without linking an image."""
+    """The image to build. `only` names kernels to compile without linking an image."""
 
-    name: str  # of the inventory, and so of the image
+    name: str  # of the inventory and the image
     groups: tuple[KernelGroup, ...]
     inventory_sha256: str
     out: Path
@@ -87,7 +91,7 @@ class Request:
     only: tuple[str, ...] = ()
 
     def chosen(self) -> tuple[KernelGroup, ...]:
-        """The groups to compile; BuildError for a name that there is not."""
+        """Returns the groups to compile; raises BuildError for an unknown name in `only`."""
         names = [group.name for group in self.groups]
         for name in self.only:
             if name not in names:
@@ -97,7 +101,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Built:
-    """How a build ended. `linked` and `image` are None where it did not come so far."""
+    """The result of a build. `linked` and `image` are None if the build ended before that step."""
 
     groups: tuple[KernelGroup, ...]
     outcomes: tuple[Outcome, ...]
@@ -107,21 +111,22 @@ class Built:
 
     @property
     def failures(self) -> tuple[Outcome, ...]:
-        """The jobs that failed, the link included."""
+        """The failed jobs, including the link."""
         done = (*self.outcomes, *((self.linked,) if self.linked is not None else ()))
         return tuple(outcome for outcome in done if outcome.result == FAILED)
 
 
 @dataclass(frozen=True)
 class BuildSteps:
-    """All that a build would run, in order."""
+    """The jobs of a build; `link` is None if nothing is linked."""
 
     kernels: tuple[Job, ...]
     link: Job | None
 
 
 def prepare(request: Request, toolchain: Toolchain) -> BuildSteps:
-    """Write the sources and say what is to be run. BuildError when the request can't be met."""
+    """Write the sources and return the jobs. Raises BuildError for a request that is not
+    possible."""
     folders = Workspace(request.out)
     chosen = request.chosen()
     sources = toolchain.sources(chosen, folders)
@@ -133,7 +138,7 @@ def prepare(request: Request, toolchain: Toolchain) -> BuildSteps:
 
 
 def commands(request: Request, toolchain: Toolchain) -> list[str]:
-    """The exact commands of a build, for a shell; the sources are there when this returns."""
+    """Returns the shell commands of a build, after writing the sources."""
     with jobs.exclusive(request.out):
         steps = prepare(request, toolchain)
     all_jobs = (*steps.kernels, *((steps.link,) if steps.link is not None else ()))
@@ -149,10 +154,10 @@ def commands(request: Request, toolchain: Toolchain) -> list[str]:
 
 
 def build(request: Request, toolchain: Toolchain, progress: Progress) -> Built:
-    """Compile what is not compiled yet, link, and write the image with its manifest.
+    """Compile the kernels that are not up to date, link, and write the image with its manifest.
 
-    When a kernel fails the others are still compiled, and nothing is linked. BuildError when the
-    request can't be met, or another build works in the folder.
+    After a failed kernel, still compiles the other kernels, but links nothing. Raises BuildError
+    for a request that is not possible, or if another build works in the folder.
     """
     folders = Workspace(request.out)
     with jobs.exclusive(folders.out) as lock:
@@ -172,7 +177,7 @@ def build(request: Request, toolchain: Toolchain, progress: Progress) -> Built:
 
 
 def _finish(built: Built, request: Request, toolchain: Toolchain, linked: Path, folders: Workspace) -> Built:
-    """The image and its manifest, each whole or not at all."""
+    """Write the image and its manifest, each atomically."""
     file = folders.out / f"{request.name}{toolchain.suffix}"
     keys = {outcome.job.name: outcome.job.key for outcome in built.outcomes}
     banks = toolchain.banks(built.groups)
@@ -191,7 +196,7 @@ def _finish(built: Built, request: Request, toolchain: Toolchain, linked: Path, 
         inventory_sha256=request.inventory_sha256,
     )
     before = _earlier(folders.manifest)
-    # Where nothing changed, the image stays as it is, its date included.
+    # An unchanged image keeps its date.
     dates = [before.created] if before is not None else []
     for created in [*dates, datetime.now(timezone.utc).isoformat(timespec="seconds")]:
         data, stamped = toolchain.image(linked, built.groups, replace(manifest, created=created))
@@ -210,7 +215,8 @@ def _earlier(path: Path) -> Manifest | None:
 
 
 def failed_log(outcome: Outcome) -> Sequence[str]:
-    """What to tell of a failure: which kernel, where its log is, and how that ends."""
+    """Returns the report of a failure: the kernel, the path of its log, and the log's last
+    lines."""
     how = f"ended with status {outcome.status}"
     if outcome.status < 0:
         how = f"was killed by signal {-outcome.status}"

@@ -1,4 +1,4 @@
-"""Running a program while noting its launches and its copies, cut as a board would get them."""
+"""Runs a program and records its launches and copies, as a board would receive them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Trace:
-    """What a program did: launches in groups that are alike, and its copies by their size.
+    """The launches of a program, counted by kind, and its copies, counted by size.
 
-    `settings` are the copies of geometries, which a board gets once for each shape. `order` is what
-    happened one after another: launches, and the bytes of copies, less than 0 to the host.
+    `settings` are the uploads of geometry buffers, which a board receives once for each shape.
+    `order` lists launches and the bytes of copies in time order; copies to the host are negative.
     """
 
     launches: Counter[KernelLaunch] = field(default_factory=Counter)
@@ -48,22 +48,22 @@ class Trace:
 
 
 class _Recorder(Observer):
-    """Notes what passes a device's door, and hides its memory from the host."""
+    """Records launches and copies of a device, and hides the device's memory from the host."""
 
     def __init__(self) -> None:
         self.trace = Trace()
-        # Each kept once, however often it is in the order.
+        # One object for equal launches, to keep `order` small.
         self.alike: dict[KernelLaunch, KernelLaunch] = {}
         self.counted: WeakSet[Storage] = WeakSet()
         self.hidden: WeakSet[Storage] = WeakSet()
 
     def launch(self, launch: execute.Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Any) -> None:
-        """Note each kernel."""
+        """Record each kernel of a launch."""
         for step, (_, table) in zip(launch.steps, launch.bound or ()):
             n, geometry = step.n, step.geometry
-            if is_own(step.key):  # of which no more is known than what it may move
+            if is_own(step.key):  # a user kernel: only the sizes of its buffers are known
                 n, geometry = 0, tuple([tensors[k].nbytes for k in step.pointers])
-            elif table is None and len(geometry) == 1:  # what its numbers say is one size
+            elif table is None and len(geometry) == 1:  # the only number is the size
                 (n,), geometry = geometry, ()
             if table is not None and table not in self.counted:
                 self._setting(table)
@@ -73,32 +73,30 @@ class _Recorder(Observer):
         super().launch(launch, stream, tensors, numbers)
 
     def _setting(self, table: Storage) -> None:
-        """The upload of what was told to a kernel counts as a setting."""
+        """Count the upload of a geometry buffer as a setting."""
         self.counted.add(table)
         self.trace.uploads[table.nbytes] -= 1
         self.trace.settings[table.nbytes] += 1
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Note a copy to the device."""
         self.trace.uploads[array.nbytes] += 1
         self.trace.order.append(array.nbytes)
         with _address(storage):
             super().upload(storage, byte_offset, array)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Note a copy to the host."""
         self.trace.downloads[array.nbytes] += 1
         self.trace.order.append(-array.nbytes)
         with _address(storage):
             super().download(storage, byte_offset, array)
 
     def allocated(self, storage: Storage) -> None:
-        """A board's memory has no address for the host."""
+        """Hide the memory's address: the host can't address a board's memory."""
         storage.ptr = None
         self.hidden.add(storage)
 
     def finish(self) -> None:
-        """Memory is what it was; counts that are none are left out."""
+        """Restore the addresses of memory, and drop counts of zero."""
         for storage in self.hidden:
             storage.ptr = storage.block.ptr
         self.trace.uploads = +self.trace.uploads
@@ -106,7 +104,7 @@ class _Recorder(Observer):
 
 @contextmanager
 def _address(storage: Storage) -> Iterator[None]:
-    """The device's own copies know where its memory is."""
+    """Restore the memory's address while the device copies."""
     hidden, storage.ptr = storage.ptr, storage.block.ptr
     try:
         yield
@@ -116,15 +114,15 @@ def _address(storage: Storage) -> Iterator[None]:
 
 @contextmanager
 def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]:
-    """Note what runs on the default device inside the block, cut as for a board.
+    """Record the default device's launches and copies inside the block, as for a board.
 
-    With `held`, the entries of an image's kernels, an op takes the best kernel among these where
-    it has a choice, and else the best of all that an image may hold; what has none is compiled and
-    noted all the same.
+    With `held`, the entries of an image's kernels, an op with a choice takes the best kernel among
+    these, else the best kernel that any image could hold; the device compiles missing kernels and
+    records them too.
 
-    As on a board, launches are cut for `units` compute units, vectors keep to their alignment,
-    and memory is the device's own, so that what crosses to the host and back is a copy.
-    EstimateError for a device whose launches are of another kind (a GPU).
+    As on a board, launches are divided among `units` compute units, vectors keep their alignment,
+    and the host copies data to and from device memory. Raises EstimateError for a device with other
+    launches (a GPU).
     """
     from .._device import default_backend
 
@@ -137,14 +135,15 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
     images = backend.images
 
     def offered(key: Key) -> bool:
-        """An image that the device has is asked, too: what it lacks does not run."""
+        """True if `held`, if given, has the kernel, and so has the device's own image, if there is
+        one: the device can run no other kernels."""
         chosen = held is None or key.entry in held
         return chosen and (images is None or images.has(key.entry))
 
     program.offered = offered
     try:
         with (
-            # A program's threads, and torch's of its derivatives, are what is asked about, too.
+            # Includes the program's threads, and torch's threads for backward passes.
             backend.preparing_for(target.as_board(), units, False, every_thread=True),
             observed(backend, recorder),
         ):
@@ -157,11 +156,11 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
 def run_program(
     path: Path, argv: Sequence[str], units: int, held: Container[str] | None = None, stdout: Any = None
 ) -> Trace:
-    """The `Trace` of a program that runs here as `python path argv...` would.
+    """Runs a program as `python path argv...` would, and returns its `Trace`.
 
-    On the device of FTENSOR_DEVICE, by default the C simulation where there is a compiler for it.
-    What the program prints goes to `stdout`, by default where it goes anyway. EstimateError for a
-    program that can't be read or that fails; its `status` is the program's exit status.
+    Uses the device of FTENSOR_DEVICE; without it, the C simulation if there is a compiler. The
+    program's output goes to `stdout`, if given. Raises EstimateError for a program that can't be
+    read or that fails; the error's `status` is the program's exit status.
     """
     if not path.is_file():
         raise errors.no_program(path, "no such file")
@@ -184,7 +183,7 @@ def run_program(
                     status = end.code & 0xFF if isinstance(end.code, int) else 1
                     raise errors.failed_with(str(path), status) from None
             except Exception as error:  # noqa: BLE001
-                # Whatever the program raises is its own, and shown as Python shows it.
+                # Show the program's exceptions as Python does.
                 traceback.print_exception(error)
                 raise errors.program_failed(str(path)) from None
     finally:

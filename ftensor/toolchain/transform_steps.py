@@ -12,26 +12,30 @@ from ..kernels.transform import Course, RowTransform
 
 
 def roots(course: Course) -> list[np.ndarray]:
-    """For each row of butterflies with roots: (beats for which these differ, half of the lanes),
-    float32 in complex64. The number of a beat there: see `toolchain/vitis/staged.py`."""
+    """Returns the roots of each row of butterflies: an array (distinct beats, lanes / 2) of
+    complex64.
+
+    `TransformSteps._take` generates the index of a beat's roots in the array.
+    """
     tables, half = [], course.lanes // 2
     for count in course.roots:
-        of = 2 * count * half  # the numbers whose transform is left
+        of = 2 * count * half  # the size of the remaining transforms
         table = unit_roots(np.arange(count * half), of).astype(np.complex64)
         tables.append(table.reshape(count, half))
     return tables
 
 
-# A memory of fewer words is registers.
+# A memory of at most this many words consists of registers.
 FEW = 4
 
 
 class TransformSteps(ABC):
-    """What a stage has: its `tables`, its `memories`, how far `apart` in turns these meet a value
-    again, and the `lines` of a turn, on the beat `w`.
+    """Generates the code of a transform stage, independent of the kernel language.
 
-    Rows go as `course` says; `of` is the C type of a number, `scale` names what results are
-    multiplied by, if anything. How all this is spelled is the language's affair.
+    The results are `tables` of roots, `memories`, `apart` (pragmas for the distance in iterations
+    between accesses to a memory's word), and `lines`, which process the beat `w` of an iteration.
+    `course` describes the path of a row, `of` is the C type of a number, and `scale` names the
+    factors of the results.
     """
 
     def __init__(self, unit: RowTransform, course: Course, of: str, scale: Sequence[str]) -> None:
@@ -40,16 +44,17 @@ class TransformSteps(ABC):
         self.memories: list[str] = []
         self.apart: list[str] = []
         self.lines: list[str] = []
-        self._late = 0  # beats that a row is behind where it came in
+        self._late = 0  # beats by which a row lags behind its input
         self._take(unit, scale)
 
     @abstractmethod
     def called(self, word: str, constants: Sequence[int | str], passed: Sequence[str]) -> str:
-        """The call of ft_WORD, with what is known as it is written and what is not."""
+        """Returns the call of ft_WORD; `constants` are known when the code is written, `passed` are
+        not."""
 
     @abstractmethod
     def halves(self, name: str, delay: int) -> None:
-        """Add a memory of halves of beats that wait."""
+        """Add a memory that delays halves of beats by `delay` beats."""
 
     @abstractmethod
     def rows(self, name: str) -> None:
@@ -57,7 +62,7 @@ class TransformSteps(ABC):
 
     @abstractmethod
     def table(self, name: str, size: str, rows: Sequence[str]) -> None:
-        """Add a table of roots: its dims, and its rows as lists of pairs."""
+        """Add a table of roots: its dimensions, and its rows as lists of pairs."""
 
     def _add(self, word: str, constants: Sequence[int | str], *passed: str) -> None:
         self.lines.append(f"w = {self.called(word, constants, ('w', *passed))};")
@@ -81,7 +86,7 @@ class TransformSteps(ABC):
             if k < bits:
                 self._crossed(k)
                 beat, low = self._beat(), (1 << bits - 1 - k) - 1
-                # The lowest bits, which are still to be compared, and of the lanes' the highest.
+                # The row index: the low bits, which no exchange has used yet, and the beat's highest bit.
                 row = f"(({beat} & {low}) << 1) | ({beat} >> {bits - 1})"
             elif bits:
                 self._crossed(k)
@@ -98,7 +103,7 @@ class TransformSteps(ABC):
             self._add("parts_exchanged", (lanes, of))
 
     def _beat(self) -> str:
-        """The number in its row of a beat that is so many turns behind."""
+        """Returns the C expression of the index of the current beat within its row."""
         return f"(int)((v - {self._late}) & (BEATS - 1))" if self._late else "(int)(v & (BEATS - 1))"
 
 
@@ -107,5 +112,5 @@ def _row(row: np.ndarray) -> str:
 
 
 def _number(x: float) -> str:
-    """A float that is read back as it is."""
+    """Returns a C literal that reads back as the same float."""
     return f"{float(x):.9g}f" if float(x) != int(x) else f"{float(x):.1f}f"

@@ -1,4 +1,4 @@
-"""Users' own HLS C++ and C by g++: an image for the software device and for C simulation."""
+"""Compiles users' own HLS C++ and C with g++: an image for the software device and C simulation."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from ..runtime.program import notice
 from ..runtime.targets import csim_compiler
 from .vitis.headers import include_folders
 
-# As g++ says it, and as clang does.
+# The messages of clang and g++.
 _NO_HEADER = re.compile(r"fatal error: (?:'(.+)' file not found|(.+): No such file or directory)")
 CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++")
 
 
 def language(source: Path) -> str | None:
-    """The compiler's word for the language of a file by its name; None where that is none of them.
+    """Returns "c" or "c++" by a file's suffix; None for other suffixes.
 
-    As compilers have it, .c is C and .C is C++.
+    As for compilers, .c is C and .C is C++.
     """
     if source.suffix == ".c":
         return "c"
@@ -41,20 +41,21 @@ def language(source: Path) -> str | None:
 
 
 def command(source: Path, flags: Sequence[str]) -> list[str]:
-    """The compiler's words for a file of kernels; BuildError where there is no compiler."""
+    """Returns the compiler's command line for a kernel file; raises BuildError without a
+    compiler."""
     compiler = csim_compiler()
     if compiler is None:
         raise no_cxx(os.environ.get("CXX") or "g++")
     headers = [word for folder in include_folders() for word in ("-isystem", file_word(folder))]
     spoken = language(source) or "c++"
     standard = {"-std=gnu++14": "-std=gnu11"} if spoken == "c" else {}
-    # -g: what kernels take is read from the debug information.
+    # -g, because the kernels' arguments are read from the debug information.
     words = [*compiler, *(standard.get(flag, flag) for flag in FLAGS), "-g", *headers]
     return [*words, *flags, "-x", spoken, file_word(source)]
 
 
 def library(source: Path, flags: Sequence[str]) -> bytes:
-    """The shared object of a file of kernels; RuntimeError for what the compiler refuses."""
+    """Compiles a kernel file to a shared object; raises RuntimeError if the compiler rejects it."""
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         output = Path(folder) / "kernels.so"
         _run(source, [*command(source, flags), "-o", file_word(output)])
@@ -73,7 +74,10 @@ def _run(source: Path, words: list[str]) -> bytes:
 
 
 def described(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
-    """The kernels of a shared object; ImageError where it has no debug information."""
+    """Returns the kernels of a shared object.
+
+    Raises ImageError if the object has no debug information or no kernels.
+    """
     kernels = functions(binary)
     if kernels is None:
         raise errors.no_debug_information(origin)
@@ -83,7 +87,8 @@ def described(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
 
 
 def launchable_kernels(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
-    """The kernels of a shared object that a host can launch; ValueError where there is none."""
+    """Returns the kernels of a shared object that a host can launch; raises ValueError if there is
+    none."""
     exported = described(binary, origin)
     lacking = {k.name: [a for a in k.arguments if not _passed(a)] for k in exported}
     kernels = tuple(k for k in exported if not lacking[k.name])
@@ -99,8 +104,11 @@ def _passed(of: ArgumentDescription) -> bool:
 
 
 def image(source: Path, flags: Sequence[str]) -> ImageFile:
-    """The image of a file of kernels, from the disk cache where the text that the compiler sees is
-    the same as before."""
+    """Returns the image of a kernel file.
+
+    Uses the disk cache if the preprocessed text, flags, compiler and processor are the same as
+    before.
+    """
     words = command(source, flags)
     seen = _run(source, [*(w for w in words if w != "-shared"), "-E", "-P"])
     version = subprocess.run([words[0], "--version"], capture_output=True, text=True).stdout
