@@ -1,4 +1,4 @@
-"""`ft.device`, the current device, and what `fpga` and `cpu` stand for on this machine."""
+"""`ft.device`, the current device, and the mapping of the names `fpga` and `cpu` to devices."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class device:
 
 DeviceLike = str | int | device
 CPU = device("cpu")
-# The host where it stands in for a device whose images lack a kernel; no user sees this one.
+# The host as fallback of a device whose images lack a kernel. Internal: users never get it.
 STAND_IN = device("cpu")
 
 
@@ -99,26 +99,26 @@ def _index(value: object, text: object) -> int:
 
 
 class _ThreadDevice(threading.local):
-    """What each thread has chosen for itself."""
+    """Each thread's choice of devices."""
 
     def __init__(self) -> None:
         self.index = 0  # the current fpga
         self.mapped: _Table | None = None  # the table that `index` was chosen for
-        self.defaults: list[device] = []  # of the `with device` blocks around, innermost last
+        self.defaults: list[device] = []  # of the enclosing `with device` blocks, innermost last
         self.default: device | None = None
 
 
 @cache
 def _label(entry: DetectedDevice, index: int) -> device:
-    """A device under a number: the same object whenever a mapping gives it that number."""
+    """Returns the device fpga:`index`, always the same object for the same detected device."""
     return device("fpga", index)
 
 
 class _Table:
-    """What the device names stand for, from the first need to the next set_device_mapping."""
+    """The devices behind the device names, from first use until the next set_device_mapping."""
 
     def __init__(self, mapping: str) -> None:
-        fallback.get_fallback()  # refuses an environment that makes no sense
+        fallback.get_fallback()  # raises for an invalid FTENSOR_FALLBACK
         devices = find()
         self.mapping = mapping
         # The host needs no device that fits the mapping.
@@ -141,7 +141,7 @@ _lock = threading.RLock()
 
 
 def _new_lock() -> None:
-    # A fork while another thread held the lock would leave it locked for ever in the child.
+    # If another thread holds the lock during a fork, it stays locked in the child.
     global _lock
     _lock = threading.RLock()
 
@@ -187,30 +187,30 @@ def get_device_mapping() -> str:
 
 
 def fpga_devices() -> list[DetectedDevice]:
-    """What fpga:0, fpga:1, ... stand for; empty where nothing fits the mapping."""
+    """Returns the devices of fpga:0, fpga:1, ...; an empty list if no device fits the mapping."""
     return _current_table().fpga
 
 
 def fpga_index() -> int:
-    """The number of this thread's current fpga."""
+    """Returns the index of this thread's current fpga."""
     table = _current_table()
-    if _thread.mapped is not table:  # a number chosen under another mapping means nothing now
+    if _thread.mapped is not table:  # an index chosen under another mapping is void
         _thread.mapped = table
         _thread.index = 0
     return _thread.index
 
 
 def set_fpga_index(index: int) -> None:
-    """Make fpga:`index` this thread's current one."""
+    """Makes fpga:`index` this thread's current device; raises RuntimeError if there is none."""
     found_of(device("fpga", index))
     _thread.mapped = _current_table()
     _thread.index = index
 
 
 def resolve(which: DeviceLike | None = None) -> device:
-    """The full name of a device that is there: `fpga` gets its number, the host is plain `cpu`.
+    """Returns a device with its index, for example fpga:0 for `fpga`; the host is plain `cpu`.
 
-    None is the device of new tensors. RuntimeError if there is no such device.
+    None means the device of new tensors. Raises RuntimeError if there is no such device.
     """
     if which is None:
         return current_device()
@@ -227,7 +227,10 @@ def resolve(which: DeviceLike | None = None) -> device:
 
 
 def found_of(which: device) -> DetectedDevice:
-    """What a device name stands for, not necessarily opened yet."""
+    """Returns the detected device of a device name, perhaps not opened yet.
+
+    Raises RuntimeError if there is none.
+    """
     table = _current_table()
     if which.type == "cpu":
         if which.index:
@@ -243,13 +246,16 @@ def found_of(which: device) -> DetectedDevice:
 
 
 def backend_of(which: DeviceLike) -> Backend:
-    """The opened device behind a name."""
+    """Returns the backend of a device name; opens the device if necessary."""
     return found_of(which if isinstance(which, device) else device(which)).open()
 
 
 def current_device() -> device:
-    """The device of new tensors, fully named: of the innermost `with device` block, else the
-    default one, else this thread's current fpga."""
+    """Returns the device of new tensors, with its index.
+
+    That is the device of the innermost `with device` block, else the default device, else this
+    thread's current fpga.
+    """
     chosen = _thread.defaults[-1] if _thread.defaults else _thread.default
     if chosen is not None:
         return resolve(chosen)
@@ -261,19 +267,22 @@ def current_device() -> device:
 
 
 def device_token() -> object:
-    """What stands for `current_device()` among keys, and costs less: a number for this thread's
-    fpga, a chosen device itself."""
+    """Returns a hashable token of `current_device()` for cache keys, which is cheaper to compute.
+
+    That is an int for this thread's current fpga, or the device itself if one is chosen by a
+    `with device` block or as default.
+    """
     if _thread.defaults or _thread.default:
         return current_device()
     table = _table
     if table is None or table is not _thread.mapped:
-        current_device()  # from now on this thread has a number
+        current_device()  # sets this thread's index for the current table
         return device_token()
     return table.number + _thread.index
 
 
 def default_backend() -> Backend:
-    """The opened device of new tensors."""
+    """Returns the backend of the device of new tensors."""
     return found_of(current_device()).open()
 
 
@@ -283,7 +292,7 @@ def _current_stream() -> DeviceStream:
 
 Event.current_stream = staticmethod(_current_stream)
 
-_named = device  # where a parameter of torch's has the class's name
+_named = device  # for functions with a parameter named `device`
 
 
 def set_default_device(device: DeviceLike | None) -> None:

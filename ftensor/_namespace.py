@@ -1,4 +1,4 @@
-"""How a tensor leads to the array API standard and to NumPy's protocols, imported at first use."""
+"""Methods of Tensor for the array API standard and NumPy's protocols; these import lazily."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Any:
 
 
 def _foreign(value: Any) -> bool:
-    """Whether a value has its own rules for NumPy's functions: Dask's, xarray's, masked arrays."""
+    """True if another library's `__array_ufunc__` should handle a value: Dask, xarray, np.ma."""
     if isinstance(value, np.ndarray):
         return isinstance(value, np.ma.MaskedArray)
     return not isinstance(value, (Tensor, np.generic)) and hasattr(value, "__array_ufunc__")

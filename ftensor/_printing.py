@@ -1,4 +1,4 @@
-"""How a tensor prints, and how it looks in a notebook."""
+"""Text of tensors for `print` and HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -91,15 +91,15 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 
 def needs_summary(numel: int) -> bool:
-    """Whether a tensor of so many elements is printed by its edges only."""
+    """True if a tensor of `numel` elements is summarised to its edges."""
     return numel > _options.threshold
 
 
 def summary_blocks(shape: Sequence[int]) -> tuple[tuple[int, ...], list[tuple[Slices, Slices]]]:
-    """What of a large tensor is printed, so that only that needs to come from the device.
+    """Returns the shape of a large tensor's summary and the blocks that it consists of.
 
-    Returns the shape of the summary and, for each block of it, where the block lies in the
-    tensor and where in the summary.
+    A block is (slices of the tensor, slices of the summary). Only these blocks need to be copied
+    from the device.
     """
     edge = _options.edgeitems
     pieces: list[list[tuple[slice, slice]]] = []
@@ -127,12 +127,11 @@ def tensor_str(
     shape: Sequence[int] | None = None,
     name: str = "tensor",
 ) -> str:
-    """The repr of a tensor of these values.
+    """Returns the repr of a tensor.
 
-    `array` holds all values, or only the summary of a tensor of `shape` (see `summary_blocks`),
-    perhaps without the dims of one element, of which NumPy can have fewer than a tensor;
-    those of a bfloat16 tensor come as float32. `device` is named where it is given, `name` is
-    the class in front.
+    `array` holds all values, or the summary of a tensor of `shape` (see `summary_blocks`). It may
+    lack dims of size 1, because NumPy allows fewer dims. Values of a bfloat16 tensor are float32.
+    `device` is printed unless it is None, `name` is the class name in front.
     """
     options = _options
     shape = array.shape if shape is None else tuple(shape)
@@ -152,7 +151,7 @@ def _summarised(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _suffixes(shape: tuple[int, ...], dtype: dtype, device: str | None, options: _Options) -> Iterator[str]:
-    """What the values don't tell by themselves."""
+    """Yields device, size and dtype where the printed values don't imply them."""
     default = get_default_dtype()
     if device is not None:
         yield f"device='{device}'"
@@ -169,8 +168,8 @@ def _suffixes(shape: tuple[int, ...], dtype: dtype, device: str | None, options:
 
 
 def _with_suffixes(text: str, suffixes: Iterator[str], indent: int, options: _Options) -> str:
-    # Lines end where torch's do, so that the two texts differ in the package's name and nowhere
-    # else: our longer name is not counted, nor is the closing bracket after the first suffix.
+    # Breaks lines where torch does, so that the texts only differ in the package's name: counts
+    # "ftensor." as "torch.", and no closing bracket after the first suffix.
     column = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         length = len(suffix.replace("ftensor.", "torch."))
@@ -209,7 +208,7 @@ def _values(array: np.ndarray[Any, Any], shape: tuple[int, ...], indent: int, op
         if elided[dim]:
             items.insert(options.edgeitems, dots)
         lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
-        # One empty line more for each dimension that ends.
+        # One more empty line for each dimension that ends.
         newline = "," + "\n" * max(1, rest - 1) + " " * (indent + 1)
         return "[" + newline.join(lines) + "]"
 
@@ -217,7 +216,7 @@ def _values(array: np.ndarray[Any, Any], shape: tuple[int, ...], indent: int, op
 
 
 def _real_format(values: np.ndarray[Any, Any], options: _Options) -> tuple[Callable[[Any], str], int]:
-    """The text of one number, chosen so that a column of `values` lines up, and its width."""
+    """Returns (function that formats a number, width), so that columns of `values` are aligned."""
     if values.dtype.kind != "f":
         width = max((len(str(value)) for value in values.ravel().tolist()), default=1)
         return (lambda value: str(value).rjust(width)), width
@@ -230,7 +229,7 @@ def _real_format(values: np.ndarray[Any, Any], options: _Options) -> tuple[Calla
     else:
         spec = ".0f" if whole else f".{options.precision}f"
     point = "." if whole and not scientific else ""
-    # Zeros, nan and inf don't count, so that they may be wider than the column, as in torch.
+    # Ignores zeros, nan and inf, which may therefore be wider than the column, as in torch.
     width = max((len(format(value, spec) + point) for value in finite), default=1)
 
     def text(value: float) -> str:
@@ -259,9 +258,9 @@ def _is_scientific(finite: list[float], options: _Options) -> bool:
     return high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
 
 
-# A picture has at most so many points, or pixels a side, and is drawn so many screen pixels wide.
+# Limits of a picture: points of a curve, pixels per side; size on screen in pixels.
 POINTS, SIDE, WIDTH, HEIGHT = 200, 64, 240, 80
-# From the smallest value to the largest; what is not finite is red.
+# Colours from the smallest to the largest value; values that are not finite are red.
 _ANCHORS = np.array([(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)])
 _NOT_FINITE = (220, 40, 40)
 _STYLE = "display:inline-block;vertical-align:top;margin-right:1em"
@@ -270,14 +269,14 @@ Values = np.ndarray[Any, Any]
 
 
 def every(size: int, most: int) -> int:
-    """The step at which `size` elements are at most `most`."""
+    """Returns the smallest step that reduces `size` elements to at most `most`."""
     return max(1, -(-size // most))
 
 
 def tensor_html(facts: Sequence[tuple[str, object]], text: str, values: Values | None) -> str:
-    """A table of `facts` beside a picture of `values`, or beside `text` where there are none.
+    """Returns HTML: a table of `facts` next to a picture of `values`, or `text` if that is None.
 
-    `values` are real numbers or complex ones, whose magnitudes are drawn, with one or two dims.
+    `values` has one or two dims. The picture of complex numbers shows their magnitudes.
     """
     rows = "".join(f"<tr><th>{escape(k)}</th><td>{escape(str(v))}</td></tr>" for k, v in facts)
     if values is None:
@@ -292,7 +291,7 @@ def tensor_html(facts: Sequence[tuple[str, object]], text: str, values: Values |
 
 
 def _line(values: Values, low: float, high: float) -> str:
-    """A curve as SVG, in the colour of the text around it; with gaps for what is not finite."""
+    """Returns a curve as SVG in the surrounding text's colour, with gaps for non-finite values."""
     x = np.linspace(2, WIDTH - 2, len(values))
     with np.errstate(invalid="ignore"):
         y = HEIGHT - 4 - (values - low) / ((high - low) or 1) * (HEIGHT - 8)
@@ -305,7 +304,7 @@ def _line(values: Values, low: float, high: float) -> str:
 
 
 def _pixels(values: Values, low: float, high: float) -> str:
-    """A PNG with a pixel for each value."""
+    """Returns an HTML image (inline PNG) with a pixel for each value."""
     with np.errstate(invalid="ignore"):
         place = (values - low) / ((high - low) or 1) * (len(_ANCHORS) - 1)
     there = np.isfinite(place)
@@ -323,7 +322,7 @@ def _pixels(values: Values, low: float, high: float) -> str:
 
 
 def png(pixels: Values) -> bytes:
-    """The file of an image (height, width, 3) of bytes (PNG specification, 8-bit truecolour)."""
+    """Returns a PNG file (8-bit truecolour) of a uint8 array (height, width, 3)."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         checked = name + data

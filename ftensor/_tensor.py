@@ -1,4 +1,4 @@
-"""Tensor: a storage seen through a shape, strides, an offset and a dtype. No arithmetic here."""
+"""Tensor: a view of a storage with shape, strides, offset and dtype. No arithmetic here."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
     from ._methods import Methods
     from .runtime.storage import Storage
 else:
-    Methods = object  # most come from the catalogue (ops/bind.py), others by `method` below
+    Methods = object  # the catalogue (ops/bind.py) and `method` below add methods
 
 Ints = tuple[int, ...]
 
 
-# A geometry (shape, strides, dtype) has a small number, so that launches are found by hashing a
-# few ints. Numbers are never given twice; the table is dropped when a program meets very many.
+# A geometry (shape, strides, dtype) has an int key, so that a launch is found by hashing a few
+# ints. Keys are never reused. The table is cleared when it reaches its limit.
 _GEOMETRIES: dict[tuple[Ints, Ints, dtype], int] = {}
 _MOST_GEOMETRIES = 1 << 16
-# NumPy 1 had 32; beyond them a tensor is read without its dims of one element.
+# The limit of NumPy 1. A tensor with more dims is read without its dims of size 1.
 MOST_NUMPY_DIMS = 32
 _next_key = count(1).__next__
 
 
 class Watcher(Protocol):
-    """Who depends on the geometry of the tensors over a storage."""
+    """An object that depends on the geometry of the tensors over a storage."""
 
     def reshaped(self) -> None:
-        """One of them gets another geometry, or other memory."""
+        """Called before one of these tensors gets another geometry or storage."""
 
 
 watchers: WeakKeyDictionary[Storage, WeakSet[Watcher]] = WeakKeyDictionary()
 
 
 def geometry_key(shape: Ints, strides: Ints, d: dtype) -> int:
-    """The number of a geometry."""
+    """Returns the key of a geometry."""
     key = _GEOMETRIES.get((shape, strides, d))
     if key is None:
         if len(_GEOMETRIES) >= _MOST_GEOMETRIES:
@@ -70,12 +70,12 @@ class Tensor(Methods):
     _offset: int
     _key: int
 
-    # NumPy leaves mixed operators to us.
+    # NumPy defers to this class in mixed operators.
     __array_priority__ = 1000
 
     @classmethod
     def _make(cls, storage: Storage, d: dtype, shape: Ints, strides: Ints, offset: int = 0) -> Tensor:
-        """A tensor over a storage; `offset` and `strides` in elements."""
+        """Returns a tensor over a storage; `offset` and `strides` in elements."""
         self = object.__new__(Tensor)
         self._storage = storage
         self._dtype = d
@@ -86,15 +86,15 @@ class Tensor(Methods):
         return self
 
     def _view(self, shape: Ints, strides: Ints, offset: int) -> Tensor:
-        """The same storage through other glasses."""
+        """Returns a view of the same storage with another geometry; units are elements."""
         return Tensor._make(self._storage, self._dtype, tuple(shape), tuple(strides), offset)
 
     def _place(self) -> int:
-        """Bytes between a boundary that vectors may lie on and the first element."""
+        """Returns the bytes from the last 64-byte boundary to the first element."""
         return (self._storage.skew + self._offset * self._dtype.itemsize) % 64
 
     def _become(self, other: Tensor) -> Tensor:
-        """Take over another tensor's storage and geometry (resize_, in-place transposes)."""
+        """Takes over another tensor's storage and geometry (resize_, in-place transposes)."""
         storage = self._storage
         if (storage, self._offset, self._key) != (other._storage, other._offset, other._key):
             if storage.backend.executor is not None:
@@ -173,8 +173,11 @@ class Tensor(Methods):
         return self._offset
 
     def _start_is_read(self, multiple: int = 0) -> None:
-        """Say that where the tensor begins decides what is computed: modulo so many bytes, or (0)
-        exactly, with the size of its memory."""
+        """Tells a graph that is being captured that the computation depends on the tensor's start.
+
+        It depends on the start modulo `multiple` bytes, or for 0 on the exact start and the size
+        of the storage.
+        """
         executor = self._storage.backend.executor
         if executor is not None:
             executor.start_read(self, multiple)
@@ -198,7 +201,7 @@ class Tensor(Methods):
         if self._storage.backend.executor is not None:
             self._storage.backend.executor.read(self._storage)
         base = self._storage.ptr
-        self._storage.expose()  # whoever holds the address may write there
+        self._storage.expose()  # the caller may write to the address
         return 0 if base is None or not self.numel() else base + self._offset * self.itemsize
 
     def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:
@@ -237,11 +240,11 @@ class Tensor(Methods):
     # Reading values on the host
 
     def _host(self) -> np.ndarray[Any, Any]:
-        """The elements as a NumPy array of the storage's numpy dtype; waits for the device.
+        """Waits for the device and returns the elements as an array of dtype `dtype.numpy`.
 
-        It is flat where there are no elements; where there are more dims than NumPy has, those of
-        one element are left out. A view of device memory where the host shares it, else a copy. For
-        reading at once: the array does not keep the storage alive.
+        The array is a view of device memory if the host shares it, else a copy. It does not keep
+        the storage alive, so the caller must read it at once. It is 1-d if there are no elements,
+        and lacks dims of size 1 if there are more dims than NumPy allows.
         """
         d, storage = self._dtype, self._storage
         if storage.backend.executor is not None:
@@ -266,7 +269,7 @@ class Tensor(Methods):
         return np.lib.stride_tricks.as_strided(flat[-low:], shape, strides, writeable=False)
 
     def _host_values(self) -> np.ndarray[Any, Any]:
-        """As `_host`, with what NumPy lacks widened to float32 and complex64."""
+        """Like `_host`, with dtypes that NumPy lacks widened to float32 and complex64."""
         return widened(self._host(), self._dtype)
 
     def item(self) -> Any:
@@ -277,7 +280,7 @@ class Tensor(Methods):
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers (one number for a 0-d tensor)."""
-        self._storage.backend.pool.ask(8 * self.numel())  # of the lists alone
+        self._storage.backend.pool.ask(8 * self.numel())  # the size of the lists
         values = self._host_values()
         if values.shape == self._shape:
             return values.tolist()
@@ -289,7 +292,7 @@ class Tensor(Methods):
         return bool(self.item())
 
     def _real_item(self) -> Any:
-        """The one element, of which a complex one must be a real number."""
+        """Returns the only element; raises an error for a complex one with an imaginary part."""
         number = self._only_item()
         if not isinstance(number, complex):
             return number
@@ -307,7 +310,7 @@ class Tensor(Methods):
         return complex(self._only_item())
 
     def _only_item(self) -> Any:
-        """`item()`, with the error of a conversion where there are more elements or none."""
+        """Like `item()`, but raises the error of a conversion unless there is one element."""
         if self.numel() != 1:
             raise errors.not_one_number(self._shape)
         return self.item()
@@ -336,7 +339,7 @@ class Tensor(Methods):
 
 
 def _nested(values: list[Any], shape: Ints) -> Any:
-    """Numbers in row-major order as nested lists of a shape; of no numbers, the lists alone."""
+    """Returns numbers in row-major order as nested lists; empty lists for a shape with a 0."""
     if 0 in shape:
         shape = shape[: shape.index(0)]
         values = [[] for _ in range(numel(shape))]
@@ -349,7 +352,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def method(name: str) -> Callable[[F], F]:
-    """Make a function the method `name` of Tensor: for what lies in a layer above."""
+    """Adds a function as the method `name` of Tensor, for modules in higher layers."""
 
     def add(function: F) -> F:
         setattr(Tensor, name, function)

@@ -1,4 +1,4 @@
-"""The boards that the models know: one row each, every figure with its source."""
+"""The boards of the performance and area models, with a source for every figure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .errors import commands as errors
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that somebody else published, or an assumption that says so."""
+    """A value with its source: a publication, or the word "assumption" with its reason."""
 
     value: float
     source: str
@@ -18,10 +18,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Link:
-    """The way between the host and the board's memory.
+    """The link between the host and the board's memory.
 
-    `to_board` and `to_host` are GB/s (10^9 bytes) of large transfers, `setup` is microseconds of
-    one transfer whatever its size.
+    `to_board` and `to_host` are GB/s (10^9 bytes/s) of large transfers, `setup` is microseconds
+    per transfer of any size.
     """
 
     name: str
@@ -32,8 +32,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Chip:
-    """What an FPGA has of logic: LUT, flip-flops, DSP blocks, block RAM of 36 Kb, in so many dies
-    (`slrs`). `left` is the share of it that the platform leaves to kernels."""
+    """Logic resources of an FPGA: LUTs, flip-flops, DSP blocks, block RAMs of 36 Kb, dies (`slrs`).
+
+    `left` is the share of the resources that the platform leaves to kernels.
+    """
 
     lut: float
     ff: float
@@ -46,13 +48,13 @@ class Chip:
 
 @dataclass(frozen=True)
 class Board:
-    """What the models need to know of a board.
+    """Figures of a board for the models.
 
-    `clock` is MHz, `banks` how many memories a port can be joined to, `bank_rate` the peak of one
-    in GB/s, `bank_bytes` its size in GB, `access` the bytes of its shortest burst, `port` the
-    width in bits of the widest path from a kernel to a memory. `launch` is microseconds from a
-    launch to the host's knowing its end, `issue` those between two launches when many are queued.
-    `masters` is how many ports of kernels one memory takes.
+    `clock` is MHz, `banks` the number of memory banks, `bank_rate` the peak GB/s of a bank,
+    `bank_bytes` its size in GB, `access` the bytes of its shortest burst, `port` the bits of the
+    widest path from a kernel to a memory. `launch` is microseconds from a launch until the host
+    sees its end, `issue` microseconds between two launches when many are queued. `masters` is the
+    largest number of kernel ports per bank.
     """
 
     name: str
@@ -71,19 +73,18 @@ class Board:
     masters: Figure
 
     def memories(self) -> tuple[str, ...]:
-        """The names of the ways to memory that ports are joined to, as v++ takes them."""
+        """Returns v++'s names of the memories that kernel ports can be connected to."""
         if self.link is _SHARED:
             return _HP
         return tuple(f"{self.memory}[{k}]" for k in range(int(self.banks.value)))
 
     @property
     def one_memory(self) -> str:
-        """The memory that all ports of an image reach where nothing else is asked; "" where each
-        kernel has a bank of its own."""
+        """Returns the default memory of all ports of an image; "" for one bank per kernel."""
         return f"HBM[0:{int(self.banks.value) - 1}]" if self.memory == "HBM" else ""
 
     def figures(self) -> dict[str, Figure]:
-        """Every figure by its name, the link's included."""
+        """Returns all figures by name, including those of the link."""
         own = {
             "clock MHz": self.clock,
             "banks": self.banks,
@@ -108,14 +109,15 @@ _DDR_ACCESS = Figure(64, "DDR4, burst of 8 beats of 64 bits")
 _HBM_RATE = Figure(14.375, "14.375 GB/s for each pseudo channel, 460 GB/s for 32 (UG1393)")
 _HBM_ACCESS = Figure(32, "HBM2 pseudo channel, burst of 4 beats of 64 bits (PG276)")
 _PORT = Figure(512, "the widest port that Vitis makes of m_axi")
-# A U200's log, for every card behind 16 lanes of PCIe 3: their shells have the same DMA engine.
+# From a U200's log, for all cards with PCIe 3.0 x16: their shells have the same DMA engine.
 _PCIE = Link(
     "PCIe 3.0 x16",
     Figure(7.45, _MIGRATION.format("512 MB buffers, in")),
     Figure(12.13, _MIGRATION.format("512 MB buffers, out")),
     Figure(13.6, _MIGRATION.format("64-byte buffers: 4.70 MB/s")),
 )
-# Processor and kernels use one memory, but a buffer is cached for one and not for the other.
+# Processor and kernels share one memory, but the processor must copy between cached memory and
+# uncached buffers.
 _SHARED = Link(
     "shared memory",
     Figure(4.0, "assumption: a copy by the processor into an uncached buffer"),
@@ -184,7 +186,7 @@ BOARDS: tuple[Board, ...] = (
 
 
 def find(name: str) -> Board:
-    """The board of that name, as `--board` takes it. EstimateError for a name that is not there."""
+    """Returns the board of a name from `--board`; raises EstimateError for an unknown name."""
     word = name.lower().removeprefix("alveo").removeprefix("kria").strip(" -_")
     for board in BOARDS:
         if board.name == word:
@@ -193,6 +195,6 @@ def find(name: str) -> Board:
 
 
 def of_platform(platform: str) -> Board | None:
-    """The board that a platform's name, or its file's, speaks of; None where it names none."""
+    """Returns the board that occurs in the name of a platform or its file; None if none does."""
     words = set(re.split(r"[^a-z0-9]+", platform.lower()))
     return next((board for board in BOARDS if board.name in words), None)

@@ -20,7 +20,7 @@ from .warm import options as warm_options
 
 
 def _lazy(module: str, function: str) -> Callable[[argparse.Namespace], int]:
-    """A command whose module is imported when it runs."""
+    """Returns a command that imports its module when it runs."""
 
     def run(arguments: argparse.Namespace) -> int:
         status: int = getattr(import_module(f".{module}", __package__), function)(arguments)
@@ -36,15 +36,15 @@ def _emulate(arguments: argparse.Namespace) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that says which word was probably meant. Its subparsers are of this kind, too."""
+    """A parser that suggests corrections of unknown words; its subparsers have the same class."""
 
     words: Sequence[str] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """A command refuses what it does not know itself, so that its own options are guessed."""
+        """Raises the error for unknown arguments in the subparser, which suggests its own options."""
         self.words = sys.argv[1:] if args is None else args
         parsed, rest = super().parse_known_args(args, namespace)
-        if rest[:1] == ["--"] and getattr(parsed, "trace", None):  # a program's own words follow
+        if rest[:1] == ["--"] and getattr(parsed, "trace", None):  # arguments of the user's program follow
             parsed.trace, rest = [*parsed.trace, *rest], []
         if rest:
             self.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -52,7 +52,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         known = list(options_of(self))
-        if "arguments are required" in message:  # a mistyped one may be why
+        if "arguments are required" in message:  # perhaps because one is mistyped
             mistyped = [w for w in self.words if w[:2] == "--" and w.partition("=")[0] not in known]
             message += f"; unrecognized: {' '.join(mistyped)}" if mistyped else ""
         if match := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
@@ -65,7 +65,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The options of a command and of those below it."""
+    """Yields the options of a parser and of its subparsers."""
     for action in parser._actions:
         yield from action.option_strings
         if isinstance(action, argparse._SubParsersAction):
@@ -82,7 +82,7 @@ def _add(
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line's grammar."""
+    """Returns the parser of the `ftensor` command."""
     top = _Parser(prog="ftensor", description="Tensors that behave like torch's and compute on FPGAs.")
     top.add_argument("--version", action="version", version=f"ftensor {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -189,7 +189,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status."""
+    """Runs a command and returns the exit status."""
     grammar = parser()
     if not (sys.argv[1:] if argv is None else argv):
         grammar.print_help()
@@ -199,7 +199,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read the output has seen enough; what is buffered has nowhere to go.
+        # The reader has closed the pipe: sends buffered output to /dev/null at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return status

@@ -1,4 +1,4 @@
-"""`ft.cuda`: what programs of torch's ask before they choose a device. There is no CUDA here.
+"""`ft.cuda`: the functions that torch programs call before they choose a device, without CUDA.
 
 `ft.fpga` has torch's names for ftensor's own devices.
 """

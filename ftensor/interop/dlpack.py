@@ -4,7 +4,7 @@ Export: NumPy makes the capsule over ftensor's memory. A capsule's destructor an
 while an exception is set, on threads without the GIL, or after the interpreter has ended, so they
 can't safely be Python code. This module corrects the dtype and the flags that NumPy can't know.
 Import: this module reads the capsule itself. NumPy rejects dtypes that it lacks, such as bfloat16,
-and makes capsules from before DLPack 1.0 read-only.
+and imports capsules from before DLPack 1.0 as read-only arrays.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def read_header(
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns a dict of JSON pairs; raises ValueError for a duplicate name, which `json` ignores."""
+    """Returns JSON pairs as a dict; raises ValueError for a duplicate name, which `json` allows."""
     by_name = dict(pairs)
     if len(by_name) < len(pairs):
         twin = Counter(name for name, _ in pairs).most_common(1)[0][0]
@@ -295,7 +295,7 @@ def _is_npz(data: bytes) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             names = file.namelist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):  # torch's loader will raise the error
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):  # torch's loader raises
         return False
     return bool(names) and all(name.endswith(".npy") for name in names)
 

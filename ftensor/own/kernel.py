@@ -104,7 +104,7 @@ def _number(kernel: str, a: OwnArgument, x: Any) -> Any:
         wanted = "the bytes of a work-group's memory"
     way = ": pass its .item()" if isinstance(x, Tensor) else ""
     try:
-        is_number = hasattr(type(x), "__float__") or hasattr(type(x), "__index__")  # `float` also parses a str
+        is_number = hasattr(type(x), "__float__") or hasattr(type(x), "__index__")  # excludes str
         if way or isinstance(x, (np.ndarray, np.complexfloating)) or not is_number:
             raise TypeError
         value = float(x) if of.kind == "f" else operator.index(bool(x) if isinstance(x, np.bool_) else x)
@@ -261,7 +261,10 @@ def of_file(where: device, file: Any, name: Any, flags: Any) -> Kernel:
 
 
 def of_cpp(where: device, file: Any, name: Any, flags: Any) -> Kernel:
-    """Returns a kernel of HLS C++ or C, compiled by g++; raises an error on a board."""
+    """Returns a kernel of HLS C++ or C, compiled by g++.
+
+    Raises an error for a device that does not run C++, and for a board, which needs v++.
+    """
     words, chosen = words_of("flags", flags), name_of(name)
     return _of_cpp(where, file_of(file), chosen, words)
 
