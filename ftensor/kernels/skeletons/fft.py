@@ -15,27 +15,27 @@ from ..inventory_terms import ROOMY, InventoryRequest, KernelArgument, KernelTar
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 
-# Radices whose butterflies are written out.
+# Radices with unrolled butterflies.
 RADICES = (16, 8, 4, 2, 3, 5)
-# The largest prime that a pass takes as its radix.
+# The largest prime radix of a pass.
 MOST_RADIX = 61
-# What a step is: a pass of a radix above these, or
+# Values of `FftStep.what` that are no radix.
 TIMES, FORTH, BACK = 1, 0, -1
-# What a stage is.
+# Values of `FftStage.kind`.
 GROUPS, ROW_FORTH, ROW_BACK = 0, 1, 2
-# Bits of `ends`: swap the parts that are read, that are written; scale; the spectrum's conjugate.
+# Bits of `ends`: swap real and imaginary parts on read, on write; scale; conjugate the spectrum.
 SWAP_IN, SWAP_OUT, SCALE, CONJ = 1, 2, 4, 8
-# Bits of `mode`: what is read has no imaginary parts, is one half of a spectrum.
+# Bits of `mode`: the input has no imaginary parts; the input is half of a spectrum.
 REAL, HALF = 1, 2
 
 
-# Its loops are a processor's, none of them pipelined: a turn reads, computes, and writes.
+# Cycles of an iteration: the loops are for CPUs, and none is pipelined (read, compute, write).
 TURN = 2 * LATENCY
 
 
 @dataclass(frozen=True)
 class FftKey:
-    """One kernel for all lengths of a complex dtype."""
+    """Key of the kernel for all lengths of a complex dtype."""
 
     dtype: dtype
     lanes: int
@@ -48,8 +48,8 @@ class FftKey:
 
 
 def fft_key(of: dtype, target: KernelTarget) -> FftKey:
-    """The kernel for a complex dtype: one lane where a vector cannot begin at any element, half a
-    vector's where few of them are at hand."""
+    """Returns the key for a complex dtype: one lane if vectors must be aligned, half a vector's
+    lanes if there are few vector registers."""
     if not getattr(target, "unaligned", False):
         return FftKey(of, 1)
     width = target.lanes_bytes if target.registers >= ROOMY else target.lanes_bytes // 2
@@ -57,8 +57,9 @@ def fft_key(of: dtype, target: KernelTarget) -> FftKey:
 
 
 class FftStep(NamedTuple):
-    """One step on a group's numbers: its kind or radix, the length before a pass (of others, bits
-    and where zeros end), how many numbers, and where its table begins."""
+    """One step on the numbers of a group. `what` is the kind or the radix; `length` is the
+    transform length before a pass (for other kinds, bits and the end of the zeros); `n` is the
+    count of numbers; `table` is the start of the step's table."""
 
     what: int
     length: int
@@ -67,8 +68,8 @@ class FftStep(NamedTuple):
 
 
 class Side(NamedTuple):
-    """How a stage's numbers lie: in which memory (a unit's own from here on, -1: the tensor's), how
-    far neighbours, lanes, imaginary parts are apart, and how many numbers there are."""
+    """Layout of a stage's numbers: offset in the compute unit's working memory (-1: in the tensor),
+    strides of numbers, lanes and imaginary parts, and the count of numbers."""
 
     memory: int
     step: int
@@ -79,7 +80,7 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True)
 class FftStage(Geometry):
-    """Transforms of `n` numbers each, as many as there are lanes."""
+    """Stage of `lanes` transforms of `n` numbers each."""
 
     prefix = "S"
     kind: int
@@ -92,13 +93,14 @@ class FftStage(Geometry):
     written: Side
     real: int
     half: Long  # from one half of the working memory to the other
-    table: Long  # roots that results are multiplied by, -1: none
+    table: Long  # start of the roots that scale the results, -1: none
     steps: Annotated[tuple[FftStep, ...], Many("step_count")]
 
 
 @dataclass(frozen=True)
 class FftGeometry(Geometry):
-    """What a launch is told: all strides in real numbers, `work` is a unit's working memory."""
+    """Geometry buffer, with strides in real numbers; `work` is the working memory of a compute
+    unit."""
 
     items: int
     pieces: int
@@ -111,9 +113,9 @@ class FftGeometry(Geometry):
 
 
 def radices(n: int) -> Ints | None:
-    """The radices of a length's passes; None where a prime factor is too large for one.
+    """Returns the radices of the passes for length n; None if a prime factor exceeds MOST_RADIX.
 
-    Powers of two as few passes as there can be, of radices that are near each other.
+    Powers of two use as few passes as possible, with similar radices.
     """
     factors: list[int] = []
     rest, twos = n, 0
@@ -130,13 +132,13 @@ def radices(n: int) -> Ints | None:
 
 
 def roots_in(radix: int, length: int) -> int:
-    """How many roots of unity a pass reads."""
+    """Returns the number of roots of unity that a pass reads."""
     return (radix - 1) * length * (length > 1) + (radix not in RADICES) * radix
 
 
 def launch_operands(of: dtype, *memory: Parameter) -> tuple[Parameter, ...]:
-    """What a launch of transforms passes: results, what is transformed, a table of roots of unity,
-    `memory`, offsets, what results are scaled by."""
+    """Returns the kernel parameters of transforms: results, input, table of roots of unity,
+    `memory`, offsets, scale, geometry."""
     real = source.scalar(of)
     return (
         ("*", f"{real} *", "out"),
@@ -151,40 +153,35 @@ def launch_operands(of: dtype, *memory: Parameter) -> tuple[Parameter, ...]:
 
 
 class Fft(BoardSkeleton[FftKey]):
-    """Stages of groups of transforms."""
+    """Transforms of any length, in stages of groups of transforms."""
 
     name = word = "fft"
     geometry = FftGeometry
 
     def flops(self, key: FftKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """As usual in comparisons: 5 n log2 n of a transform."""
+        """Returns the conventional 5 n log2 n for each transform."""
         stages = FftGeometry.unpack(geometry).stages
         return round(5 * max(map(numel, shapes[:2])) * sum(log2(s.n) for s in stages))
 
     def parameters(self, key: FftKey) -> tuple[Parameter, ...]:
-        """With working memory."""
         return launch_operands(key.dtype, ("*", f"{source.scalar(key.dtype)} *", "scratch"))
 
     def defines(self, key: FftKey) -> dict[str, object]:
-        """The largest radix."""
         return {"FT_MOST_RADIX": MOST_RADIX}
 
     def helpers(self, key: FftKey) -> list[str]:
-        """The butterflies."""
         return ["math.h", "complex.h", "fft.h"]
 
     def keys(self, asked: InventoryRequest) -> Iterator[FftKey]:
-        """One for each complex dtype."""
         for of in asked.dtypes:
             if of.is_complex:
                 yield fft_key(of, asked.target)
 
     def lines(self, key: FftKey) -> tuple[str, ...]:
-        """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """One for each step, and the ways in and out."""
+        """Returns a loop for each step, and the loops that read and write."""
         g, lanes = FftGeometry.unpack(launch.geometry), launch.key.lanes
         begin, end = launch.slab(g.items * g.pieces, unit)
         loops = []
@@ -202,7 +199,8 @@ class Fft(BoardSkeleton[FftKey]):
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Every step reads and writes the working memory; tables are read for each group."""
+        """Returns the accesses; each step reads and writes working memory, each group reads
+        tables."""
         g, lanes = FftGeometry.unpack(launch.geometry), launch.key.lanes
         size = launch.key.dtype.itemsize // 2
         moved = {"in": 0, "out": 0, "between": 0, "tables": 0}
@@ -231,7 +229,6 @@ class Fft(BoardSkeleton[FftKey]):
         return [*accesses, Access("scratch", True, between * size, between, lanes, 0)]
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Transforms and their length."""
         g = FftGeometry.unpack(launch.geometry)
         stages = [s for s in g.stages if s.kind == GROUPS]
         n = prod(s.n for s in stages)
@@ -241,18 +238,18 @@ class Fft(BoardSkeleton[FftKey]):
 register(Fft())
 
 
-# What an inventory may ask for: powers of two up to this one.
+# The largest `points` of an inventory; all are powers of two.
 MOST_POINTS = 4096
-# Pairs of numbers in a turn, at the least: more than a butterfly and its memories take cycles.
+# Least pairs of numbers in a turn: more than the latency of a butterfly and its memories.
 LEAST = 32
-# A bit of `ends`: tables have factors of what comes and of what leaves.
+# Bit of `ends`: the table has factors for inputs and for results.
 FACTORS = 16
 POINTS = Option("points", default=(1024,), low=8, high=MOST_POINTS)
 
 
 @dataclass(frozen=True)
 class FftStreamKey:
-    """One kernel for all powers of two up to `points`."""
+    """Key of the kernel for rows of all powers of two up to `points`."""
 
     dtype: dtype
     points: int
@@ -260,7 +257,7 @@ class FftStreamKey:
 
     @property
     def lanes(self) -> int:
-        """Parts of numbers in a port's beat."""
+        """Real numbers in a beat of a port."""
         return PORT_BYTES // self.dtype.to_real().itemsize
 
     @property
@@ -270,19 +267,20 @@ class FftStreamKey:
 
     @property
     def stages(self) -> int:
-        """How many butterflies stand side by side."""
+        """Parallel butterflies, one for each factor of two."""
         return self.points.bit_length() - 1
 
     @property
     def slot(self) -> int:
-        """Numbers of a turn in one of the two memories behind a stage."""
+        """Numbers of a turn in one of the two memories after a stage."""
         return max(self.points // 2, LEAST)
 
 
 @dataclass(frozen=True)
 class FftStreamGeometry(Geometry):
-    """What a launch is told: `stages` are log2 of a row's length, of which so many numbers `come`,
-    and then zeros, and so many `leave`; steps in elements; `ends` as in `fft`, and FACTORS."""
+    """Geometry buffer. `stages` is log2 of the row length. The kernel reads `come` numbers of a
+    row, appends zeros, and writes `leave` numbers. Steps are in elements; `ends` has the bits of
+    `fft`, and FACTORS."""
 
     rows: int
     stages: int
@@ -294,18 +292,19 @@ class FftStreamGeometry(Geometry):
 
     @property
     def line_out(self) -> bool:
-        """Whether results leave in beats."""
+        """True if the kernel writes results in beats."""
         whole = self.rows == 1 or self.written[1] == self.leave
         return self.written[0] == 1 and self.leave % 2 == 0 and whole
 
     @property
     def in_line(self) -> bool:
-        """Whether two numbers a cycle come and go, as of rows that begin on an even number."""
+        """True if the kernel reads and writes two numbers a cycle: rows are contiguous and begin at
+        an even number."""
         return self.read[0] == 1 and self.read[1] % 2 == 0 and self.line_out
 
 
 class FftStream(BoardSkeleton[FftStreamKey]):
-    """A stage for each factor of two."""
+    """Streaming transforms, with a hardware stage for each factor of two."""
 
     name = word = "fft_stream"
     geometry = FftStreamGeometry
@@ -313,44 +312,40 @@ class FftStream(BoardSkeleton[FftStreamKey]):
     options = (POINTS,)
 
     def parameters(self, key: FftStreamKey) -> tuple[Parameter, ...]:
-        """Those of all transforms."""
         return launch_operands(key.dtype)
 
     def defines(self, key: FftStreamKey) -> dict[str, object]:
-        """The longest row."""
         return {"FT_POINTS": key.points, "FT_STAGES": key.stages, "FT_LEAST": LEAST, "FT_SLOT": key.slot}
 
     def beats(self, key: FftStreamKey) -> Mapping[str, int]:
-        """Rows and tables move in beats."""
         return dict.fromkeys(("out", "in", "table"), key.lanes)
 
     def arguments(self, key: FftStreamKey) -> tuple[KernelArgument, ...]:
-        """Results that are no rows in line leave by a port of single numbers."""
+        """Returns the arguments, with a second output port of single numbers for strided
+        results."""
         own = super().arguments(key)
         numbers = f"hls::vector<{source.scalar(key.dtype)}, 2> *"
         return (*own[:3], KernelArgument("out_numbers", "*", numbers, "out"), *own[3:])
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """A beat is asked for when its first number is wanted; those that leave are one burst."""
+        """Returns True for inputs: the kernel requests a beat for its first number. Results are one
+        burst."""
         return vector and not written
 
     def keys(self, asked: InventoryRequest) -> Iterator[FftStreamKey]:
-        """One for each complex dtype and length."""
         for of in asked.dtypes:
             for points in asked.options["points"] if of.is_complex else ():
                 if points & (points - 1) == 0:
                     yield FftStreamKey(of, points)
 
     def lines(self, key: FftStreamKey) -> tuple[str, ...]:
-        """The dtype and the longest row."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f"points = [{key.points}]")
 
     def suffix(self, key: FftStreamKey) -> str:
-        """The longest row and the dtype."""
         return f"fft{key.points}_{key.dtype.name}"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Every row comes in, and the last one goes through all stages."""
+        """Returns the loops; the trip count of butterflies includes the drain of the last row."""
         g, key = FftStreamGeometry.unpack(launch.geometry), launch.key
         begin, end = launch.slab(g.rows, unit)
         half, factors = 1 << g.stages >> 1, int(bool(g.ends & FACTORS))
@@ -369,7 +364,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Every row in and out, and the roots for each unit."""
+        """Returns the accesses; each compute unit reads the roots."""
         g, key = FftStreamGeometry.unpack(launch.geometry), launch.key
         size = key.dtype.itemsize
         came, left = g.rows * g.come * size, g.rows * g.leave * size
@@ -384,8 +379,8 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         ]
 
     def operators(self, key: FftStreamKey) -> Mapping[tuple[str, str], int]:
-        """A butterfly for each stage, the scale of two numbers and four factors; a number is that
-        of one of two memories."""
+        """Returns a butterfly for each stage, the scale of two numbers, four factors, and the
+        selections between two memories."""
         kind = source.scalar(key.dtype)
         return {
             ("mul", kind): 4 * key.stages + 20,
@@ -394,7 +389,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         }
 
     def memories(self, key: FftStreamKey, structure: str) -> list[LocalMemory]:
-        """Two memories of three turns before, between and behind the stages; roots for each."""
+        """Returns two memories of three turns around each stage, and the roots of each stage."""
         bits = 4 * key.dtype.itemsize
         return [
             LocalMemory(3 * key.slot, bits, 4 * (key.stages + 1)),
@@ -403,7 +398,6 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         ]
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Rows and their length."""
         g = FftStreamGeometry.unpack(launch.geometry)
         return f"{g.rows}x{g.come} of {1 << g.stages}" if g.ends & FACTORS else f"{g.rows}x{g.come}"
 

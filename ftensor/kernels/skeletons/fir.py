@@ -1,4 +1,5 @@
-"""fir: filters of few taps along rows, all taps side by side (hls/skeleton/fir.h), for images."""
+"""fir: FIR filters with few taps along rows, all taps in parallel, for images
+(hls/skeleton/fir.h)."""
 
 from __future__ import annotations
 
@@ -15,15 +16,15 @@ from ..inventory_terms import InventoryRequest, Option, Record, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import PORT_BYTES, Access, Ints, KernelLaunch, PipelinedLoop
 
-# What an inventory may ask for: so many taps side by side.
+# The most parallel taps of an inventory.
 MOST_TAPS = 256
-PACE = 8  # samples that may enter at once
+PACE = 8  # most samples per cycle
 TAPS = Option("taps", default=(64,), low=8, high=MOST_TAPS)
 
 
 @dataclass(frozen=True)
 class FirKey:
-    """One kernel for all filters that cover at most `taps` samples, a power of two."""
+    """Key of the kernel for all filters that span at most `taps` samples, a power of two."""
 
     dtype: dtype
     taps: int
@@ -31,17 +32,17 @@ class FirKey:
 
     @property
     def parts(self) -> int:
-        """Numbers of a sample."""
+        """Real numbers of a sample."""
         return 2 if self.dtype.is_complex else 1
 
     @property
     def lanes(self) -> int:
-        """Numbers of a port's beat."""
+        """Real numbers of a beat of a port."""
         return PORT_BYTES // self.dtype.to_real().itemsize
 
     @property
     def pace(self) -> int:
-        """Samples that may enter at once: of one beat."""
+        """Most samples per cycle; all are in one beat."""
         return min(PACE, self.lanes // self.parts)
 
     @property
@@ -51,16 +52,19 @@ class FirKey:
 
 
 def fir_serves(of: dtype) -> bool:
-    """Whether there are kernels for a dtype."""
+    """True if the skeleton accepts a dtype."""
     return of.name in ("float32", "float64", "complex64", "complex128")
 
 
 @dataclass(frozen=True)
 class FirGeometry(Geometry):
-    """What a launch is told: rows of `filters` of each of `groups`, `outside` times; a row's
-    samples and results, which units take in `blocks` of `block` results; taps and how far these
-    are apart; zeros `before` the samples; how many of these enter at once at most (`pace`); all
-    strides in elements. Without a bias its step is 0."""
+    """Geometry buffer; all strides are in elements.
+
+    There are `outside` * `groups` * `filters` rows. A row has `samples` samples and `count`
+    results, which compute units divide in `blocks` blocks of `block` results. `dilation` is the
+    distance of taps; `before` is the number of zeros before the samples; `pace` is the most samples
+    per cycle. `bias` is 0 without a bias.
+    """
 
     derived = ("items",)
     outside: int
@@ -84,21 +88,21 @@ class FirGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """What the units share."""
+        """Items that the compute units divide."""
         return self.outside * self.groups * self.filters * self.blocks
 
     @property
     def cover(self) -> int:
-        """How many samples a result sees, those between taps included."""
+        """Span of a filter in samples."""
         return (self.taps - 1) * self.dilation + 1
 
     def seen(self, item: int) -> int:
-        """Samples that pass for an item."""
+        """Returns the input samples of an item."""
         begin = item % self.blocks * self.block
         return (min(self.block, self.count - begin) - 1) * self.stride + self.cover
 
     def turns(self, key: FirKey, item: int) -> int:
-        """Turns in which they do, of samples that begin on a beat."""
+        """Returns the cycles of an item whose samples begin on a beat."""
         pace = self.pace
         while pace > 1 and self.cover + (self.before - self.cover) % pace > key.taps:
             pace //= 2
@@ -107,14 +111,14 @@ class FirGeometry(Geometry):
 
 
 class Fir(BoardSkeleton[FirKey]):
-    """A sample in every cycle, or several where a filter decimates."""
+    """FIR filter at one sample per cycle, or several samples if the filter decimates."""
 
     name = word = "fir"
     geometry = FirGeometry
     options = (TAPS,)
 
     def parameters(self, key: FirKey) -> tuple[Parameter, ...]:
-        """Results, samples, taps, what is added; offsets; the geometry."""
+        """Returns results, samples, taps, bias, offsets, geometry."""
         real = source.scalar(key.dtype)
         inputs = ("in", "weight", "bias")
         return (
@@ -125,44 +129,41 @@ class Fir(BoardSkeleton[FirKey]):
         )
 
     def beats(self, key: FirKey) -> Mapping[str, int]:
-        """Samples and results move in beats."""
         return {"out": key.lanes, "in": key.lanes}
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """A beat is asked for when a sample of it is wanted, and leaves when it is full."""
+        """Returns True for vectors: the kernel requests one beat at a time, and writes each full
+        beat."""
         return vector
 
     def defines(self, key: FirKey) -> dict[str, object]:
-        """Taps, the levels of their tree, numbers of a sample, samples at once."""
+        """Returns taps, levels of the adder tree, real numbers of a sample, samples per cycle."""
         levels = key.taps.bit_length() - 1
         return {"FT_TAPS": key.taps, "FT_LEVELS": levels, "FT_PARTS": key.parts, "FT_PACE": key.pace}
 
     def keys(self, asked: InventoryRequest) -> Iterator[FirKey]:
-        """One for each dtype and power of two."""
         for of in filter(fir_serves, asked.dtypes):
             for taps in asked.options["taps"]:
                 if taps & (taps - 1) == 0:
                     yield FirKey(of, taps)
 
     def record(self, key: FirKey) -> Record:
-        """Its dtype."""
         of = key.dtype.name
         return Record(self.name, (of,), (of, of), "", of)
 
     def lines(self, key: FirKey) -> tuple[str, ...]:
-        """The dtype and the taps."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f"taps = [{key.taps}]")
 
     def suffix(self, key: FirKey) -> str:
-        """The taps and the dtype."""
         return f"fir{key.taps}_{key.dtype.name}"
 
     def flops(self, key: FirKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """A product and a sum for each result and tap; of complex numbers four times that."""
+        """Returns a product and an addition for each result and tap; four of each for complex
+        dtypes."""
         return 2 * key.parts**2 * numel(shapes[0]) * FirGeometry.unpack(geometry).taps
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Taps, then samples, for each item."""
+        """Returns the loop over taps and the loop over samples of all items."""
         key, g = launch.key, FirGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items = end - begin
@@ -170,13 +171,13 @@ class Fir(BoardSkeleton[FirKey]):
         last = end // g.blocks - begin // g.blocks
         turns = last * short + (items - last) * g.turns(key, 0)
         return [
-            # A tap's numbers come through one port.
+            # One port reads all real numbers of a tap.
             PipelinedLoop("taps", items * key.taps, items, key.parts, computes=False),
             PipelinedLoop("samples", turns, items),
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Samples and taps of every item, results once; a beat has as many as lie in it."""
+        """Returns the accesses; items read samples and taps again, and write results once."""
         key, g = launch.key, FirGeometry.unpack(launch.geometry)
         size, beat = key.dtype.itemsize, key.lanes * key.dtype.to_real().itemsize
         rows = g.items // g.blocks
@@ -194,23 +195,21 @@ class Fir(BoardSkeleton[FirKey]):
         ]
 
     def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
-        """Block, filter and group of an item."""
         return 3 * sum(loop.entries for loop in loops if loop.name == "samples")
 
     def operators(self, key: FirKey) -> Mapping[tuple[str, str], int]:
-        """Products of all taps, those of a number's parts, the tree, and the bias; each tap is
-        taken or not, and a result has a place in its beat."""
+        """Returns the products of all taps, complex parts included, the adder tree, the bias, and
+        selections: unused taps, and the position of a result in a beat."""
         kind, parts, taps = source.scalar(key.dtype), key.parts, key.taps
         counts = Counter({("mul", kind): parts**2 * taps, ("add", kind): parts * taps})
         counts["add", kind] += (parts - 1) * parts * taps
         counts["choose", kind] += parts * taps + 2 * key.lanes
-        # Whatever enters at once is picked from its beat, and moves the line by so many places.
+        # Samples of a cycle are selected from a beat, and shift the delay line by their number.
         ways = key.pace.bit_length() - 1
         counts["choose", kind] += parts * (taps * ways + key.pace * key.lanes // parts)
         return counts
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Rows, their results, taps."""
         g = FirGeometry.unpack(launch.geometry)
         return f"{g.items // g.blocks}x{g.count} of {g.taps}"
 

@@ -1,4 +1,5 @@
-"""sort, topk, search: rows in order, their first elements, insertion points (hls/skeleton/sort.h, topk.h, search.h)."""
+"""sort, topk, search: sorted rows, first elements of sorted rows, insertion points
+(hls/skeleton/sort.h, topk.h, search.h)."""
 
 from __future__ import annotations
 
@@ -17,16 +18,16 @@ from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, pieces
 from .elements import element_defines, element_helpers, element_type
 
-RUN = 32  # elements that a row of registers sorts
-WAYS = 16  # runs that are merged into one
+RUN = 32  # elements that a register array sorts by insertion
+WAYS = 16  # runs that a merge combines
 LOCAL_TILE = 1 << 13  # elements in local memory
-PART = LOCAL_TILE // WAYS  # of one run where runs are in memory: four rounds of a merge
-LEAD = 3 * WAYS - 1  # registers of a merge, which are empty in the beginning
+PART = LOCAL_TILE // WAYS  # local memory of one run in global memory: four rounds of a merge
+LEAD = 3 * WAYS - 1  # registers of a merge tree, empty at the start
 
 BITS = {1: "char", 2: "short", 4: "int", 8: "long"}
-# Compared in a wider type; uint64, for which there is none, with its first bit turned.
+# Compared in a wider type; uint64, which has no wider type, with its top bit flipped.
 _UNSIGNED = {"bool": "uchar", "uint8": "uchar", "uint16": "ushort", "uint32": "uint"}
-# (magnitude's bits, those of infinity)
+# (mask of the magnitude, bits of infinity)
 FLOATS = {
     "float16": ("0x7fff", "0x7c00"),
     "bfloat16": ("0x7fff", "0x7f80"),
@@ -36,17 +37,18 @@ FLOATS = {
 
 
 def compared(of: dtype) -> dtype:
-    """The dtype in which elements are compared (hls/order.h)."""
+    """Returns the dtype in which elements are compared (hls/order.h)."""
     return dtypes.int64 if of.itemsize == 8 or of is dtypes.uint32 else dtypes.int32
 
 
 def bits(of: dtype) -> str:
-    """The C type of what lies in memory."""
+    """Returns the C type of an element in memory."""
     return _UNSIGNED.get(of.name, BITS[of.itemsize])
 
 
 def words_of_order(of: dtype) -> dict[str, object]:
-    """What lies in memory, and what of it is compared, for hls/order.h."""
+    """Returns the macros of hls/order.h: C types in memory and of comparison keys, bits of
+    floats."""
     words: dict[str, object] = {
         "FT_B": bits(of),
         "FT_KEY": BITS[compared(of).itemsize],
@@ -59,50 +61,45 @@ def words_of_order(of: dtype) -> dict[str, object]:
 
 
 class Ordered(Key, Protocol):
-    """A key of elements that are compared."""
+    """A key with a dtype of elements that are compared."""
 
     @property
     def dtype(self) -> dtype:
-        """The elements'."""
+        """Dtype of the elements."""
 
 
 O = TypeVar("O", bound=Ordered)
 
 
 class OfOrder(BoardSkeleton[O]):
-    """One kernel for each dtype, which gives elements of rows in order, and their places."""
+    """Base of sort and topk: one kernel for each dtype, which writes elements in order and
+    indices."""
 
     key: Callable[[dtype], O]
 
     def compute(self, key: O) -> dtype:
-        """Whole numbers are compared."""
         return compared(key.dtype)
 
     def helpers(self, key: O) -> list[str]:
-        """What is compared."""
         return ["order.h"]
 
     def record(self, key: O) -> Record:
-        """Its dtype."""
         of = key.dtype.name
         return Record(self.name, (of, "int64"), (of,), "", of)
 
     def keys(self, asked: InventoryRequest) -> Iterator[O]:
-        """One for each dtype."""
         yield from (self.key(of) for of in asked.dtypes if not of.is_complex)
 
     def lines(self, key: O) -> tuple[str, ...]:
-        """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def suffix(self, key: O) -> str:
-        """The dtype."""
         return f"{self.name}_{key.dtype.name}"
 
 
 @dataclass(frozen=True)
 class SortKey:
-    """One kernel for each dtype."""
+    """Key of the sort kernel of a dtype."""
 
     dtype: dtype
     lanes: int = 1
@@ -116,8 +113,11 @@ class SortKey:
 
 @dataclass(frozen=True)
 class SortGeometry(Geometry):
-    """What a launch is told, all in elements; steps are along a row. A row has tiles, and one
-    that `merges` makes a tile of runs; the `last` launch writes results."""
+    """Geometry buffer, in elements; `read` and `written` are strides along a row.
+
+    A row consists of tiles. A launch with `merges` merges runs in memory into tiles; other launches
+    sort tiles. The `last` launch writes the results.
+    """
 
     derived = ("items", "passes")
     merges: bool
@@ -135,12 +135,12 @@ class SortGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """What the units share."""
+        """Tiles that the compute units divide."""
         return prod(self.shape) * self.tiles
 
     @property
     def passes(self) -> int:
-        """Merges in local memory, one at least."""
+        """Merges in local memory, at least one."""
         count, width = 1, self.run * WAYS
         while width < self.tile:
             width, count = width * WAYS, count + 1
@@ -148,7 +148,8 @@ class SortGeometry(Geometry):
 
 
 class Sort(OfOrder[SortKey]):
-    """Tiles of a row are sorted in local memory, and merged until there is one."""
+    """Sort: launches sort the tiles of a row in local memory, then merge tiles until one is
+    left."""
 
     name = "sort"
     word = "sort"
@@ -157,7 +158,7 @@ class Sort(OfOrder[SortKey]):
     staged = True
 
     def parameters(self, key: SortKey) -> tuple[Parameter, ...]:
-        """Results, the input, runs before and after a merge; offsets; the geometry."""
+        """Returns results, input, runs before and after a merge, offsets, geometry."""
         of = bits(key.dtype)
         return (
             ("*", f"{of} *", "values"),
@@ -172,12 +173,13 @@ class Sort(OfOrder[SortKey]):
         )
 
     def defines(self, key: SortKey) -> dict[str, object]:
-        """The sizes of the local memories, and what is compared."""
+        """Returns the sizes of local memories, and the macros of hls/order.h."""
         sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": LOCAL_TILE, "FT_PART": PART, "FT_LEAD": LEAD}
         return {**sizes, **words_of_order(key.dtype)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """What a unit's share of the tiles goes through."""
+        """Returns the loops over a compute unit's tiles: insertion or merge start, merges,
+        store."""
         g = SortGeometry.unpack(launch.geometry)
         loops: list[PipelinedLoop] = []
         for tiles, size in pieces(g.n, g.tile, g.tiles, *launch.slab(g.items, unit)):
@@ -200,7 +202,7 @@ class Sort(OfOrder[SortKey]):
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """The input, or the runs, once; the results, or longer runs, once."""
+        """Returns one pass over the input or the runs, and one over the results or longer runs."""
         key, g = launch.key, SortGeometry.unpack(launch.geometry)
         count, size = prod(g.shape) * g.n, key.dtype.itemsize
         first, last, merged = count * (not g.merges), count * g.last, count * (not g.last)
@@ -216,12 +218,12 @@ class Sort(OfOrder[SortKey]):
         ]
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """What is read comes an element at a time, from where a run goes on."""
+        """Returns True for inputs: a merge reads one element at a time from changing runs."""
         return not written
 
     def operators(self, key: SortKey) -> Mapping[tuple[str, str], int]:
-        """Each register of a row and each node of the tree compares, a node the ranks, too; and
-        each chooses what it takes. And of a run to be read, how far it and those before it are."""
+        """Returns a comparison for each register and each tree node, comparisons of ranks for each
+        node, selections for both, and the counters of the runs."""
         counts = Counter({("compare", compared(key.dtype).name): RUN + WAYS})
         chosen = 4 * RUN + 8 * WAYS
         return counts + Counter(
@@ -229,11 +231,10 @@ class Sort(OfOrder[SortKey]):
         )
 
     def memories(self, key: SortKey, structure: str) -> list[LocalMemory]:
-        """Both sides of elements and places."""
+        """Returns the two buffers of elements and of indices."""
         return [LocalMemory(LOCAL_TILE, 8 * key.dtype.itemsize, 2), LocalMemory(LOCAL_TILE, 32, 2)]
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Rows and their size."""
         g = SortGeometry.unpack(launch.geometry)
         return f"{prod(g.shape)}x{g.n}"
 
@@ -241,12 +242,12 @@ class Sort(OfOrder[SortKey]):
 register(Sort())
 
 
-TOPK_FIRST = 64  # registers, and so the most elements of a row that are asked for
+TOPK_FIRST = 64  # registers, and therefore the most results of a row
 
 
 @dataclass(frozen=True)
 class TopkKey:
-    """One kernel for each dtype."""
+    """Key of the topk kernel of a dtype."""
 
     dtype: dtype
     skeleton = "topk"
@@ -264,7 +265,8 @@ class TopkKey:
 
 @dataclass(frozen=True)
 class TopkGeometry(Geometry):
-    """What a launch is told, all in elements: so `many` results of each row; steps are along it."""
+    """Geometry buffer, in elements: `many` results of each row; `read` and `written` are strides
+    along a row."""
 
     derived = ("items",)
     n: int
@@ -278,19 +280,19 @@ class TopkGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """The rows, which the units share."""
+        """Rows that the compute units divide."""
         return prod(self.shape)
 
 
 class Topk(OfOrder[TopkKey]):
-    """A row of registers takes an element a cycle."""
+    """Top k: an array of registers inserts one element a cycle."""
 
     name = word = "topk"
     geometry = TopkGeometry
     key = TopkKey
 
     def parameters(self, key: TopkKey) -> tuple[Parameter, ...]:
-        """Results, their places, the input; offsets; the geometry."""
+        """Returns results, indices, input, offsets, geometry."""
         of = bits(key.dtype)
         return (
             ("*", f"{of} *", "values"),
@@ -301,19 +303,19 @@ class Topk(OfOrder[TopkKey]):
         )
 
     def beats(self, key: TopkKey) -> Mapping[str, int]:
-        """Elements come in beats."""
         return {"in": key.lanes}
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """A beat is asked for when an element of it is wanted, and few results are written."""
+        """Returns True: the kernel requests a beat for its first element, and writes few
+        results."""
         return True
 
     def defines(self, key: TopkKey) -> dict[str, object]:
-        """The registers, and what is compared."""
+        """Returns the number of registers, and the macros of hls/order.h."""
         return {"FT_FIRST": TOPK_FIRST, **words_of_order(key.dtype)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """An element a cycle, and then the results of a row."""
+        """Returns the loop over elements and the loop over results of rows."""
         g = TopkGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         rows = end - begin
@@ -323,7 +325,7 @@ class Topk(OfOrder[TopkKey]):
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """The input once, as many elements of a beat as lie in it; the results."""
+        """Returns the accesses; the stride along a row determines the elements per beat."""
         key, g = launch.key, TopkGeometry.unpack(launch.geometry)
         size, elements, results = key.dtype.itemsize, g.items * g.n, g.items * g.many
         beats = -(-elements * min(abs(g.read), key.lanes) // key.lanes)
@@ -335,12 +337,13 @@ class Topk(OfOrder[TopkKey]):
         ]
 
     def divisions(self, launch: KernelLaunch, loops: object) -> int:
-        """A row's place in each dim."""
+        """Returns the divisions that locate each row: one for each dim."""
         g = TopkGeometry.unpack(launch.geometry)
         return len(g.shape) * -(-g.items // launch.units)
 
     def operators(self, key: TopkKey) -> Mapping[tuple[str, str], int]:
-        """Each register compares, and takes what comes, what is before it, or stays."""
+        """Returns a comparison and the selections (new, previous or own element) of each
+        register."""
         return {
             ("compare", compared(key.dtype).name): TOPK_FIRST,
             ("choose", compared(key.dtype).name): 4 * TOPK_FIRST,
@@ -348,7 +351,6 @@ class Topk(OfOrder[TopkKey]):
         }
 
     def extent(self, launch: KernelLaunch) -> str:
-        """How many of how many, of how many rows."""
         g = TopkGeometry.unpack(launch.geometry)
         return f"{g.items}x{g.many} of {g.n}"
 
@@ -358,7 +360,7 @@ register(Topk())
 
 @dataclass(frozen=True)
 class SearchKey:
-    """One kernel: the dtype of rows and values."""
+    """Key of the search kernel for rows and values of a dtype."""
 
     dtype: dtype
     lanes: int = 1
@@ -372,9 +374,9 @@ class SearchKey:
 
 @dataclass(frozen=True)
 class SearchGeometry(Geometry):
-    """What a launch is told: values, those that share a row, its elements and the step from one row
-    to the next (0: all use one); whether places are right of equal ones, an order of the rows is
-    given; how often a row is halved."""
+    """Geometry buffer. `n` values, of which `each` consecutive ones share a row of `row` elements;
+    `step` is the stride between rows (0: one row for all). `right` inserts after equal elements;
+    `sorted` is True if there is a `sorter`; `halves` is the number of bisection steps."""
 
     n: int
     each: int
@@ -386,7 +388,7 @@ class SearchGeometry(Geometry):
 
 
 class Search(BoardSkeleton[SearchKey]):
-    """A row is halved until one place is left."""
+    """Binary search for the position of each value in a row."""
 
     name = "search"
     word = "search"
@@ -394,7 +396,7 @@ class Search(BoardSkeleton[SearchKey]):
     geometry = SearchGeometry
 
     def parameters(self, key: SearchKey) -> tuple[Parameter, ...]:
-        """Places, rows, values, the order of the rows; offsets; the geometry."""
+        """Returns positions, rows, values, sorter, offsets, geometry."""
         of = element_type(key.dtype)
         return (
             ("*", "long *", "out"),
@@ -406,42 +408,35 @@ class Search(BoardSkeleton[SearchKey]):
         )
 
     def defines(self, key: SearchKey) -> dict[str, object]:
-        """What an element is."""
         return element_defines(key.dtype)
 
     def helpers(self, key: SearchKey) -> list[str]:
-        """Elements."""
         return element_helpers(key.dtype, [])
 
     def record(self, key: SearchKey) -> Record:
-        """Its dtype."""
         of = key.dtype.name
         return Record(self.name, ("int64",), (of, of), "", of)
 
     def keys(self, asked: InventoryRequest) -> Iterator[SearchKey]:
-        """One for each dtype."""
         yield from (SearchKey(of) for of in asked.dtypes if not of.is_complex)
 
     def lines(self, key: SearchKey) -> tuple[str, ...]:
-        """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def suffix(self, key: SearchKey) -> str:
-        """The dtype."""
         return f"search_{key.dtype.name}"
 
     def title(self, key: SearchKey) -> str:
-        """torch's name."""
         return "searchsorted"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Each half waits for the middle element of the one before, found through `sorter`."""
+        """Returns the bisection loop; each step waits for two reads: of `sorter` and of the row."""
         g = SearchGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.n, unit)
         return [PipelinedLoop("halves", (end - begin) * g.halves, end - begin, 2 * LATENCY + 2)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """A value, its place, and single elements of a row."""
+        """Returns the accesses, with one element of the row for each bisection step."""
         g, size = SearchGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
         n, looked = g.n, g.n * g.halves
         indices = looked * g.sorted
@@ -453,7 +448,6 @@ class Search(BoardSkeleton[SearchKey]):
         ]
 
     def extent(self, launch: KernelLaunch) -> str:
-        """How many values, and how long a row."""
         g = SearchGeometry.unpack(launch.geometry)
         return f"{g.n} in {g.row}"
 
