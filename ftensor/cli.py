@@ -41,10 +41,10 @@ class _Parser(argparse.ArgumentParser):
     words: Sequence[str] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Raises the error for unknown arguments in the subparser, which suggests its own options."""
+        """Reports unknown arguments in the subparser, so that it suggests its own options."""
         self.words = sys.argv[1:] if args is None else args
         parsed, rest = super().parse_known_args(args, namespace)
-        if rest[:1] == ["--"] and getattr(parsed, "trace", None):  # arguments of the user's program follow
+        if rest[:1] == ["--"] and getattr(parsed, "trace", None):  # the program's arguments
             parsed.trace, rest = [*parsed.trace, *rest], []
         if rest:
             self.error(f"unrecognized arguments: {' '.join(rest)}")

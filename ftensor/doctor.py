@@ -1,4 +1,4 @@
-"""`ftensor doctor` and `ftensor devices`: what is there, what is missing, whether it computes right."""
+"""`ftensor doctor` and `ftensor devices`: found devices, missing packages, checks of results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Case = tuple[str, Callable[[], "ft.Tensor"], np.ndarray]
 
 
 def cases() -> Iterator[Case]:
-    """(name, what computes it, the right result); whole numbers, so that all but fft is exact."""
+    """Yields (name, function, expected result); inputs are integers, so all but fft is exact."""
     numbers = np.arange(2 * 3 * 9 * 9) * 37 % 11 - 5.0
     image = numbers.reshape(2, 3, 9, 9).astype(np.float32)
     filters = numbers[: 8 * 3 * 3 * 3].reshape(8, 3, 3, 3).astype(np.float32)
@@ -54,7 +54,7 @@ def cases() -> Iterator[Case]:
 
 
 def compute() -> None:
-    """RuntimeError that names the first op whose result is not NumPy's."""
+    """Raises RuntimeError with the name of the first op whose result differs from NumPy's."""
     for name, ours, right in cases():
         result = ours().numpy()
         wrong = int((~np.isclose(result, right, rtol=1e-5, atol=1e-4)).sum())
@@ -63,8 +63,10 @@ def compute() -> None:
 
 
 def try_device(selector: str) -> str:
-    """Compute on a device in a process of its own, since a broken driver may take its process
-    along or hang it; "" if that works, else what went wrong."""
+    """Runs `check` on a device in a new process, because a broken driver may crash or hang it.
+
+    Returns "" on success, else a text about the failure.
+    """
     root = str(Path(__file__).parent.parent)
     code = f"import sys; sys.path.insert(0, {root!r}); from ftensor.doctor import check; check()"
     environment = {**os.environ, "FTENSOR_DEVICE": selector}
@@ -89,8 +91,10 @@ def try_device(selector: str) -> str:
 
 
 def check() -> None:
-    """Compile a kernel for the first device, run it and a few ops, and compare; raises if that
-    fails."""
+    """Compiles and runs a kernel and a few ops on the first device; raises if a result is wrong.
+
+    Boards only copy memory, and Oclgrind only runs the kernel.
+    """
     backend = found_of(resolve("fpga")).open()
     values = np.arange(64, dtype=np.int32)
     storage = backend.allocate(values.nbytes)
@@ -111,13 +115,13 @@ def check() -> None:
     backend.download(storage, 0, result)
     if not np.array_equal(result, expected):
         raise RuntimeError(f"the device computed {result.tolist()} for {expected.tolist()}")
-    # A board computes what its image holds, and Oclgrind's interpreter takes minutes.
+    # A board only has the ops of its image, and Oclgrind's interpreter takes minutes.
     if backend.images is None and backend.target.name != "oclgrind":
         compute()
 
 
 PREFIX = "FTENSOR_"
-# As docs/settings.md lists them.
+# The list of docs/settings.md.
 SETTINGS = (
     "FTENSOR_AP_TYPES",
     "FTENSOR_CACHE_DIR",
@@ -134,7 +138,7 @@ SETTINGS = (
 NEEDED = ("numpy", "pyopencl", "cffi", "platformdirs")
 OPTIONAL = ("torch", "intel-opencl-rt", "intel-cmplr-lib-rt")
 PCI_FOLDER = Path("/sys/bus/pci/devices")
-# PCI vendor -> the target its cards belong to, and the first digits of the classes they have.
+# PCI vendor -> (target of its cards, prefixes of their PCI classes).
 PCI_VENDORS = {
     "0x10ee": ("xilinx", ("0x12", "0x05", "0x07")),
     "0x10de": ("nvidia", ("0x03",)),
@@ -145,7 +149,7 @@ PCI_VENDORS = {
 
 @dataclass(frozen=True)
 class Missing:
-    """Something that is not there, and the command that brings it."""
+    """Something missing, and the command that installs or enables it."""
 
     what: str
     remedy: str
@@ -160,18 +164,18 @@ def _version(name: str) -> str | None:
 
 
 def pip_runtime_fits() -> bool:
-    """Whether pip has Intel's CPU runtime for this kind of machine."""
+    """True if pip has Intel's CPU runtime for this platform (x86-64 Linux)."""
     return sys.platform.startswith("linux") and platform.machine().lower() in ("x86_64", "amd64")
 
 
 def cards_without_platform(names: set[str], folder: Path = PCI_FOLDER) -> Iterator[Missing]:
-    """Boards and GPUs in the machine whose targets are not among the `names` found."""
+    """Yields one entry per target of boards and GPUs on the PCI bus that is not in `names`."""
     seen = set()
     for card in sorted(folder.glob("*")) if folder.is_dir() else ():
         try:
             vendor = (card / "vendor").read_text().strip()
             kind = (card / "class").read_text().strip()
-        except OSError:  # a card can vanish between listing and reading
+        except OSError:  # a card can disappear between listing and reading
             continue
         name, classes = PCI_VENDORS.get(vendor, ("", ()))
         if name and kind.startswith(classes) and name not in names and name not in seen:
@@ -181,7 +185,7 @@ def cards_without_platform(names: set[str], folder: Path = PCI_FOLDER) -> Iterat
 
 
 def missing(seen: DiscoveryReport) -> list[Missing]:
-    """What would make more devices usable, the most useful first."""
+    """Returns what would make more devices usable, most useful first."""
     names = {device.target.name for device in seen.devices}
     cpu_runtime = bool(names - {"csim", "pocl-rc"})
     lacks = [Missing(f"the package {name}", f"pip install {name}") for name in NEEDED if _version(name) is None]
@@ -213,7 +217,7 @@ def missing(seen: DiscoveryReport) -> list[Missing]:
 
 
 def device_rows(seen: DiscoveryReport) -> list[tuple[object, ...]]:
-    """One row per device that was found: its names, its size, and how to select it."""
+    """Returns a heading and one row per device found, with the setting that selects it."""
     mapped = {id(device): f"fpga:{index}" for index, device in enumerate(fpga_devices())}
     host = discovery.host(fpga_devices(), seen.devices)
     rows: list[tuple[object, ...]] = [
@@ -238,7 +242,7 @@ def device_rows(seen: DiscoveryReport) -> list[tuple[object, ...]]:
 
 
 def devices(arguments: object = None) -> int:
-    """Print the devices; 1 where none fits the mapping, or a setting makes no sense."""
+    """Prints the devices; returns 1 if none fits the mapping or a setting is invalid, else 0."""
     wrong = _set_aside()
     seen = report()
     if seen.devices:
@@ -262,14 +266,14 @@ def _verdict(seen: DiscoveryReport) -> int:
             return 1
     try:
         resolve("fpga")
-    except (RuntimeError, ValueError) as problem:  # the mapping fits none of the devices above
+    except (RuntimeError, ValueError) as problem:  # no device above fits the mapping
         print(f"\n{problem}")
         return 1
     return 0
 
 
 def doctor(arguments: object = None) -> int:
-    """Print all there is to know about this machine; 0 if the mapping's first device works."""
+    """Prints versions, drivers, devices and settings; returns 0 if the first device works."""
     wrong = _set_aside()
     seen = report()
     _section("Versions")
@@ -317,7 +321,7 @@ def _python() -> str:
 
 
 def _section_checks(seen: DiscoveryReport) -> dict[int, bool]:
-    """Try every device; True for those that compute."""
+    """Tries every device and prints the outcome; returns True or False by id of the device."""
     if not seen.devices:
         return {}
     _section("A kernel compiled and run on each")
@@ -332,7 +336,7 @@ def _section_checks(seen: DiscoveryReport) -> dict[int, bool]:
 
 
 def cache_rows() -> Iterator[tuple[str, str]]:
-    """Where compiled kernels are kept, how much there is, and whether more can be."""
+    """Yields rows about the kernel cache: folder, size, writable or not."""
     folder = cache.directory()
     files = [file for file in folder.rglob("*") if file.is_file()] if folder.is_dir() else []
     yield "folder", str(folder)
@@ -341,7 +345,7 @@ def cache_rows() -> Iterator[tuple[str, str]]:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether a file can be written there; the folder is made, as the first kernel would do."""
+    """True if a file can be written to a folder; creates the folder, as the first kernel does."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -352,7 +356,7 @@ def _writable(folder: Path) -> bool:
 
 
 def _set_aside() -> list[tuple[str, str]]:
-    """The settings that make no sense; the rest is looked at without them."""
+    """Removes invalid settings from the environment and returns (name, problem) of each."""
     wrong = list(wrong_settings())
     for name, _ in wrong:
         del os.environ[name]
@@ -360,7 +364,7 @@ def _set_aside() -> list[tuple[str, str]]:
 
 
 def wrong_settings() -> Iterator[tuple[str, str]]:
-    """Variables of the environment that ftensor can't follow, and why."""
+    """Yields (name, problem) of environment variables with invalid values or misspelt names."""
     checks: dict[str, Callable[[], object]] = {
         "FTENSOR_CACHE_DIR": cache.directory,
         "FTENSOR_FALLBACK": fallback.get_fallback,

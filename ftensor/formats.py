@@ -1,4 +1,4 @@
-"""Shapes as torch prints them, and the words for how a tensor lies in memory."""
+"""`ft.Size`, layouts and memory formats."""
 
 from __future__ import annotations
 

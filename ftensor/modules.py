@@ -13,7 +13,7 @@ from ._tensor import Tensor
 from .ops.bind import add_class
 from .rows.catalogue import ENTRIES
 
-# "Class" or "Class:function", by how many tensors each takes.
+# "Class" or "Class:function", for modules of one, two and three tensors.
 _ONE = """
 AdaptiveAvgPool1d:adaptive_avg_pool1d AdaptiveAvgPool2d:adaptive_avg_pool2d
 AdaptiveAvgPool3d:adaptive_avg_pool3d AvgPool1d:avg_pool1d AvgPool2d:avg_pool2d
@@ -37,9 +37,9 @@ _THREE = """
 CosineEmbeddingLoss:cosine_embedding_loss GaussianNLLLoss:gaussian_nll_loss
 MarginRankingLoss:margin_ranking_loss TripletMarginLoss:triplet_margin_loss
 """
-# Parameters of functions that modules don't have.
+# Parameters of functions that modules lack.
 _OF_FUNCTIONS = frozenset(["_stacklevel", "dtype", "training", "out"])
-# torch's own order or defaults where the function's are others.
+# torch's parameters of modules whose order or defaults differ from the function's.
 _PARAMETERS = {
     "BCEWithLogitsLoss": "weight=None size_average=None reduce=None reduction='mean' pos_weight=None",
     "CosineEmbeddingLoss": "margin=0.0 size_average=None reduce=None reduction='mean'",
@@ -111,7 +111,7 @@ class Module:
 
 
 def _parameters(name: str, function: str, tensors: int) -> list[Parameter]:
-    """What a module is made with: the function's parameters behind its tensors."""
+    """Returns a module's parameters: those of the function after its tensors."""
     kind = Parameter.POSITIONAL_OR_KEYWORD
     if name in _PARAMETERS:
         words = [word.partition("=") for word in _PARAMETERS[name].split()]
@@ -143,6 +143,6 @@ for _count, _words in enumerate((_ONE, _TWO, _THREE), 1):
 
 
 def install() -> None:
-    """Give `ft.nn` its classes."""
+    """Adds the classes to `ft.nn`."""
     for kind in CLASSES.values():
         add_class("nn", kind)

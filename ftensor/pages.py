@@ -1,4 +1,4 @@
-"""`ftensor docs`: the pages of the documentation, which travel with the package."""
+"""`ftensor docs`: prints pages of the documentation, which the package includes."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from .terminal import complain, guess, table
 
 @cache
 def folder() -> Path:
-    """Where the pages lie: in the package when installed, beside it in a checkout."""
+    """Returns the folder of the pages: inside an installed package, next to it in a checkout."""
     package = Path(__file__).resolve().parent
     inside = package / "docs"
     return inside if inside.is_dir() else package.parent / "docs"
 
 
 def pages() -> dict[str, Path]:
-    """Each page by its name: "boards", "adr/0002-geometry-in-a-buffer"."""
+    """Returns paths by page name, such as "boards" or "adr/0002-geometry-in-a-buffer"."""
     paths = sorted(folder().rglob("*.md"), key=lambda page: (page.parent != folder(), page))
     return {str(page.relative_to(folder()).with_suffix("")): page for page in paths}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Adds the command's arguments to a parser."""
     parser.add_argument("page", nargs="?", metavar="PAGE", help="its name, or docs/PAGE.md")
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Print a page, or what pages there are; 1 where there is none of that name."""
+    """Prints a page or the list of pages; returns 1 for an unknown page, else 0."""
     known = pages()
     if arguments.page is None:
         titles = [(name, page.open().readline().strip("# \n")) for name, page in known.items()]

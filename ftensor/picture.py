@@ -1,4 +1,4 @@
-"""Figures: matplotlib without a window, colours that all can tell apart, files by their ending."""
+"""Figures by matplotlib without a window, with colours for colour-blind readers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# What bounds a launch (`estimate.model.BOUNDS`), in the colours of Okabe and Ito.
+# Colour of each bound of a launch (`estimate.model.BOUNDS`), from Okabe and Ito's palette.
 COLOURS = {
     "port": "#0072B2",
     "bank": "#56B4E9",
@@ -38,7 +38,7 @@ _STYLE = {
 
 
 def figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches. PictureError where matplotlib is not installed."""
+    """Returns an empty figure, sizes in inches; raises PictureError without matplotlib."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -49,14 +49,14 @@ def figure(width: float, height: float) -> Figure:
 
 
 def styled() -> Any:
-    """The block in which axes get their style: matplotlib reads it when they are made."""
+    """Returns a context manager that styles axes, for the code that creates them."""
     import matplotlib
 
     return matplotlib.rc_context(_STYLE)
 
 
 def check(path: str | Path) -> None:
-    """PictureError where a figure could not be written to this path, as far as that is known."""
+    """Raises PictureError if the path's suffix is unsupported or its folder does not exist."""
     suffix, known = Path(path).suffix[1:], sorted(figure(1, 1).canvas.get_supported_filetypes())
     if suffix not in known:
         raise errors.no_format(path, ", ".join(known))
@@ -65,7 +65,7 @@ def check(path: str | Path) -> None:
 
 
 def save(figure: Figure, path: str | Path) -> None:
-    """Write a figure, as SVG, PNG or PDF by the ending. PictureError where that cannot be."""
+    """Writes a figure as SVG, PNG or PDF, by the path's suffix; raises PictureError on failure."""
     check(path)
     path = Path(path)
     dated: Mapping[str, Any] = {"Date": None} if path.suffix == ".svg" else {}
@@ -77,7 +77,7 @@ def save(figure: Figure, path: str | Path) -> None:
 
 
 def as_svg(figure: Figure) -> str:
-    """A figure as the text of an SVG file."""
+    """Returns a figure as SVG text."""
     text = StringIO()
     with styled():
         figure.savefig(text, format="svg", metadata={"Date": None})
@@ -85,7 +85,7 @@ def as_svg(figure: Figure) -> str:
 
 
 def shares(axes: Axes, parts: Mapping[str, float], title: str) -> None:
-    """Shares of a whole as bars to the right, with their numbers; over 100 % in another colour."""
+    """Draws shares (1.0 is 100 %) as labelled horizontal bars; over 100 % in another colour."""
     names = list(parts)
     colours = [FULL if part > 1 else PLAIN for part in parts.values()]
     axes.barh(names, [100 * part for part in parts.values()], color=colours)

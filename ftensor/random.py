@@ -1,7 +1,7 @@
-"""The state of random numbers: generators, the default one of each device, seeds.
+"""State of random numbers: generators, the default generator of each device, seeds.
 
-A generator is a seed and the number of the next call. An element's bits follow from these two and
-from where the element is (`hls/random.h`), on every device alike.
+A generator consists of a seed and the number of the next call. The bits of an element are a
+function of both numbers and of the element's position (`hls/random.h`), equal on every device.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .execute.output import new
 
 __all__ = ["Generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
 
-# Where nothing is seeded, every process has the same numbers, as in torch.
+# Without a seed every process draws the same numbers, as in torch.
 DEFAULT_SEED = 67280421310721
 _STATE = np.dtype("<u8")
-_CALLS = 1 << 48  # the call's number has so many bits in a counter
+_CALLS = 1 << 48  # a call's number has 48 bits in the kernels' counter
 
 
 def __dir__() -> list[str]:
@@ -121,7 +121,7 @@ class Generator:
             self._seed, self._calls = seed, calls
 
     def _call(self) -> tuple[int, int]:
-        """The seed and the number of a call, which no other call gets."""
+        """Returns (seed, number of this call) and increments the number under a lock."""
         with _lock:
             calls = self._calls
             self._calls = (calls + 1) % _CALLS
@@ -130,11 +130,11 @@ class Generator:
 
 _lock = threading.Lock()
 _defaults: dict[str, Generator] = {}  # by the device's name
-_seed = DEFAULT_SEED  # of the default generators that are not there yet
+_seed = DEFAULT_SEED  # of default generators that don't exist yet
 
 
 def _new_lock() -> None:
-    # A fork while another thread held the lock would leave it locked for ever in the child.
+    # If another thread holds the lock during a fork, it stays locked in the child.
     global _lock
     _lock = threading.Lock()
 
@@ -144,7 +144,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def default_generator(which: DeviceLike | None = None) -> Generator:
-    """The generator of a device's random numbers where no other is given."""
+    """Returns a device's default generator; creates it with the current default seed."""
     where = resolve(which)
     name = str(where)
     generator = _defaults.get(name)
@@ -216,9 +216,9 @@ def fork_rng(
 
 
 def generator_for(function: str, generator: object, where: device) -> Generator:
-    """The generator of a call: the one that was given, or the device's own.
+    """Returns the generator of a call: `generator`, or the device's default for None.
 
-    TypeError for what is no generator, RuntimeError for one of another device.
+    Raises TypeError for a value that is no generator, RuntimeError for another device's generator.
     """
     if generator is None:
         return default_generator(where)

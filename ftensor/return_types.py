@@ -6,7 +6,7 @@ from typing import Any
 
 
 class _Returned(tuple[Any, ...]):
-    """A tuple whose entries can be read by name; equal to the plain tuple of the same entries."""
+    """A tuple with named entries; equal to a plain tuple of the same entries."""
 
     __slots__ = ()
     _fields: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ def _field(k: int) -> Any:
 
 
 def named(name: str, *fields: str) -> type[_Returned]:
-    """A class of tuples with these fields; called with one iterable of values, as torch's are."""
+    """Returns a class of tuples with these fields; a call takes one iterable, as in torch."""
     space: dict[str, Any] = {f: _field(k) for k, f in enumerate(fields)}
     space |= {
         "__slots__": (),

@@ -1,4 +1,4 @@
-"""Words for a terminal: tables, sizes, counts, progress lines."""
+"""Text for a terminal: tables, sizes, counts, progress lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLOURS = {"bold": 1, "red": 31, "green": 32}
 
 
 def table(rows: Sequence[Sequence[object]], indent: str = "  ") -> str:
-    """Rows of equally many cells, one line each; numbers are aligned to the right."""
+    """Returns rows of equal length as aligned text, one line per row; numbers align right."""
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells)]
     return "\n".join(
@@ -29,7 +29,7 @@ def _pad(value: object, text: str, width: int) -> str:
 
 
 def counted(count: int, word: str) -> str:
-    """A count with its noun: "1 kernel", "2 kernels", "2 copies", "2 launches"."""
+    """Returns a count with its noun: "1 kernel", "2 kernels", "2 copies", "2 launches"."""
     if count == 1:
         return f"1 {word}"
     if word.endswith("y"):
@@ -38,7 +38,7 @@ def counted(count: int, word: str) -> str:
 
 
 def size(nbytes: int) -> str:
-    """A number of bytes for reading: "0 B", "3.2 MiB"."""
+    """Returns a number of bytes as text: "0 B", "3.2 MiB"."""
     value = float(nbytes)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if value < 1024:
@@ -48,8 +48,10 @@ def size(nbytes: int) -> str:
 
 
 def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
-    """A text in a colour where `stream` (standard output, if not given) is a terminal and the
-    variable NO_COLOR is not set."""
+    """Returns text with colour codes if `stream` (default: standard output) is a terminal.
+
+    Returns the text unchanged if NO_COLOR is set or TERM is "dumb".
+    """
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     if plain or not (stream or sys.stdout).isatty():
         return text
@@ -57,28 +59,28 @@ def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
 
 
 def complain(command: str, problem: object) -> None:
-    """What went wrong, on standard error, behind the name of the command."""
+    """Prints "command: problem" to standard error."""
     print(f"{painted(f'{command}:', 'red', sys.stderr)} {problem}", file=sys.stderr)
 
 
 def guess(word: str, known: Iterable[str]) -> str:
-    """What somebody who wrote `word` may have meant, to end a message with; "" for no idea."""
+    """Returns the end of a message that suggests known words similar to `word`; "" for none."""
     near = get_close_matches(word, [w for w in dict.fromkeys(known) if w != word], 3)
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
-EVERY = 1.0  # seconds between two drawings
+EVERY = 1.0  # seconds between two updates
 
 
 class _Line:
-    """The line, and standard output, before which it is taken away."""
+    """A progress line on standard error; replaces standard output, and erases itself on output."""
 
     def __init__(self, out: Any, err: Any) -> None:
         self.out, self.err, self.lock = out, err, Lock()
         self.drawn, self.free = False, True
 
     def draw(self, text: str) -> None:
-        """Write the line anew, unless the program is within one of its own."""
+        """Rewrites the progress line, unless the program has written an incomplete line."""
         with self.lock:
             if self.free:
                 self.err.write(f"\r\x1b[K{text[: get_terminal_size().columns - 1]}")
@@ -86,14 +88,14 @@ class _Line:
                 self.drawn = True
 
     def erase(self) -> None:
-        """Take it away."""
+        """Erases the progress line."""
         if self.drawn:
             self.err.write("\r\x1b[K")
             self.err.flush()
             self.drawn = False
 
     def write(self, text: str) -> int:
-        """What the program writes to standard output."""
+        """Erases the progress line and writes to standard output."""
         with self.lock:
             self.erase()
             self.free = text.endswith("\n")
@@ -106,8 +108,10 @@ class _Line:
 
 @contextmanager
 def waiting(said: Callable[[], str]) -> Iterator[None]:
-    """Around what may take long: where standard error is a terminal, a line on it with how many
-    seconds have passed and what `said()` gives; it is gone in the end."""
+    """Context manager that shows a progress line if standard error is a terminal.
+
+    The line shows the seconds since the start and the text that `said()` returns.
+    """
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return

@@ -1,4 +1,4 @@
-"""`ftensor top program.py`: which ops take the device's time, shown while the program runs."""
+"""`ftensor top program.py`: shows the device time of each op while a program runs."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from .runtime.storage import Storage
     from .runtime.stream import DeviceStream
 
-EVERY = 0.5  # seconds between two pictures
+EVERY = 0.5  # seconds between two updates
 CLEAR, HOME = "\x1b[J", "\x1b[H"
 OTHER_SCREEN, OWN_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
 
 
 @dataclass
 class OpTotals:
-    """What an op has taken so far; bytes are those of its operands."""
+    """Totals of an op so far; `nbytes` counts the operands."""
 
     launches: int = 0
     seconds: float = 0.0
@@ -46,14 +46,14 @@ class OpTotals:
 
 @dataclass
 class Counts(Observer):
-    """Stands at a device's door; each launch is waited for, so that its time is its own."""
+    """Observer that sums up launches and copies; waits for each launch if `wait`, to time it."""
 
     wait: bool = True
     began: float = field(default_factory=time.perf_counter)
     rows: dict[str, OpTotals] = field(default_factory=dict)
 
     def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Any) -> None:
-        """Time a launch, from before it to when it is done."""
+        """Times a launch, until it is done if `wait`."""
         begin = time.perf_counter()
         super().launch(launch, stream, tensors, numbers)
         if self.wait:
@@ -61,13 +61,13 @@ class Counts(Observer):
         self._note(title(launch), time.perf_counter() - begin, sum(t.nbytes for t in tensors))
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Time a copy to the device."""
+        """Times a copy to the device."""
         begin = time.perf_counter()
         super().upload(storage, byte_offset, array)
         self._note("(to the device)", time.perf_counter() - begin, array.nbytes)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Time a copy to the host."""
+        """Times a copy to the host."""
         begin = time.perf_counter()
         super().download(storage, byte_offset, array)
         self._note("(to the host)", time.perf_counter() - begin, array.nbytes)
@@ -80,14 +80,14 @@ class Counts(Observer):
 
 
 def title(launch: Launch) -> str:
-    """The op of a launch's last kernel, which makes its result."""
+    """Returns the name of the op of a launch's last kernel, which computes the result."""
     key = launch.steps[-1].key
     skeleton = board_named(key.skeleton)
     return key.skeleton if skeleton is None else skeleton.title(key)
 
 
 def picture(counts: Counts, backend: Backend, most: int) -> str:
-    """The table of what was counted until now: at most `most` ops, the dearest first."""
+    """Returns the table of the totals: at most `most` ops, by descending time."""
     now = time.perf_counter() - counts.began
     rows = sorted(counts.rows.items(), key=lambda item: -item[1].seconds)
     busy = sum(row.seconds for _, row in rows)
@@ -119,8 +119,11 @@ def picture(counts: Counts, backend: Backend, most: int) -> str:
 
 @contextlib.contextmanager
 def shown(counts: Counts, backend: Backend) -> Iterator[None]:
-    """On a terminal, the picture anew twice a second, over the program's own output, which is shown
-    in whole behind it; elsewhere nothing."""
+    """Context manager that shows the table on a terminal, updated twice a second.
+
+    Shows the last four lines of the program's output below the table, and the whole output at the
+    end. Does nothing if standard output is no terminal.
+    """
     if not sys.stdout.isatty():
         yield
         return
@@ -148,7 +151,7 @@ def shown(counts: Counts, backend: Backend) -> Iterator[None]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Adds the command's arguments to a parser."""
     parser.add_argument(
         "--no-wait",
         action="store_true",
@@ -160,7 +163,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Run the program and show the table; 1 where the program fails."""
+    """Runs the program, shows the table, and returns the program's status (1 for an exception)."""
     from ._device import default_backend
 
     path = Path(arguments.program)
@@ -178,7 +181,7 @@ def command(arguments: argparse.Namespace) -> int:
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else int(end.code is not None)
         except Exception as error:  # noqa: BLE001
-            # Whatever the program raises is its own, and shown as Python shows it.
+            # Prints the program's exceptions as Python does.
             traceback.print_exception(error)
             status = 1
     print(picture(counts, backend, arguments.rows))

@@ -1,4 +1,4 @@
-"""The entry point of the group `torch.backends`: `import torch` alone brings the device."""
+"""Entry point of the group `torch.backends`: `import torch` alone registers the device."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ._version import TORCH_TESTED
 
 
 def load() -> None:
-    """Import `ftensor.torch`; or say that another torch was tested, and leave this one be.
+    """Imports `ftensor.torch`, or warns and does nothing for an untested version of torch.
 
-    torch calls this at its import's end, or in the middle of that of `ftensor.torch`, which then
-    goes on.
+    torch calls this at the end of its import. If `ftensor.torch` imports torch, the call occurs in
+    the middle of the import of `ftensor.torch`, which then continues.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""`ftensor tune`: where, on the device at hand, one way begins to be quicker than another."""
+"""`ftensor tune`: measures thresholds between alternative kernels on this machine's processor."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from .runtime.backend import Backend
     from .runtime.targets import Target
 
-ENOUGH = 1.01  # times as fast in the mean of its cases: less may be chance
-TIMES = 7  # a call in a round
+ENOUGH = 1.01  # least mean speedup for a change of a threshold: less may be noise
+TIMES = 7  # timed runs of a call in a round
 Call = Callable[[], object]
 
 
 class Threshold(NamedTuple):
-    """A field of the family, what is tried for it, and the calls that show it."""
+    """A field of `Target`, the values to try, and the calls to time; `shown` describes these."""
 
     field: str
     tried: tuple[int, ...]
@@ -54,7 +54,7 @@ def _powers(first: int, last: int) -> tuple[int, ...]:
 
 MAPS = "add, tanh, sum of 4,096 to 262,144 float32"
 PRODUCTS = "products of 32 to 256 rows and columns"
-# One that comes later is measured with what was found for those before it.
+# A threshold is measured with the values found for the thresholds before it.
 THRESHOLDS = (
     Threshold("unit_elements", _powers(11, 18), _maps, MAPS),
     Threshold("inline_elements", (0, *_powers(12, 18)), _maps, MAPS),
@@ -64,8 +64,10 @@ THRESHOLDS = (
 
 
 class Tuning(NamedTuple):
-    """What was found for a threshold; `gain`: times as fast as with the default, by the geometric
-    mean of the calls' least times."""
+    """The best value of a threshold; `gain` is its speedup over the default.
+
+    The speedup is the ratio of geometric means of the calls' least times.
+    """
 
     threshold: Threshold
     default: int
@@ -76,8 +78,10 @@ class Tuning(NamedTuple):
 def tune(
     backend: Backend, rounds: int, say: Callable[[str], None], thresholds: Sequence[Threshold]
 ) -> tuple[Target, list[Tuning]]:
-    """Measure a processor's thresholds one after the other: its family as it is best here, and
-    what was found. What is no better than the default by 1 % stays as it is."""
+    """Measures a processor's thresholds in order; returns (tuned target, results).
+
+    Keeps a default unless another value is at least 1 % faster.
+    """
     target, results = backend.target.untuned(), []
     for one in thresholds:
         say(f"{one.field}: {len(one.tried)} values, by {one.shown}")
@@ -94,15 +98,18 @@ def tune(
 
 
 def _means(backend: Backend, families: Sequence[Target], calls: Sequence[Call], rounds: int) -> list[float]:
-    """The geometric mean of the calls' least seconds, for each family; they take turns."""
+    """Returns the geometric mean of the calls' least seconds for each target.
+
+    Alternates between the targets in each round.
+    """
     least = [[float("inf")] * len(calls) for _ in families]
     for _ in range(rounds):
         for family, times in zip(families, least):
             with backend.preparing_for(family, backend.units, backend.host_shared):
                 for k, call in enumerate(calls):
-                    call()  # which prepares it
+                    call()  # compiles and prepares it
                     times[k] = min(times[k], *(_seconds(backend, call) for _ in range(TIMES)))
-                backend.synchronize()  # before the launches go
+                backend.synchronize()  # before the prepared launches are discarded
     return [exp(sum(map(log, times)) / len(times)) for times in least]
 
 
@@ -115,7 +122,7 @@ def _seconds(backend: Backend, call: Call) -> float:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's arguments to a parser."""
     parser.add_argument(
         "--rounds", type=int, default=5, metavar="N", help="how often each value has its turn (default: %(default)s)"
     )
@@ -123,7 +130,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Measure, say what was found, and keep it; the exit status: 0, or 1 where that can't be."""
+    """Measures, prints and saves thresholds; returns 0, or 1 on invalid input or a failed save."""
     from ._device import default_backend
 
     backend = default_backend()
