@@ -121,7 +121,7 @@ class _Table:
         fallback.get_fallback()  # raises for an invalid FTENSOR_FALLBACK
         devices = find()
         self.mapping = mapping
-        # The host needs no device that fits the mapping.
+        # The host's device is selected even if no device fits the mapping.
         self.fpga = policy.select(mapping, devices)
         self.host = policy.host(self.fpga, devices)
         self.labels = [_label(one, index) for index, one in enumerate(self.fpga)]

@@ -86,7 +86,6 @@ class Tensor(Methods):
         return self
 
     def _view(self, shape: Ints, strides: Ints, offset: int) -> Tensor:
-        """Returns a view of the same storage with another geometry; units are elements."""
         return Tensor._make(self._storage, self._dtype, tuple(shape), tuple(strides), offset)
 
     def _place(self) -> int:
@@ -173,10 +172,10 @@ class Tensor(Methods):
         return self._offset
 
     def _start_is_read(self, multiple: int = 0) -> None:
-        """Tells a graph that is being captured that the computation depends on the tensor's start.
+        """Reports to the executor that a computation depends on the tensor's start.
 
-        It depends on the start modulo `multiple` bytes, or for 0 on the exact start and the size
-        of the storage.
+        The computation depends on the start modulo `multiple` bytes, or for 0 on the exact start
+        and the size of the storage. A graph that is being captured then adds a guard.
         """
         executor = self._storage.backend.executor
         if executor is not None:

@@ -28,7 +28,7 @@ class Size(tuple[int, ...]):
 
 
 class _Word:
-    """A named constant of the torch namespace (a layout, a memory format)."""
+    """A named constant, as in torch's namespace: a layout or a memory format."""
 
     __slots__ = ("name",)
 

@@ -1,7 +1,7 @@
-"""`no_grad` and its kin: what programs of torch's say around code that needs no gradients.
+"""`no_grad` and related contexts, which torch programs use around code without gradients.
 
-ftensor records none, so these change nothing; what asks for gradients is an error, as
-`requires_grad=True` is.
+ftensor records no gradients, so these contexts change nothing. A request for gradients is an
+error, like `requires_grad=True`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`ft.nn.ReLU()` and its kin: losses, activations, pools without weights, as objects.
+"""Modules without weights, such as `ft.nn.ReLU()`: losses, activations, pools.
 
-Each is a function of `ft.nn.functional` whose options are told once. Modules with weights are
+A module stores the options of a function in `ft.nn.functional`. For modules with weights use
 torch's, which run on the device (docs/torch-device.md).
 """
 

@@ -129,7 +129,7 @@ class Generator:
 
 
 _lock = threading.Lock()
-_defaults: dict[str, Generator] = {}  # by the device's name
+_defaults: dict[str, Generator] = {}  # by device name
 _seed = DEFAULT_SEED  # of default generators that don't exist yet
 
 

@@ -65,7 +65,7 @@ histogram = named("histogram", "hist", "bin_edges")
 histogram_out = named("histogram_out", "hist", "bin_edges")
 histogramdd = named("histogramdd", "hist", "bin_edges")
 
-# Of matrices.
+# Results of linear algebra.
 linalg_svd = named("linalg_svd", "U", "S", "Vh")
 svd = named("svd", "U", "S", "V")
 linalg_eig = named("linalg_eig", "eigenvalues", "eigenvectors")

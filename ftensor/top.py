@@ -61,13 +61,11 @@ class Counts(Observer):
         self._note(title(launch), time.perf_counter() - begin, sum(t.nbytes for t in tensors))
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Times a copy to the device."""
         begin = time.perf_counter()
         super().upload(storage, byte_offset, array)
         self._note("(to the device)", time.perf_counter() - begin, array.nbytes)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Times a copy to the host."""
         begin = time.perf_counter()
         super().download(storage, byte_offset, array)
         self._note("(to the host)", time.perf_counter() - begin, array.nbytes)

@@ -35,7 +35,7 @@ WORDS = {
 NAMES = {word: name for name, word in WORDS.items()}
 # The format's limit of a header in bytes.
 HEADER_LIMIT = 100_000_000
-MOST_DIMS = 64  # torch's
+MOST_DIMS = 64  # torch's limit
 
 
 @dataclass(frozen=True)

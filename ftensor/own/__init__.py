@@ -1,1 +1,1 @@
-"""Kernels of users' own on tensors: `ft.fpga.kernel`, `source`, `opencl_kernel`, and their ops."""
+"""Users' kernels on tensors: `ft.fpga.kernel`, `source`, `opencl_kernel`, and their ops."""

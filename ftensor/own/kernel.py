@@ -151,7 +151,7 @@ class Kernel:
     ) -> None:
         self._backend, self._where, self._key, self._make = backend, where, key, make
         self._again = again
-        self._program = program  # of OpenCL C
+        self._program = program  # None unless the source is OpenCL C
         # Makes the kernel now, so that an error is raised here and not at the first call.
         self._most = 1 if program is not None else make(key).units
         self._launches: dict[Any, tuple[Launch, int]] = {}
@@ -311,7 +311,6 @@ def _file_again(path: str, name: str, flags: Words) -> Kernel:
 
 
 def _text_again(text: str, name: str, options: Words, origin: str) -> Kernel:
-    """Recreates a pickled kernel of OpenCL C on the current device."""
     return _of_text(resolve("fpga"), text, name, options, origin)
 
 

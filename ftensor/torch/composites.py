@@ -179,7 +179,6 @@ def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
 
 @impl("linear")
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """Kernel of aten::linear below autograd."""
     return wrap(ft_linear(lift(input), lift(weight), None if bias is None else lift(bias)))
 
 
@@ -187,7 +186,6 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
 def linear_backward(
     self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, output_mask: Sequence[bool]
 ) -> Any:
-    """Kernel of aten::linear_backward below autograd."""
     tensors = lift(self), lift(grad_output), lift(weight)
     return wrap_all(ft_linear_backward(*tensors, tuple(output_mask)), *tensors)
 

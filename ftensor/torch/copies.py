@@ -147,7 +147,7 @@ def _to_copy(
 
 @impl("_local_scalar_dense")
 def _local_scalar_dense(self: torch.Tensor) -> Any:
-    """Waits for the device and returns the only element of `self` as a Python number."""
+    """Waits for the device and returns the only element as a Python number."""
     return m.unwrap(self).item() if _plain(self) else on_host(self).item()
 
 

@@ -49,7 +49,7 @@ class FallbackPlan(NamedTuple):
 
 
 class TorchFallbackRow(NamedTuple):
-    """What an op has cost on the host; the bytes are those that were copied."""
+    """Calls of an op that ran on the host, and the bytes copied for these."""
 
     op: str
     calls: int
@@ -145,14 +145,14 @@ class _Call:
     __slots__ = ("copied", "foreign", "known", "twins")
 
     def __init__(self) -> None:
-        self.twins: dict[int, torch.UntypedStorage] = {}  # by the device storage's address
-        self.known: dict[int, torch.UntypedStorage] = {}  # the device's, by the twin's address
+        self.twins: dict[int, torch.UntypedStorage] = {}  # host storages by `_cdata` of the device storage
+        self.known: dict[int, torch.UntypedStorage] = {}  # device storages by `_cdata` of the twin
         self.copied = 0
         self.foreign: torch.Tensor | None = None  # a tensor of another device with ndim > 0
 
     def lower(self, t: Any) -> Any:
         """Returns the host view of a tensor; any other argument is returned unchanged."""
-        if type(t) is Tensor:  # in a captured graph
+        if type(t) is Tensor:  # a call in a captured graph
             t = m.over(m.new_storage(t._storage), m.FROM_FT[t._dtype], t._shape, t._strides, t._offset)
         if not isinstance(t, torch.Tensor):
             return t

@@ -33,7 +33,7 @@ _runs: WeakSet[Run] = WeakSet()
 
 
 class GraphRow(NamedTuple):
-    """A run of calls with one signature: what it became."""
+    """A run with one signature: the number of its calls, and of the kernels that replace these."""
 
     run: int
     calls: int
@@ -48,7 +48,7 @@ class GraphReport(tuple[GraphRow, ...]):
 
     @property
     def kernels(self) -> int:
-        """Of all graphs together."""
+        """The number of kernels of all rows."""
         return sum(row.kernels for row in self)
 
     def __str__(self) -> str:

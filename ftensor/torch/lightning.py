@@ -1,6 +1,6 @@
-"""The device for Lightning: `Trainer(accelerator="fpga")` once this module is imported.
+"""Registers the device with Lightning, for `Trainer(accelerator="fpga")`.
 
-Lightning is imported here alone; docs/with-other-libraries.md has the lines of a program.
+Only this module imports Lightning. docs/with-other-libraries.md has an example program.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ class FpgaAccelerator(Accelerator):
         return fpga.memory_stats(device)
 
     def teardown(self) -> None:
-        """Releases the pool's free memory."""
         fpga.empty_cache()
 
     @staticmethod
@@ -56,22 +55,18 @@ class FpgaAccelerator(Accelerator):
 
     @staticmethod
     def get_parallel_devices(devices: Any) -> list[torch.device]:
-        """Returns the only device."""
         return [DEVICE]
 
     @staticmethod
     def auto_device_count() -> int:
-        """Returns 1, or 0 if no device fits the mapping."""
         return fpga.device_count()
 
     @staticmethod
     def is_available() -> bool:
-        """True if a device fits the mapping."""
         return fpga.is_available()
 
     @staticmethod
     def name() -> str:
-        """Returns the name for `Trainer(accelerator=...)`."""
         return NAME
 
 

@@ -1,4 +1,4 @@
-"""`torch.fpga`: what torch's users know from `torch.cuda`, over `ftensor.fpga`."""
+"""`torch.fpga`: the interface of `torch.cuda` for the device, implemented by `ftensor.fpga`."""
 
 from __future__ import annotations
 

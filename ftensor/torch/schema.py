@@ -241,7 +241,6 @@ def text(written: set[str]) -> str:
 
 
 def main() -> None:
-    """Writes `table.txt`."""
     from . import registration
 
     TABLE.write_text(text(set(registration.written)))

@@ -128,7 +128,6 @@ class _Layers(torch.autograd.Function):
 
 
 def _parts(has_biases: bool, *args: torch.Tensor) -> Any:
-    """Runs torch's decomposition of the LSTM."""
     x, h, c, *params = args
     return by_parts(_LSTM, x, (h, c), params, has_biases, h.shape[0], 0.0, True, False, False)
 

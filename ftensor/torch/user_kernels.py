@@ -32,7 +32,6 @@ def bind(name: str, function: Callable[..., Any]) -> None:
 
 
 def _lifted(a: Any) -> Any:
-    """Converts torch tensors in an argument to ftensor tensors."""
     if isinstance(a, (list, tuple)):
         return type(a)(map(_lifted, a))
     return m.lift(a) if isinstance(a, torch.Tensor) else a
