@@ -15,24 +15,24 @@ from ..key import lanes_for
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, Access, KernelLaunch, LocalMemory, PipelinedLoop, interval, operator_cycles
 
-# What is written to a port comes back from it no sooner.
+# Least cycles from a write to a port until a read returns the value.
 THERE_AND_BACK = 2 * LATENCY
 
 
 def _loops(of: dtype, counts: Iterator[tuple[str, int, int]]) -> list[PipelinedLoop]:
-    """(name, turns, times begun) as loops; each name in one or another of the texts."""
+    """Returns the loops of (name, trips, entries), with the initiation interval of each name."""
     parts, cycles = 2 if of.is_complex else 1, operator_cycles(of)
     least = {
         "search": max(cycles["compare"], parts),
         "largest": max(cycles["compare"], parts),
         "squares": interval(cycles["add"], 1),
         "dot": interval(cycles["add"], 1),
-        # Of a matrix that one port reads twice in a turn, and nothing that it wrote before.
+        # One port reads the matrix twice per iteration, but no element that the loop wrote.
         "swap": 2 * parts,
         "less": 2 * parts,
-        # Which reads what it has just written.
+        # Reads the elements that the previous iteration wrote.
         "swaps": THERE_AND_BACK,
-        # Of columns of two matrices.
+        # "less" on columns of two matrices.
         "other": parts,
     }
     return [
@@ -81,7 +81,7 @@ def _order(of: dtype, m: int, count: int, *_: int) -> list[PipelinedLoop]:
     return _loops(of, iter([("rows", m, 1), ("swaps", count, 1)]))
 
 
-# By the kernel's word: the loops of an item, from the numbers of a launch behind the items.
+# Loops of an item by skeleton name; arguments are the geometry without the item count.
 LOOPS: Mapping[str, Callable[..., list[PipelinedLoop]]] = {
     "dense_lu": _lu,
     "dense_cholesky": _cholesky,
@@ -92,12 +92,12 @@ LOOPS: Mapping[str, Callable[..., list[PipelinedLoop]]] = {
 }
 
 
-HELD, ROWS, GROUP = 16384, 4096, 64  # elements of matrices, of columns of them, matrices at a time
+HELD, ROWS, GROUP = 16384, 4096, 64  # most matrix elements, column elements, matrices of a group
 SIZES: dict[str, object] = {"FT_HELD": HELD, "FT_ROWS": ROWS, "FT_GROUP": GROUP}
 
 
 def fits(word: str, geometry: Sequence[int]) -> bool:
-    """Whether the matrices of a launch are held."""
+    """True if the matrices of a launch fit local memory."""
     _, m, n, *_ = geometry
     if word == "dense_order":
         return m <= ROWS
@@ -107,7 +107,7 @@ def fits(word: str, geometry: Sequence[int]) -> bool:
 
 
 def memories(word: str, bits: int) -> list[LocalMemory]:
-    """Matrices, a column of each (for solutions the columns), and the places of rows."""
+    """Returns the local memories of matrices, of columns, and of row indices."""
     held = [LocalMemory(HELD, bits), LocalMemory(ROWS, bits)]
     places = {"dense_lu": 2, "dense_order": 1, "dense_cholesky": 0, "dense_solve": 0}
     if word not in places:
@@ -117,12 +117,13 @@ def memories(word: str, bits: int) -> list[LocalMemory]:
 
 
 def _group(matrices: int, size: int, rows: int, units: int) -> int:
-    """`ft_group` of hls/dense.h."""
+    """Returns the matrices of a group, as `ft_group` of hls/dense.h."""
     return min(-(-matrices // units), GROUP, HELD // size, ROWS // rows)
 
 
 def loops(word: str, launch: KernelLaunch, unit: int) -> list[PipelinedLoop]:
-    """Those of a unit: one matrix or column of a group after another goes through each of them."""
+    """Returns the loops of a compute unit if matrices fit local memory. Each loop processes the
+    matrices or columns of a group one after another."""
     items, m, n, *_ = launch.geometry
     if word == "dense_solve":
         return _solve(launch, unit)
@@ -135,12 +136,12 @@ def loops(word: str, launch: KernelLaunch, unit: int) -> list[PipelinedLoop]:
     parts = 2 if launch.key.dtype.is_complex else 1
 
     def loop(name: str, turns: int, times: int = 1, interval: int = 1, reads: bool = False) -> PipelinedLoop:
-        """So many turns for each matrix, from `times` beginnings for each group."""
+        """Returns a loop of `turns` iterations per matrix and `times` entries per group."""
         pipelined = PipelinedLoop(name, matrices * turns, groups * times, interval, reads)
         return pipelined._replace(computes=name in ("quotients", "update"))
 
     if word == "dense_order":
-        # Two rows of one memory change places.
+        # Exchanges two elements of one memory.
         return [loop("places", m), loop("exchange", n, interval=2, reads=True), loop("store", m)]
     count = min(m, n)
     ends = [loop("load", m * n, interval=parts, reads=True), loop("store", m * n, interval=parts), loop("failed", 1)]
@@ -149,7 +150,7 @@ def loops(word: str, launch: KernelLaunch, unit: int) -> list[PipelinedLoop]:
         return [*ends, loop("quotients", m * (m + 1) // 2, m), loop("update", less, m - 1)]
     below = sum(m - j for j in range(count))
     less = sum((n - j - 1) * (m - j) for j in range(count))
-    wait = operator_cycles(launch.key.dtype)["compare"]  # for the largest so far
+    wait = operator_cycles(launch.key.dtype)["compare"]  # recurrence of the running maximum
     return [
         *ends,
         loop("pivot_rows", count),
@@ -160,8 +161,8 @@ def loops(word: str, launch: KernelLaunch, unit: int) -> list[PipelinedLoop]:
 
 
 def _solve_sizes(launch: KernelLaunch) -> tuple[int, int, int, int]:
-    """Matrices, how many are held at once, into how many pieces go the columns of one, of how many
-    columns."""
+    """Returns (matrices, matrices in local memory at once, pieces of a matrix's columns, columns of
+    a piece)."""
     items, n, k, *_ = launch.geometry
     matrices, each = items // k, min(k, _group(items, 1, n, launch.units))
     fit = 1 if each < k else _group(matrices, n * n, n * k, launch.units)
@@ -169,7 +170,7 @@ def _solve_sizes(launch: KernelLaunch) -> tuple[int, int, int, int]:
 
 
 def _solve_loads(launch: KernelLaunch, unit: int) -> list[int]:
-    """The matrices of each load of a unit: those of the piece before are not read again."""
+    """Returns the matrices of each load of a compute unit; pieces of one group share a load."""
     matrices, fit, parts, _ = _solve_sizes(launch)
     begin, end = launch.slab(-(-matrices // fit) * parts, unit)
     groups = range(begin // parts, -(-end // parts)) if end > begin else ()
@@ -196,7 +197,7 @@ def _solve(launch: KernelLaunch, unit: int) -> list[PipelinedLoop]:
 
 
 def traffic(word: str, launch: KernelLaunch) -> list[Access]:
-    """Each matrix once in, and what becomes of it once out."""
+    """Returns the accesses if matrices fit local memory: one read and one write of each matrix."""
     items, m, n, *_ = launch.geometry
     if word == "dense_order":
         return [
@@ -209,7 +210,7 @@ def traffic(word: str, launch: KernelLaunch) -> list[Access]:
         return Access(name, write, elements * size, elements * parts, 0, elements * size)
 
     if word == "dense_solve":
-        # A matrix with many columns is read by each unit that has some of them.
+        # Each compute unit with columns of a matrix reads the matrix.
         loads = [n for unit in range(launch.units) for n in _solve_loads(launch, unit)]
         read = moved("a", False, sum(loads) * m * m)._replace(crossing=items // n * m * m * size)
         return [read, moved("b", False, items * m), moved("b", True, items * m)]
@@ -219,8 +220,7 @@ def traffic(word: str, launch: KernelLaunch) -> list[Access]:
 
 @dataclass(frozen=True)
 class DenseKey:
-    """Which of the kernels, and the dtype of its matrices; whether a board's block memory holds
-    small ones."""
+    """Key of a dense kernel. `held` is True if block RAM holds small matrices, on boards."""
 
     skeleton: str
     dtype: dtype
@@ -234,15 +234,18 @@ class DenseKey:
 
 
 def dense_key(kind: str, of: dtype, target: KernelTarget, unaligned: bool) -> DenseKey:
-    """The kernel for a dtype; its lanes go along columns, which begin anywhere."""
+    """Returns the key for a dtype; lanes span columns, which need unaligned vectors."""
     lanes = lanes_for([of], of.compute, target.lanes_bytes) if unaligned else 1
     return DenseKey(f"dense_{kind}", of, 1 if kind == "order" else lanes, not unaligned)
 
 
 class Routine(NamedTuple):
-    """A kernel's parameters: operands (an "=" before those that are only read, an ":int" or ":long"
-    behind those that are no matrices) and numbers (a "+" before long ones). `elements`: the
-    functions of elements (ELEMENTS) that stand in its text; `reals`: operators of real numbers."""
+    """Parameters and operators of a dense kernel.
+
+    `operands` has the pointers: prefix "=" for inputs, suffix ":int" or ":long" for other than
+    matrices. `numbers` has the scalars: prefix "+" for long. `elements` counts the element
+    functions (ELEMENTS) in the kernel text; `reals` counts operators on real numbers.
+    """
 
     title: str
     operands: str
@@ -251,11 +254,11 @@ class Routine(NamedTuple):
     reals: Mapping[str, int] = {}
 
 
-# What functions of dense.h are made of: for real numbers, for complex ones.
+# Operators of the functions of dense.h: (for real numbers, for complex numbers).
 ELEMENTS: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]] = {
     "plus": ({"add": 1}, {"add": 2}),
     "times": ({"mul": 1}, {"mul": 4, "add": 2}),
-    # Smith's method, both sides of its choice.
+    # Smith's method with both branches.
     "over": ({"div": 1}, {"div": 6, "mul": 6, "add": 6, "compare": 1}),
     "size": ({"sign": 1}, {"sign": 2, "add": 1}),
     "part": ({"div": 1}, {"div": 2}),  # by a real number
@@ -264,7 +267,7 @@ ELEMENTS: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]] = {
 
 
 class Dense(BoardSkeleton[DenseKey]):
-    """An item of work is a matrix of a batch, or one column of one."""
+    """Dense routine. An item is a matrix of a batch, or a column of a matrix."""
 
     together = "dense"
 
@@ -273,7 +276,6 @@ class Dense(BoardSkeleton[DenseKey]):
         self.words = words
 
     def parameters(self, key: DenseKey) -> tuple[Parameter, ...]:
-        """Pointers, offsets, numbers."""
         parameters: list[Parameter] = []
         names = []
         for word in self.words.operands.split():
@@ -288,38 +290,32 @@ class Dense(BoardSkeleton[DenseKey]):
         return tuple(parameters)
 
     def helpers(self, key: DenseKey) -> list[str]:
-        """Columns, and numbers that are complex; an order of rows needs neither."""
+        """Returns the files of hls/; none for kernels of row indices."""
         if key.dtype.kind == "i":
             return []
         return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "dense.h"]
 
     def defines(self, key: DenseKey) -> dict[str, object]:
-        """What block memory holds."""
         return SIZES if key.held else {"FT_HELD": 0}
 
     def memories(self, key: DenseKey, structure: str) -> list[LocalMemory]:
-        """Matrices, a column or several of each, and the places of rows."""
         return memories(self.word, 8 * key.dtype.itemsize)
 
     def keys(self, asked: InventoryRequest) -> Iterator[DenseKey]:
-        """One for each dtype."""
         for of in asked.dtypes:
             yield DenseKey(self.name, of)
 
     def lines(self, key: DenseKey) -> tuple[str, ...]:
-        """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def title(self, key: DenseKey) -> str:
-        """torch's name."""
         return self.words.title
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Items, and the sizes of a matrix."""
         return "x".join(map(str, launch.geometry[:3]))
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Those of the kernel's text for a unit's items."""
+        """Returns the loops with or without local memory, as `fits` decides."""
         if fits(self.word, launch.geometry):
             return loops(self.word, launch, unit)
         begin, end = launch.slab(launch.geometry[0], unit)
@@ -328,8 +324,8 @@ class Dense(BoardSkeleton[DenseKey]):
         return [x._replace(trips=items * x.trips, entries=items * x.entries) for x in each]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """What is held crosses a port once each way. Otherwise a turn reads an element or two, and
-        writes one; the matrices cross the link once."""
+        """Returns the accesses. Without local memory, an iteration reads two elements and writes
+        one; the matrices cross the link once."""
         if fits(self.word, launch.geometry):
             return traffic(self.word, launch)
         items, key = launch.geometry[0], launch.key
@@ -343,11 +339,11 @@ class Dense(BoardSkeleton[DenseKey]):
         ]
 
     def divisions(self, launch: KernelLaunch, loops: object) -> int:
-        """What a unit holds at a time."""
+        """Returns the divisions of the group sizes with local memory."""
         return 4 if fits(self.word, launch.geometry) else 0
 
     def operators(self, key: DenseKey) -> Mapping[tuple[str, str], int]:
-        """Each of the text's, in every lane."""
+        """Returns the operators of the kernel text times the lanes."""
         kind = "int32" if key.dtype.kind == "i" else source.scalar(key.dtype)
         counts = Counter({(word, kind): n for word, n in self.words.reals.items()})
         for name, times in self.words.elements.items():
@@ -357,8 +353,8 @@ class Dense(BoardSkeleton[DenseKey]):
 
 
 LAYOUT = "items m n lead +step"
-# A column less a multiple of another (by ports, and again in block memory); the sum of two columns'
-# products; a column's reflection.
+# Column minus a multiple of a column (LESS counts once for ports and once for block RAM); dot
+# product of two columns; reflection of a column.
 LESS = DOT = Counter(times=1, plus=1)
 REFLECT = LESS + DOT + Counter(times=1, plus=2)
 for kind, words in {

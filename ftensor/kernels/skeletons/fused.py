@@ -1,4 +1,4 @@
-"""fused_*, row_passes_*: map, rows and folds filled with programs of several element functions."""
+"""fused_*, row_passes_*: map, rows and folds with several element functions in one kernel."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from .rows import RowsGeometry
 
 
 class Fused(Skeleton[FusedKey]):
-    """What all have in common. The text is that of the skeleton `of`."""
+    """Base of the fused skeletons. The kernel text is the text of the skeleton `of`."""
 
     of: str
     walks = False
 
     def parameters(self, key: FusedKey) -> tuple[Parameter, ...]:
-        """Those of the key, and then the geometry or the size."""
         tail = ("*", "const int *", "geometry") if self.walks else ("int", "int ", "n")
         return (*fused.parameters(key), tail)
 
     def compute(self, key: FusedKey) -> dtype:
-        """That of the first section; outside of its section no unit needs its own."""
+        """Returns the compute dtype of the first section; each section sets its own."""
         return _units(key)[0].compute if key.calls else key.outs[0].dtype.compute
 
     def text(self) -> str:
-        """That of the skeleton of single ops."""
         return source.kernel_file(f"skeleton/{self.of}.h")
 
     def program(self, key: FusedKey, dialect: str, *, float64: bool, grid: str) -> str:
-        """The dialect's words, the units in sections of what they compute in, and the text."""
+        """Returns settings, dialect, the units in sections by compute dtype, and the kernel
+        text."""
         fused.check(key)
         unsigned = any(of.name in ("uint32", "uint64") for of in key.dtypes)
         return "\n".join(
@@ -41,7 +40,7 @@ class Fused(Skeleton[FusedKey]):
                 *source.settings(self.compute(key), key.lanes, float64, grid),
                 *(["#define FT_WIDE_UNSIGNED 1"] if unsigned else []),
                 *self.geometry_words(),
-                '#pragma push_macro("pow")',  # a dialect may have another one for doubles alone
+                '#pragma push_macro("pow")',  # a dialect may define `pow` for double only
                 source.kernel_file(f"dialect/{dialect}.h"),
                 source.kernel_file("fused.h"),
                 *_sections(key, dialect, self.unit_text),
@@ -52,34 +51,34 @@ class Fused(Skeleton[FusedKey]):
         )
 
     def filled(self, key: FusedKey, dialect: str) -> str:
-        """The text, where words cannot say all."""
+        """Returns the kernel text; overridden if macros do not suffice."""
         return self.text()
 
     def unit_text(self, unit: ElementFunction, name: str) -> str:
-        """The functions of a unit."""
+        """Returns the C functions of a unit."""
         return unit_text(unit, name)
 
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
-        """What the text needs of the sections."""
+        """Returns the lines between the sections and the macros of the kernel text."""
         return []
 
     def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
-        """What the words of the text stand for."""
+        """Returns the macros of the kernel text, by name."""
         return fused.map_holes(key, self.walks, functions(key, dialect))
 
 
 def defined(holes: Mapping[str, list[str]]) -> list[str]:
-    """Lines that say what words stand for."""
+    """Returns the `#define` lines of macros."""
     return [f"#define {name} " + " \\\n    ".join(body) for name, body in holes.items()]
 
 
 def _units(key: FusedKey) -> tuple[ElementFunction, ...]:
-    """The units, those in doubles first: the dialect's words for these are others' no more."""
+    """Returns the units, double first: later sections drop the dialect's macros for double."""
     return tuple(sorted(key.units, key=lambda u: not element_function.is_double(u.compute)))
 
 
 def _sections(key: FusedKey, dialect: str, text: Callable[[ElementFunction, str], str]) -> Iterable[str]:
-    """The units' functions, in sections of what they compute in."""
+    """Yields the units' functions, in sections by compute dtype."""
     units = _units(key)
     keys = [u.key(key.lanes) for u in units]
     wanted = {name for k in keys for name in source.helper_files(k)}
@@ -96,7 +95,7 @@ def _sections(key: FusedKey, dialect: str, text: Callable[[ElementFunction, str]
 
 
 def functions(key: FusedKey, dialect: str) -> list[str]:
-    """What each call's unit is called where the kernel is."""
+    """Returns the name of each call's function, as the kernel spells the name."""
     names = []
     for call in key.calls:
         name, space = fused.unit_name(key, call.unit), element_function.helper_space(call.unit.key())
@@ -105,13 +104,13 @@ def functions(key: FusedKey, dialect: str) -> list[str]:
 
 
 class FusedMap(Fused):
-    """Runs of memory, in vectors."""
+    """Contiguous operands, in vectors."""
 
     name, of = "fused_map", "map"
 
 
 class FusedRows(Fused):
-    """Operands with strides, row by row."""
+    """Strided operands, row by row."""
 
     name, of = "fused_rows", "rows"
     walks = True
@@ -119,19 +118,18 @@ class FusedRows(Fused):
 
 
 class FusedFold(Fused):
-    """A fold of what calls compute, and calls on its result: lanes, splits and order are the fold's
-    own."""
+    """Calls, a fold of their results, and an epilogue of calls on the folded result. Lanes, splits
+    and order are those of the fold's own kernel."""
 
     walks = True
     geometry = FoldGeometry
-    result: str  # of which element a result is, and how many follow it
+    result: str  # macro arguments of the epilogue: first element and count
 
     def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
-        """What the words of the text stand for."""
         return fused.fold_holes(key, functions(key, dialect), self.result)
 
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
-        """The types that are folded."""
+        """Returns the declarations of the fold state's names and types."""
         (unit,) = [u for u in key.units if u.reduction]
         if dialect == "vitis":
             space = element_function.helper_space(unit.key())
@@ -159,33 +157,31 @@ register(FusedReduceOuter())
 
 
 class RowPasses(Fused):
-    """Units take rows one after another, and go over each as often as folds need others' results.
+    """Compute units process row after row, with one pass over a row for each fold that needs the
+    result of another fold.
 
-    The text has a place for the passes, each of which is a text with words of its own.
+    The kernel text has a placeholder for the passes; each pass is a text with its own macros.
     """
 
     walks = True
     geometry = FoldGeometry
 
     def text(self) -> str:
-        """Its own."""
         return source.kernel_file(f"skeleton/{self.name}.h")
 
     def unit_text(self, unit: ElementFunction, name: str) -> str:
-        """The functions of a unit; several folds have a state each."""
         return row_pass_macros.unit_text(unit, name)
 
     def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
-        """The words of the kernel."""
         return _words(key, dialect).kernel()
 
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
-        """What each pass folds."""
+        """Returns the fold states of each pass."""
         words = _words(key, dialect)
         return [line for n in range(len(words.passes.in_order)) for line in words.states(n)]
 
     def filled(self, key: FusedKey, dialect: str) -> str:
-        """The text with its passes."""
+        """Returns the kernel text with its passes inserted."""
         words, one = _words(key, dialect), self.text_of_a_pass()
         passes = []
         for n in range(len(words.passes.in_order)):
@@ -194,7 +190,7 @@ class RowPasses(Fused):
         return self.text().replace("        FT_PASSES\n", "\n".join(passes) + "\n")
 
     def text_of_a_pass(self) -> str:
-        """One pass."""
+        """Returns the text of one pass."""
         return source.kernel_file(f"skeleton/{self.name.replace('passes', 'pass')}.h")
 
 
@@ -205,7 +201,7 @@ class RowPassesInner(RowPasses):
 
 
 class RowPassesOuter(RowPasses):
-    """Lanes across rows; or a row a lane, where these are short."""
+    """Lanes across rows, or one short row per lane."""
 
     name = of = "row_passes_outer"
 

@@ -14,28 +14,28 @@ from ..staged import BEGIN, ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WID
 from ..transform import RowTransform
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
-# Write a key's HLS C++, with all that it includes: set by the layer that writes sources.
+# Functions that return a key's HLS C++ with all includes; the toolchain sets the list.
 writers: list[Callable[[StagedKey], str]] = []
 
 
 class Staged(BoardSkeleton[StagedKey]):
-    """Elements of rows, of any number of these, flow through FIFOs."""
+    """A graph in one kernel: dataflow stages, joined by FIFOs, over any number of rows."""
 
     name = "staged"
     staged = waits = True
     template = "staged.cpp"
 
     def parameters(self, key: StagedKey) -> tuple[Parameter, ...]:
-        """Operands, offsets, numbers, and how many rows there are."""
+        """Returns operands, offsets, scalars and the number of rows."""
         passed = [(what, c.replace("FT_GLOBAL ", ""), n) for what, c, n in fused.parameters(key)]
         return (*passed, ("int", "int ", "n"))
 
     def compute(self, key: StagedKey) -> dtype:
-        """That of the first unit; outside of its section no unit needs its own."""
+        """Returns the compute dtype of the first unit; each unit's section sets its own."""
         return next((u.compute for u in key.units), key.outs[0].dtype.compute)
 
     def arguments(self, key: StagedKey) -> tuple[KernelArgument, ...]:
-        """Operands in rows are beats."""
+        """Returns the arguments, with vector types for operands in beats."""
         kinds = {f"out{k}": p for k, p in enumerate(key.outs)} | dict(fused.input_names(key))
         arguments = []
         for what, c, name in self.parameters(key):
@@ -48,30 +48,27 @@ class Staged(BoardSkeleton[StagedKey]):
         return tuple(arguments)
 
     def structure(self, lanes: int, asked: str) -> str:
-        """Always in stages."""
         return "dataflow"
 
     def vitis(self, lanes: int) -> str:
-        """A module of its own."""
         return "staged"
 
     def intel(self) -> str:
-        """A module of its own."""
         return "staged"
 
     def suffix(self, key: StagedKey) -> str:
-        """The name within a table, where that has none of its own."""
+        """Returns the default name of the kernel within its table."""
         return f"{key.name[:16]}_{key.length}"
 
     def program(self, key: StagedKey, dialect: str, *, float64: bool, grid: str) -> str:
-        """HLS C++ for a C simulation that stands for an image."""
+        """Returns the HLS C++ for the C simulation of an image."""
         assert dialect == "vitis", dialect
         return writers[0](key)
 
     # The performance model
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """A loop for each stage, a fold has two."""
+        """Returns a loop for each stage; folds, and loads of a row for all rows, have two."""
         key, rows = launch.key, launch.n
         loops = []
         for one in Stages(key).in_order:
@@ -89,13 +86,13 @@ class Staged(BoardSkeleton[StagedKey]):
                 loops.append(PipelinedLoop(states, trips, 1, reads=False, stage=states))
                 loops.append(PipelinedLoop(tree, rows, 1, key.states, reads=False, stage=tree))
             else:
-                if one.kind == TRANSFORM:  # of other rows, which may be shorter than a beat, there is no course
+                if one.kind == TRANSFORM:  # `Course` needs rows of at least a beat
                     trips += key.course.behind
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, stage=name))
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """What goes in and out: nothing in between."""
+        """Returns the accesses of inputs and outputs; intermediate values stay in FIFOs."""
         key, accesses = launch.key, []
         ports = [(f"out{k}", True, p) for k, p in enumerate(key.outs)]
         ports += [(name, False, p) for name, p in fused.input_names(key)]
@@ -112,13 +109,12 @@ class Staged(BoardSkeleton[StagedKey]):
         return accesses
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Rows and their length."""
         return f"{launch.n}x{launch.key.length}"
 
     # The area model
 
     def operators(self, key: StagedKey) -> Mapping[tuple[str, str], int]:
-        """Those of transforms, which are no op's."""
+        """Returns the operators of transforms, which no op counts."""
         counts: Counter[tuple[str, str]] = Counter()
         for call in key.calls:
             if isinstance(call.unit, RowTransform):
@@ -126,7 +122,7 @@ class Staged(BoardSkeleton[StagedKey]):
         return counts
 
     def memories(self, key: StagedKey, structure: str) -> list[LocalMemory]:
-        """FIFOs, rows that are kept, and the states of folds."""
+        """Returns FIFOs, reused rows, fold states and the memories of transforms, FIFOs first."""
         stages = Stages(key)
         memories = [LocalMemory(f.depth, stages.bits(f.value)) for f in stages.fifos]
         for p in key.ins:
@@ -143,31 +139,27 @@ class Staged(BoardSkeleton[StagedKey]):
     # In words
 
     def record(self, key: StagedKey) -> Record:
-        """What it is called, and its operands."""
         outs, ins = (tuple(p.dtype.name for p in ports) for ports in (key.outs, key.ins))
         kinds = "".join(p.kind for p in (*key.outs, *key.ins))
         return Record(key.name, outs, ins, kinds, self.compute(key).name)
 
     def title(self, key: StagedKey) -> str:
-        """As a report calls it."""
         return f"{key.name} (graph)"
 
     def operands(self, key: StagedKey) -> str:
-        """Of a kernel in words."""
         return f"rows of {key.length}"
 
     def lines(self, key: StagedKey) -> tuple[str, ...]:
-        """The table of an inventory that asks for it, beside its graph file."""
+        """Returns the inventory table that requests the graph; it refers to the graph file."""
         return ("[[graph]]", f'file = "{key.file}"', f'sha256 = "{digest(key)}"')
 
     def in_words(self, key: StagedKey) -> InventoryTerms:
-        """The words for what a launch asks for."""
         words = super().in_words(key)
         return words._replace(op=key.name, layout=f"rows of {key.length}")
 
 
 def _word(c: str, of: dtype) -> str:
-    """The C type of an element in memory."""
+    """Returns the C type of an element in memory."""
     memory = c.removeprefix("const ").removesuffix("*").strip()
     return f"ft_c{memory}" if of.is_complex else memory
 
@@ -176,27 +168,25 @@ register(Staged())
 
 
 class LinkedStage(BoardSkeleton[StageKey]):
-    """One of them. Where the host starts it, its launch is that of the whole graph."""
+    """One stage of a graph as a kernel. The host starts the kernel with the launch of the graph."""
 
     name = "linked"
     waits = True
     template = "linked.cpp"
 
     def started(self, key: StageKey) -> bool:
-        """By the host, or by what others tell it."""
         return key.serves is not None
 
     def parameters(self, key: StageKey) -> tuple[Parameter, ...]:
-        """Those of a launch of the graph."""
         return _graphs().parameters(key.serves or key.of)
 
     def compute(self, key: StageKey) -> dtype:
-        """As of a graph."""
         return _graphs().compute(key.of)
 
     def arguments(self, key: StageKey) -> tuple[KernelArgument, ...]:
-        """Of the one that begins, numbers and rows; of a port's, its operand, offset and rows. The
-        streams are no arguments of a launch."""
+        """Returns the kernel arguments: scalars and row count for the BEGIN kernel; operand, offset
+        and row count for a load or store; none for free-running kernels. Streams are no
+        arguments."""
         if key.serves is None:
             return ()
         arguments = _graphs().arguments(key.of)
@@ -210,21 +200,17 @@ class LinkedStage(BoardSkeleton[StageKey]):
         return (pointer, offset, arguments[-1])
 
     def structure(self, lanes: int, asked: str) -> str:
-        """That of its graph."""
         return "linked"
 
     def vitis(self, lanes: int) -> str:
-        """A module of its own."""
         return "linked"
 
     def suffix(self, key: StageKey) -> str:
-        """As what runs by itself is called."""
         return key.name
 
-    # The model and the area: what the graph has of this stage
+    # The performance and area models: the part of the graph's figures for this stage
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Of one stage: the others have theirs."""
         key = launch.key
         if key.part == BEGIN:
             return []
@@ -234,7 +220,6 @@ class LinkedStage(BoardSkeleton[StageKey]):
         return [one for one in loops if one.name in names]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """What goes through its port."""
         key = launch.key
         if key.part not in (LOAD, STORE):
             return []
@@ -242,17 +227,16 @@ class LinkedStage(BoardSkeleton[StageKey]):
         return [one for one in accesses if one.write == (key.part == STORE)]
 
     def operators(self, key: StageKey) -> Mapping[tuple[str, str], int]:
-        """Of a transform."""
         return {} if key.part == BEGIN else _graphs().operators(key.of)
 
     def memories(self, key: StageKey, structure: str) -> list[LocalMemory]:
-        """What a stage keeps. The FIFOs of streams are those of the graph's `joins`."""
+        """Returns the memories without FIFOs; `Linked.joins` of the graph has the FIFOs."""
         if key.part == BEGIN:
             return []
         return _graphs().memories(key.of, structure)[len(key.stages.fifos) :]
 
     def record(self, key: StageKey) -> Record:
-        """The graph's, of the kernel that begins it; of others their part of it."""
+        """Returns the graph's record for the BEGIN kernel; other kernels have their own op name."""
         if key.part == BEGIN:
             return _graphs().record(key.of)
         record = _graphs().record(key.of)
@@ -260,7 +244,6 @@ class LinkedStage(BoardSkeleton[StageKey]):
 
 
 def _graphs() -> Staged:
-    """The skeleton of graphs in one kernel."""
     skeleton = board_named("staged")
     assert isinstance(skeleton, Staged)
     return skeleton

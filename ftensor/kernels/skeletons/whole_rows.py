@@ -1,5 +1,5 @@
-"""whole_rows: softmax, its logarithm and layer norm of rows that stay on the chip
-(hls/skeleton/whole_rows.h), for boards."""
+"""whole_rows: softmax, log_softmax and layer norm with rows in local memory, for boards
+(hls/skeleton/whole_rows.h)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import constant
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
-# Of hls/vitis/whole_rows.cpp.
+# Constants of hls/vitis/whole_rows.cpp.
 LANES = constant("vitis/whole_rows.cpp", "LANES")
 TURNS = constant("vitis/whole_rows.cpp", "TURNS")
 BEATS = constant("vitis/whole_rows.cpp", "BEATS")
-# A row, and what comes behind it until its states are one.
+# Depth of a FIFO in beats: a row, and the beats that arrive while its states combine.
 FIFO = 512
-# By an op's name what the text calls it.
+# Code of each op in the kernel text.
 OPS = {"softmax": 0, "log_softmax": 1, "layer_norm": 2}
 
 
 @dataclass(frozen=True)
 class WholeKey:
-    """One kernel for all ops."""
+    """Key of the kernel for all ops."""
 
     dtype: dtype
     lanes: int = 1
@@ -40,8 +40,8 @@ class WholeKey:
 
 @dataclass(frozen=True)
 class WholeGeometry(Geometry):
-    """What a launch is told: one of OPS, elements of a row, rows, how many of them are whole
-    beats, and whether layer norm has a weight and a bias."""
+    """Geometry buffer: code of the op (OPS), elements of a row, rows, the least number of rows that
+    is a multiple of a beat (`together`), and flags for layer norm's weight and bias."""
 
     derived = ("items",)
     op: int
@@ -53,22 +53,22 @@ class WholeGeometry(Geometry):
 
     @classmethod
     def of(cls, op: str, n: int, rows: int, weighted: bool = False, shifted: bool = False) -> WholeGeometry:
-        """Units begin with whole beats."""
+        """Returns the geometry; compute units begin at beat boundaries."""
         return cls(OPS[op], n, rows, LANES // gcd(n, LANES), weighted, shifted)
 
     @property
     def items(self) -> int:
-        """What the units share."""
+        """Groups of `together` rows that the compute units divide."""
         return -(-self.rows // self.together)
 
     def part(self, launch: KernelLaunch, unit: int) -> int:
-        """The rows of a unit."""
+        """Returns the rows of a compute unit."""
         begin, end = launch.slab(self.items, unit)
         return max(0, min(end * self.together, self.rows) - begin * self.together)
 
 
 class WholeRows(BoardSkeleton[WholeKey]):
-    """Rows flow through three passes, one behind the other."""
+    """Rows stream through three passes in a pipeline of stages."""
 
     name = word = "whole_rows"
     geometry = WholeGeometry
@@ -76,7 +76,7 @@ class WholeRows(BoardSkeleton[WholeKey]):
     template = "whole_rows.cpp"
 
     def parameters(self, key: WholeKey) -> tuple[Parameter, ...]:
-        """Results, means, 1 / deviations, rows, weight, bias; offsets; eps; the geometry."""
+        """Returns results, means, 1 / deviations, rows, weight, bias, offsets, eps, geometry."""
         outs, ins = ("out", "mean", "rstd"), ("x", "weight", "bias")
         return (
             *(("*", "float *", name) for name in outs),
@@ -87,23 +87,20 @@ class WholeRows(BoardSkeleton[WholeKey]):
         )
 
     def beats(self, key: WholeKey) -> Mapping[str, int]:
-        """Rows come and go in vectors."""
         return {"out": LANES, "x": LANES}
 
     def helpers(self, key: WholeKey) -> list[str]:
-        """What each op does with an element."""
         return ["math.h", "whole_rows.h"]
 
     def keys(self, asked: InventoryRequest) -> Iterator[WholeKey]:
-        """Of float32 alone."""
         yield from (WholeKey(of) for of in asked.dtypes if of is float32)
 
     def lines(self, key: WholeKey) -> tuple[str, ...]:
-        """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """A beat of a row in each cycle of each stage; a row's states take turns to become one."""
+        """Returns the loops: one beat of a row per cycle and stage; TURNS cycles to combine
+        states."""
         g = WholeGeometry.unpack(launch.geometry)
         rows = g.part(launch, unit)
         once, beats = min(rows, 1), rows * -(-g.n // LANES)
@@ -123,7 +120,6 @@ class WholeRows(BoardSkeleton[WholeKey]):
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Rows once in and once out."""
         g = WholeGeometry.unpack(launch.geometry)
         count, said = g.rows * g.n, g.rows * (g.op == OPS["layer_norm"])
         beats = -(-count // LANES)
@@ -138,18 +134,16 @@ class WholeRows(BoardSkeleton[WholeKey]):
         ]
 
     def title(self, key: WholeKey) -> str:
-        """What it is called in a report."""
         return "whole_rows"
 
     def extent(self, launch: KernelLaunch) -> str:
-        """The op, rows and their length."""
         g = WholeGeometry.unpack(launch.geometry)
         return f"{list(OPS)[g.op]} {g.rows}x{g.n}"
 
     def operators(self, key: WholeKey) -> Mapping[tuple[str, str], int]:
-        """Of each lane a share, a comparison and two sums that are folded, a difference, an
-        exponential, a square, and what scales and shifts; of a row's states two trees, an addition
-        in each cycle; and what is of a row."""
+        """Returns, for each lane, selection, comparison, two fold additions, difference,
+        exponential, square, scale and shift; for a row, two trees of states at one addition per
+        cycle, and the per-row operators."""
         return {
             ("compare", "float"): LANES + 1,
             ("add", "float"): 4 * LANES + 3,
@@ -162,7 +156,7 @@ class WholeRows(BoardSkeleton[WholeKey]):
         }
 
     def memories(self, key: WholeKey, structure: str) -> list[LocalMemory]:
-        """Rows that wait, layer norm's factors, states."""
+        """Returns row FIFOs, layer norm's weight and bias, and fold states."""
         return [LocalMemory(FIFO, 32 * LANES, 2), LocalMemory(BEATS, 32, 2 * LANES), LocalMemory(TURNS, 32, 2)]
 
 

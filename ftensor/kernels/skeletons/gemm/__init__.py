@@ -1,4 +1,4 @@
-"""Matrix products: of small matrices where they lie, of large ones from packed panels."""
+"""Matrix products: small matrices in place, large matrices from packed panels."""
 
 from .direct import AlongGeometry, DirectGeometry, along_key, along_serves, direct_key, near_key
 from .key import GemmKey, ProductGeometry

@@ -1,4 +1,4 @@
-"""gemm_direct, gemm_along: products of matrices that are read in place."""
+"""gemm_direct, gemm_along: products of matrices without packing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ...skeleton import register
 from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, distance, members_in
 from .key import ADDED, ALONG, DIRECT, Gemm, GemmKey, ProductGeometry, element, products, recurrence
 
-# A board reads its factors element by element, as many rows as columns, in the cycles that a sum
-# waits for the one before.
+# Rows and columns of a board's tile. A board reads factors element by element, during the
+# recurrence of a sum.
 SIDE = 8
 
 
 def direct_key(of: dtype, target: KernelTarget, unaligned: bool, fused: bool) -> GemmKey:
-    """The kernel for small matrices; of a board without `unaligned`."""
+    """Returns the key for small matrices; `unaligned` is False for boards."""
     lanes = lanes_for([of], of.compute, target.lanes_bytes)
     rows = 4
     if not unaligned and lanes > SIDE:
@@ -30,8 +30,8 @@ def direct_key(of: dtype, target: KernelTarget, unaligned: bool, fused: bool) ->
 
 
 def near_key(key: GemmKey, columns: int, rows: int) -> GemmKey:
-    """The like of a direct kernel for a CPU and many rows: no more lanes than so many columns fill,
-    and as many rows as there are registers for sums, which are `rows` of all lanes."""
+    """Returns the direct key of a CPU for many rows: no more lanes than `columns` fill, and rows
+    for the available registers, which hold `rows` rows of sums at full lanes."""
     lanes = key.lanes
     while lanes > 4 and columns <= lanes // 2:
         lanes //= 2
@@ -40,16 +40,16 @@ def near_key(key: GemmKey, columns: int, rows: int) -> GemmKey:
 
 @dataclass(frozen=True)
 class DirectGeometry(ProductGeometry):
-    """What a launch is told: of the product, whose `steps` are those of a, b, out, added, and
-    of the operands."""
+    """Geometry buffer: the product, with batch strides `steps` of a, b, out and added, and the
+    strides of a and b."""
 
     a: Annotated[Ints, Each("row depth")]
     b: Annotated[Ints, Each("depth column")]
-    in_vectors: int  # whether b may be read so: whole ones (1), or all (2)
+    in_vectors: int  # vector reads of b: 1 for whole vectors, 2 for all
 
 
 class Direct(Gemm):
-    """A tile of a few rows and one vector for each item."""
+    """Direct product. An item is a tile of a few rows and one vector."""
 
     name = "gemm_direct"
     geometry = DirectGeometry
@@ -59,21 +59,20 @@ class Direct(Gemm):
     offsets = operands_in_order
 
     def word_of(self, key: GemmKey, operand: str) -> str:
-        """All are elements."""
         return element(key)
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """One along the depth, one over results on their way out."""
+        """Returns the loop along the depth and the loop that stores results."""
         key, g = launch.key, DirectGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, period = end - begin, g.column_blocks * g.row_blocks
         below = members_in(begin, end, period, period - g.column_blocks, period)
         results = (items - below) * key.rows + below * (g.rows - (g.row_blocks - 1) * key.rows)
         entries = items * -(-g.depth // key.depth)
-        # Lane by lane where the port is not widened. Sums lie in local memory.
+        # An access per lane if the port is not widened. Sums are in local memory.
         lane = 1 if widened else key.lanes * key.parts
         step = max(distance(recurrence(key)), lane, key.rows * key.parts)
-        # Results are scaled and put, one after the other, and what is added is picked before.
+        # Each result takes a scale and a store, and a load of the addend before.
         ways = 3 if g.mode == 2 else 2
         return [
             PipelinedLoop("depth", items * g.depth, entries, step),
@@ -81,12 +80,12 @@ class Direct(Gemm):
         ]
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
-        """Two loops over a tile; a step waits for the sum of the one before, so operators take
-        turns. Results are scaled lane by lane."""
+        """Returns the operators of two loops over a tile, which share operators during the
+        recurrence of a sum, and of the scaling of one lane."""
         return products(key, 2 * key.rows * key.lanes / recurrence(key) + 2)
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Every tile reads its rows and columns anew."""
+        """Returns the accesses; every tile reads its rows and columns again."""
         key, g = launch.key, DirectGeometry.unpack(launch.geometry)
         size = key.dtype.itemsize
         batch, steps = g.items // (g.row_blocks * g.column_blocks), g.items * g.depth
@@ -108,35 +107,36 @@ class Direct(Gemm):
 register(Direct())
 
 
-# In which a beat of each row meets one of each column: a sum waits for fewer (FT_AGAIN).
+# Cycles for the products of a beat of each row and column; a sum's recurrence is shorter
+# (FT_AGAIN).
 TURNS = 16
 
 
 def along_serves(of: dtype) -> bool:
-    """Whether there are kernels for a dtype."""
+    """True if the skeleton accepts a dtype."""
     return of.name in ("float32", "float64")
 
 
 def along_key(of: dtype) -> GemmKey:
-    """The kernel for rows and columns in line."""
+    """Returns the key for contiguous rows and columns."""
     return GemmKey("gemm_along", of, PORT_BYTES // of.itemsize, SIDE, 1)
 
 
 @dataclass(frozen=True)
 class AlongGeometry(ProductGeometry):
-    """What a launch is told: of the product, whose `steps` are those of a, b, out, added, and the
-    steps from row to row of a and from column to column of b."""
+    """Geometry buffer: the product, with batch strides `steps` of a, b, out and added, and the
+    strides of the rows of a and of the columns of b."""
 
     a: Long
     b: Long
 
     def turns(self, key: GemmKey) -> int:
-        """Turns of an item: the last beats are met when no others come."""
+        """Returns the cycles of an item, including the drain of the last beats."""
         return (-(-self.depth // key.lanes) + 1) * TURNS
 
 
 class Along(Gemm):
-    """A tile of as many rows as columns for each item."""
+    """Product along contiguous rows and columns. An item is a tile of SIDE rows and columns."""
 
     name = "gemm_along"
     geometry = AlongGeometry
@@ -145,24 +145,22 @@ class Along(Gemm):
     offsets = operands_in_order
 
     def word_of(self, key: GemmKey, operand: str) -> str:
-        """All are elements."""
         return element(key)
 
     def defines(self, key: GemmKey) -> dict[str, object]:
-        """The turns of a beat and the levels of a tree, too."""
+        """Adds the turns of a beat and the levels of the adder tree."""
         levels = key.lanes.bit_length() - 1
         return {**super().defines(key), "FT_STEPS": TURNS, "FT_LEVELS": levels}
 
     def beats(self, key: GemmKey) -> Mapping[str, int]:
-        """Factors come in beats."""
         return {"a": key.lanes, "b": key.lanes}
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Rows take turns at the port."""
+        """Returns True for vectors: the port alternates between rows."""
         return vector
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """One along the depth, one over results."""
+        """Returns the loop along the depth and the loop over results."""
         key, g = launch.key, AlongGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, period = end - begin, g.column_blocks * g.row_blocks
@@ -178,8 +176,8 @@ class Along(Gemm):
         ]
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
-        """Products of a beat with some columns, the trees of their sums, what these join; results
-        are scaled. A row and a column are picked for each turn."""
+        """Returns the products of a beat with some columns, their adder trees, the additions to
+        sums, the scale of results, and the selection of row and column in each turn."""
         kind, part = source.scalar(key.dtype), SIDE * SIDE // TURNS
         return {
             ("mul", kind): part * key.lanes + 2,
@@ -188,11 +186,11 @@ class Along(Gemm):
         }
 
     def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
-        """The sums of each turn, and their totals."""
+        """Returns the sums of each turn and their totals."""
         return [LocalMemory(TURNS, 8 * key.dtype.itemsize, 2 * SIDE * SIDE // TURNS)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Every tile reads its rows and columns anew."""
+        """Returns the accesses; every tile reads its rows and columns again."""
         key, g = launch.key, AlongGeometry.unpack(launch.geometry)
         size = key.dtype.itemsize
         batch, beats = g.items // (g.row_blocks * g.column_blocks), -(-g.depth // key.lanes)

@@ -1,4 +1,4 @@
-"""What the skeletons of matrix products have in common: the key, numbers, the words for them."""
+"""Base of the matrix product skeletons: key, geometry buffer, and operator counts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ...skeleton import BoardSkeleton, Parameter
 from ...workload import Ints, KernelLaunch, PipelinedLoop, distance, operator_cycles
 
 DIRECT, PACKED, ALONG = "direct", "packed", "along"
-ADDED = 2  # the mode in which something is added to a product (hls/gemm.h)
+ADDED = 2  # mode with an addend (hls/gemm.h)
 PARTS = Option("parts", (DIRECT, PACKED), words=(DIRECT, PACKED, ALONG))
 
 
 @dataclass(frozen=True)
 class GemmKey:
-    """One kernel: its skeleton, the dtype in memory, and the shape of a tile in registers."""
+    """Key of a matrix product kernel: skeleton, dtype in memory, and tile shape in registers."""
 
     skeleton: str
     dtype: dtype
@@ -31,17 +31,17 @@ class GemmKey:
     rows: int
     vectors: int
     block: int = 1  # row panels that share a column panel
-    depth: int = 256  # terms summed in registers before they join the totals
-    fused: bool = True  # products join the sum without being rounded first
+    depth: int = 256  # terms summed in registers before the addition to the totals
+    fused: bool = True  # fused multiply-add: products are not rounded
 
     @property
     def columns(self) -> int:
-        """The width of a tile."""
+        """Columns of a tile."""
         return self.lanes * self.vectors
 
     @property
     def parts(self) -> int:
-        """Numbers that make an element: two of a complex one."""
+        """Real numbers of an element: 2 for complex dtypes, else 1."""
         return 2 if self.dtype.is_complex else 1
 
     @property
@@ -54,8 +54,8 @@ class GemmKey:
 
 @dataclass(frozen=True)
 class ProductGeometry(Geometry):
-    """What a launch of a product is told at first. `mode` says what alpha and beta do (see
-    hls/gemm.h), `whole` whether results may leave in vectors."""
+    """First fields of a product's geometry buffer. `mode` is the use of alpha and beta (see
+    hls/gemm.h); `whole` is 1 if the kernel may store results in vectors."""
 
     items: int
     row_blocks: int
@@ -73,7 +73,7 @@ class ProductGeometry(Geometry):
 
 
 class Gemm(BoardSkeleton[GemmKey]):
-    """One of the skeletons of matrix products."""
+    """Base of the matrix product skeletons."""
 
     word = "matmul"
     options = (PARTS,)
@@ -81,14 +81,14 @@ class Gemm(BoardSkeleton[GemmKey]):
     operands_in_order: tuple[str, ...]  # outputs first
     written = 1
     offsets: tuple[str, ...]
-    scaled = True  # whether alpha and beta are passed
+    scaled = True  # alpha and beta are kernel arguments
 
     @abstractmethod
     def word_of(self, key: GemmKey, operand: str) -> str:
-        """The C type of an operand's element."""
+        """Returns the C type of an operand's element."""
 
     def parameters(self, key: GemmKey) -> tuple[Parameter, ...]:
-        """Pointers, offsets, alpha and beta, the geometry."""
+        """Returns pointers, offsets, alpha and beta, geometry."""
         parameters = [
             ("*", f"{'' if i < self.written else 'const '}{self.word_of(key, name)} *", name)
             for i, name in enumerate(self.operands_in_order)
@@ -101,7 +101,6 @@ class Gemm(BoardSkeleton[GemmKey]):
         return (*parameters, ("*", "const long *", "geometry"))
 
     def defines(self, key: GemmKey) -> dict[str, object]:
-        """The element and the tile."""
         return {
             "FT_E": element(key),
             "FT_E_HALF": int(key.dtype.name == "float16"),
@@ -115,28 +114,24 @@ class Gemm(BoardSkeleton[GemmKey]):
         }
 
     def helpers(self, key: GemmKey) -> list[str]:
-        """Products of numbers, complex ones included."""
         return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "gemm.h"]
 
     def record(self, key: GemmKey) -> Record:
-        """Which of the kernels, and its dtype."""
         of = key.dtype.name
         return Record(self.name, (of,), (of, of), "", of)
 
     def lines(self, key: GemmKey) -> tuple[str, ...]:
-        """The dtype, and which of the ways."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'parts = ["{self.part}"]')
 
     def hardware(self, key: GemmKey) -> GemmKey:
-        """Products are rounded in a core of their own in either case (FT_APART)."""
+        """Ignores `fused`: hardware rounds products in any case (FT_APART)."""
         return replace(key, fused=True)
 
     def suffix(self, key: GemmKey) -> str:
-        """By its dtype, and how it rounds."""
         return super().suffix(key) + ("" if key.fused else "_r")
 
     def product(self, launch: KernelLaunch) -> ProductGeometry:
-        """What a launch of a product is told."""
+        """Returns the geometry of a product's launch."""
         return self._unpacked(launch.geometry)
 
     def _unpacked(self, geometry: Ints) -> ProductGeometry:
@@ -144,45 +139,48 @@ class Gemm(BoardSkeleton[GemmKey]):
         return self.geometry.unpack(geometry)
 
     def unread(self, geometry: Ints) -> tuple[int, ...]:
-        """What is added, where nothing is."""
+        """Returns the index of the addend if the launch has none."""
         if not self.scaled or self._unpacked(geometry).mode == ADDED:
             return ()
         return (self.operands_in_order.index("added"),)
 
     def flops(self, key: GemmKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """A product and a sum for each term, four of both for complex numbers; packing has none."""
+        """Returns a product and an addition per term, four of each if complex; 0 for packing."""
         return self.scaled * 2 * key.parts**2 * numel(shapes[0]) * shapes[1][-1]
 
     def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
-        """The batch dims of each item."""
+        """Returns one division for each batch dim and item."""
         return sum(loop.entries for loop in loops) * len(self.product(launch).batch)
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Rows, columns, depth."""
         g = self.product(launch)
         return f"{g.rows}x{g.columns}x{g.depth}"
 
 
 def element(key: GemmKey) -> str:
-    """The C type of an element in memory."""
+    """Returns the C type of an element in memory."""
     return source.MEMORY[key.dtype.name]
 
 
 def recurrence(key: GemmKey) -> int:
-    """Cycles until the next product can be added to the same sum: in hardware products are made
-    beside it, each rounded before it is added (FT_APART in hls/gemm.h)."""
+    """Returns the cycles of the recurrence of a sum. Hardware computes and rounds products outside
+    of the recurrence (FT_APART in hls/gemm.h)."""
     return operator_cycles(key.dtype)["add"]
 
 
 def turns(key: GemmKey) -> int:
-    """Steps until a sum of the packed kernel is met again, at the least: as many as a product and
-    a sum take, so that the sum alone leaves some for the way into local memory and back."""
+    """Returns the least iterations between two additions to a sum of the packed kernel.
+
+    The distance covers a product and an addition; the recurrence needs only the addition, which
+    leaves cycles for the access to local memory.
+    """
     cycles = operator_cycles(key.dtype)
     return distance(cycles["add"] + cycles["mul"])
 
 
 def products(key: GemmKey, count: float) -> dict[tuple[str, str], int]:
-    """The operators of so many products, each with its sum; a complex one has four of both."""
+    """Returns the operators of `count` products with additions; complex dtypes have four of
+    each."""
     real = key.dtype.compute.to_real() if key.dtype.is_complex else key.dtype.compute
     of = {"float32": "float", "float64": "double"}.get(real.name, real.name.removeprefix("u"))
     many = ceil(count * key.parts**2)

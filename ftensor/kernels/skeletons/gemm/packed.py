@@ -1,4 +1,4 @@
-"""gemm, gemm_pack: products of packed panels, and the packing (hls/skeleton/gemm.h, gemm_pack.h)."""
+"""gemm, gemm_pack: products of packed panels, and packing (hls/skeleton/gemm.h, gemm_pack.h)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .key import ALONG, DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, e
 
 
 def places(key: GemmKey) -> dict[str, str]:
-    """What the places of the templates hold."""
+    """Returns the text for each placeholder of the templates."""
     return {
         "distance": str(turns(key)),
         "parts": str(key.parts),
@@ -30,21 +30,21 @@ def places(key: GemmKey) -> dict[str, str]:
 
 
 def panel_beats(key: GemmKey) -> dict[str, int]:
-    """Numbers of a beat of each panel."""
+    """Returns the real numbers in a beat of each panel."""
     most = PORT_BYTES * key.parts // key.dtype.compute.itemsize
     return {"a_panels": key.rows * key.parts, "b_panels": min(key.columns * key.parts, most)}
 
 
 @cache
 def pack_key(packed: GemmKey) -> GemmKey:
-    """The kernel that makes the panels which `packed` reads."""
+    """Returns the key of the kernel that packs the panels of `packed`."""
     return GemmKey("gemm_pack", packed.dtype, 1, packed.rows, packed.columns)
 
 
 @dataclass(frozen=True)
 class PackSide(Geometry):
-    """What a launch is told of one of the matrices: its panels' rows, the strides across them and
-    along the depth, and of its batch dims the sizes and strides."""
+    """One matrix in the geometry buffer: rows and panels, strides across rows and along the depth,
+    and sizes and strides of the batch dims."""
 
     prefix = "S"
     rows: int
@@ -59,14 +59,14 @@ class PackSide(Geometry):
 
 @dataclass(frozen=True)
 class PackGeometry(Geometry):
-    """What a launch is told: of a, then the same of b."""
+    """Geometry buffer: the matrix a, then the matrix b."""
 
     a: PackSide
     b: PackSide
 
 
 class Pack(Gemm):
-    """For each step along the depth the elements of a panel's rows side by side."""
+    """Packing: for each step along the depth, the elements of a panel's rows are contiguous."""
 
     name = "gemm_pack"
     geometry = PackGeometry
@@ -78,19 +78,17 @@ class Pack(Gemm):
     scaled = False
 
     def word_of(self, key: GemmKey, operand: str) -> str:
-        """Panels hold numbers as they are computed."""
         return source.scalar(key.dtype) if operand.endswith("panels") else element(key)
 
     def beats(self, key: GemmKey) -> Mapping[str, int]:
-        """Panels leave in vectors."""
         return panel_beats(key)
 
     def places(self, key: GemmKey) -> dict[str, str]:
-        """Those of both templates."""
         return places(key)
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """For each matrix those that read a panel, and the one that writes it."""
+        """Returns, for each matrix, the loops that read a panel and the loop that writes the
+        panel."""
         key, g = launch.key, PackGeometry.unpack(launch.geometry)
         loops, chunk = [], constant("vitis/gemm_pack.cpp", "CHUNK")
         for stage, x, width in (("a", g.a, key.rows), ("b", g.b, key.columns)):
@@ -117,12 +115,11 @@ class Pack(Gemm):
         return loops
 
     def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
-        """A chunk of a row panel, and of a column panel."""
+        """Returns a chunk of a row panel and a chunk of a column panel."""
         bits, chunk = 8 * key.dtype.compute.itemsize, constant("vitis/gemm_pack.cpp", "CHUNK")
         return [LocalMemory(chunk, bits, key.rows), LocalMemory(chunk, bits, key.columns)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Every matrix once in, and its panels out."""
         key, g = launch.key, PackGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
         transfers = []
@@ -138,23 +135,22 @@ class Pack(Gemm):
         return transfers
 
     def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
-        """The batch dims of each panel."""
+        """Returns one division for each batch dim and panel."""
         dims = len(PackGeometry.unpack(launch.geometry).a.batch)
         return sum(loop.entries for loop in loops) * dims
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Rows and depth of a, columns and depth of b."""
         g = PackGeometry.unpack(launch.geometry)
         return f"{g.a.rows}x{g.a.depth} {g.b.rows}x{g.b.depth}"
 
 
 def _pack_group() -> int:
-    """Elements of a row that are one burst."""
+    """Returns the elements of a row in one burst."""
     return constant("vitis/gemm_pack.cpp", "GROUP")
 
 
 def _reading(x: PackSide, width: int, m: int, n: int, parts: int) -> list[tuple[str, int, int]]:
-    """(name, trips, interval) of the loops that read m rows of n elements for a panel."""
+    """Returns (name, trips, interval) of the loops that read m rows of n elements of a panel."""
     if x.along == 1:
         whole, rest = divmod(n, _pack_group())
         return [("rows_in_line", m * whole, _pack_group() * parts), ("ends_of_rows", m * rest, parts)]
@@ -167,10 +163,10 @@ register(Pack())
 
 
 def packed_key(of: dtype, target: KernelTarget) -> GemmKey:
-    """The kernel for matrices worth packing.
+    """Returns the key of the packed kernel for a dtype.
 
-    A CPU keeps 8 rows by 2 vectors in registers (6 by 1 where they are few) and a block's totals in
-    its first cache; a GPU's work-items have few registers each, and no cache of their own.
+    A CPU keeps 8 rows by 2 vectors in registers (6 by 1 with few registers), and a block's totals
+    in the first cache. Work-items of a GPU have few registers and no cache of their own.
     """
     compute = of.compute
     lanes = lanes_for([compute], compute, target.lanes_bytes)
@@ -178,15 +174,15 @@ def packed_key(of: dtype, target: KernelTarget) -> GemmKey:
         return GemmKey("gemm", of, lanes, 4, 1)
     if target.registers >= ROOMY:
         return GemmKey("gemm", of, lanes, 4 if compute.is_complex else 8, 2, 16)
-    if compute.is_complex:  # with two vectors for each: what a row is multiplied with, and its sums
+    if compute.is_complex:  # two vectors for each row of factors and for each row of sums
         return GemmKey("gemm", of, lanes, 5 if target.registers >= SOME else 3, 1, 16)
     return GemmKey("gemm", of, lanes, 6, 1, 16)
 
 
 class TileGroup(NamedTuple):
-    """Items of a packed product that are alike: how many, and of each its rows and columns.
+    """Items of a packed product with equal sizes: their number, and rows and columns of each.
 
-    `way` is how results leave: "vectors", "lines" or "elements", as in hls/vitis/gemm.cpp.
+    `way` is the store of results: "vectors", "lines" or "elements", as in hls/vitis/gemm.cpp.
     """
 
     items: int
@@ -197,7 +193,7 @@ class TileGroup(NamedTuple):
 
 
 class Packed(Gemm):
-    """A block of row panels times a column panel for each item."""
+    """Packed product. An item is a block of row panels times a column panel."""
 
     name = "gemm"
     geometry = ProductGeometry
@@ -207,11 +203,10 @@ class Packed(Gemm):
     offsets = ("out", "added")
 
     def word_of(self, key: GemmKey, operand: str) -> str:
-        """Panels hold numbers as they are computed."""
         return source.scalar(key.dtype) if operand.endswith("panels") else element(key)
 
     def keys(self, asked: InventoryRequest) -> Iterator[GemmKey]:
-        """All kernels of products."""
+        """Yields the keys of all matrix product kernels."""
         parts = asked.options[PARTS.name]
         for of in asked.dtypes:
             keys: list[GemmKey] = []
@@ -227,21 +222,19 @@ class Packed(Gemm):
             yield from dict.fromkeys(keys)
 
     def beats(self, key: GemmKey) -> Mapping[str, int]:
-        """Panels and results move in vectors."""
         return {"out": key.lanes * key.parts, **panel_beats(key)}
 
     def arguments(self, key: GemmKey) -> tuple[KernelArgument, ...]:
-        """Results off a beat leave by a port of their own."""
+        """Returns the arguments, with a second output port for results that fill no beat."""
         own = super().arguments(key)
         at = next(k for k, a in enumerate(own) if a.what != "*")
         return (*own[:at], self.by_elements(key, "out"), *own[at:])
 
     def places(self, key: GemmKey) -> dict[str, str]:
-        """Those of both templates."""
         return places(key)
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Four stages: a's panels, b's, the sums, the results."""
+        """Returns the loops of four stages: panels of a, panels of b, sums, results."""
         key, g = launch.key, ProductGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         group = _group()
@@ -277,11 +270,12 @@ class Packed(Gemm):
         return list(loops.values())
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
-        """A tile's products in every cycle, a row of sums that join, and half a row scaled."""
+        """Returns the operators of a tile per cycle, of a row added to totals, and of half a row
+        scaled."""
         return products(key, key.rows * key.columns + 1.5 * key.columns)
 
     def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
-        """Steps of row panels that wait, sums of a block, and what they join."""
+        """Returns the buffer of row panels, the sums of a block, and the totals."""
         bits, group = 8 * key.dtype.compute.itemsize, _group()
         slots = max(key.block, turns(key))
         return [
@@ -291,7 +285,7 @@ class Packed(Gemm):
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Panels in vectors, results in the best way there is."""
+        """Returns the accesses: panels in vectors, results as `TileGroup.way` of each item."""
         key, g = launch.key, ProductGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
         batch = g.items // (_blocks(g) * g.column_blocks)
@@ -318,14 +312,15 @@ class Packed(Gemm):
         return accesses
 
     def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
-        """Those of the first item; the others' are divided while the one before is computed."""
+        """Returns the divisions of the first item; later divisions overlap with the previous
+        item."""
         return len(ProductGeometry.unpack(launch.geometry).batch)
 
 
 def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[TileGroup]:
-    """The items [begin, end) of a packed product."""
+    """Returns the items [begin, end) of a packed product, grouped by size."""
     across, period = g.column_blocks, g.column_blocks * _blocks(g)
-    # Items of the last block have fewer row panels, those of the last column panel fewer columns.
+    # The last block may have fewer row panels, the last column panel fewer columns.
     below = members_in(begin, end, period, period - across, period)
     right = members_in(begin, end, across, across - 1, across)
     corner = members_in(begin, end, period, period - 1, period)
@@ -351,12 +346,12 @@ def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[TileG
 
 
 def _blocks(g: ProductGeometry) -> int:
-    """Blocks of row panels."""
+    """Returns the number of blocks of row panels."""
     return -(-g.row_blocks // g.most)
 
 
 def _group() -> int:
-    """Steps of a row panel that are one burst."""
+    """Returns the steps of a row panel in one burst."""
     return constant("vitis/gemm.cpp", "GROUP")
 
 
