@@ -162,7 +162,8 @@ def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz:
 
 
 def _each(bank: str, whole: bool) -> tuple[str, ...]:
-    """Returns the banks of a range such as HBM[0:2]; the range itself if `whole` and HBM."""
+    """Returns the banks of a range such as HBM[0:2]; if `whole`, a range of HBM channels stays one
+    bank."""
     match = re.fullmatch(r"(\w+)\[(\d+):(\d+)\]", bank)
     if match is None or (whole and channels(bank)):
         return (bank,)

@@ -24,7 +24,7 @@ BITS = {"float": "f", "double": "d"}
 
 
 def hardware(key: Key) -> Key:
-    """Returns the key whose HLS C++ implements `key`; several keys may share one."""
+    """Returns the key whose HLS C++ implements `key`; several keys may share an implementation."""
     twin: Key = board_skeleton_of(key).hardware(key)
     return twin
 
@@ -441,7 +441,8 @@ def _ports(key: KernelKey) -> int:
 
 
 def suffix(bundle: PortGroup) -> str:
-    """What tells a bundle's kernel from its neighbours: skeleton, lanes and widths in bytes."""
+    """Returns a name for a port group's kernel: skeleton, unusual lanes, and element widths in
+    bytes."""
     key = bundle.members[0]
     ins = "x".join(str(w or 0) for w in bundle.ins)
     text = op_skeleton(key).short(key)

@@ -64,6 +64,7 @@ def version_text(command: Sequence[str]) -> str:
 
 
 def which(program: str) -> str | None:
+    """Returns the path of a program, or None."""
     return shutil.which(program)
 
 

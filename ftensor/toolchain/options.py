@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def folder(text: str) -> Path:
-    """Returns the path of a folder. Rejects an empty name, such as an unset shell variable gives:
-    the path would be the working folder."""
+    """Returns the path of a folder. Rejects an empty name, which would mean the working folder: it
+    may come from an unset shell variable."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the name is empty ('.' is the working folder)")
     return Path(text)

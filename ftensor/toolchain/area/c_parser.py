@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 # A tree is a tuple of a kind and parts: ("number", 3.0), ("name", "a"), ("call", "f", [x]),
-# ("unary", "-", x), ("binary", "+", x, y), ("choose", c, x, y), ("member", x, "re"), ("index", x,
-# i).
+# ("unary", "-", x), ("binary", "+", x, y), ("choose", c, x, y), ("member", x, "re"),
+# ("index", x, i).
 Tree = tuple[Any, ...]
 
 _TOKEN = re.compile(

@@ -242,7 +242,7 @@ class OperatorCounter:
         if of not in _FLOATS and y.constant and sign in ("<<", ">>", "*", "/", "%"):
             power = y.known is not None and y.known > 0 and float(y.known).hex().startswith("0x1.0")
             if sign in ("<<", ">>") or power:
-                return Value(of)  # wires
+                return Value(of)  # only wires
         counts[_SIGNS[sign], "int8" if of == "bool" else of] += 1
         return Value(of)
 
@@ -365,7 +365,7 @@ def _joined(text: str) -> list[str]:
 def _preprocessed(lines: list[str], macros: dict[str, Word]) -> list[str]:
     """Returns the lines that pass the preprocessor's conditions; adds definitions to `macros`."""
     kept: list[str] = []
-    open_: list[tuple[bool, bool]] = []  # per open #if: this branch is active; this or an earlier branch was
+    open_: list[tuple[bool, bool]] = []  # per #if: (branch active, a branch was active)
     for line in lines:
         inner = line.strip()
         holds = all(now for now, _ in open_)

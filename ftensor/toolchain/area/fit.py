@@ -128,7 +128,7 @@ def _calls(key: StagedKey) -> Iterator[KernelGroup]:
     """Yields a graph's calls as kernels: calls on elements in every lane, calls on rows in one."""
     for call in key.calls:
         unit = call.unit
-        if isinstance(unit, RowTransform):  # the skeleton's own
+        if isinstance(unit, RowTransform):  # the skeleton counts its operators
             continue
         row = unit.reduction is None and all(key.of_row[v] for v in call.takes)
         of = unit.key(1 if row else key.lanes)
@@ -297,7 +297,6 @@ def _spread(usage: Fit) -> str:
 
 
 def _largest_ops(group: KernelGroup) -> str:
-    """Returns the ops that take most of a kernel."""
     ops = [op for op, takes in area(group).ops if op != CONVERSIONS and takes.lut]
     return ", ".join(ops[:3]) + (", ..." if len(ops) > 3 else "") if ops else group.skeleton
 

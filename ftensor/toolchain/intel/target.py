@@ -141,12 +141,12 @@ class Emulator(_Intel):
         return emulator.version(self.library)
 
     def tools(self) -> Mapping[str, str]:
-        """The emulator's version."""
+        """Returns the emulator's version."""
         return {"intel-opencl-rt": self._version}
 
     @cached_property
     def _environment(self) -> tuple[tuple[str, str], ...]:
-        """What the compiling processes see besides our own environment."""
+        """Returns the variables that the compiler process needs beyond the current environment."""
         env = emulator.environment(self.library, os.environ, cache.directory())
         changed = {k: v for k, v in env.items() if os.environ.get(k) != v or k in emulator.SETTINGS}
         return tuple(sorted(changed.items()))

@@ -23,7 +23,7 @@ from .workspace import Job, State
 def signals_blocked() -> Iterator[None]:
     """Delay SIGINT and SIGTERM, so that every started process is recorded before a handler runs."""
     came: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # which alone gets them
+    if threading.current_thread() is not threading.main_thread():  # it gets no signals
         yield
         return
     numbers = (signal.SIGINT, signal.SIGTERM)

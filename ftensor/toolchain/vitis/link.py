@@ -89,4 +89,5 @@ def dies(groups: Sequence[KernelGroup], board: Board | None) -> dict[str, str]:
 
 
 def hertz(mhz: float) -> int:
+    """Converts MHz to Hz, the unit of v++'s clocks."""
     return round(mhz * 1_000_000)

@@ -62,7 +62,7 @@ class Beats:
 
     @property
     def structure(self) -> str:
-        """How the kernel moves data."""
+        """The structure by which the kernel moves data."""
         return structure(self.group)
 
     @cached_property

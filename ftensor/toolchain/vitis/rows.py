@@ -107,7 +107,6 @@ def uses(group: KernelGroup, names: list[str]) -> list[str]:
 
 
 def _masks(name: str, rows: list[list[bool]]) -> list[str]:
-    """Returns a table of bit masks over operands, by opcode."""
     masks = [f"{sum(flag << k for k, flag in enumerate(row)):#x}" for row in rows]
     return table("ap_uint<OPERANDS>", name, masks)
 

@@ -312,14 +312,12 @@ class Text:
 
 
 def _from_port(text: str, of: dtype, element: str) -> str:
-    """Converts a port's element to a value."""
     if of.name in ctype.HALVES:
         return f"ft_from_half({text})"
     return f"ft_bits<{value_type(of)}>({text})" if element == "uint64_t" else text
 
 
 def _to_port(text: str, of: dtype, element: str) -> str:
-    """Converts a value to a port's element."""
     if of.name in ctype.HALVES:
         return f"ft_to_half({text})"
     return f"ft_bits<uint64_t>({text})" if element == "uint64_t" else text

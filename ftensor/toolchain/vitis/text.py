@@ -74,10 +74,12 @@ def indented(lines: Sequence[str]) -> list[str]:
 
 
 def identifiers(text: str) -> set[str]:
+    """Returns the C identifiers in a text."""
     return set(re.findall(r"[A-Za-z_]\w*", text))
 
 
 def substituted(text: str, named: Mapping[str, str]) -> str:
+    """Replaces the names in a text by their values."""
     return _IDENTIFIER.sub(lambda m: named.get(m[0], m[0]), text)
 
 
