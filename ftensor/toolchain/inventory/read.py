@@ -257,7 +257,7 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
     for graph in inventory.graphs:
         if graph.key not in taken:
             taken.add(graph.key)
-            if graph.structure == LINKED and joint:  # Intel's boards always link graphs
+            if graph.structure == LINKED and joint:  # Intel's graphs are always a kernel per stage
                 apart.append(graph)
                 continue
             name = free_name(graph.name, [g.name for g in groups])
