@@ -145,7 +145,7 @@ class _Call:
     __slots__ = ("copied", "foreign", "known", "twins")
 
     def __init__(self) -> None:
-        self.twins: dict[int, torch.UntypedStorage] = {}  # host storages by `_cdata` of the device storage
+        self.twins: dict[int, torch.UntypedStorage] = {}  # by `_cdata` of the device storage
         self.known: dict[int, torch.UntypedStorage] = {}  # device storages by `_cdata` of the twin
         self.copied = 0
         self.foreign: torch.Tensor | None = None  # a tensor of another device with ndim > 0
