@@ -91,8 +91,9 @@ def inplace(schema: Any) -> bool:
 def wanted(schema: Any) -> bool:
     """True if the device should have a kernel of an overload.
 
-    That is the case if torch has no decomposition of it, if `said.txt` or `ATEN` has it, or if a
-    row computes in one launch an op that torch decomposes.
+    That is the case if `said.txt` or `ATEN` has it, if torch has a kernel for the CPU and no
+    decomposition, or if a row computes in one launch an op that torch decomposes below autograd.
+    Views, overloads without results and overloads with Dimname arguments are excluded.
     """
     name = schema.name + f".{schema.overload_name}" * bool(schema.overload_name)
     if not name.startswith("aten::") or not has_kernel(name):
