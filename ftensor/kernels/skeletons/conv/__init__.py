@@ -1,4 +1,5 @@
-"""Convolutions: planes and panels are packed, and products summed over windows where they lie."""
+"""Convolutions: packing of planes and panels, and sums of products over windows of packed
+planes."""
 
 from .bytes import bytes_keys, supports_operands
 from .conv import ConvPackGeometry, conv_key, conv_pack_key, most_taps

@@ -15,24 +15,23 @@ from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, Pip
 from .conv import Conv, ConvPack, ConvPackGeometry, burst_of, strips_of, turns
 from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, alike
 
-FILTERS, VECTORS = 16, 16  # of a tile
+FILTERS, VECTORS = 16, 16  # tile shape
 OUT = constant("vitis/conv_bytes.cpp", "OUT")
 WORD = constant("vitis/conv_bytes_pack.cpp", "WORD")
 
 
 def bytes_keys() -> tuple[ConvKey, ConvKey]:
-    """The two kernels: what multiplies, and what packs for it. Bytes of either sign."""
+    """Returns the keys of convolution and packing, for int8 and uint8 inputs."""
     key = ConvKey("conv_bytes", int8, PORT_BYTES, FILTERS, VECTORS)
     return key, ConvKey("conv_bytes_pack", int8, PORT_BYTES, FILTERS, 1)
 
 
 class _Bytes(BoardConv):
-    """What both have in common: bytes in, with sums in int32."""
+    """Base of both skeletons: int8 operands, int32 sums."""
 
     word = "conv_bytes"
 
     def defines(self, key: ConvKey) -> dict[str, object]:
-        """The tile."""
         return {
             "FT_E": "char",
             "FT_BEAT": key.lanes,
@@ -43,41 +42,38 @@ class _Bytes(BoardConv):
         }
 
     def settings(self, key: ConvKey, *, float64: bool, grid: str) -> list[str]:
-        """Those of single bytes: no language has vectors of as many as a beat has."""
+        """Returns the settings for one lane: no dialect has vectors with the bytes of a beat."""
         defines = {"FT_NAME": key.entry, **self.defines(key)}
         lines = source.settings(self.compute(key), 1, float64, grid)
         return [*lines, *(f"#define {word} {n}" for word, n in defines.items()), *self.geometry_words()]
 
     def helpers(self, key: ConvKey) -> list[str]:
-        """None: bytes are what is multiplied."""
+        """Returns []: the kernels multiply bytes as they are in memory."""
         return []
 
     def record(self, key: ConvKey) -> Record:
-        """Its dtypes."""
         return Record(self.name, ("int32",), ("int8", "int8"), "", "int8")
 
 
 class ConvBytes(_Bytes, Conv):
-    """Sixteen filters by 64 positions in a cycle, two products in a DSP block."""
+    """Convolution of bytes: 16 filters by 64 positions in a cycle, two products in a DSP block."""
 
     name = "conv_bytes"
     template = "conv_bytes.cpp"
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Those of all convolutions, with results in int32."""
+        """Returns the parameters of convolutions, with int32 results."""
         return tuple((what, "int *" if name == "out" else c, name) for what, c, name in super().parameters(key))
 
     def keys(self, asked: InventoryRequest) -> Iterator[ConvKey]:
-        """Both kernels, of int8."""
         if int8 in asked.dtypes:
             yield from bytes_keys()
 
     def beats(self, key: ConvKey) -> Mapping[str, int]:
-        """Results are of four bytes each."""
         return {**super().beats(key), "out": OUT}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Five stages: planes, panels, the sums, what puts results side by side, what stores."""
+        """Returns the loops of five stages: planes, panels, sums, gathering of results, store."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, depth, beats = end - begin, g.depth, g.beats
@@ -112,8 +108,8 @@ class ConvBytes(_Bytes, Conv):
         return list(loops.values())
 
     def _line(self, key: ConvKey, g: ConvGeometry, tile: int, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
-        """Of the lines of a tile: pieces, and what leaves before beats, in them, and behind, where
-        `out` begins on a beat."""
+        """Yields (loop, trips, entries) for the contiguous lines of a tile: pieces, elements before
+        the first beat, whole beats, elements after the last beat. `out` begins on a beat."""
         done, many = g.before(tile * key.columns), g.results(tile, key.columns)
         filters, heads, head, beats, tails, tail = 0, 0, 0, 0, 0, 0
         for item in _items(g, tile, begin, end) if many else ():
@@ -137,7 +133,7 @@ class ConvBytes(_Bytes, Conv):
 
     @staticmethod
     def _pieces(g: ConvGeometry, begin: int, many: int) -> int:
-        """Those of a line: up to OUT results of a row of windows."""
+        """Returns the pieces of a line: up to OUT results of a row of windows each."""
         at = begin % g.pitch
         column = at if at < g.width and begin // g.pitch % g.middle < g.high else 0
         first = min(g.width - column, many)
@@ -145,7 +141,7 @@ class ConvBytes(_Bytes, Conv):
         return -(-first // OUT) + rows * -(-g.width // OUT) + -(-rest // OUT)
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Every tile reads its strips and filters anew."""
+        """Returns the accesses; every tile reads its strips and filters again."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         strips, steps = g.items * g.channels * g.beats, g.items * (1 + g.depth)
         longest = burst_of(g)
@@ -160,8 +156,8 @@ class ConvBytes(_Bytes, Conv):
         ]
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
-        """Two products in a DSP block, and a sum for each; what turns a beat, and puts results
-        side by side."""
+        """Returns pairs of products (one DSP block each), an addition for each product, and the
+        selections that rotate a beat and join results."""
         many, levels = key.rows * key.lanes, key.lanes.bit_length() - 1
         return {
             ("pair", "int8"): many // 2,
@@ -172,7 +168,7 @@ class ConvBytes(_Bytes, Conv):
         }
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
-        """Two strips, the sums of a tile, those that leave in lines, and FIFOs of them."""
+        """Returns two strips, the sums of a tile, the buffer for contiguous stores, and FIFOs."""
         return [
             LocalMemory(constant("vitis/conv_bytes.cpp", "STRIP") + 1, 8, 2 * key.lanes),
             LocalMemory(key.vectors, 32, key.rows * key.lanes),
@@ -183,7 +179,7 @@ class ConvBytes(_Bytes, Conv):
 
 
 def _items(g: ConvGeometry, tile: int, begin: int, end: int) -> Iterator[int]:
-    """The items of a tile among [begin, end)."""
+    """Yields the items of a tile in [begin, end)."""
     period = g.panels * g.tiles
     for outer in range(begin // period, -(-end // period)):
         first = outer * period + tile * g.panels
@@ -191,28 +187,27 @@ def _items(g: ConvGeometry, tile: int, begin: int, end: int) -> Iterator[int]:
 
 
 class ConvBytesPack(_Bytes, ConvPack):
-    """Rows of bytes with their zero around them, and weights of some filters side by side."""
+    """Packing: rows of bytes with the padding value around them, and interleaved weights."""
 
     name = "conv_bytes_pack"
     template = "conv_bytes_pack.cpp"
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Those of other convolutions, without a bias."""
+        """Returns the parameters of packing, without a bias."""
         return tuple(p for p in ConvPack.parameters(self, key) if not p[2].startswith("bias"))
 
     def beats(self, key: ConvKey) -> Mapping[str, int]:
-        """All in vectors."""
         return {"planes": key.lanes, "panels": key.rows, "x": key.lanes}
 
     def arguments(self, key: ConvKey) -> tuple[KernelArgument, ...]:
-        """Weights that lie in line by a port of beats, too."""
+        """Returns the arguments, with a second port that reads contiguous weights in beats."""
         own = super().arguments(key)
         at = [a.name for a in own].index("weight") + 1
         beats = f"const hls::vector<char, {key.lanes}> *"
         return (*own[:at], KernelArgument("weight_beats", "*", beats, "weight"), *own[at:])
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Pieces of planes in stages, and panels beside them."""
+        """Returns the loops of the stages for planes and of the stages for panels."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         rows, taps = key.rows, len(g.taps)
         begin, stop = launch.slab(g.groups * g.panels, unit)
@@ -233,7 +228,7 @@ class ConvBytesPack(_Bytes, ConvPack):
 
     @staticmethod
     def _weights(key: ConvKey, g: ConvPackGeometry, begin: int, stop: int) -> int:
-        """Beats of filters' weights."""
+        """Returns the beats of the weights of panels [begin, stop)."""
         beats = 0
         taps = len(g.taps)
         for panel in range(begin, stop):
@@ -246,7 +241,6 @@ class ConvBytesPack(_Bytes, ConvPack):
         return beats
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Each value once."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         lanes, taps = key.lanes, len(g.taps)
         planes = g.batch * g.channels * g.plane
@@ -270,7 +264,7 @@ class ConvBytesPack(_Bytes, ConvPack):
         ]
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Filters' weights are few beats each."""
+        """Returns True for inputs: the weights of a filter are few beats."""
         return vector and not written
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
@@ -278,17 +272,18 @@ class ConvBytesPack(_Bytes, ConvPack):
         return [LocalMemory(DEPTH // WORD, 8, key.rows * WORD)]
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
-        """What moves pieces and weights into place, and puts pieces side by side; addresses."""
+        """Returns the selections that shift pieces and weights and join pieces, and address
+        arithmetic."""
         turned = key.lanes * (4 * key.lanes.bit_length() + 3)
         return {("choose", "int8"): turned, ("mul", "int32"): 6, ("add", "int32"): 24}
 
     def flops(self, key: ConvKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """Packing has none."""
+        """Returns 0: packing has no floating-point operations."""
         return 0
 
 
 def supports_operands(x: dtype, weight: dtype) -> bool:
-    """Whether the kernels take such operands."""
+    """True if the kernels accept operands of these dtypes."""
     return weight is int8 and x.name in ("int8", "uint8")
 
 

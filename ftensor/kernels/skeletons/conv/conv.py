@@ -1,4 +1,5 @@
-"""conv, conv_pack: products summed over windows, and the packing of planes and filters (hls/skeleton/conv*.h)."""
+"""conv, conv_pack: convolution of packed planes, and packing of planes and filters
+(hls/skeleton/conv*.h)."""
 
 from __future__ import annotations
 
@@ -17,20 +18,23 @@ from ...workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, 
 from ..elements import element_type
 from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, alike, in_lines, number, serves
 
-CHANNELS = 16  # of an item of planes
+CHANNELS = 16  # channels of an item of planes
 
 
 def conv_pack_key(conv: ConvKey, unaligned: bool) -> ConvKey:
-    """The kernel that makes what `conv` reads; its vectors begin anywhere, where that is right."""
+    """Returns the key of the kernel that packs for `conv`; full lanes need unaligned vectors."""
     return ConvKey("conv_pack", conv.dtype, conv.lanes if unaligned else 1, conv.rows, 1)
 
 
 @dataclass(frozen=True)
 class ConvPackGeometry(Geometry):
-    """What a launch is told; a `batch` of 0 leaves the planes out. Of the three dims of a plane the
-    elements of a part, the steps from one to the next in the input and its sizes, and where each
-    part's phases begin there; `bias` is -1 where there is none; of bytes `zero` lies around an
-    input, whose highest bits `flip` turns, as of unsigned ones; `taps` are each tap's weight."""
+    """Geometry buffer; `batch` 0 packs no planes.
+
+    For the three dims of a plane: `part` has the elements of a phase, `step` the distance of these
+    elements in the input, `input` the sizes, and `deep`, `high` and `wide` the starts of the
+    phases. `bias` is -1 without a bias. For bytes, `zero` is the padding value, and `flip` inverts
+    the top bits of an unsigned input. `taps` are the offsets of each tap's weight.
+    """
 
     derived = ("rows", "line", "dense")
     batch: int
@@ -39,7 +43,7 @@ class ConvPackGeometry(Geometry):
     panels: int
     filters: int
     own: int  # channels of a group
-    some: int  # of an item of panels
+    some: int  # channels of an item of panels
     plane: int  # elements
     part: Annotated[Ints, Each("deep high wide")]
     step: Annotated[Ints, Each("deep high wide")]
@@ -56,21 +60,21 @@ class ConvPackGeometry(Geometry):
 
     @property
     def rows(self) -> int:
-        """Rows of a plane."""
+        """Rows of a packed plane."""
         phases = len(self.deep) * len(self.high) * len(self.wide)
         return phases * self.part[0] * self.part[1]
 
     @property
     def line(self) -> int:
-        """1 where the weights of a filter are neighbours, in the order of channels and taps, 2
-        where those of each channel are."""
+        """1 if the weights of a filter are contiguous in the order (channel, tap), 2 if the weights
+        of each channel are contiguous, else 0."""
         if self.taps != tuple(range(len(self.taps))):
             return 0
         return 1 if self.w[2] == len(self.taps) else 2
 
     @property
     def dense(self) -> bool:
-        """Whether an input lies in line, and all of it comes, in order."""
+        """True if the input is contiguous and the kernel reads all of the input in order."""
         one = all(len(phases) == 1 for phases in (self.deep, self.high, self.wide))
         if not one or set(self.step) != {1} or not prod(self.input):
             return False
@@ -84,22 +88,23 @@ class ConvPackGeometry(Geometry):
 
     @property
     def of_planes(self) -> int:
-        """The items that make planes."""
+        """Items that pack planes."""
         return self.batch * self.rows * -(-self.channels // CHANNELS)
 
     @property
     def of_panels(self) -> int:
-        """The items that make panels."""
+        """Items that pack panels."""
         return self.groups * self.panels * -(-self.own // self.some)
 
     def pieces(self, lanes: int) -> int:
-        """Of a plane, on a board: those of its rows, and of what is left to a beat's end."""
+        """Returns the pieces of a plane on a board: pieces of rows, and of the fill to whole
+        beats."""
         gap = self.plane - self.rows * self.part[2]
         return self.rows * -(-self.part[2] // lanes) + -(-gap // lanes)
 
 
 class ConvPack(BoardConv):
-    """Rows of an input with zeros around them, and weights of some filters side by side."""
+    """Packing: rows of an input with zeros around them, and interleaved weights of some filters."""
 
     name = "conv_pack"
     geometry = ConvPackGeometry
@@ -107,11 +112,11 @@ class ConvPack(BoardConv):
     template = "conv_pack.cpp"
 
     def flops(self, key: ConvKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """Packing has none."""
+        """Returns 0: packing has no floating-point operations."""
         return 0
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Planes, panels, the operands, their offsets, the geometry."""
+        """Returns planes, panels, input, weight, bias, offsets, geometry."""
         element = element_type(key.dtype)
         names = ("x", "weight", "bias")
         return (
@@ -122,17 +127,16 @@ class ConvPack(BoardConv):
         )
 
     def beats(self, key: ConvKey) -> Mapping[str, int]:
-        """Planes and panels go in vectors."""
         return dict.fromkeys(("planes", "panels", "x"), key.rows)
 
     def arguments(self, key: ConvKey) -> tuple[KernelArgument, ...]:
-        """The input by a port for each way."""
+        """Returns the arguments, with a second port that reads single elements of the input."""
         own = super().arguments(key)
         at = [a.name for a in own].index("x") + 1
         return (*own[:at], self.by_elements(key, "x"), *own[at:])
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Pieces of planes in stages, and panels beside them."""
+        """Returns the loops of the stages for planes and of the stages for panels."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         lanes, reads = key.rows, "read_panels"
         begin, stop = launch.slab(g.groups * g.panels, unit)
@@ -146,7 +150,7 @@ class ConvPack(BoardConv):
         ]
 
     def plane_loops(self, launch: KernelLaunch, unit: int) -> list[PipelinedLoop]:
-        """The stages of planes: read, put into place, packed, written."""
+        """Returns the loops of the stages for planes: read, place, pack, write."""
         g, lanes = ConvPackGeometry.unpack(launch.geometry), self.beats(launch.key)["planes"]
         first, end = launch.slab(g.batch * g.channels, unit)
         planes, size = end - first, prod(g.input)
@@ -161,7 +165,7 @@ class ConvPack(BoardConv):
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Each value once; of filters that fill a panel the first one's."""
+        """Returns the accesses; missing filters of a panel read weights of the first filter."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         size, compute, lanes = key.dtype.itemsize, key.dtype.compute.itemsize, key.rows
         planes = g.batch * g.channels * g.plane
@@ -183,13 +187,12 @@ class ConvPack(BoardConv):
         return [LocalMemory(DEPTH, 8 * key.dtype.compute.itemsize, key.rows)]
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
-        """What moves a piece into place, twice, and puts it beside others; addresses."""
+        """Returns the selections that shift and join pieces, and the address arithmetic."""
         of = {"float32": "float", "float64": "double"}.get(key.dtype.compute.name, key.dtype.name)
         turned = key.rows * (3 * key.rows.bit_length() + 3)
         return {("choose", of.removeprefix("u")): turned, ("mul", "int32"): 6, ("add", "int32"): 24}
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Planes, their elements, and the weights."""
         g = ConvPackGeometry.unpack(launch.geometry)
         weights = g.groups * g.filters * g.own * len(g.taps) if g.panels else 0
         return f"{g.batch * g.channels}x{g.plane}+{weights}"
@@ -199,10 +202,10 @@ register(ConvPack())
 
 
 def conv_key(of: dtype, target: KernelTarget, unaligned: bool, filters: int) -> ConvKey:
-    """The kernel for so many filters of a group.
+    """Returns the key for `filters` filters of a group.
 
-    A CPU keeps as many sums in registers as it has room for, of filters that share the input. A
-    board has one shape for all, as many as its ports bring in a cycle: a step of a panel is a beat.
+    On a CPU, the tile fills the registers with sums of filters that share the input. Boards have
+    one tile shape, the width of the ports: a step of a panel is a beat.
     """
     lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
     if target.grid == "stride":
@@ -218,12 +221,12 @@ def conv_key(of: dtype, target: KernelTarget, unaligned: bool, filters: int) -> 
 
 
 def most_taps(key: ConvKey) -> int:
-    """So many elements of a kernel a board has room for, wherever they lie."""
+    """Returns the most taps of a convolution kernel that fit a board's strip at any offsets."""
     return constant("vitis/conv.cpp", "STRIP") // (key.vectors + 1)
 
 
 class Conv(BoardConv):
-    """A tile of some filters and some positions for each item."""
+    """Convolution. An item is a tile of filters and positions."""
 
     name = "conv"
     geometry = ConvGeometry
@@ -231,7 +234,7 @@ class Conv(BoardConv):
     template = "conv.cpp"
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Results, planes, panels, offsets, the geometry."""
+        """Returns results, planes, panels, offsets, geometry."""
         return (
             ("*", f"{element_type(key.dtype)} *", "out"),
             ("*", f"const {number(key)} *", "planes"),
@@ -242,31 +245,31 @@ class Conv(BoardConv):
         )
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Strips and filters are few beats each."""
+        """Returns True for inputs: strips and filters are few beats each."""
         return vector and not written
 
     def keys(self, asked: InventoryRequest) -> Iterator[ConvKey]:
-        """Both kernels of each dtype."""
+        """Yields the keys of convolution and packing for each dtype."""
         for of in asked.dtypes:
             if serves(of):
                 key = conv_key(of, asked.target, False, 16)
                 yield from (key, conv_pack_key(key, False))
 
     def beats(self, key: ConvKey) -> Mapping[str, int]:
-        """All move in vectors."""
         return {"out": key.lanes, "planes": key.lanes, "panels": key.rows}
 
     def arguments(self, key: ConvKey) -> tuple[KernelArgument, ...]:
-        """Results off a beat leave by a port of their own."""
+        """Returns the arguments, with a second output port for results that fill no beat."""
         own = super().arguments(key)
         return (*own[:3], self.by_elements(key, "out"), *own[3:])
 
     def places(self, key: ConvKey) -> dict[str, str]:
-        """How many steps a sum waits, and a beat of a strip, whose vectors reach into the next."""
+        """Returns the dependence distances of a sum, and of a strip's beat, which the next read
+        needs."""
         return {"distance": str(turns(key)), "arrival": str(turns(key) - 1)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Four stages: planes, panels, the sums, the results."""
+        """Returns the loops of four stages: planes, panels, sums, results."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, depth, beats = end - begin, g.depth, g.beats
@@ -298,7 +301,7 @@ class Conv(BoardConv):
         return list(loops.values())
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Every tile reads its strips and filters anew."""
+        """Returns the accesses; every tile reads its strips and filters again."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
         strips, steps = g.items * g.channels * g.beats, g.items * (1 + g.depth)
@@ -320,24 +323,26 @@ class Conv(BoardConv):
         ]
 
     def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
-        """Those of the first item; the others' are divided while the one before is computed."""
+        """Returns the divisions of the first item; later divisions overlap with the previous
+        item."""
         return 3 + len(ConvGeometry.unpack(launch.geometry).batch)
 
     def extent(self, launch: KernelLaunch) -> str:
-        """Filters, terms of each result, positions."""
         g = ConvGeometry.unpack(launch.geometry)
         outside = g.items // (g.panels * g.tiles)
         return f"{outside}x{g.filters}x{g.depth}x{g.positions}"
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
-        """A tile's products in every cycle, a row of sums that join, and what turns a beat."""
+        """Returns the products of a tile per cycle, the additions to totals, and the rotation of a
+        beat."""
         of = {"float32": "float", "float64": "double"}.get(key.dtype.compute.name, key.dtype.name)
         of = of.removeprefix("u")
         many, turned = key.rows * key.lanes, key.lanes * (key.lanes.bit_length() - 1)
         return {("mul", of): many, ("add", of): many + key.lanes, ("choose", of): turned}
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
-        """Two strips, the sums of a tile, what they join, and what leaves in lines."""
+        """Returns two strips, the sums of a tile, the totals, and the buffer for contiguous
+        stores."""
         bits = 8 * key.dtype.compute.itemsize
         return [
             LocalMemory(constant("vitis/conv.cpp", "STRIP") + 1, bits, 2 * key.lanes),
@@ -347,7 +352,8 @@ class Conv(BoardConv):
 
 
 def strips_of(g: ConvGeometry, items: int) -> PipelinedLoop:
-    """What brings the strips of so many items: those of one run, one channel's after another's."""
+    """Returns the loop that reads the strips of `items` items; strips of one run need one loop for
+    all channels."""
     trips = items * g.channels * g.beats
     if len(g.runs) == 1:
         return PipelinedLoop("channels", trips, items, 1, True, False, "planes")
@@ -355,13 +361,13 @@ def strips_of(g: ConvGeometry, items: int) -> PipelinedLoop:
 
 
 def burst_of(g: ConvGeometry) -> int:
-    """Beats of a strip that one request brings: those of one run come one by one, without a wait
-    between channels."""
+    """Returns the beats of a strip per request: single beats for strips of one run, which the
+    kernel reads without a stall between channels."""
     return 1 if len(g.runs) == 1 else min((n for _, n in g.runs), default=1)
 
 
 def turns(key: ConvKey) -> int:
-    """Steps until a sum is met again, at the least: as many as a product and a sum take."""
+    """Returns the least iterations between two additions to a sum: a product and an addition."""
     cycles = operator_cycles(key.dtype)
     return distance(cycles["add"] + cycles["mul"])
 

@@ -1,4 +1,4 @@
-"""What the skeletons of convolutions share: the key, and the geometry of a launch."""
+"""Base of the convolution skeletons: key, and geometry buffer."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ...skeleton import BoardSkeleton, Skeleton
 from ...workload import Ints, members_in
 from ..elements import element_defines, element_helpers
 
-# Terms that are summed before they join the totals.
+# Terms of a partial sum before the addition to the totals.
 DEPTH = 192
 
 
 @dataclass(frozen=True)
 class ConvKey:
-    """One kernel: its skeleton, the dtype in memory, and the shape of a tile in registers."""
+    """Key of a convolution kernel: skeleton, dtype in memory, and tile shape in registers."""
 
     skeleton: str
     dtype: dtype
     lanes: int
     rows: int  # filters
-    vectors: int  # of positions
+    vectors: int  # vectors of positions
     block: int = 1  # panels of filters that share a tile's positions
 
     @property
     def columns(self) -> int:
-        """The positions of a tile."""
+        """Positions of a tile."""
         return self.lanes * self.vectors
 
     @property
@@ -42,8 +42,8 @@ class ConvKey:
 
 
 class PhasePart(NamedTuple):
-    """A dim of a packed plane: its elements of one phase, where the phases begin in the input, and
-    the step from one element to the next there."""
+    """A dim of a packed plane: the elements of one phase, the start of each phase in the input, and
+    the stride of the elements in the input."""
 
     size: int
     phases: tuple[int, ...]
@@ -51,8 +51,8 @@ class PhasePart(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A phase of a plane that is copied: its first element in the input and in the private plane,
-    and its sizes."""
+    """A phase of a plane to copy: its first element in the input and in the private plane, and its
+    sizes."""
 
     first: int
     place: int
@@ -62,10 +62,9 @@ class Phase(NamedTuple):
 
 
 class ConvSkeleton(Skeleton[ConvKey]):
-    """What all skeletons of convolutions have in common."""
+    """Base of all convolution skeletons."""
 
     def defines(self, key: ConvKey) -> dict[str, object]:
-        """The element and the tile."""
         return {
             **element_defines(key.dtype),
             "FT_TILE_ROWS": key.rows,
@@ -76,54 +75,51 @@ class ConvSkeleton(Skeleton[ConvKey]):
         }
 
     def helpers(self, key: ConvKey) -> list[str]:
-        """Elements as values."""
         return element_helpers(key.dtype, [])
 
     def flops(self, key: ConvKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """A product and a sum for each result, channel and tap: of (results, planes, filters by
-        groups)."""
+        """Returns a product and an addition for each result, channel and tap. `shapes` are results,
+        planes, and filters by groups."""
         return 2 * numel(shapes[0]) * numel(shapes[2][2:])
 
 
 class BoardConv(ConvSkeleton, BoardSkeleton[ConvKey]):
-    """One of the two that images have."""
+    """Base of the convolution skeletons that images may contain."""
 
     word = "conv"
 
     def record(self, key: ConvKey) -> Record:
-        """Which of the kernels, and its dtype."""
         of = key.dtype.name
         return Record(self.name, (of,), (of, of), "", of)
 
     def lines(self, key: ConvKey) -> tuple[str, ...]:
-        """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
 
 def serves(of: dtype) -> bool:
-    """Whether there are kernels for a dtype."""
+    """True if the skeleton accepts a dtype."""
     return of.kind in "uif" and not of.bare
 
 
 def number(key: ConvKey) -> str:
-    """The C type that is computed with."""
+    """Returns the C type of the computation."""
     return source.scalar(key.dtype)
 
 
 class Strip(NamedTuple):
-    """What a board's tile sees of a channel: runs of beats (the first, how many), and for each tap
-    where its first position lies among them."""
+    """Input of a board's tile in one channel: `runs` of beats (first beat, count), and for each tap
+    the index of its first position in these runs."""
 
     runs: tuple[Ints, ...] = ()
     places: Ints = ()
 
 
 def strip(key: ConvKey, positions: int, offsets: Ints) -> Strip:
-    """The strip of taps that lie at these offsets."""
+    """Returns the strip for taps at `offsets`."""
     lanes, vectors = key.lanes, min(key.vectors, -(-positions // key.lanes))
     runs: list[list[int]] = []
     for first in sorted({o // lanes for o in offsets}):
-        # Any of a beat's elements may be the first that a tap sees.
+        # A tap may begin at any element of a beat.
         rest = any(o // lanes == first and o % lanes for o in offsets)
         end = first + vectors + rest
         if runs and first <= sum(runs[-1]):
@@ -143,13 +139,16 @@ def strip(key: ConvKey, positions: int, offsets: Ints) -> Strip:
 
 @dataclass(frozen=True)
 class ConvGeometry(Geometry):
-    """What a launch is told: of a group's filters and channels; positions of a plane with `pitch`
-    elements of a row, of which `width` have results, and `middle` rows, of which `high` have;
-    `most` panels of an item, the step from `channel` to channel; whether the last tile is moved
-    `back` to end with the positions, and the `whole` results may leave in vectors, or else in
-    `lines`, as a filter's are neighbours in memory. Of bytes, what stands for `zero`; `whole` are
-    those of a tile's filters at a position. Of batch dims the strides in planes and in out; of taps
-    the offsets and, of a `Strip`, the places."""
+    """Geometry buffer.
+
+    `filters` and `channels` are of one group. A row of a plane has `pitch` positions, of which
+    `width` have results; a plane has `middle` rows, of which `high` have results. An item has up to
+    `most` panels; `channel` is the stride of channels. `back` is True if the last tile is moved
+    back to end with the positions. `whole` is True if the kernel may store results in vectors; for
+    bytes, the results of a tile's filters at a position. `lines` is True if the results of a filter
+    are contiguous. `zero` is the padding value of bytes. Batch dims have strides in planes (`read`)
+    and in out (`written`). Taps have `offsets`, and the `runs` and `places` of a `Strip`.
+    """
 
     derived = ("beats",)
     items: int
@@ -183,7 +182,7 @@ class ConvGeometry(Geometry):
         return self.channels * len(self.offsets)
 
     def before(self, position: int) -> int:
-        """A filter's results that stand before a position, as the text's."""
+        """Returns a filter's results before a position, as the kernel text computes them."""
         first, at = divmod(position, self.pitch)
         plane, h = divmod(first, self.middle)
         if h >= self.high:
@@ -191,18 +190,18 @@ class ConvGeometry(Geometry):
         return (plane * self.high + h) * self.width + min(at, self.width)
 
     def results(self, tile: int, columns: int) -> int:
-        """Those of a filter in a tile."""
+        """Returns the results of a filter in a tile."""
         end = min((tile + 1) * columns, self.positions)
         return self.before(end) - self.before(tile * columns)
 
     @property
     def beats(self) -> int:
-        """Those of a strip."""
+        """Beats of a strip."""
         return sum(n for _, n in self.runs)
 
 
 class Alike(NamedTuple):
-    """Items that are alike: how many, their filters, vectors of positions, whole ones or not."""
+    """Items of equal size: their number, filters, vectors of positions, and vector stores."""
 
     items: int
     rows: int
@@ -211,7 +210,7 @@ class Alike(NamedTuple):
 
 
 def alike(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[Alike]:
-    """The items [begin, end) of a board's launch."""
+    """Returns the items [begin, end) of a board's launch, grouped by size."""
     period = g.panels * g.tiles
     below = members_in(begin, end, g.panels, g.panels - 1, g.panels)
     right = members_in(begin, end, period, period - g.panels, period)
@@ -226,13 +225,13 @@ def alike(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[Alike]:
         Alike(corner, rest, vectors, g.whole and left % key.lanes == 0),
     )
     merged = [one for one in tiles if one.items]
-    if g.tiles == 1:  # all are the last
+    if g.tiles == 1:  # the only tile is the last tile
         merged = [one for one in tiles[2:] if one.items]
     return merged
 
 
 def in_lines(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> tuple[int, int]:
-    """(results, lines) of the items [begin, end) that leave in lines."""
+    """Returns (results, lines) that the items [begin, end) store in contiguous lines."""
     count = lines = 0
     period, rest = g.panels * g.tiles, g.filters - (g.panels - 1) * key.rows
     for tile in range(g.tiles if g.lines else 0):

@@ -1,5 +1,5 @@
-"""Skeletons that no image has: for devices that compile kernels as they are needed and take vectors
-anywhere."""
+"""Skeletons that no image contains, for devices that compile kernels on demand and have unaligned
+vectors."""
 
 from . import extreme, max_pool, series, take
 

@@ -1,4 +1,5 @@
-"""Convolutions of small planes on CPUs (hls/skeleton/conv_direct.h, conv_depthwise.h, conv_weight.h)."""
+"""Convolutions of small planes on CPUs (hls/skeleton/conv_direct.h, conv_depthwise.h,
+conv_weight.h)."""
 
 from __future__ import annotations
 
@@ -18,15 +19,15 @@ from ..conv.key import ConvKey, ConvSkeleton, Phase
 from ..elements import element_type
 
 COSTS = PROCESSOR.convolutions
-# Elements of an item's planes, which stay in a processor's nearest caches.
+# Most elements of an item's planes, which fit the first caches of a CPU.
 PLANES = 8192
-# Filters that share what is laid side by side of them.
+# Filters that share copied positions.
 FILTERS = 48
 
 
 def panel_rows(target: KernelTarget, rows: int) -> int:
-    """The rows of a panel, a vector of sums each: of the sizes for which a CPU has registers, that
-    which leaves the fewest of so many rows' unused."""
+    """Returns the rows of a panel (one vector of sums each): the size of least cost for `rows`
+    rows, among the sizes for which the CPU has registers."""
     shapes, busy = ((16, 12, 8, 4), 8) if target.registers >= ROOMY else ((6, 4), 4)
 
     def cost(size: int) -> float:
@@ -36,15 +37,15 @@ def panel_rows(target: KernelTarget, rows: int) -> int:
 
 
 def direct_conv_key(of: dtype, target: KernelTarget, filters: int) -> ConvKey:
-    """The kernel of a CPU for so many filters of a group, up to 48 at once."""
+    """Returns the key of a CPU for `filters` filters of a group, up to 48 at once."""
     lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
     rows = panel_rows(target, filters)
     return ConvKey("conv_direct", of, lanes, rows, 1, FILTERS // rows)
 
 
 class Copies(NamedTuple):
-    """The runs of neighbours that a tile's positions are copied by: elements of each, the end of
-    each tile's, and for each piece its place in the tile and in a plane."""
+    """Pieces in which the kernel copies the positions of tiles: `wide` elements each, the `ends` of
+    each tile's pieces, and for each piece its place in the tile and in a plane."""
 
     wide: int
     ends: Ints
@@ -52,7 +53,7 @@ class Copies(NamedTuple):
 
     @property
     def copies(self) -> float:
-        """What a tile's cost for each step, in products of a vector."""
+        """Cost of a tile's copies per step, in vector products."""
         each = len(self.places) / len(self.ends)
         if self.wide == 4:
             return COSTS.fours * max(1, each / 4)
@@ -61,8 +62,8 @@ class Copies(NamedTuple):
 
 @dataclass(frozen=True)
 class DirectConvGeometry(Geometry):
-    """What a launch is told, as `DepthwiseGeometry`; `most` are the panels of a block. Of `Copies`,
-    `ends` are each tile's last."""
+    """Geometry buffer, as `DepthwiseGeometry`. `most` is the number of panels of a block; `wide`,
+    `ends` and `pieces` are those of `Copies`."""
 
     items: int
     groups: int
@@ -85,21 +86,19 @@ class DirectConvGeometry(Geometry):
 
 
 class DirectConv(ConvSkeleton):
-    """All positions of a sample by some filters for each item."""
+    """Direct convolution. An item is all positions of a sample by some filters."""
 
     name = "conv_direct"
     geometry: type[Geometry] = DirectConvGeometry
 
     def defines(self, key: ConvKey) -> dict[str, object]:
-        """The room for planes."""
         return {**super().defines(key), "FT_PLANES": PLANES}
 
     def helpers(self, key: ConvKey) -> list[str]:
-        """Elements as values, and copies of planes."""
         return [*super().helpers(key), "planes.h"]
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Results, the operands, the offset of each, the geometry."""
+        """Returns results, input, weight, bias, offsets, geometry."""
         element, names = element_type(key.dtype), ("x", "weight", "bias")
         return (
             ("*", f"{element} *", "out"),
@@ -113,16 +112,16 @@ register(DirectConv())
 
 
 def depthwise_conv_key(of: dtype, target: KernelTarget) -> ConvKey:
-    """The kernel of a CPU: as many vectors of positions as it has registers for."""
+    """Returns the key of a CPU, with as many vectors of positions as registers allow."""
     lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
     return ConvKey("conv_depthwise", of, lanes, 1, 8 if target.registers >= ROOMY else 4)
 
 
 @dataclass(frozen=True)
 class DepthwiseGeometry(Geometry):
-    """What a launch is told. Strides are in elements: those of `x` in three dims are steps of a
-    phase, `planes` those of a phase in the private plane; `counts` are the results' sizes, `bias`
-    is -1 where there is none."""
+    """Geometry buffer; strides are in elements. The strides of `x` in the three dims of a plane are
+    those of a phase; `planes` are the strides of a phase in the private plane. `counts` are the
+    sizes of the results; `bias` is -1 without a bias."""
 
     items: int
     groups: int
@@ -141,7 +140,7 @@ class DepthwiseGeometry(Geometry):
 
 
 class DepthwiseConv(DirectConv):
-    """All results of a group of a sample for each item."""
+    """Depthwise convolution. An item is all results of a group of a sample."""
 
     name = "conv_depthwise"
     geometry = DepthwiseGeometry
@@ -150,22 +149,22 @@ class DepthwiseConv(DirectConv):
 register(DepthwiseConv())
 
 
-# Positions whose gradients are summed at once, and the rows of an item: what stays in a processor's
-# nearest caches beside the planes.
+# Positions per partial sum of gradients, and rows of an item: together with the planes, they fit
+# the first caches of a CPU.
 STEPS, ROWS = 256, 288
 
 
 def conv_weight_key(of: dtype, target: KernelTarget, rows: int) -> ConvKey:
-    """The kernel of a CPU for so many rows (channels and taps)."""
+    """Returns the key of a CPU for `rows` rows (channels times taps)."""
     lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
     return ConvKey("conv_weight", of, lanes, panel_rows(target, rows), 1)
 
 
 @dataclass(frozen=True)
 class ConvWeightGeometry(Geometry):
-    """What a launch is told: an item is a share of the samples by a part of the rows (channels and
-    taps), `most` panels, by a vector of filters; `some` samples go at once. Strides as in
-    `DepthwiseGeometry`; `offsets` are those of taps, `places` those of positions."""
+    """Geometry buffer. An item is a share of the samples by up to `most` panels of rows (channels
+    times taps) by a vector of filters; the kernel processes `some` samples at once. Strides are as
+    in `DepthwiseGeometry`; `offsets` are the taps' offsets, `places` the positions' offsets."""
 
     items: int
     groups: int
@@ -189,27 +188,25 @@ class ConvWeightGeometry(Geometry):
 
 
 class ConvWeight(ConvSkeleton):
-    """Some rows by a vector of filters for each item."""
+    """Gradient of the weight. An item is some rows by a vector of filters."""
 
     name = "conv_weight"
     geometry = ConvWeightGeometry
 
     def defines(self, key: ConvKey) -> dict[str, object]:
-        """The rooms of an item."""
         more = {"FT_PLANES": PLANES, "FT_STEPS": STEPS, "FT_ROWS": ROWS}
         return {**super().defines(key), **more}
 
     def helpers(self, key: ConvKey) -> list[str]:
-        """Elements as values, and copies of planes."""
         return [*super().helpers(key), "planes.h"]
 
     def flops(self, key: ConvKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """A product and a sum for each position, filter, channel and tap: of (filters by shares,
-        bias, results, planes)."""
+        """Returns a product and an addition for each position, filter, channel and tap. `shapes`
+        are filters by shares, bias, results, and planes."""
         return 2 * numel(shapes[2]) * numel(shapes[0][1 - len(shapes[3]) :])
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Both results, the operands, the offset of each, the geometry."""
+        """Returns both results, both inputs, the inputs' offsets, geometry."""
         element = element_type(key.dtype)
         return (
             *[("*", f"{element} *", name) for name in ("out", "bias")],

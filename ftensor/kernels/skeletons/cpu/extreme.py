@@ -1,4 +1,4 @@
-"""extreme: where the largest or smallest element of a row is (hls/skeleton/extreme.h)."""
+"""extreme: index of the largest or smallest element of a row (hls/skeleton/extreme.h)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
 from ...workload import Ints
 
-# What every other element of a dtype comes before or equals: the least, and the greatest.
+# Least and greatest value of a dtype, the start of a maximum and of a minimum.
 _WORST = {
     "float32": ("-INFINITY", "INFINITY"),
     "float64": ("-INFINITY", "INFINITY"),
@@ -26,8 +26,8 @@ _WORST = {
 
 @dataclass(frozen=True)
 class ExtremeKey:
-    """One kernel: the dtype of elements and of places, whether the smallest is looked for, and
-    whether values come out, too."""
+    """Key of an argmax or argmin kernel: dtypes of elements and of indices, `smallest` for argmin,
+    `values` to return the values, too."""
 
     dtype: dtypes.dtype
     place: dtypes.dtype
@@ -44,7 +44,7 @@ class ExtremeKey:
 
 
 def extreme_key(of: dtype, place: dtype, target: KernelTarget, smallest: bool, values: bool) -> ExtremeKey | None:
-    """The kernel, or None for a dtype without one."""
+    """Returns the key; None if the skeleton does not accept the dtype."""
     if of.name not in _WORST:
         return None
     return ExtremeKey(of, place, lanes_for([of], of, target.lanes_bytes), smallest, values)
@@ -52,8 +52,8 @@ def extreme_key(of: dtype, place: dtype, target: KernelTarget, smallest: bool, v
 
 @dataclass(frozen=True)
 class ExtremeGeometry(Geometry):
-    """What a launch is told: the elements of a row, in how many splits it is folded and the step
-    from one's result to the next one's; the loops over rows, and their steps in results and in."""
+    """Geometry buffer: `n` elements of a row, folded in `splits` splits whose results are
+    `split_step` apart; the loop nest over rows, with strides in the results and in the input."""
 
     derived = ("items",)
     n: int
@@ -65,18 +65,18 @@ class ExtremeGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """What the units share."""
+        """Splits of rows that the compute units divide."""
         return prod(self.shape) * self.splits
 
 
 class Extreme(Skeleton[ExtremeKey]):
-    """A block after the other, and the best one again."""
+    """Scans blocks of a row for the best value, then the best block for the index."""
 
     name = "extreme"
     geometry = ExtremeGeometry
 
     def parameters(self, key: ExtremeKey) -> tuple[Parameter, ...]:
-        """Values, places, the input; offsets; the geometry."""
+        """Returns values, indices, input, offsets, geometry."""
         of = source.scalar(key.dtype)
         names = ("values", "places", "in") if key.values else ("places", "in")
         return (
@@ -88,7 +88,6 @@ class Extreme(Skeleton[ExtremeKey]):
         )
 
     def defines(self, key: ExtremeKey) -> dict[str, object]:
-        """What is looked for."""
         return {
             "FT_PLACE": source.scalar(key.place),
             "FT_SMALLEST": int(key.smallest),
@@ -97,7 +96,6 @@ class Extreme(Skeleton[ExtremeKey]):
         }
 
     def title(self, key: ExtremeKey) -> str:
-        """As users call it."""
         return "min" if key.smallest else "max"
 
 

@@ -1,4 +1,4 @@
-"""max_pool: maxima of windows, their places, and what leads back (hls/skeleton/max_pool*.h)."""
+"""max_pool: maxima of windows, their indices, and the gradient (hls/skeleton/max_pool*.h)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..elements import element_defines, element_helpers, element_type
 
 
 class PlaneWindows(NamedTuple):
-    """Windows without padding that lie side by side along the rows of contiguous planes: so many
-    planes, then for each dim of one its size, how many windows there are, and what they are."""
+    """Windows without padding over `planes` contiguous planes. The other fields have one value per
+    dim of a plane: sizes, counts of windows, and the parameters of the windows."""
 
     planes: int
     sizes: Ints
@@ -30,25 +30,24 @@ class PlaneWindows(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All windows."""
+        """Number of windows."""
         return self.planes * prod(self.counts)
 
     @property
     def follow(self) -> bool:
-        """Whether every element is in one window, and a row of windows follows the one before it
-        with nothing in between."""
+        """True if every element is in exactly one window and rows of windows are adjacent."""
         tiled = all(n == c * k for n, c, k in zip(self.sizes, self.counts, self.kernel))
         apart = self.stride == self.kernel and max(self.dilation) == 1
         return tiled and apart and prod(self.kernel[:-2]) == 1
 
     @property
     def lines(self) -> Ints:
-        """Where the lines of a window begin, behind the first one."""
+        """Offsets of the lines of a window from the first line."""
         return self._walked(self.kernel, self.dilation)
 
     @property
     def begins(self) -> Ints:
-        """Where each row of windows begins in a plane."""
+        """Offset of each row of windows in a plane."""
         return self._walked(self.counts, self.stride)
 
     def _walked(self, counts: Ints, steps: Ints) -> Ints:
@@ -57,7 +56,7 @@ class PlaneWindows(NamedTuple):
         return tuple([sum(k * s * r for k, s, r in zip(at, steps, rows)) for at in walk])
 
     def geometry(self, key: MaxPoolKey) -> WindowsGeometry:
-        """What a launch is told."""
+        """Returns the geometry buffer of a launch."""
         columns, firsts = self.counts[-1], self.begins
         entries = len(firsts)
         vectors = -(-columns // key.lanes) * self.planes * entries
@@ -71,10 +70,12 @@ class PlaneWindows(NamedTuple):
 
 @dataclass(frozen=True)
 class WindowsGeometry(Geometry):
-    """What a launch is told: vectors of windows, windows, entries of `firsts`, windows of a row,
-    elements of a plane; where each line of a window begins, behind the first one; `firsts`: where
-    each window of a plane begins, and behind these the same again for the lanes that go on into the
-    next planes, or else where each row of windows begins."""
+    """Geometry buffer. `items` are vectors of windows, `entries` the entries of `firsts`, `columns`
+    the windows of a row, `plane` the elements of a plane, `lines` the offsets of a window's lines.
+
+    If vectors span several rows, `firsts` has the offset of each window of a plane, followed by
+    entries for lanes that continue in the next planes; else the offset of each row of windows.
+    """
 
     items: int
     windows: int
@@ -87,7 +88,8 @@ class WindowsGeometry(Geometry):
 
 @dataclass(frozen=True)
 class MaxPoolKey:
-    """One kernel: `row` windows of a vector are of one row."""
+    """Key of a max_pool kernel: windows of `high` x `wide`, `row` windows of a vector in one
+    row."""
 
     skeleton: str
     dtype: dtype
@@ -103,8 +105,8 @@ class MaxPoolKey:
 
 
 def max_pool_key(back: bool, of: dtype, windows: PlaneWindows, target: KernelTarget, unaligned: bool) -> MaxPoolKey:
-    """The kernel for windows: as many lanes as a row has windows, or several rows at once, where
-    vectors begin anywhere."""
+    """Returns the key for `windows`. Lanes span windows of a row, or of several rows if the windows
+    allow; devices without unaligned vectors get one lane."""
     full = lanes_for([of], of.compute, target.lanes_bytes) if unaligned else 1
     lanes, columns = 1, windows.counts[-1]
     together = windows.follow and columns & (columns - 1) == 0
@@ -116,8 +118,8 @@ def max_pool_key(back: bool, of: dtype, windows: PlaneWindows, target: KernelTar
 
 
 class MaxPool(Skeleton[MaxPoolKey]):
-    """Vectors of windows, whose elements are told apart in registers, by the operands and whether
-    they are written. Images have the kernels of other rows for this."""
+    """Vectors of windows, whose elements the kernel separates in registers. `operands` maps each
+    pointer to True for outputs. Images use other kernels."""
 
     geometry = WindowsGeometry
 
@@ -125,7 +127,7 @@ class MaxPool(Skeleton[MaxPoolKey]):
         self.name, self.written = name, operands
 
     def parameters(self, key: MaxPoolKey) -> tuple[Parameter, ...]:
-        """Results, what they are of, their offsets, the geometry."""
+        """Returns the operands, their offsets and the geometry."""
         element = element_type(key.dtype)
         parameters: list[Parameter] = []
         for name, written in self.written.items():
@@ -135,12 +137,10 @@ class MaxPool(Skeleton[MaxPoolKey]):
         return (*parameters, ("*", "const int *", "geometry"))
 
     def defines(self, key: MaxPoolKey) -> dict[str, object]:
-        """The element and the window."""
         shape = {"FT_LINE_COUNT": key.high, "FT_LINE_SIZE": key.wide, "FT_ROW": key.row}
         return {**element_defines(key.dtype), **shape}
 
     def helpers(self, key: MaxPoolKey) -> list[str]:
-        """Elements as values, and where windows lie."""
         return [*element_helpers(key.dtype, []), "windows.h"]
 
 

@@ -1,4 +1,4 @@
-"""series: kernels one after another in one launch, for what no unit need wait for another between
+"""series: several kernels in one launch, without synchronization of compute units between them
 (hls/skeleton/series.h)."""
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ...element_function import dropped_words
 from ...key import Key
 from ...skeleton import Parameter, Skeleton, register, skeleton_of
 
-# What a text defines and calls that another text may define, too.
+# Names in a kernel text that another kernel text may define, too.
 _OWN = re.compile(r"\b(?:ft[a-z]?_\w+|FT_[CSX](?:_\w+)?|unit_\d\w*|pass_\d\w*)\b")
 
 
 class Member(NamedTuple):
-    """A kernel, which of the series' pointers and offsets it gets (None: 0), and how many numbers;
-    `each`: every unit runs it whole, for itself."""
+    """A kernel of a series: the indices of its pointers and offsets in the series (None: 0), and
+    the number of its scalars. `each` is True if every compute unit runs the whole kernel."""
 
     key: Key
     pointers: Ints
@@ -36,8 +36,9 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class SeriesKey:
-    """Kernels in their order. Of the pointers `copied` each unit has memory of its own, one behind
-    another, of which the first is what a launch names. `shared`: all get the same numbers."""
+    """Kernels in execution order. Each compute unit has its own copy of the memory of the pointers
+    `copied`; the copies are consecutive, and the argument points to the first. With `shared`, all
+    members get the same scalars."""
 
     members: tuple[Member, ...]
     copied: Ints = ()
@@ -54,13 +55,13 @@ class SeriesKey:
 
     @property
     def name(self) -> str:
-        """What it computes."""
+        """Names of the members, joined."""
         names = [getattr(m.key, "name", m.key.skeleton) for m in self.members]
         return "_".join(dict.fromkeys(names))
 
 
 class MemberParameters(NamedTuple):
-    """A member's parameters by what they are."""
+    """Parameters of a member by kind."""
 
     pointers: list[Parameter]
     offsets: list[Parameter]
@@ -69,7 +70,7 @@ class MemberParameters(NamedTuple):
 
 
 def parameters_of(member: Member) -> MemberParameters:
-    """A member's parameters."""
+    """Returns a member's parameters by kind."""
     parameters = list(skeleton_of(member.key).parameters(member.key))
     last = parameters.pop() if len(parameters) > _count(member) else None
     pointers = [p for p in parameters if p[0] == "*"]
@@ -85,8 +86,9 @@ def _count(member: Member) -> int:
 def series_geometry(
     units: Sequence[int], copies: Sequence[int], parts: Sequence[Sequence[int]], wide: Sequence[bool | None]
 ) -> Ints:
-    """What a series is told: the members' units, the bytes of each copy, and what the members are
-    told, of longs, of ints, or (None) as it is."""
+    """Returns the geometry buffer of a series: the members' units, the start of each member's part,
+    the bytes of each copy, and the parts. `wide` is True for a part of longs, False for a part of
+    ints, None for a single value."""
     head, tail = list(units), [int(n) for n in copies]
     where = 2 * len(units) + len(copies)
     starts: list[int] = []
@@ -101,18 +103,18 @@ def series_geometry(
 
 
 def _in_pairs(part: Sequence[int]) -> list[int]:
-    """Ints as they lie in memory, by twos."""
+    """Returns ints packed in pairs into longs, as in memory."""
     array = np.array([*part, *(0,) * (len(part) % 2)], np.int32)
     return [int(n) for n in array.view(np.int64)]
 
 
 class Series(Skeleton[SeriesKey]):
-    """A function for each kernel, and the calls."""
+    """A C function for each member, and a kernel that calls them."""
 
     name = "series"
 
     def parameters(self, key: SeriesKey) -> tuple[Parameter, ...]:
-        """The pointers that members have, their offsets, their numbers, and what all are told."""
+        """Returns the members' pointers, offsets and scalars, and the geometry."""
         words: dict[int, str] = {}
         offsets: set[int] = set()
         numbers: list[Parameter] = []
@@ -132,26 +134,23 @@ class Series(Skeleton[SeriesKey]):
         )
 
     def compute(self, key: SeriesKey) -> dtype:
-        """Nothing is computed around the members."""
+        """Returns int32: the kernel around the members computes nothing."""
         return int32
 
     def title(self, key: SeriesKey) -> str:
-        """The members'."""
         titles = [skeleton_of(m.key).title(m.key) for m in key.members]
         return " ".join(dict.fromkeys(titles))
 
     def located(self, key: SeriesKey) -> tuple[int, ...]:
-        """The members'."""
         pointers = [m.pointers[k] for m in key.members for k in skeleton_of(m.key).located(m.key)]
         return tuple(dict.fromkeys(pointers))
 
     def flops(self, key: SeriesKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """The members' together."""
         parts = zip(key.members, _parts(key, geometry), strict=True)
         return sum(skeleton_of(m.key).flops(m.key, part, shapes) for m, part in parts)
 
     def program(self, key: SeriesKey, dialect: str, *, float64: bool, grid: str) -> str:
-        """Each kernel's own program as a function, with names of its own, and then the kernel."""
+        """Returns each member's program as a function with prefixed names, then the kernel."""
         names = {k: f"m{n}_" for n, k in enumerate(dict.fromkeys(m.key for m in key.members))}
         texts = []
         for member, prefix in names.items():
@@ -167,12 +166,12 @@ class Series(Skeleton[SeriesKey]):
 
 
 def _here(word: str) -> str:
-    """A parameter's type in a kernel's text."""
+    """Returns a parameter's type with its address space."""
     return word if "*" not in word or word.startswith("FT_GLOBAL") else f"FT_GLOBAL {word}"
 
 
 def _calls(key: SeriesKey, names: dict[Key, str]) -> list[str]:
-    """The members' calls."""
+    """Returns the lines that call the members."""
     count = len(key.members)
     of_copy = {k: 2 * count + n for n, k in enumerate(key.copied)}
     lines, count_before = [], 0
@@ -201,14 +200,14 @@ def _calls(key: SeriesKey, names: dict[Key, str]) -> list[str]:
 
 
 def _in_order(member: Member, pointers: list[str], others: list[str]) -> list[str]:
-    """What is passed, in the order of the member's own parameters."""
+    """Returns the call arguments in the order of the member's parameters."""
     parameters = list(skeleton_of(member.key).parameters(member.key))[: _count(member)]
     some, rest = iter(pointers), iter(others)
     return [next(some if what == "*" else rest) for what, _, _ in parameters]
 
 
 def _parts(key: SeriesKey, table: Ints) -> list[Ints]:
-    """What each member is told, out of what a series is."""
+    """Returns each member's part of the geometry buffer of a series."""
     count = len(key.members)
     starts = table[count : 2 * count]
     each = [parameters_of(m).last for m in key.members]

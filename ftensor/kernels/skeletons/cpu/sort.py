@@ -1,4 +1,4 @@
-"""radix_sort, sort_rows: rows in order on CPUs (hls/skeleton/radix_sort.h, sort_rows.h)."""
+"""radix_sort, sort_rows: sorting of rows on CPUs (hls/skeleton/radix_sort.h, sort_rows.h)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ...skeleton import Parameter, Skeleton, register
 from ...workload import Ints
 from ..sort import BITS, FLOATS, bits, compared, words_of_order
 
-NARROW, WIDE = 8, 11  # bits of a digit: of few elements, and of many
-RADIX_WHOLE, COUNT, PLACE, MOVE = range(4)  # what a launch does
-# Numbers as C writes them, of as many bits as an element: the first one of signed numbers, all.
+NARROW, WIDE = 8, 11  # bits of a digit, for few and for many elements
+RADIX_WHOLE, COUNT, PLACE, MOVE = range(4)  # modes of a launch
+# C literals by bytes of an element: the sign bit, all bits.
 _SIGN = {1: "0x80", 2: "0x8000", 4: "(-0x7fffffff - 1)", 8: "(-0x7fffffffffffffffL - 1)"}
 _ALL = {1: "0xff", 2: "0xffff", 4: "-1", 8: "-1L"}
 
 
 @dataclass(frozen=True)
 class RadixKey:
-    """One kernel: a dtype, and whether the places of the elements come out, too."""
+    """Key of the radix sort of a dtype; `places` also returns the indices of elements."""
 
     dtype: dtype
     lanes: int
@@ -38,30 +38,31 @@ class RadixKey:
 
     @property
     def packed(self) -> bool:
-        """Whether an element goes as one word of 8 bytes with its place."""
+        """True if an element and its index share a word of 8 bytes."""
         return self.places and self.dtype.itemsize < 8
 
     @property
     def word(self) -> str:
-        """The C type of what an element goes as."""
+        """The C type of a sorted word."""
         return "ulong" if self.packed else BITS[self.dtype.itemsize]
 
     @property
     def compared(self) -> dtypes.dtype:
-        """The dtype of what is compared."""
+        """The dtype of comparison keys."""
         return dtypes.int64 if self.dtype.itemsize == 8 else dtypes.int32
 
 
 def radix_key(of: dtype, target: KernelTarget, places: bool) -> RadixKey:
-    """The kernel of a dtype that has an order."""
+    """Returns the key for a dtype."""
     compared = RadixKey(of, 1, places).compared
     return RadixKey(of, lanes_for([], compared, target.lanes_bytes), places)
 
 
 @dataclass(frozen=True)
 class RadixGeometry(Geometry):
-    """What a launch is told: the `width` of a digit in bits, the number of the `turn` of all
-    `passes`, how many elements each memory keeps; steps are along a row, all in elements."""
+    """Geometry buffer, in elements: the `width` of a digit in bits, the index `turn` of the pass
+    out of `passes`, the elements of each buffer (`kept`); `read` and `written` are strides along a
+    row."""
 
     derived = ("items",)
     mode: int
@@ -81,19 +82,20 @@ class RadixGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """What the units share: parts of rows, or rows."""
+        """Parts of rows, or rows, that the compute units divide."""
         return prod(self.shape) * (1 if self.mode == PLACE else self.parts)
 
 
 class RadixSort(Skeleton[RadixKey]):
-    """A pass over the elements for each digit."""
+    """Radix sort with a pass over the elements for each digit."""
 
     name = "radix_sort"
     geometry = RadixGeometry
-    exact_units = True  # each has memory of its own
+    exact_units = True  # each compute unit has a buffer of its own
 
     def parameters(self, key: RadixKey) -> tuple[Parameter, ...]:
-        """Results, the input; elements twice, lines of them, their places; counts; offsets."""
+        """Returns results, input, two element buffers, line buffers, indices, counts, offsets,
+        geometry."""
         of = BITS[key.dtype.itemsize]
         outs = ("values", "indices") if key.places else ("values",)
         return (
@@ -107,11 +109,9 @@ class RadixSort(Skeleton[RadixKey]):
         )
 
     def compute(self, key: RadixKey) -> dtype:
-        """Whole numbers are compared."""
         return key.compared
 
     def defines(self, key: RadixKey) -> dict[str, object]:
-        """What lies in memory, and what of it is compared."""
         size, compared = key.dtype.itemsize, BITS[key.compared.itemsize]
         words: dict[str, object] = {
             "FT_B": BITS[size],
@@ -131,23 +131,23 @@ class RadixSort(Skeleton[RadixKey]):
         return words
 
     def title(self, key: RadixKey) -> str:
-        """As users call it."""
         return "sort"
 
 
 register(RadixSort())
 
 
-RUN = 16  # elements that are inserted one by one
-# Elements of a row that a unit sorts by itself where a row is for all units.
+RUN = 16  # elements of an insertion sort
+# Elements of a row that one compute unit sorts if all units share a row.
 TILE = 1 << 15
-WHOLE, TILES, MERGE, RESULTS, FIRST, RANK = range(6)  # what a launch does
-MEDIAN, NANMEDIAN = -1, -2  # ranks that the kernel finds itself
+WHOLE, TILES, MERGE, RESULTS, FIRST, RANK = range(6)  # modes of a launch
+MEDIAN, NANMEDIAN = -1, -2  # ranks that the kernel determines
 
 
 @dataclass(frozen=True)
 class SortRowsKey:
-    """One kernel: a dtype; with `selects`, for processors, elements of a rank without a sort."""
+    """Key of the merge sort of a dtype; `selects` finds elements by rank without a sort, on
+    CPUs."""
 
     dtype: dtype
     lanes: int = 1
@@ -161,7 +161,7 @@ class SortRowsKey:
 
 
 def first_run(n: int) -> int:
-    """The size of the runs that are made by insertion: with it, merges go there and back."""
+    """Returns the run size of the insertion sort for which the number of merge passes is even."""
     for run in (RUN, RUN // 2):
         size, passes = run, 0
         while size < n:
@@ -173,7 +173,7 @@ def first_run(n: int) -> int:
 
 @dataclass(frozen=True)
 class SortRowsGeometry(Geometry):
-    """What a launch is told, all in elements; steps are along a row."""
+    """Geometry buffer, in elements; `read` and `written` are strides along a row."""
 
     derived = ("items",)
     mode: int
@@ -190,19 +190,19 @@ class SortRowsGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """What the units share."""
+        """Tiles that the compute units divide."""
         return prod(self.shape) * self.tiles
 
 
 class SortRows(Skeleton[SortRowsKey]):
-    """Runs of a row are merged until there is one."""
+    """Merge sort of rows."""
 
     name = "sort_rows"
     geometry = SortRowsGeometry
-    exact_units = True  # each has memory of its own
+    exact_units = True  # each compute unit has a buffer of its own
 
     def parameters(self, key: SortRowsKey) -> tuple[Parameter, ...]:
-        """Results, the input, what is compared and the places, twice; offsets; the geometry."""
+        """Returns results, input, two buffers of keys and indices, offsets, geometry."""
         of, wide = bits(key.dtype), BITS[compared(key.dtype).itemsize]
         return (
             ("*", f"{of} *", "values"),
@@ -217,11 +217,9 @@ class SortRows(Skeleton[SortRowsKey]):
         )
 
     def compute(self, key: SortRowsKey) -> dtype:
-        """Whole numbers are compared."""
         return compared(key.dtype)
 
     def defines(self, key: SortRowsKey) -> dict[str, object]:
-        """What lies in memory, and what of it is compared."""
         wide = compared(key.dtype).itemsize == 8
         return {
             **words_of_order(key.dtype),
@@ -231,7 +229,6 @@ class SortRows(Skeleton[SortRowsKey]):
         }
 
     def helpers(self, key: SortRowsKey) -> list[str]:
-        """What is compared."""
         return ["order.h"]
 
 

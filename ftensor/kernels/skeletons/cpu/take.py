@@ -1,4 +1,4 @@
-"""take: runs and elements that one index tensor leads to (hls/skeleton/take.h)."""
+"""take: elements or contiguous runs that one index tensor selects (hls/skeleton/take.h)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from ..sort import BITS
 
 @dataclass(frozen=True)
 class TakeKey:
-    """One kernel: bytes of an element, the dtype of indices, whether each leads to a run."""
+    """Key of a take kernel: bytes of an element, dtype of indices; `runs` if each index selects a
+    run."""
 
     size: int
     index: dtype
@@ -31,7 +32,7 @@ class TakeKey:
 
 
 def take_key(of: dtype, index: dtype, target: KernelTarget, runs: bool) -> TakeKey | None:
-    """The kernel, or None for elements that are larger than whole numbers."""
+    """Returns the key; None for elements without an integer type of their size."""
     if of.itemsize not in BITS:
         return None
     return TakeKey(of.itemsize, index, min(16, target.lanes_bytes // of.itemsize), runs)
@@ -39,8 +40,8 @@ def take_key(of: dtype, index: dtype, target: KernelTarget, runs: bool) -> TakeK
 
 @dataclass(frozen=True)
 class TakeGeometry(Geometry):
-    """What a launch is told: the innermost loop, cut into parts, and the step of what is found in
-    it, the loops around it, and the steps of out, in and index in these."""
+    """Geometry buffer: the innermost loop of `n` iterations in `parts` parts, and the stride of the
+    selected elements in this loop; the outer loops, with the strides of out, in and index."""
 
     derived = ("items",)
     n: int
@@ -51,18 +52,19 @@ class TakeGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """What the units share."""
+        """Parts of rows that the compute units divide."""
         return prod(self.shape) * self.parts
 
 
 class Take(Skeleton[TakeKey]):
-    """Neighbours in vectors."""
+    """Gather along a dim, with contiguous elements in vectors."""
 
     name = "take"
     geometry = TakeGeometry
 
     def parameters(self, key: TakeKey) -> tuple[Parameter, ...]:
-        """Out, in, indices; offsets; the dim's size and step; where a bad index is noted."""
+        """Returns out, in, indices, offsets, size and stride of the dim, flag of bad indices,
+        geometry."""
         of, index = BITS[key.size], BITS[key.index.itemsize]
         names = ("out", "in", "index")
         return (
@@ -77,24 +79,21 @@ class Take(Skeleton[TakeKey]):
         )
 
     def compute(self, key: TakeKey) -> dtype:
-        """Nothing is computed; places are."""
+        """Returns int64: the kernel only computes addresses."""
         return int64
 
     def defines(self, key: TakeKey) -> dict[str, object]:
-        """What lies in memory."""
         index = BITS[key.index.itemsize]
         return {"FT_B": BITS[key.size], "FT_J": index, "FT_RUNS": int(key.runs)}
 
     def helpers(self, key: TakeKey) -> list[str]:
-        """The check of one index."""
         return ["locate.h"]
 
     def title(self, key: TakeKey) -> str:
-        """As what other devices have for it."""
+        """Returns "copy", the title of the kernels of other devices."""
         return "copy"
 
     def located(self, key: TakeKey) -> tuple[int, ...]:
-        """What the indices lead to."""
         return (1,)
 
 
