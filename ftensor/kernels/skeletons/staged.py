@@ -168,7 +168,8 @@ register(Staged())
 
 
 class LinkedStage(BoardSkeleton[StageKey]):
-    """One stage of a graph as a kernel. The host starts the kernel with the launch of the graph."""
+    """One stage of a graph as a kernel. Kernels that the host starts share the launch of the
+    graph."""
 
     name = "linked"
     waits = True

@@ -268,7 +268,7 @@ class ConvBytesPack(_Bytes, ConvPack):
         return vector and not written
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
-        """The weights of a panel's filters, of some channels."""
+        """Returns the buffer for the weights of a panel's filters, for some channels."""
         return [LocalMemory(DEPTH // WORD, 8, key.rows * WORD)]
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:

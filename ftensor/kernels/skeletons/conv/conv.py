@@ -183,7 +183,7 @@ class ConvPack(BoardConv):
         ]
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
-        """The weights of a panel's filters, of some channels."""
+        """Returns the buffer for the weights of a panel's filters, for some channels."""
         return [LocalMemory(DEPTH, 8 * key.dtype.compute.itemsize, key.rows)]
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:

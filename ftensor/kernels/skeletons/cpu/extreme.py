@@ -70,7 +70,7 @@ class ExtremeGeometry(Geometry):
 
 
 class Extreme(Skeleton[ExtremeKey]):
-    """Scans blocks of a row for the best value, then the best block for the index."""
+    """Finds the extreme value of each block of a row, then scans the best block for the index."""
 
     name = "extreme"
     geometry = ExtremeGeometry
