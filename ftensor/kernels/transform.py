@@ -58,7 +58,8 @@ class Course:
 
     @property
     def delays(self) -> tuple[int, ...]:
-        """Distance in beats of each exchange of halves; the last exchange undoes the first."""
+        """Distance in beats of each exchange of halves. The last exchange returns to each beat the
+        half that the first exchange moved away."""
         apart = [1 << k for k in range(self.bits)][::-1]
         return (*apart, *apart[:1])
 

@@ -264,8 +264,8 @@ class Conv(BoardConv):
         return (*own[:3], self.by_elements(key, "out"), *own[3:])
 
     def places(self, key: ConvKey) -> dict[str, str]:
-        """Returns the dependence distances of a sum, and of a strip's beat, which the next read
-        needs."""
+        """Returns two dependence distances in iterations: of a sum, and from the arrival of a
+        strip's beat to its use."""
         return {"distance": str(turns(key)), "arrival": str(turns(key) - 1)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
