@@ -152,7 +152,7 @@ def input_names(key: FusedKey) -> list[tuple[str, Port]]:
 
 
 def parameters(key: FusedKey) -> list[tuple[str, str, str]]:
-    """Returns the kernel parameters as `parameters.parameters` does, without n or the geometry."""
+    """Returns the kernel parameters as `source.parameters` does, without n or the geometry."""
     outs = [(f"out{k}", "FT_GLOBAL", p) for k, p in enumerate(key.outs)]
     pointers = [*outs, *((name, "FT_GLOBAL const", p) for name, p in input_names(key))]
     params = [("*", f"{of} {source.MEMORY[p.dtype.name]} *", name) for name, of, p in pointers]
@@ -212,7 +212,7 @@ def _round_to_memory(v: int, of: dtype) -> list[str]:
 
 
 def map_holes(key: FusedKey, rows: bool, functions: Sequence[str]) -> dict[str, list[str]]:
-    """Returns the macros of map.h and rows.h, in the form of `holes.holes`."""
+    """Returns the macros of map.h and rows.h, in the form of `holes.hole_definitions`."""
     ins = input_names(key)
     common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, rows)
     return common | {
@@ -231,9 +231,9 @@ def store_lines(key: FusedKey) -> list[str]:
 
 
 def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str, list[str]]:
-    """Returns the macros of reduce_inner.h and reduce_outer.h, in the form of `holes.holes`.
-    `result` is the macro arguments for the epilogue's reads, first element and count: "0, 1" or
-    "i, m"."""
+    """Returns the macros of reduce_inner.h and reduce_outer.h, in the form of
+    `holes.hole_definitions`. `result` is the macro arguments for the epilogue's reads, first
+    element and count: "0, 1" or "i, m"."""
     fold = next(k for k, call in enumerate(key.calls) if call.unit.reduction is not None)
     ins = input_names(key)
     common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, True)

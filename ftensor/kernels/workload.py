@@ -102,7 +102,7 @@ class KernelLaunch(NamedTuple):
     """One launch: the kernel's key, and the number of compute units.
 
     `n` is the size if the skeleton takes no other argument; other skeletons have a `geometry`.
-    `structure` is the data movement of a map, as in `toolchain.group.Group`, or SCATTERS.
+    `structure` is the data movement of a map, as in `toolchain.group.KernelGroup`, or SCATTERS.
     """
 
     key: Any  # of the skeleton's own type
