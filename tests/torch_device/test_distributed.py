@@ -75,6 +75,7 @@ for step in range(3):
     optimizer.step()
 torch.save([p.cpu() for p in trained.module.parameters()], f"{file}.{rank}")
 
+torch.manual_seed(0)  # fully_shard takes each process' own part
 whole = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
 alone = copy.deepcopy(whole)
 synced = nn.SyncBatchNorm.convert_sync_batchnorm(whole).to("fpga")
