@@ -44,7 +44,7 @@ class ArgumentStorage(Storage):
 
 
 class TraceArguments:
-    """The arguments that a trace runs with; call `restore` after the trace.
+    """The arguments that a trace runs with, in a `with` block around the trace.
 
     Tuples, lists and dicts that contain tensors are copied. If a container can't be copied, the
     trace runs with the call's own arguments.
@@ -91,7 +91,11 @@ class TraceArguments:
         self._containers.append((x, other, _parts(other)))
         return other
 
-    def restore(self) -> None:
+    def __enter__(self) -> TraceArguments:
+        """Returns itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         """Copies the trace's changes of containers to the call's containers. Turns trace tensors
         that the function kept into the call's tensors."""
         for mine, other, parts in self._containers:
@@ -104,8 +108,9 @@ class TraceArguments:
             other._become(t)
         memories = [(memory, ref(given)) for memory, given in self._memory.items()]
         self._containers, self._pairs, self._memory = [], {}, {}
-        if any(given() for _, given in memories):
-            gc.collect()  # an unreachable reference cycle may hold it
+        # An unreachable reference cycle may hold it. The frames of an error hold it in any case.
+        if kind is None and any(given() for _, given in memories):
+            gc.collect()
         for memory, given in memories:
             if given() is not None:  # a view that the function has kept, and may write by
                 memory.expose()

@@ -193,14 +193,11 @@ class Jitted(Generic[P, R]):
     ) -> Lowered:
         """Traces and lowers the graph of a new signature. Raises KernelNotBuilt if the images lack
         one of its kernels."""
-        given = TraceArguments(tensors, args, kwargs)
-        try:
+        with TraceArguments(tensors, args, kwargs) as given:
             passing = NumberTracing(given.args, given.kwargs, signature)
             graph = self._trace_with_numbers(backend, given.tensors, passing) if passing.numbers else None
             free = None if graph is None else passing.free
             graph = graph or self._traced(backend, given.tensors, given.args, given.kwargs)
-        finally:
-            given.restore()
         if self._traces is not None:
             passed = (passing.args, passing.kwargs) if free is not None else (args, kwargs)
             many = self._traces.many(_named(self._function, *passed))
@@ -260,11 +257,8 @@ class Jitted(Generic[P, R]):
 
     def _once(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
         """Traces a graph for inspection alone."""
-        given = TraceArguments(tensors, args, kwargs)
-        try:
+        with TraceArguments(tensors, args, kwargs) as given:
             return self._traced(backend, given.tensors, given.args, given.kwargs)
-        finally:
-            given.restore()
 
     def _traced(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
         return trace_graph(self.name, backend, lambda: self._function(*args, **kwargs), tensors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -101,6 +102,41 @@ def test_the_functions_own_errors_pass() -> None:
         with pytest.raises(KeyError, match="mine"):
             fails(x)
     assert (len(calls), x.tolist(), (x + 1).tolist()) == (2, [0.0, 0.0], [1.0, 1.0])
+
+
+def views_and_raises(x: ft.Tensor) -> ft.Tensor:
+    view = x[0]
+    raise KeyError(view.shape)
+
+
+RAISING: list[Callable[[ft.Tensor], Any]] = [
+    ft.jit(views_and_raises),
+    lambda x: ft.nn.functional.layer_norm(x, ft.tensor([3])),  # type: ignore[arg-type]
+    lambda x: ft.nn.functional.scaled_dot_product_attention(x, x[:, :2], x),
+    lambda x: ft.nn.functional.mse_loss(x, x.t()),
+]
+
+
+@pytest.mark.parametrize("call", RAISING, ids=[str(k) for k in range(len(RAISING))])
+def test_an_error_collects_no_garbage(call: Callable[[ft.Tensor], Any]) -> None:
+    """A collection takes 50 ms and more in a large program, and the error's frames would hold what it
+    looks for."""
+    x, collections = ft.arange(6.0).view(2, 3), []
+
+    def note(phase: str, info: Any) -> None:
+        collections.append(phase)
+
+    gc.disable()
+    gc.callbacks.append(note)
+    try:
+        with warnings.catch_warnings(), pytest.raises((KeyError, TypeError, RuntimeError)):
+            warnings.simplefilter("ignore")
+            call(x)
+    finally:
+        gc.callbacks.remove(note)
+        gc.enable()
+    assert not collections
+    assert x.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
 
 
 def test_no_such_functions() -> None:
