@@ -15,9 +15,9 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "array-api.md"
 BEGIN = "<!-- made by `make array-api` -->\n"
 END = "<!-- end -->\n"
 HEAD = "| module | on the device | partly on the host | on the host | refused |\n|---|---|---|---|---|\n"
-COMPILED = "SciPy's compiled code, for every namespace but CuPy's and JAX's"
-NO_DISPATCH = "no dispatch: the function takes everything for NumPy's, as SciPy's table of it says"
-OWN_NUMPY = "a step within the function that goes by NumPy or by compiled code"
+COMPILED = "SciPy calls its compiled code, for every namespace but CuPy's and JAX's"
+NO_DISPATCH = "SciPy's own table says that the function has no dispatch: it converts its arguments to NumPy arrays"
+OWN_NUMPY = "a step within the function calls NumPy or compiled code"
 REASONS = (COMPILED, NO_DISPATCH, OWN_NUMPY)
 COLUMNS = ("device", "in part", "host", "refused")
 
@@ -84,9 +84,8 @@ def text() -> str:
     ]
     counts = [sum(len(kinds[column]) for kinds in rows.values()) for column in COLUMNS]
     total = (
-        f"Of {sum(counts)} functions {counts[0]} compute on the device alone, {counts[1]} hand "
-        f"arrays to the host and give tensors,\n{counts[2]} give NumPy's arrays, {counts[3]} are "
-        "refused.\n\n"
+        f"The table has {sum(counts)} functions: {counts[0]} compute on the device, {counts[1]} partly on "
+        f"the host,\n{counts[2]} on the host, {counts[3]} are refused.\n\n"
     )
     reasons = []
     for reason, modules in why.items():
@@ -99,9 +98,9 @@ def text() -> str:
         total
         + HEAD
         + "".join(lines)
-        + "\nWhy the host computes:\n\n"
+        + "\nReasons for the host:\n\n"
         + "".join(reasons)
-        + "\nWhat refuses, and its words:\n\n"
+        + "\nRefused functions and their errors:\n\n"
         + "".join(refusals)
     )
 

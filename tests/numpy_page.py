@@ -13,7 +13,7 @@ from .numpy_calls import FUNCTIONS, UFUNCS, calls, name_of, on_device
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "numpy.md"
 BEGIN = "<!-- made by `make numpy` -->\n"
 END = "<!-- end -->\n"
-HEAD = "| functions | on the device | on the host as in brackets | on the host |\n|---|---|---|---|\n"
+HEAD = "| functions | on the device | on the host with these arguments | on the host |\n|---|---|---|---|\n"
 TITLES = {"one": "ufuncs of one", "two": "ufuncs of two", "methods": "methods of ufuncs"}
 
 
@@ -45,8 +45,8 @@ def text(sections: dict[str, list[tuple[str, str]]]) -> str:
         counts = [a + b for a, b in zip(counts, sizes)]
         lines.append(f"| {head} | {' | '.join(_names(words) for words in groups)} |\n")
     total = (
-        f"Of {sum(counts)} functions {counts[0]} compute on the device as they were called, "
-        f"{counts[1]} but for some\narguments, and {counts[2]} on the host.\n\n"
+        f"The table has {sum(counts)} functions: {counts[0]} compute on the device, {counts[1]} on the "
+        f"device except for some\narguments, and {counts[2]} on the host.\n\n"
     )
     return total + HEAD + "".join(lines)
 

@@ -31,14 +31,24 @@ FOREIGN = re.compile(
 )
 WORDS = {"fft": "fft_", "linalg": "linalg_", "special": "special_"}
 HEAD = """\
-# Which of torch's ops are here
+# The list of torch's ops
 
-Written by `make stubs` from the catalogue and from the names of torch's functions. An op is
-computed *here*, by kernels on the device or as a view, or by *NumPy*: on the host, always or in
-some cases, with copies that `ft.fallback_report()` counts. The dtypes are those that its kernels
-serve; none are named where an op is made of others, whose dtypes it takes. What is for
-quantized tensors, sparse ones and gradients is left out: ftensor has none. What differs
-in a call or a result stands in [differences.md](differences.md).
+torch's ops and the part of ftensor that computes them. For example, `add` runs in kernels on the
+device with all dtypes:
+
+    | op    | computed by | dtypes |
+    | add   | here        | all    |
+
+| column | entry | meaning |
+|---|---|---|
+| computed by | here | kernels on the device, or a view |
+| | NumPy | the host, always or in some cases; `ft.fallback_report()` counts the copies |
+| dtypes | names | the dtypes that the op's kernels serve |
+| | empty | the op is made of other ops, and takes their dtypes |
+
+`make stubs` writes this page from the catalogue and from the names of torch's functions. Ops for
+quantized tensors, sparse tensors and gradients are not listed, since ftensor has none.
+[Differences](differences.md) lists the ops whose arguments or results differ.
 
 | namespace of torch | here | by NumPy | missing |
 |---|---|---|---|
@@ -141,7 +151,7 @@ def section(path: str) -> tuple[str, str]:
     counts += f"{len(host)} | {len(missing)} |"
     parts = [f"\n## {title}\n"]
     if path == "Tensor":
-        parts += ["Methods that are here, computed as the functions of their names:\n"]
+        parts += ["Methods and in-place forms, each computed like the function of its name:\n"]
         parts += [line([*here])]
     else:
         parts.append("| op | computed by | dtypes |\n|---|---|---|")
