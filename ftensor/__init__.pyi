@@ -125,51 +125,53 @@ from . import signal as signal
 from . import special as special
 @overload
 def _chunk_cat(tensors: Sequence[_Tensor], dim: _int, num_chunks: _int, *, out: _Tensor | None=None) -> _Tensor:
-    """Each tensor cut into `num_chunks` along `dim`, zeros at its end, and flattened from there;
-    the first chunks of all tensors side by side, then the second ones. RuntimeError for dims that
-    don't fit.
+    """Splits each tensor into `num_chunks` chunks along `dim`, padded with zeros at the end, and
+    flattens the dims from there. Returns the chunks concatenated: the first chunks of all tensors
+    side by side, then the second ones. Raises RuntimeError for dims that don't fit.
     """
 @overload
 def _chunk_cat(tensors: Sequence[_Tensor], *, axis: _int | Sequence[_int], num_chunks: _int, out: _Tensor | None=None) -> _Tensor: ...
 def _ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_lengths: Any, blank: _int=0, zero_infinity: _bool=False) -> tuple[_Tensor, _Tensor]:
-    """(negative log-likelihoods, logarithms of alpha of (batch, steps, states)), of log_probs
-    (steps, batch, classes). What lies beyond a sample's lengths means nothing.
+    """Returns (negative log-likelihoods, logarithms of alpha (batch, steps, states)) of log_probs
+    (steps, batch, classes). Elements beyond a sample's lengths have no meaning.
     """
 def _int_mm(input: _Tensor, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The product of an (n, k) matrix of int8 or uint8 and a (k, m) one of int8, summed exactly in
-    int32, which is the result's dtype. RuntimeError for other dtypes, numbers of dims, sizes that
-    don't fit, and an `out` that is not (n, m) of int32.
+    """Returns the product of an (n, k) matrix of int8 or uint8 and a (k, m) matrix of int8, summed
+    exactly in int32, the result's dtype. Raises RuntimeError for other dtypes, numbers of dims,
+    sizes that don't fit, and an `out` that is not (n, m) of int32.
     """
 @overload
 def _log_softmax_backward_data(grad_output: _Tensor, output: _Tensor, dim: _int, input_dtype: _dtype, *, out: _Tensor | None=None) -> _Tensor:
-    """The gradient of log_softmax's input: grad - exp(output) * sum(grad) along `dim`, in
+    """Returns the gradient of log_softmax's input, grad - exp(output) * sum(grad) along `dim`, in
     `input_dtype`.
     """
 @overload
 def _log_softmax_backward_data(grad_output: _Tensor, output: _Tensor, *, axis: _int | Sequence[_int], input_dtype: _dtype, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def _native_batch_norm_legit(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: Any, running_var: Any, training: Any, momentum: Any, eps: Any, *, out: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]:
-    """`native_batch_norm`, also without running statistics."""
+    """Like `native_batch_norm`, also without running statistics."""
 @overload
 def _native_batch_norm_legit(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, training: Any, momentum: Any, eps: Any, *, out: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]: ...
 def _native_batch_norm_legit_no_training(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor, running_var: _Tensor, momentum: _float, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
-    """`native_batch_norm` by the running statistics."""
+    """Like `native_batch_norm` with the running statistics."""
 @overload
 def _safe_softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None) -> _Tensor:
-    """`softmax` whose rows are 0 where all of their elements are -inf."""
+    """Like `softmax`, but a row of -inf alone gives 0."""
 @overload
 def _safe_softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None) -> _Tensor: ...
 @overload
 def _softmax_backward_data(grad_output: _Tensor, output: _Tensor, dim: _int, input_dtype: _dtype, *, grad_input: _Tensor | None=None) -> _Tensor:
-    """The gradient of softmax's input: output * (grad - sum(grad * output)) along `dim`, in
+    """Returns the gradient of softmax's input, output * (grad - sum(grad * output)) along `dim`, in
     `input_dtype`.
     """
 @overload
 def _softmax_backward_data(grad_output: _Tensor, output: _Tensor, *, axis: _int | Sequence[_int], input_dtype: _dtype, grad_input: _Tensor | None=None) -> _Tensor: ...
 def _unsafe_masked_index(input: _Tensor, mask: _Tensor, indices: Sequence[_Tensor | None], fill: Any) -> _Tensor:
-    """input[indices] where `mask` says so, `fill` elsewhere, whatever the indices are there."""
+    """Returns input[indices] where `mask` is True, else `fill`. Masked indices may be out of
+    range.
+    """
 def _unsafe_masked_index_put_accumulate(input: _Tensor, mask: _Tensor, indices: Sequence[_Tensor | None], values: _Tensor) -> _Tensor:
-    """A copy of the input to which `values` are added at the indices, where `mask` says so."""
+    """Returns a copy of the input with `values` added at the indices where `mask` is True."""
 def abs(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The absolute value; of a complex number, its distance from 0.
 
@@ -177,7 +179,7 @@ def abs(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def abs_(input: _Tensor) -> _Tensor:
-    """In-place form of `abs`; RuntimeError for complex tensors, whose result is real."""
+    """In-place form of `abs`. Raises RuntimeError for complex tensors, whose result is real."""
 def absolute(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The absolute value; of a complex number, its distance from 0.
 
@@ -185,7 +187,7 @@ def absolute(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def absolute_(input: _Tensor) -> _Tensor:
-    """In-place form of `abs`; RuntimeError for complex tensors, whose result is real."""
+    """In-place form of `abs`. Raises RuntimeError for complex tensors, whose result is real."""
 def acos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The arc cosine.
 
@@ -208,40 +210,42 @@ def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> _Tensor:
     for too few dims, RuntimeError for other sizes.
     """
 def adaptive_max_pool1d(input: _Tensor, output_size: Any) -> tuple[_Tensor, _Tensor]:
-    """The maxima, and their positions, of windows that divide the last dim into as many as
-    `output_size` says. RuntimeError for sizes that cannot be.
+    """Returns the maxima and their positions in windows that divide the last dim into `output_size`
+    parts. Raises RuntimeError for impossible sizes.
     """
 def add(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
+    """Returns the sum of `input` and `alpha` times `other`, in the promoted dtype. Raises
     RuntimeError for an `alpha` of a higher category than the inputs.
     """
 def addbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`beta * input + alpha` times the sum of all products of the two batches' matrices."""
+    """Returns `beta * input + alpha` times the sum of the products of all pairs of matrices."""
 def addcdiv(input: _Tensor, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`input + value * tensor1 / tensor2`. RuntimeError where both divided tensors are
+    """Returns `input + value * tensor1 / tensor2`. Raises RuntimeError if both divided tensors are
     integers.
     """
 def addcmul(input: _Tensor, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result."""
+    """Returns `input + value * tensor1 * tensor2`. `value` is converted to the dtype of the
+    result.
+    """
 def addmm(input: _Tensor, mat1: _Tensor, mat2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read, and with `alpha`
-    0, no matrix is. RuntimeError for matrices that don't fit, an `input` that doesn't expand to the
-    product, or different dtypes.
+    """Returns `beta * input + alpha * (mat1 @ mat2)`. With `beta` 0 `input` is not read, with
+    `alpha` 0 no matrix is. Raises RuntimeError for matrices that don't fit, an `input` that doesn't
+    expand to the product's shape, or different dtypes.
     """
 def addmv(input: _Tensor, mat: _Tensor, vec: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as
-    `addmm`.
+    """Returns `beta * input + alpha * (mat @ vec)`. With `beta` 0 `input` is not read. Raises the
+    errors of `addmm`.
     """
 def addmv_(input: _Tensor, mat: _Tensor, vec: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
     """In-place form of `addmv`: the result's shape and dtype must fit the tensor."""
 def addr(input: _Tensor, vec1: _Tensor, vec2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`beta * input + alpha * outer(vec1, vec2)`; dtypes are promoted. With `beta` 0, `input` is
-    not read.
+    """Returns `beta * input + alpha * outer(vec1, vec2)`. Dtypes are promoted. With `beta` 0
+    `input` is not read.
     """
 def adjoint(input: _Tensor) -> _Tensor:
-    """The last two dims exchanged, conjugated when complex."""
+    """Returns the last two dims exchanged, conjugated when complex."""
 def affine_grid_generator(theta: _Tensor, size: _int | Sequence[_int], align_corners: _bool) -> _Tensor:
-    """`nn.functional.affine_grid`, unchecked."""
+    """Implements `nn.functional.affine_grid` without checks."""
 def alias_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`alias`, copied into memory of its own or into `out`."""
 @overload
@@ -254,7 +258,7 @@ def all(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=F
 @overload
 def all(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def allclose(input: _Tensor, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
-    """Whether `isclose` holds for every element."""
+    """True if `isclose` holds for every element."""
 def alpha_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
     """Where `train`, SELU's limit in place of elements, each with probability `p`, then scaled and
     shifted so that mean 0 and variance 1 stay; else the input. RuntimeError for what is no
@@ -286,12 +290,12 @@ def amin(input: _Tensor, dim: _int | Sequence[_int] | None=(), keepdim: _bool=Fa
 def amin(input: _Tensor, *, axis: _int | Sequence[_int]=(), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def aminmax(input: _Tensor, *, dim: _int | None=None, keepdim: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax:
-    """The smallest and the largest element, of all or along one dim."""
+    """Returns the smallest and the largest element, of all or along one dim."""
 @overload
 def aminmax(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax: ...
 def angle(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The angle to the positive real axis, in radians: of a real number 0 or pi. The angles of
-    complex numbers come in contiguous memory.
+    """Returns the angle to the positive real axis, in radians; 0 or pi for a real number. The
+    angles of complex numbers have contiguous memory.
     """
 @overload
 def any(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
@@ -304,9 +308,9 @@ def any(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=F
 def any(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def arange(end: Any, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """The numbers from `start` in steps of `step` up to, but without, `end`. Without `dtype` int64
-    if all three are integers, else the default dtype. RuntimeError for a step of zero or one that
-    leads away from `end`.
+    """Returns the numbers from `start` up to but excluding `end`, in steps of `step`. Without
+    `dtype` the result is int64 if all three are integers, else of the default dtype. Raises
+    RuntimeError for a step of zero or a step away from `end`.
     """
 @overload
 def arange(start: Any, end: Any, step: Any=1, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor: ...
@@ -391,29 +395,29 @@ def argmin(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _boo
 def argmin(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def argsort(input: _Tensor, dim: _int=-1, descending: _bool=False, *, stable: _bool=False, out: _Tensor | None=None) -> _Tensor:
-    """The places that sorted elements come from, as `sort` gives them."""
+    """Returns the indices of the sorted elements, the second result of `sort`."""
 @overload
 def argsort(input: _Tensor, *, axis: _int | Sequence[_int]=-1, descending: _bool=False, stable: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def argwhere(input: _Tensor) -> _Tensor:
-    """As `nonzero`, one row for each element that is not zero."""
+    """Like `nonzero`: one row for each nonzero element."""
 def as_strided(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
-    """A view with this layout over the tensor's whole storage, counted in elements; the offset is
-    the tensor's own when None. RuntimeError beyond the storage's end.
+    """Returns a view with this layout over the tensor's whole storage, in elements;
+    `storage_offset` None means the tensor's own. Raises RuntimeError beyond the storage's end.
     """
 def as_strided_(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
     """`as_strided` in place."""
 def as_strided_copy(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any=None, *, out: _Tensor | None=None) -> _Tensor:
     """`as_strided`, copied into memory of its own or into `out`."""
 def as_strided_scatter(input: _Tensor, src: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
-    """A copy of the input with the elements of an `as_strided` view replaced."""
+    """Returns a copy of the input with the elements of an `as_strided` view replaced."""
 def as_tensor(data: Any, dtype: _dtype | None=None, device: DeviceLike | None=None) -> _Tensor:
-    """As `tensor`, but a tensor that has the dtype and device already is returned itself, and an
-    array's memory is shared where the device computes in host memory and the dtype stays.
+    """Like `tensor`, but returns a tensor itself if it has the dtype and the device already. An
+    array's memory is shared if the device computes in host memory and the dtype stays.
     """
 def asarray(obj: Any, *, dtype: _dtype | None=None, device: DeviceLike | None=None, copy: _bool | None=None, requires_grad: _bool=False) -> _Tensor:
-    """A tensor of a tensor, an array, a DLPack producer, a buffer, or numbers and sequences. `copy`
-    is None to share memory where possible, True to copy, False to raise ValueError rather than
-    copy. A buffer of bytes is read as elements of `dtype`.
+    """Converts a tensor, an array, a DLPack producer, a buffer, or numbers and sequences to a
+    tensor. With `copy` None memory is shared where possible, True always copies, False raises
+    ValueError instead of copying. A buffer of bytes is read as elements of `dtype`.
     """
 def asin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The arc sine.
@@ -455,46 +459,49 @@ def atanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def atanh_(input: _Tensor) -> _Tensor:
     """In-place form of `atanh`: the result's shape and dtype must fit the tensor."""
 def atleast_1d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
-    """A 0-d tensor gets one dim."""
+    """Returns tensors with at least one dim: a 0-d tensor gets one dim."""
 def atleast_2d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
-    """Missing dims of size 1 in front."""
+    """Returns tensors with at least two dims; missing dims of size 1 are added in front."""
 def atleast_3d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
-    """0-d and 1-d tensors become (1, n, 1), matrices (n, m, 1)."""
+    """Returns tensors with at least three dims: 0-d and 1-d tensors become (1, n, 1), matrices (n,
+    m, 1).
+    """
 def avg_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True) -> _Tensor:
     """The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
     (`kernel_size` where it is not given); the zeros of `padding` count unless
     `count_include_pad=False`. RuntimeError for sizes that make no windows.
     """
 def baddbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`addmm` for each pair of two batches of matrices."""
+    """Returns `addmm` for each pair of two batches of matrices."""
 def bartlett_window(window_length: _int, periodic: _bool=True, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """1 - |2 i / N - 1|: a triangle, N being window_length, or less one where not `periodic`.
-    RuntimeError for a negative length and dtypes that are no floating-point ones.
+    """Returns 1 - |2 i / N - 1|, a triangle. N is window_length, or window_length - 1 without
+    `periodic`. Raises RuntimeError for a negative length and dtypes that are not floating-point.
     """
 @overload
 def bernoulli(input: _Tensor, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
-    """Ones and zeros in `input`'s shape and dtype: ones of the probability that the element of
-    `input` says, or, in all places, of the probability `p`.
+    """Returns ones and zeros in `input`'s shape and dtype: ones with the probability in each
+    element of `input`, or with probability `p` everywhere.
 
-    RuntimeError for a `p` that is no probability. An element below 0 counts as 0, one above 1 as 1.
+    Raises RuntimeError for a `p` that is no probability. An element below 0 counts as 0, one above
+    1 as 1.
     """
 @overload
 def bernoulli(input: _Tensor, p: _float | None, *, generator: Any=None) -> _Tensor: ...
 def bilinear(input1: _Tensor, input2: _Tensor, weight: _Tensor, bias: _Tensor | None=None) -> _Tensor:
-    """input1^T @ weight[k] @ input2 + bias[k] for each k: (..., m), (..., n), (k, m, n) give
-    (..., k). RuntimeError for shapes that don't fit.
+    """Returns input1^T @ weight[k] @ input2 + bias[k] for each k: (..., m), (..., n), (k, m, n)
+    give (..., k). Raises RuntimeError for shapes that don't fit.
     """
 def bincount(input: _Tensor, weights: _Tensor | None=None, minlength: _int=0, *, out: _Tensor | None=None) -> _Tensor:
-    """How often each number from 0 on is there, or the sums of its `weights`; at least `minlength`
-    counts. int64, float32 for weights of float32, float64 for others. RuntimeError for negative
-    numbers, others than whole ones, and other than one dim.
+    """Counts each number from 0 on, or sums its `weights`; the result has at least `minlength`
+    elements. It is int64, float32 for float32 weights, float64 for others. Raises RuntimeError for
+    negative or non-integer input and for numbers of dims other than one.
     """
 def binomial(count: _Tensor, prob: _Tensor, generator: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-    """How many of `count` tries succeed, each with probability `prob`, in the dtype of both;
-    the two are broadcast together.
+    """Returns the number of successes in `count` tries, each with probability `prob`, in the dtype
+    of both; the two tensors broadcast together.
 
-    ValueError for tensors that are not floating-point. A count is rounded down, and one below 0
-    counts as 0; a probability below 0 as 0, one above 1 as 1. NaN gives NaN.
+    Raises ValueError for tensors that are not floating-point. A count is rounded down, and one
+    below 0 counts as 0; a probability below 0 counts as 0, one above 1 as 1. NaN gives NaN.
     """
 def bitwise_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The bits set in both.
@@ -538,34 +545,34 @@ def bitwise_xor(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def blackman_window(window_length: _int, periodic: _bool=True, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `bartlett_window`."""
+    """Returns 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `bartlett_window`."""
 def block_diag(*tensors: _Tensor) -> _Tensor:
-    """Matrices along the diagonal of a matrix of zeros."""
+    """Returns a matrix of zeros with the given matrices along its diagonal."""
 def bmm(input: _Tensor, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The products of two batches of matrices, pair by pair. Errors as for `mm`."""
+    """Returns the products of two batches of matrices, pair by pair. Raises the errors of `mm`."""
 def broadcast_shapes(*shapes: Any) -> _Size:
-    """The shape that tensors of these shapes (tuples, lists or single ints) broadcast to.
-    ValueError for a negative size, RuntimeError when they do not broadcast.
+    """Returns the shape that tensors of these shapes (tuples, lists or single ints) broadcast to.
+    Raises ValueError for a negative size, RuntimeError if they don't broadcast.
     """
 def broadcast_tensors(*tensors: _Tensor) -> tuple[_Tensor, ...]:
-    """The tensors expanded to their common shape."""
+    """Returns the tensors expanded to their common shape."""
 def broadcast_to(input: _Tensor, size: _int | Sequence[_int], *more: _int) -> _Tensor:
-    """The same as `input.expand(size)`."""
+    """Returns the same as `input.expand(size)`."""
 def bucketize(input: _Tensor, boundaries: _Tensor, *, out_int32: _bool=False, right: _bool=False, out: _Tensor | None=None) -> _Tensor:
-    """`searchsorted` in one row of boundaries."""
+    """Returns `searchsorted` in one row of boundaries."""
 def cartesian_prod(*tensors: Any) -> _Tensor:
-    """All rows with one element of each vector, the last changing first. RuntimeError for tensors
-    that are no vectors.
+    """Returns all rows with one element of each vector; the last vector's elements change fastest.
+    Raises RuntimeError for tensors that are no vectors.
     """
 def cat(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
-    """Tensors one after another along a dim.
+    """Concatenates tensors along a dim.
 
-    Their dtypes are promoted to a common one, and the other dims must have equal sizes; an empty
-    1-d tensor fits anywhere. RuntimeError for shapes that don't fit.
+    Their dtypes are promoted to a common one. The other dims must have equal sizes; an empty 1-d
+    tensor is skipped. Raises RuntimeError for shapes that don't fit.
     """
 def cdist(x1: _Tensor, x2: _Tensor, p: _float=2.0, compute_mode: Any='use_mm_for_euclid_dist_if_necessary') -> _Tensor:
-    """The p-norm distances of all pairs of rows: (..., m, k) and (..., n, k) give (..., m, n).
-    RuntimeError for shapes that don't fit and a negative `p`.
+    """Returns the p-norm distances of all pairs of rows: (..., m, k) and (..., n, k) give (..., m,
+    n). Raises RuntimeError for shapes that don't fit and a negative `p`.
     """
 def ceil(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The smallest whole number not below the value.
@@ -582,75 +589,77 @@ def celu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
 def chain_matmul(*matrices: Any, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.multi_dot`; matrices only."""
 def channel_shuffle(input: _Tensor, groups: _int) -> _Tensor:
-    """The channels (dim 1) of `groups` groups, taken from each in turn. RuntimeError for fewer than
-    3 dims and channels that don't divide.
+    """Interleaves the channels (dim 1) of `groups` groups. Raises RuntimeError for fewer than 3
+    dims and if `groups` doesn't divide the channels.
     """
 def cholesky(input: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.cholesky`."""
 def cholesky_inverse(input: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse of the matrix whose factor `linalg.cholesky` gave."""
+    """Returns the inverse of the matrix whose factor `linalg.cholesky` returned."""
 def cholesky_solve(input: _Tensor, input2: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L
-    where it is `upper`; `input2` is L. RuntimeError for operands that don't fit.
+    """Solves A @ X = input by the factor `input2` from `linalg.cholesky`: A = L @ L.mH, or A = L.mH
+    @ L with `upper`. Raises RuntimeError for operands that don't fit.
     """
 @overload
 def chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
-    """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
-    many.
+    """Returns at most `chunks` views of a dim, equal but for the last; `tensor_split` returns
+    exactly as many.
     """
 @overload
 def chunk(input: _Tensor, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 def clamp(input: _Tensor, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
-    numbers or tensors and take part in promotion; NaN in any of them gives NaN.
+    """Limits the elements to [`min`, `max`]; `max` wins if the limits cross. Limits are numbers or
+    tensors and take part in type promotion; NaN in any of them gives NaN.
     """
 def clamp_(input: _Tensor, min: Any=None, max: Any=None) -> _Tensor:
     """In-place form of `clamp`: the result's shape and dtype must fit the tensor."""
 def clamp_max(input: _Tensor, max: Any, *, out: _Tensor | None=None) -> _Tensor:
-    """The elements, at most `max`."""
+    """Returns the elements, at most `max`."""
 def clamp_max_(input: _Tensor, max: Any) -> _Tensor:
     """In-place form of `clamp_max`: the result's shape and dtype must fit the tensor."""
 def clamp_min(input: _Tensor, min: Any, *, out: _Tensor | None=None) -> _Tensor:
-    """The elements, at least `min`."""
+    """Returns the elements, at least `min`."""
 def clamp_min_(input: _Tensor, min: Any) -> _Tensor:
     """In-place form of `clamp_min`: the result's shape and dtype must fit the tensor."""
 def clip(input: _Tensor, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
-    numbers or tensors and take part in promotion; NaN in any of them gives NaN.
+    """Limits the elements to [`min`, `max`]; `max` wins if the limits cross. Limits are numbers or
+    tensors and take part in type promotion; NaN in any of them gives NaN.
     """
 def clip_(input: _Tensor, min: Any=None, max: Any=None) -> _Tensor:
     """In-place form of `clamp`: the result's shape and dtype must fit the tensor."""
 def clone(input: _Tensor, *, memory_format: _memory_format=...) -> _Tensor:
-    """A copy in memory of its own."""
+    """Returns a copy with its own memory."""
 def column_stack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
-    """`hstack`, with 1-d tensors as columns."""
+    """Like `hstack`, with 1-d tensors as columns."""
 def combinations(input: _Tensor, r: _int=2, with_replacement: _bool=False) -> _Tensor:
-    """All choices of `r` elements of a vector in their order, one in a row. RuntimeError for other
-    numbers of dims and a negative `r`.
+    """Returns all combinations of `r` elements of a vector, one in each row. Raises RuntimeError
+    for other numbers of dims and a negative `r`.
     """
 def complex(real: _Tensor, imag: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Complex numbers from their parts, which must be of one dtype: float16, float32 or float64."""
+    """Returns complex numbers from their parts, which must have one dtype: float16, float32 or
+    float64.
+    """
 def concat(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
-    """Tensors one after another along a dim.
+    """Concatenates tensors along a dim.
 
-    Their dtypes are promoted to a common one, and the other dims must have equal sizes; an empty
-    1-d tensor fits anywhere. RuntimeError for shapes that don't fit.
+    Their dtypes are promoted to a common one. The other dims must have equal sizes; an empty 1-d
+    tensor is skipped. Raises RuntimeError for shapes that don't fit.
     """
 def concatenate(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
-    """Tensors one after another along a dim.
+    """Concatenates tensors along a dim.
 
-    Their dtypes are promoted to a common one, and the other dims must have equal sizes; an empty
-    1-d tensor fits anywhere. RuntimeError for shapes that don't fit.
+    Their dtypes are promoted to a common one. The other dims must have equal sizes; an empty 1-d
+    tensor is skipped. Raises RuntimeError for shapes that don't fit.
     """
 def conj(input: _Tensor) -> _Tensor:
-    """The complex conjugate; a real tensor is returned itself."""
+    """Returns the complex conjugate; a real tensor itself."""
 def conj_physical(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The complex conjugate; a real tensor is returned itself."""
+    """Returns the complex conjugate; a real tensor itself."""
 def conj_physical_(input: _Tensor) -> _Tensor:
     """In-place form of `conj_physical`."""
 def constant_pad_nd(input: _Tensor, pad: Any, value: Any=0) -> _Tensor:
-    """A copy with `value` before and after: pairs of counts, for the last dim first. Negative ones
-    cut off.
+    """Returns a copy with `value` before and after: pairs of counts, for the last dim first.
+    Negative counts remove elements.
     """
 def conv1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
     """The cross-correlation of an input (N, C, length) or (C, length) with
@@ -674,8 +683,8 @@ def conv3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: A
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def conv_tbc(input: _Tensor, weight: _Tensor, bias: _Tensor, pad: _int=0) -> _Tensor:
-    """`conv1d` of an input (steps, batch, channels), with weights (kernel, channels, filters):
-    (steps, batch, filters). RuntimeError for shapes that don't fit.
+    """Returns `conv1d` of an input (steps, batch, channels) with weights (kernel, channels,
+    filters): (steps, batch, filters). Raises RuntimeError for shapes that don't fit.
     """
 def conv_transpose1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
     """What spreads each element of an input (N, C, length) or
@@ -703,7 +712,7 @@ def copysign(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=No
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def corrcoef(input: _Tensor) -> _Tensor:
-    """The correlation of variables (rows): their covariances over their deviations, in [-1, 1]."""
+    """Returns the correlation matrix of variables (rows): covariances over deviations, in [-1, 1]."""
 def cos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The cosine.
 
@@ -722,7 +731,9 @@ def cosh_(input: _Tensor) -> _Tensor:
     """In-place form of `cosh`: the result's shape and dtype must fit the tensor."""
 @overload
 def cosine_similarity(x1: _Tensor, x2: _Tensor, dim: _int=1, eps: _float=1e-08) -> _Tensor:
-    """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. RuntimeError for integers."""
+    """Returns x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. Raises RuntimeError for
+    integers.
+    """
 @overload
 def cosine_similarity(x1: _Tensor, x2: _Tensor, *, axis: _int | Sequence[_int]=1, eps: _float=1e-08) -> _Tensor: ...
 @overload
@@ -735,51 +746,53 @@ def count_nonzero(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Te
 @overload
 def count_nonzero(input: _Tensor, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 def cov(input: _Tensor, *, correction: _int=1, fweights: _Tensor | None=None, aweights: _Tensor | None=None) -> _Tensor:
-    """The covariance matrix of variables (rows) observed together (columns). `fweights` says how
-    often each observation was made, `aweights` how much it counts. RuntimeError for more than 2
-    dims, bool, and weights that don't fit.
+    """Returns the covariance matrix of variables (rows) and observations (columns). `fweights`
+    counts how often each observation was made, `aweights` weighs it. Raises RuntimeError for more
+    than 2 dims, bool, and weights that don't fit.
     """
 @overload
 def cross(input: _Tensor, other: _Tensor, dim: _int | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """`linalg.cross` along `dim`, or along the first dim of size 3. RuntimeError where there is
-    none.
+    """Returns `linalg.cross` along `dim`, or along the first dim of size 3. Raises RuntimeError if
+    there is none.
     """
 @overload
 def cross(input: _Tensor, other: _Tensor, *, axis: _int | Sequence[_int] | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_lengths: Any, blank: _int=0, reduction: _int=0, zero_infinity: _bool=False) -> _Tensor:
-    """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
-    (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
+    """Returns -log of the probability of `targets` given the frames `log_probs` (steps, batch,
+    classes), with blanks and repeated labels between the labels. `targets` are (batch, longest) or
+    all labels in one dim.
 
-    `reduction` is 0 for one loss a sample, 2 for their sum, 1 for their mean, each divided by the
-    length of its target. `zero_infinity` makes 0 of the losses of targets that don't fit into
-    their frames. (steps, classes) is one sample. RuntimeError for shapes and lengths that don't
-    fit, NotImplementedError for other dtypes than float32 and float64.
+    `reduction` is 0 for one loss for each sample, 2 for their sum, 1 for their mean, each divided
+    by the length of its target. `zero_infinity` sets losses of targets that don't fit into their
+    frames to 0. `log_probs` of (steps, classes) are one sample. Raises RuntimeError for shapes and
+    lengths that don't fit, NotImplementedError for dtypes other than float32 and float64.
     """
 def cummax(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummax:
-    """The largest element up to each along `dim`, and the last place where it was found; NaN is
-    the largest. NotImplementedError for complex numbers.
+    """Returns the largest element up to each along `dim`, and its last index; NaN is the largest.
+    Raises NotImplementedError for complex numbers.
     """
 def cummin(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummin:
-    """The smallest element up to each along `dim`, and the last place where it was found; NaN is
-    the smallest. NotImplementedError for complex numbers.
+    """Returns the smallest element up to each along `dim`, and its last index; NaN is the smallest.
+    Raises NotImplementedError for complex numbers.
     """
 @overload
 def cumprod(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The products of the elements up to each along `dim`: whole numbers in int64. RuntimeError for
-    an `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+    """Returns the products of the elements up to each along `dim`; integers are multiplied in
+    int64. Raises RuntimeError for an `out` of another dtype than `dtype`, NotImplementedError for
+    `dtype` bool.
     """
 @overload
 def cumprod(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def cumsum(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The sums of the elements up to each along `dim`: whole numbers in int64. RuntimeError for an
-    `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+    """Returns the sums of the elements up to each along `dim`; integers are summed in int64. Raises
+    RuntimeError for an `out` of another dtype than `dtype`, NotImplementedError for `dtype` bool.
     """
 @overload
 def cumsum(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def cumulative_trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
-    """The running integral along `dim`: one element less than samples."""
+    """Returns the running integral along `dim`: one element fewer than samples."""
 @overload
 def cumulative_trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., axis: _int | Sequence[_int]=-1) -> _Tensor: ...
 def deg2rad(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -793,28 +806,32 @@ def deg2rad_(input: _Tensor) -> _Tensor:
 def det(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.det`."""
 def detach(input: _Tensor) -> _Tensor:
-    """A new tensor over the same memory."""
+    """Returns a new tensor over the same memory."""
 def detach_(input: _Tensor) -> _Tensor:
-    """The tensor itself; ftensor records no gradients."""
+    """Returns the tensor itself; ftensor records no gradients."""
 def detach_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`detach`, copied into memory of its own or into `out`."""
 def diag(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
-    """A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal."""
+    """Returns a copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its
+    diagonal.
+    """
 def diag_embed(input: _Tensor, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
-    """Matrices of zeros over dim1 and dim2 with the last dim's entries on a diagonal."""
+    """Returns matrices of zeros over dim1 and dim2 with the entries of the last dim on a diagonal."""
 def diagflat(input: _Tensor, offset: _int=0) -> _Tensor:
-    """A matrix with the flattened input on a diagonal."""
+    """Returns a matrix with the flattened input on a diagonal."""
 def diagonal(input: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
-    """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
+    """Returns a view of the diagonal of two dims as a new last dim; offset > 0 is above the main
+    diagonal, < 0 below.
+    """
 def diagonal_copy(input: _Tensor, offset: Any=0, dim1: Any=0, dim2: Any=1, *, out: _Tensor | None=None) -> _Tensor:
     """`diagonal`, copied into memory of its own or into `out`."""
 def diagonal_scatter(input: _Tensor, src: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
-    """A copy of the input with a diagonal replaced."""
+    """Returns a copy of the input with a diagonal replaced."""
 @overload
 def diff(input: _Tensor, n: _int=1, dim: _int=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """Differences of neighbours along `dim`, taken `n` times, after `prepend` and `append` were put
-    at the ends; `!=` for bool. RuntimeError for a negative `n`, 0-d inputs and shapes that don't
-    fit, IndexError for a dim that is not there.
+    """Returns the differences of neighbours along `dim`, taken `n` times, with `prepend` and
+    `append` added at the ends first; `!=` for bool. Raises RuntimeError for a negative `n`, 0-d
+    inputs and shapes that don't fit, IndexError for a dim out of range.
     """
 @overload
 def diff(input: _Tensor, n: _int=1, *, axis: _int | Sequence[_int]=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -825,19 +842,19 @@ def digamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def dist(input: _Tensor, other: _Tensor, p: Any=2) -> _Tensor:
-    """The norm of order `p` of all differences."""
+    """Returns the norm of order `p` of all differences."""
 def div(input: _Tensor, other: _Tensor | _Number, *, rounding_mode: str | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The quotient: true (integers become the default dtype), or with `rounding_mode` \"trunc\"
-    (towards zero) or \"floor\" (down) in the dtype that the inputs promote to. Integers divided by
-    the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
+    """Returns the quotient: true division (integers become the default dtype), or with
+    `rounding_mode` \"trunc\" (towards zero) or \"floor\" (down) in the promoted dtype. Integers divided
+    by the number 0 raise RuntimeError; zeros in a tensor give -1 (all bits set).
     """
 def divide(input: _Tensor, other: _Tensor | _Number, *, rounding_mode: str | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The quotient: true (integers become the default dtype), or with `rounding_mode` \"trunc\"
-    (towards zero) or \"floor\" (down) in the dtype that the inputs promote to. Integers divided by
-    the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
+    """Returns the quotient: true division (integers become the default dtype), or with
+    `rounding_mode` \"trunc\" (towards zero) or \"floor\" (down) in the promoted dtype. Integers divided
+    by the number 0 raise RuntimeError; zeros in a tensor give -1 (all bits set).
     """
 def dot(input: _Tensor, tensor: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The sum of two vectors' products."""
+    """Returns the sum of the products of two vectors."""
 def dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
     """Where `train`, zeros in place of elements, each with probability `p`, and the others times
     1 / (1 - p); else the input. RuntimeError for what is no probability.
@@ -846,31 +863,31 @@ def dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
     """`dropout` in place."""
 @overload
 def dsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
-    """As hsplit, along dim 2."""
+    """Like hsplit, along dim 2."""
 @overload
 def dsplit(input: _Tensor, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
 def dstack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
-    """`cat` along dim 2, of tensors made 3-d."""
+    """Concatenates along dim 2, of tensors made 3-d."""
 def einsum(equation: Any, *operands: Any) -> _Tensor:
-    """Sums of products named by subscripts: `\"ij,jk->ik\"` is the matrix product. A letter in
-    several operands is one dim of all of them; one that is not behind the arrow is summed; without
-    an arrow, the letters that appear once are kept, in alphabetical order. `...` stands for dims
-    that broadcast. Operands may instead be followed each by a list of numbers below 52, and then by
-    the output's. RuntimeError for sizes or subscripts that don't fit.
+    """Sums products named by subscripts: `\"ij,jk->ik\"` is the matrix product. A letter in several
+    operands is one dim of all of them. A letter that is not behind the arrow is summed. Without an
+    arrow, the letters that appear once are kept, in alphabetical order. `...` represents dims that
+    broadcast. Instead of an equation, each operand may be followed by a list of numbers below 52,
+    and the last list is the output's. Raises RuntimeError for sizes or subscripts that don't fit.
     """
 def empty(*size: _int | Sequence[_int], out: _Tensor | None=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """A tensor whose values are whatever lies in its memory."""
+    """Returns a tensor with uninitialized values."""
 def empty_like(input: _Tensor, *, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """A tensor of `input`'s shape, dtype, device and memory order with whatever lies in its
-    memory.
+    """Returns a tensor with uninitialized values and `input`'s shape, dtype, device and memory
+    order.
     """
 def empty_permuted(size: _int | Sequence[_int], physical_layout: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """A tensor without gaps whose dims lie in memory in the order `physical_layout`, outermost
-    first. RuntimeError if that does not name each dim once.
+    """Returns a tensor without gaps, with uninitialized values, whose dims have the memory order
+    `physical_layout`, outermost first. Raises RuntimeError if that doesn't name each dim once.
     """
 def empty_strided(size: _int | Sequence[_int], stride: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """A tensor of given sizes and strides (in elements) with whatever values lie in its memory.
-    RuntimeError for negative ones, or where they are not equally many.
+    """Returns a tensor of given sizes and strides (in elements) with uninitialized values. Raises
+    RuntimeError for negative sizes or strides and for lists of different lengths.
     """
 def eq(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether the elements are equal; NaN equals nothing.
@@ -880,7 +897,7 @@ def eq(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) ->
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def equal(input: _Tensor, other: _Tensor) -> _bool:
-    """Whether shapes and all elements are equal."""
+    """True if shapes and all elements are equal."""
 def erf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The error function.
 
@@ -930,7 +947,7 @@ def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def expm1_(input: _Tensor) -> _Tensor:
     """In-place form of `expm1`: the result's shape and dtype must fit the tensor."""
 def eye(n: _int, m: _int | None=None, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """Ones on the diagonal, else zeros."""
+    """Returns an (n, m) matrix, or (n, n), with ones on the diagonal and zeros elsewhere."""
 def feature_alpha_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
     """`alpha_dropout` of whole channels, which the first two dims tell apart."""
 def feature_alpha_dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
@@ -940,11 +957,11 @@ def feature_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
 def feature_dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
     """`feature_dropout` in place."""
 def fill(input: _Tensor, value: Any) -> _Tensor:
-    """A tensor like `input` with every element `value`."""
+    """Returns a tensor like `input` with every element equal to `value`."""
 def fill_(input: _Tensor, value: Any) -> _Tensor:
-    """Write a number (or a 0-d tensor's value) into every element.
+    """Writes a number (or a 0-d tensor's value) into every element.
 
-    RuntimeError for a number that the dtype can't hold; a tensor's value is converted.
+    Raises RuntimeError for a number that the dtype can't hold; a tensor's value is converted.
     """
 def fix(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The whole part of the value.
@@ -955,18 +972,18 @@ def fix(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def fix_(input: _Tensor) -> _Tensor:
     """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
 def flatten(input: _Tensor, start_dim: _int=0, end_dim: _int=-1) -> _Tensor:
-    """Dims `start_dim` to `end_dim` joined into one: a view where strides allow it, else a copy,
-    and the tensor itself when there is nothing to join.
+    """Joins dims `start_dim` to `end_dim` into one: a view if the strides allow it, else a copy,
+    and the tensor itself if there is nothing to join.
     """
 def flip(input: _Tensor, *dims: Any, **named: Any) -> _Tensor:
-    """A copy with the order along these dims reversed."""
+    """Returns a copy with the order along these dims reversed."""
 def fliplr(input: _Tensor) -> _Tensor:
-    """A copy with the columns (dim 1) reversed."""
+    """Returns a copy with the columns (dim 1) reversed."""
 def flipud(input: _Tensor) -> _Tensor:
-    """A copy with the rows (dim 0) reversed."""
+    """Returns a copy with the rows (dim 0) reversed."""
 def float_power(input: _Tensor, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:
-    """`pow` in double precision: the result is float64, or complex128 where an input is complex.
-    `out` must have just that dtype.
+    """Returns `pow` in double precision: float64, or complex128 if an input is complex. `out` must
+    have exactly that dtype.
     """
 def floor(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The largest whole number not above the value.
@@ -977,7 +994,7 @@ def floor(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def floor_(input: _Tensor) -> _Tensor:
     """In-place form of `floor`: the result's shape and dtype must fit the tensor."""
 def floor_divide(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """`div` with rounding_mode=\"floor\"."""
+    """Like `div` with rounding_mode=\"floor\"."""
 def fmax(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The larger one of each pair; a NaN gives way to a number.
 
@@ -993,8 +1010,8 @@ def fmin(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) 
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def fmod(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """What division towards zero leaves, with the sign of `input`, as C's fmod. Integers by the
-    number 0 raise RuntimeError; by a tensor's zeros they stay as they are.
+    """Returns the remainder of division towards zero, with the sign of `input`, like C's fmod.
+    Integers modulo the number 0 raise RuntimeError; zeros in a tensor leave them unchanged.
     """
 def frac(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """What trunc takes away.
@@ -1005,30 +1022,33 @@ def frac(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def frac_(input: _Tensor) -> _Tensor:
     """In-place form of `frac`: the result's shape and dtype must fit the tensor."""
 def frexp(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.frexp:
-    """(mantissa, exponent): mantissa * 2 ** exponent is the input, the mantissa's size in [0.5, 1),
-    the exponent int32; 0 and what is not finite have the exponent 0. RuntimeError for integers.
+    """Returns (mantissa, exponent) with mantissa * 2 ** exponent equal to the input, the mantissa's
+    absolute value in [0.5, 1), the exponent int32. 0 and non-finite numbers have the exponent 0.
+    Raises RuntimeError for integers.
     """
 @overload
 def frobenius_norm(input: _Tensor, dim: _int | Sequence[_int], keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """The root of the sum of squares over one or two dims, as `linalg.vector_norm`."""
+    """Returns the root of the sum of squares over one or two dims, like `linalg.vector_norm`."""
 @overload
 def frobenius_norm(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def frombuffer(buffer: Any, *, dtype: _dtype, count: _int=-1, offset: _int=0, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
-    """A 1-d tensor over the memory of a Python buffer, from byte `offset` on; shared where the
-    device computes in host memory. ValueError where the buffer does not hold whole elements.
+    """Returns a 1-d tensor over the memory of a Python buffer, starting at byte `offset`. The
+    memory is shared if the device computes in host memory. Raises ValueError if the buffer doesn't
+    hold whole elements.
     """
 def full(size: _int | Sequence[_int], fill_value: Any, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """A tensor of one value, a number or a 0-d tensor. Without `dtype` it has the value's: bool,
-    int64, the default dtype or its complex counterpart. RuntimeError where the dtype can't hold it.
+    """Returns a tensor filled with one value, a number or a 0-d tensor. Without `dtype` its dtype
+    is that of the value: bool, int64, the default dtype or its complex counterpart. Raises
+    RuntimeError if the dtype can't hold the value.
     """
 def full_like(input: _Tensor, fill_value: Any, *, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """One value in `input`'s shape, dtype, device and memory order. RuntimeError where the dtype
-    can't hold it.
+    """Returns a tensor filled with one value, of `input`'s shape, dtype, device and memory order.
+    Raises RuntimeError if the dtype can't hold the value.
     """
 def gather(input: _Tensor, dim: _int, index: _Tensor, *, sparse_grad: _bool=False, out: _Tensor | None=None) -> _Tensor:
-    """The element `input[i][index[i][j]]` (for dim 1 of a matrix) for every place of `index`, which
-    has as many dims as the input and is no larger in the others. RuntimeError for an index out of
-    range; negative ones are.
+    """Returns the elements along `dim` at the indices `index`: `input[i][index[i][j]]` for dim 1 of
+    a matrix. `index` has as many dims as the input and is no larger in the other dims. Raises
+    RuntimeError for an index out of range; negative indices are out of range.
     """
 def gcd(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The greatest common divisor of integers, not negative.
@@ -1047,20 +1067,22 @@ def ge(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) ->
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def geqrf(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.geqrf:
-    """(a, tau): R on and above the diagonal of `a`, below it the vectors v, without their first
-    element of 1, of the reflections I - tau * v @ v.mH whose product is Q. LAPACK's name.
+    """Returns (a, tau), LAPACK's geqrf: R on and above the diagonal of `a`; below it the vectors v,
+    without their first element of 1, of the reflections I - tau * v @ v.mH whose product is Q.
     """
 def ger(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The products of every element of a vector with every one of another; dtypes are promoted."""
+    """Returns the products of every element of a vector with every element of another. Dtypes are
+    promoted.
+    """
 def get_device(input: _Tensor) -> _int:
-    """The number of the tensor's fpga; -1 on the host."""
+    """Returns the index of the tensor's fpga; -1 on the host."""
 @overload
 def gradient(input: _Tensor, *, spacing: Any=None, dim: _int | None=None, edge_order: _int=1) -> tuple[_Tensor, ...]:
-    """The derivative along each dim, or those in `dim`: central differences of second order inside,
-    one-sided ones of `edge_order` (1 or 2) at the ends.
+    """Returns the derivative along each dim, or those in `dim`: central differences of second order
+    inside, one-sided ones of `edge_order` (1 or 2) at the ends.
 
     `spacing` is the distance of the samples (one for all dims, or a list) or a list of tensors with
-    their places. RuntimeError for sizes that are too small and lists that don't fit.
+    their coordinates. Raises RuntimeError for sizes that are too small and lists that don't fit.
     """
 @overload
 def gradient(input: _Tensor, *, spacing: Any=None, axis: _int | Sequence[_int] | None=None, edge_order: _int=1) -> tuple[_Tensor, ...]: ...
@@ -1079,14 +1101,17 @@ def greater_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | No
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def grid_sampler(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> _Tensor:
-    """`nn.functional.grid_sample`; the modes by their number there, counted from 0."""
+    """Like `nn.functional.grid_sample`, with modes as numbers, counted from 0 in the order given
+    there.
+    """
 def grid_sampler_2d(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> _Tensor:
-    """`grid_sampler` of images of two dims."""
+    """Like `grid_sampler`, for images of two dims."""
 def grid_sampler_3d(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> _Tensor:
-    """`grid_sampler` of images of three dims."""
+    """Like `grid_sampler`, for images of three dims."""
 def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
-    """Channels (dim 1) in `num_groups` groups, each with mean 0 and variance 1; then `weight` and
-    `bias` of each channel. RuntimeError where the channels don't fall into groups.
+    """Normalizes channels (dim 1) in `num_groups` groups, each to mean 0 and variance 1, then
+    applies `weight` and `bias` of each channel. Raises RuntimeError if `num_groups` doesn't divide
+    the channels.
     """
 @overload
 def gru(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any) -> tuple[_Tensor, _Tensor]:
@@ -1105,9 +1130,10 @@ def gru(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, 
 @overload
 def gru(data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any) -> tuple[_Tensor, _Tensor]: ...
 def gru_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None=None, b_hh: _Tensor | None=None) -> _Tensor:
-    """The next state of inputs (batch, input) and a state (batch, hidden).
+    """Returns the next state of inputs (batch, input) and a state (batch, hidden).
 
-    The weights' rows are the gates: reset, update, new. RuntimeError for shapes that don't fit.
+    The weights' rows are the gates: reset, update, new. Raises RuntimeError for shapes that don't
+    fit.
     """
 def gt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is greater than `other`.
@@ -1117,9 +1143,9 @@ def gt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) ->
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def hamming_window(window_length: _int, periodic: _bool=True, alpha: _float=0.54, beta: _float=0.46, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """alpha - beta cos(2 pi i / N), with N as in `bartlett_window`."""
+    """Returns alpha - beta cos(2 pi i / N), with N as in `bartlett_window`."""
 def hann_window(window_length: _int, periodic: _bool=True, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """0.5 - 0.5 cos(2 pi i / N), with N as in `bartlett_window`."""
+    """Returns 0.5 - 0.5 cos(2 pi i / N), with N as in `bartlett_window`."""
 def hardshrink(input: _Tensor, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
     """0 within [-lambd, lambd]."""
 def heaviside(input: _Tensor, values: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -1130,29 +1156,30 @@ def heaviside(input: _Tensor, values: _Tensor | _Number, *, out: _Tensor | None=
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def histc(input: _Tensor, bins: _int=100, min: Any=0, max: Any=0, *, out: _Tensor | None=None) -> _Tensor:
-    """How many elements fall into each of `bins` equal parts of [min, max], or of the elements' own
-    range where these are equal, in the input's dtype. What lies outside is left out. RuntimeError
-    for bool and complex numbers, no bins, and a range that is not finite.
+    """Counts the elements in each of `bins` equal parts of [min, max], in the input's dtype. With
+    equal `min` and `max` the range is that of the elements. Elements outside are ignored. Raises
+    RuntimeError for bool and complex numbers, zero bins, and a range that is not finite.
     """
 def histogram(input: _Tensor, bins: Any=100, *, range: Any=None, weight: _Tensor | None=None, density: _bool=False, out: _Tensor | None=None) -> _return_types.histogram:
-    """How many elements, or how much `weight`, fall into each bin, and the edges: `bins` equal
-    parts of `range` (low, high), or of the elements' own range, or between the edges that `bins`
-    holds. The last bin has its right edge. With `density`, the integral is 1. RuntimeError for
-    other dtypes than float32 and float64, no bins, and what does not fit.
+    """Returns (the count or `weight` in each bin, the edges). `bins` is a number of equal parts of
+    `range` (low, high) or of the elements' range, or a tensor of edges. The last bin includes its
+    right edge. With `density` the integral is 1. Raises RuntimeError for dtypes other than float32
+    and float64, zero bins, and arguments that don't fit.
     """
 def histogramdd(input: _Tensor, bins: Any, range: Any=None, weight: _Tensor | None=None, density: _bool=False) -> tuple[_Tensor, tuple[_Tensor, ...]]:
-    """`histogram` of samples with several coordinates, the last dim: `bins` has a number, or edges,
-    for each, or is one number for all; `range` has (low, high) of each, one after another.
+    """Returns the `histogram` of samples with several coordinates (the last dim). `bins` has a
+    number or edges for each coordinate, or is one number for all; `range` lists (low, high) of each
+    coordinate.
     """
 @overload
 def hsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
-    """Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
-    the indices.
+    """Returns views of the columns (dim 1; dim 0 of a 1-d tensor): a number of equal ones, or those
+    between the indices.
     """
 @overload
 def hsplit(input: _Tensor, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
 def hstack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
-    """`cat` along the columns (dim 1; dim 0 if 1-d)."""
+    """Concatenates along the columns (dim 1; dim 0 of 1-d tensors)."""
 def hypot(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The length of the hypotenuse, computed without overflow on the way.
 
@@ -1183,63 +1210,64 @@ def igammac(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=Non
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def imag(input: _Tensor) -> _Tensor:
-    """A view of the imaginary parts; RuntimeError for a real tensor."""
+    """Returns a view of the imaginary parts. Raises RuntimeError for a real tensor."""
 def index_add(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """A copy of the input with `alpha * source` added, entry by entry of a dim, to the entries
-    listed in `index`. RuntimeError for an index out of range; negative ones are.
+    """Returns a copy of the input with `alpha * source` added to the entries of a dim listed in
+    `index`. Raises RuntimeError for an index out of range; negative indices are out of range.
     """
 def index_copy(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """A copy of the input with the entries of `source` written over those that `index` (int64)
-    lists. IndexError for an index out of range; negative ones are.
+    """Returns a copy of the input with the entries of `source` written over those that `index`
+    (int64) lists. Raises IndexError for an index out of range; negative indices are out of range.
     """
 def index_fill(input: _Tensor, dim: _int, index: _Tensor, value: Any) -> _Tensor:
-    """A copy with the listed entries filled."""
+    """Returns a copy of the input after `index_fill_`."""
 def index_put(input: _Tensor, indices: Sequence[Any], values: _Tensor, accumulate: _bool=False) -> _Tensor:
-    """A copy, put into."""
+    """Returns a copy of the input after `index_put_`."""
 def index_put_(input: _Tensor, indices: Sequence[Any], values: _Tensor, accumulate: _bool=False) -> _Tensor:
-    """`input[indices] = values`; with `accumulate`, values that meet the same element are
+    """Implements `input[indices] = values`. With `accumulate`, values for the same element are
     summed.
     """
 def index_reduce(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool=True, out: _Tensor | None=None) -> _Tensor:
-    """As `index_add`, with \"prod\", \"mean\", \"amax\" or \"amin\" of the entries that meet; of these and
-    what lay there, unless `include_self` is False.
+    """Like `index_add`, with \"prod\", \"mean\", \"amax\" or \"amin\" over the entries that share an index.
+    The input's own entry takes part unless `include_self` is False.
     """
 def index_select(input: _Tensor, dim: _int, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The entries of a dim that are listed.
+    """Returns the entries of dim `dim` that `index` lists.
 
-    `index` has one dim (or none) and holds int32 or int64; IndexError for one out of range.
+    `index` has one dim (or none) and holds int32 or int64. Raises IndexError for an index out of
+    range.
     """
 def inner(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The sums of products along the last dims; with a 0-d operand, the products."""
+    """Returns the sums of products along the last dims; with a 0-d operand, the products."""
 def inverse(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.inv`."""
 def is_complex(input: _Tensor) -> _bool:
-    """Whether the dtype is complex."""
+    """True if the dtype is complex."""
 def is_conj(input: _Tensor) -> _bool:
-    """False, since ftensor's conj computes at once."""
+    """Returns False: ftensor's conj computes at once."""
 def is_floating_point(input: _Tensor) -> _bool:
-    """Whether the dtype is a real floating point one."""
+    """True if the dtype is a real floating-point dtype."""
 def is_inference(input: _Tensor) -> _bool:
-    """False: no tensor is made for inference alone, where none records gradients."""
+    """Returns False: ftensor records no gradients, so it has no inference tensors."""
 def is_neg(input: _Tensor) -> _bool:
-    """False, since ftensor's negations are computed at once."""
+    """Returns False: ftensor's negations are computed at once."""
 def is_nonzero(input: _Tensor) -> _bool:
-    """Whether the one element is not zero; RuntimeError for several."""
+    """True if the one element is not zero. Raises RuntimeError for several elements."""
 def is_same_size(input: _Tensor, other: _Tensor) -> _bool:
-    """Whether the shapes are the same."""
+    """True if the shapes are equal."""
 def is_signed(input: _Tensor) -> _bool:
-    """Whether the dtype has negative numbers."""
+    """True if the dtype has negative numbers."""
 def is_tensor(obj: Any) -> _bool:
-    """Whether it is a Tensor."""
+    """True if `obj` is a Tensor."""
 def isclose(input: _Tensor, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _Tensor:
-    """Whether elements are equal, or both finite and no further apart than
-    `atol + rtol * abs(other)`. Both tensors must have one dtype.
+    """Returns True where elements are equal, or both finite and no further apart than `atol + rtol
+    * abs(other)`. Both tensors must have one dtype.
     """
 def isfinite(input: _Tensor) -> _Tensor:
     """Whether the value is neither infinite nor NaN."""
 def isin(elements: Any, test_elements: Any, *, assume_unique: _bool=False, invert: _bool=False, out: _Tensor | None=None) -> _Tensor:
-    """Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
-    a number. A few are compared with each; more are sorted, and searched.
+    """Returns True where an element is among `test_elements` (with `invert`: is not). One of the
+    two may be a number. A few test elements are compared one by one; more are sorted and searched.
     """
 def isinf(input: _Tensor) -> _Tensor:
     """Whether the value is infinite."""
@@ -1260,22 +1288,25 @@ def isposinf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def isreal(input: _Tensor) -> _Tensor:
     """Whether the imaginary part is 0."""
 def istft(input: _Tensor, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, normalized: _bool=False, onesided: _bool | None=None, length: _int | None=None, return_complex: _bool=False) -> _Tensor:
-    """The signal of which (frequencies, frames) are the `stft`: frames times the window are added
-    up, over the sum of the windows' squares. `length` cuts it, or pads it with zeros. RuntimeError
-    for arguments that don't fit, and where windows leave an element uncovered.
+    """Returns the signal whose `stft` is (frequencies, frames): overlap-adds frames times the
+    window and divides by the sum of the squared windows. `length` cuts the signal or pads it with
+    zeros. Raises RuntimeError for arguments that don't fit, and if windows leave an element
+    uncovered.
     """
 def kaiser_window(window_length: _int, periodic: _bool=True, beta: _float=12.0, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `bartlett_window`."""
+    """Returns i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `bartlett_window`."""
 def kron(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
+    """Returns the Kronecker product: each element of `input` times all of `other`. Dtypes are
+    promoted.
+    """
 def kthvalue(input: _Tensor, k: _int, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.kthvalue:
-    """The `k`-th smallest element along `dim`, counted from 1, and its place. RuntimeError for a
-    `k` that is not there, IndexError for a dim without elements, NotImplementedError for complex
-    numbers and bool.
+    """Returns the `k`-th smallest element along `dim`, counted from 1, and its index. Raises
+    RuntimeError for a `k` out of range, IndexError for a dim without elements, NotImplementedError
+    for complex numbers and bool.
     """
 def layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
-    """(x - mean) / sqrt(var + eps) * weight + bias over the last dims, whose sizes, and those of
-    `weight` and `bias`, are `normalized_shape`. RuntimeError where they are not.
+    """Returns (x - mean) / sqrt(var + eps) * weight + bias over the last dims, whose sizes are
+    `normalized_shape`, as are those of `weight` and `bias`. Raises RuntimeError if they differ.
     """
 def lcm(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The least common multiple of integers, not negative; 0 with a zero.
@@ -1287,7 +1318,7 @@ def lcm(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -
 def lcm_(input: _Tensor, other: _Tensor | _Number) -> _Tensor:
     """In-place form of `lcm`: the result's shape and dtype must fit the tensor."""
 def ldexp(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """`input` times 2 to the power of `other`.
+    """Returns `input` times 2 to the power of `other`.
 
     With floating-point `input` and integer `other`, only the exponent changes.
     """
@@ -1301,7 +1332,7 @@ def le(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) ->
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def lerp(input: _Tensor, end: _Tensor, weight: Any, *, out: _Tensor | None=None) -> _Tensor:
-    """From `input` (weight 0) to `end` (weight 1) in a straight line. The tensors must have one
+    """Interpolates linearly from `input` (weight 0) to `end` (weight 1). The tensors must have one
     dtype; a 0-d weight may have another.
     """
 def less(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -1325,8 +1356,9 @@ def lgamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def linspace(start: Any, end: Any, steps: _int, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """`steps` evenly spaced numbers from `start` to `end`, both included; numbers or 0-d tensors.
-    The dtype is the default one, or its complex counterpart for complex bounds, unless given.
+    """Returns `steps` evenly spaced numbers from `start` to `end`, both included. The bounds are
+    numbers or 0-d tensors. Without `dtype` the result has the default dtype, or its complex
+    counterpart for complex bounds.
     """
 def log(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The natural logarithm.
@@ -1362,7 +1394,7 @@ def log_(input: _Tensor) -> _Tensor:
     """In-place form of `log`: the result's shape and dtype must fit the tensor."""
 @overload
 def log_softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithm of `softmax`."""
+    """Returns the logarithm of `softmax`."""
 @overload
 def log_softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def logaddexp(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -1381,13 +1413,13 @@ def logaddexp2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=
     """
 @overload
 def logcumsumexp(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithms of the sums of exponentials up to each element along `dim`.
-    NotImplementedError for whole numbers.
+    """Returns the logarithms of the sums of exponentials up to each element along `dim`. Raises
+    NotImplementedError for integers.
     """
 @overload
 def logcumsumexp(input: _Tensor, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
 def logdet(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithm of each determinant; NaN for a negative one."""
+    """Returns the logarithm of each determinant; NaN for a negative one."""
 def logical_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether neither is zero.
 
@@ -1416,14 +1448,16 @@ def logical_xor(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def logit(input: _Tensor, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
+    """Returns log(x / (1 - x)); with `eps`, x is first clamped to [eps, 1 - eps]."""
 def logit_(input: _Tensor, eps: _float | None=None) -> _Tensor:
     """In-place form of `logit`: the result's shape and dtype must fit the tensor."""
 def logspace(start: Any, end: Any, steps: _int, base: _float=10.0, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """`base` to the power of `steps` evenly spaced numbers from `start` to `end`, both included."""
+    """Returns `base` to the power of `steps` evenly spaced numbers from `start` to `end`, both
+    included.
+    """
 @overload
 def logsumexp(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
+    """Returns the logarithm of the sum of exponentials over `dim`, without intermediate overflow."""
 @overload
 def logsumexp(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
@@ -1443,10 +1477,11 @@ def lstm(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any,
 @overload
 def lstm(data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any) -> tuple[_Tensor, _Tensor, _Tensor]: ...
 def lstm_cell(input: _Tensor, hx: Sequence[_Tensor], w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None=None, b_hh: _Tensor | None=None) -> tuple[_Tensor, _Tensor]:
-    """The next (h, c) of inputs (batch, input) and states `hx`, (h, c) of (batch, hidden) each.
+    """Returns the next (h, c) of inputs (batch, input) and states `hx`, (h, c) of (batch, hidden)
+    each.
 
-    The weights' rows are the gates: input, forget, cell, output. RuntimeError for shapes that don't
-    fit and for other than two states.
+    The weights' rows are the gates: input, forget, cell, output. Raises RuntimeError for shapes
+    that don't fit and for a number of states other than two.
     """
 def lt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is less than `other`.
@@ -1456,37 +1491,39 @@ def lt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) ->
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def lu(A: _Tensor, pivot: _bool=True, get_infos: _bool=False, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
-    """(LU, pivots), or (LU, pivots, info) with `get_infos`: see `linalg.lu_factor_ex`."""
+    """Returns (LU, pivots), or (LU, pivots, info) with `get_infos`. See `linalg.lu_factor_ex`."""
 def lu_solve(input: _Tensor, LU_data: _Tensor, LU_pivots: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.lu_solve`."""
 def lu_unpack(LU_data: _Tensor, LU_pivots: _Tensor, unpack_data: _bool=True, unpack_pivots: _bool=True, *, out: _Tensor | None=None) -> _return_types.lu_unpack:
-    """(P, L, U) of what `linalg.lu_factor` gave; what is not to be unpacked has no elements.
-    RuntimeError for pivots that are not int32, don't fit, or are no rows (from 1).
+    """Returns (P, L, U) of the results of `linalg.lu_factor`; a part that is not requested has no
+    elements. Raises RuntimeError for pivots that are not int32, have a wrong shape, or are no row
+    numbers (from 1).
     """
 def masked_fill(input: _Tensor, mask: _Tensor, value: Any) -> _Tensor:
-    """`value` where the mask is True, else the input."""
+    """Returns `value` where the mask is True, else the input."""
 def masked_scatter(input: _Tensor, mask: _Tensor, source: _Tensor) -> _Tensor:
-    """A copy, scattered into."""
+    """Returns a copy of the input after `masked_scatter_`."""
 def masked_select(input: _Tensor, mask: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The elements where the mask is True, 1-d.
+    """Returns the elements where the mask is True, 1-d.
 
-    Shapes are broadcast together. Waits for the mask.
+    Input and mask broadcast together. Waits for the mask.
     """
 def matmul(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
-    left out of the result; all dims before the last two are batches, which broadcast.
+    """Returns the matrix product. A vector on the left is a row, a vector on the right a column,
+    and the result lacks that dim. All dims before the last two are batch dims and broadcast. Raises
     RuntimeError for 0-d operands, sizes that don't fit, or different dtypes.
     """
 def matrix_exp(input: _Tensor) -> _Tensor:
-    """exp of square matrices, the sum of input^k / k!. Each matrix is halved until its norm is at
-    most 2, and the sum of the series squared as often. RuntimeError for integers.
+    """Returns the exponential of square matrices, the sum of input^k / k!. Each matrix is halved
+    until its norm is at most 2, and the sum of the series is squared as often. Raises RuntimeError
+    for integers.
     """
 def matrix_power(input: _Tensor, n: _int, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.matrix_power`."""
 @overload
 def max(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The largest element of all; the largest along a dim, with the first index it is found at; or
-    the larger of two tensors' elements, as `maximum`. A NaN is the largest.
+    """Returns the largest element of all; the largest along a dim, with its first index; or the
+    larger of two tensors' elements, like `maximum`. A NaN is the largest.
     """
 @overload
 def max(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.max: ...
@@ -1541,20 +1578,20 @@ def mean(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=
 def mean(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def median(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The element in the middle, of all or along `dim` with its place; of two in the middle the
-    lower one, and NaN where there is one. IndexError for a dim without elements,
+    """Returns the median of all elements, or along `dim` with its index: of two middle elements the
+    lower, and NaN if there is a NaN. Raises IndexError for a dim without elements,
     NotImplementedError for complex numbers and bool.
     """
 @overload
 def median(input: _Tensor, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.median: ...
 def meshgrid(*tensors: Any, indexing: str | None=None) -> tuple[_Tensor, ...]:
-    """Views of 1-d tensors expanded to a common grid, with one dim for each; with \"xy\" the first
-    two dims are swapped.
+    """Returns views of 1-d tensors expanded to a common grid, with one dim for each; \"xy\" swaps the
+    first two dims.
     """
 @overload
 def min(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The smallest element of all; the smallest along a dim, with the first index it is found at;
-    or the smaller of two tensors' elements, as `minimum`. A NaN is the smallest.
+    """Returns the smallest element of all; the smallest along a dim, with its first index; or the
+    smaller of two tensors' elements, like `minimum`. A NaN is the smallest.
     """
 @overload
 def min(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.min: ...
@@ -1570,24 +1607,24 @@ def minimum(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=Non
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def mm(input: _Tensor, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
-    integers wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different
+    """Returns the product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
+    integers wrap. Raises RuntimeError for other numbers of dims, sizes that don't fit, or different
     dtypes.
     """
 def mode(input: _Tensor, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.mode:
-    """The element that is there most often along `dim`, the smallest of several, and its last
-    place. IndexError for a dim without elements, NotImplementedError for complex numbers.
+    """Returns the most frequent element along `dim`, the smallest of several, and its last index.
+    Raises IndexError for a dim without elements, NotImplementedError for complex numbers.
     """
 def moveaxis(input: _Tensor, source: Any, destination: Any) -> _Tensor:
-    """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
-    other dims in their order.
+    """Returns a view with the `source` dims (an int or a tuple) at the `destination` positions and
+    the other dims in their order.
     """
 def movedim(input: _Tensor, source: Any, destination: Any) -> _Tensor:
-    """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
-    other dims in their order.
+    """Returns a view with the `source` dims (an int or a tuple) at the `destination` positions and
+    the other dims in their order.
     """
 def msort(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The elements in order along the first dim."""
+    """Returns the elements in order along the first dim."""
 def mul(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The product.
 
@@ -1596,14 +1633,14 @@ def mul(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def multinomial(input: _Tensor, num_samples: _int, replacement: _bool=False, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
-    """Indices of categories, drawn with the probabilities that a row of `input` holds (they need
-    not sum to 1): `num_samples` for each row, as int64.
+    """Returns int64 indices of categories, `num_samples` for each row, drawn with the probabilities
+    in a row of `input`, which need not sum to 1.
 
-    Without `replacement` the categories of the largest probabilities divided by exponential
-    numbers are taken; with it, sums of the probabilities as integers (to 2**-37 of the largest, and
-    exactly for few categories) are searched for random ones below the last.
+    Without `replacement` it takes the categories with the largest probabilities divided by
+    exponential numbers. With it, cumulative sums of the probabilities as integers (to 2**-37 of the
+    largest, and exactly for few categories) are searched for random numbers below the total.
 
-    RuntimeError for rows that are no probabilities, for an input of more than 2 dims, or of
+    Raises RuntimeError for rows that are no probabilities, for an input of more than 2 dims or of
     integers, and for more draws without `replacement` than there are categories.
     """
 def multiply(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -1614,30 +1651,33 @@ def multiply(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=No
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def mv(input: _Tensor, vec: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The product of a matrix and a vector. Errors as for `mm`."""
+    """Returns the product of a matrix and a vector. Raises the errors of `mm`."""
 def mvlgamma(input: _Tensor, p: _int, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithm of the multivariate gamma function of dimension `p`: lgamma(input - i / 2) for
-    i below p, summed up, and p * (p - 1) / 4 * log(pi). RuntimeError for a `p` below 1.
+    """Returns the logarithm of the multivariate gamma function of dimension `p`: the sum of
+    lgamma(input - i / 2) for i below p, plus p * (p - 1) / 4 * log(pi). Raises RuntimeError for `p`
+    below 1.
     """
 def nan_to_num(input: _Tensor, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """NaN and the infinities replaced, by 0 and the dtype's largest and smallest number unless
-    told otherwise.
+    """Replaces NaN by `nan` (0) and the infinities by `posinf` and `neginf` (the dtype's largest
+    and smallest number).
     """
 def nan_to_num_(input: _Tensor, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None) -> _Tensor:
     """In-place form of `nan_to_num`: the result's shape and dtype must fit the tensor."""
 @overload
 def nanmean(input: _Tensor, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
+    """Returns the mean of the elements that are not NaN. Raises RuntimeError for integers and
+    complex tensors.
+    """
 @overload
 def nanmean(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def nanmedian(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """`median` of the elements that are not NaN."""
+    """Returns the `median` of the elements that are not NaN."""
 @overload
 def nanmedian(input: _Tensor, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.nanmedian: ...
 @overload
 def nanquantile(input: _Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
-    """`quantile` of the elements that are not NaN."""
+    """Returns the `quantile` of the elements that are not NaN."""
 @overload
 def nanquantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
 @overload
@@ -1652,21 +1692,21 @@ def nansum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _boo
 def nansum(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def narrow(input: _Tensor, dim: _int, start: Any, length: _int) -> _Tensor:
-    """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
-    negative from the end).
+    """Returns a view of `length` entries of a dim, starting at `start` (an int or a 0-d integer
+    tensor; negative counts from the end).
     """
 @overload
 def narrow(input: _Tensor, *, axis: _int | Sequence[_int], start: Any, length: _int) -> _Tensor: ...
 def narrow_copy(input: _Tensor, dim: _int, start: Any, length: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`narrow`, copied into memory of its own or into `out`."""
 def native_batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]:
-    """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
+    """Returns (batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
 def native_dropout(input: _Tensor, p: _float, train: _bool | None) -> tuple[_Tensor, _Tensor]:
-    """(`dropout` of the input, a bool tensor that is true where an element stays)."""
+    """Returns (`dropout` of the input, a bool tensor that is True where an element is kept)."""
 def native_group_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
-    """(group_norm, mean, 1 / deviation), for an input of N * C * HxW elements."""
+    """Returns (group_norm, mean, 1 / deviation) for an input of N * C * HxW elements."""
 def native_layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None, bias: _Tensor | None, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
-    """(layer_norm, mean, 1 / deviation); the last two in the dtype that is computed in."""
+    """Returns (layer_norm, mean, 1 / deviation); the statistics have the compute dtype."""
 def ne(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether the elements differ; NaN differs from everything.
 
@@ -1691,32 +1731,34 @@ def negative(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def negative_(input: _Tensor) -> _Tensor:
     """In-place form of `neg`: the result's shape and dtype must fit the tensor."""
 def nextafter(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The number after `input` in the direction of `other`, in the dtype that both promote to."""
+    """Returns the next representable number after `input` towards `other`, in the promoted dtype."""
 @overload
 def nonzero(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The indices of the elements that are not zero: int64, one row for each, in order; or one
-    tensor for each dim. Waits for the input.
+    """Returns the indices of the nonzero elements: int64, one row for each element, in order.
+    `as_tuple` returns one tensor for each dim instead. Waits for the input.
     """
 @overload
 def nonzero(input: _Tensor, *, as_tuple: _bool=True) -> tuple[_Tensor, ...]: ...
 def nonzero_static(input: _Tensor, *, size: _int, fill_value: _int=-1, out: _Tensor | None=None) -> _Tensor:
-    """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
+    """Like `nonzero`, with exactly `size` rows: the first ones found, then rows of `fill_value`."""
 def norm(input: _Tensor, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, out: _Tensor | None=None, dtype: _dtype | None=None) -> _Tensor:
-    """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm, \"nuc\" the
-    sum of a matrix's singular values (see `linalg.matrix_norm`).
+    """Returns the vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm,
+    \"nuc\" the sum of a matrix's singular values (see `linalg.matrix_norm`).
     """
 @overload
 def norm_except_dim(v: _Tensor, pow: _int=2, dim: _int=0) -> _Tensor:
-    """The norm of order `pow` over all dims but one, which are kept; over all with `dim` -1."""
+    """Returns the norm of order `pow` over all dims but `dim`, which is kept; over all dims with
+    `dim` -1.
+    """
 @overload
 def norm_except_dim(v: _Tensor, pow: _int=2, *, axis: _int | Sequence[_int]=0) -> _Tensor: ...
 @overload
 def normal(mean: Any, std: Any=1.0, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
-    """Numbers of the normal distribution, whose mean and standard deviation are two numbers
-    (then `size` is the shape), or a number or tensor for each element; these are broadcast
-    together, and the result has the dtype of `mean`, or `std`'s where that is a number.
+    """Returns numbers of the normal distribution. Mean and standard deviation are two numbers (then
+    `size` is the shape), or a number or tensor each; tensors broadcast together, and the result has
+    the dtype of `mean`, or of `std` if `mean` is a number.
 
-    RuntimeError for a negative `std`.
+    Raises RuntimeError for a negative `std`.
     """
 @overload
 def normal(mean: Any, std: Any, size: _int | Sequence[_int], *, generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: Any=False, requires_grad: Any=False) -> _Tensor: ...
@@ -1729,67 +1771,76 @@ def not_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=N
     """
 @overload
 def nuclear_norm(input: _Tensor, dim: Sequence[_int]=(-2, -1), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """The sum of the singular values of each matrix, as `linalg.matrix_norm`."""
+    """Returns the sum of the singular values of each matrix, like `linalg.matrix_norm`."""
 @overload
 def nuclear_norm(input: _Tensor, *, axis: _int | Sequence[_int]=(-2, -1), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def numel(input: _Tensor) -> _int:
-    """The number of elements."""
+    """Returns the number of elements."""
 def ones(*size: _int | Sequence[_int], out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """A tensor of ones. The dtype is the default one unless given; RuntimeError for
-    negative sizes.
+    """Returns a tensor of ones, of the default dtype unless `dtype` is given. Raises RuntimeError
+    for negative sizes.
     """
 def ones_like(input: _Tensor, *, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """Ones of `input`'s shape, dtype, device and memory order."""
+    """Returns ones of `input`'s shape, dtype, device and memory order."""
 def orgqr(input: _Tensor, input2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.householder_product`."""
 def ormqr(input: _Tensor, input2: _Tensor, input3: _Tensor, left: _bool=True, transpose: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """Q @ input3, or input3 @ Q where not `left`, with the square Q of reflections (see `geqrf`);
-    `transpose`: with Q.mH. RuntimeError for operands that don't fit.
+    """Returns Q @ input3, or input3 @ Q with `left=False`, with the square Q of reflections (see
+    `geqrf`). `transpose` uses Q.mH. Raises RuntimeError for operands that don't fit.
     """
 def outer(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The products of every element of a vector with every one of another; dtypes are promoted."""
+    """Returns the products of every element of a vector with every element of another. Dtypes are
+    promoted.
+    """
 def pairwise_distance(x1: _Tensor, x2: _Tensor, p: _float=2.0, eps: _float=1e-06, keepdim: _bool=False) -> _Tensor:
-    """The p-norm of x1 - x2 + eps along the last dim."""
+    """Returns the p-norm of x1 - x2 + eps along the last dim."""
 def pca_lowrank(A: _Tensor, q: _int | None=None, center: _bool=True, niter: _int=2) -> tuple[_Tensor, _Tensor, _Tensor]:
-    """`svd_lowrank` of observations (rows), from which their mean is taken where `center`; `q` is
-    at most the smaller size (None: that, up to 6). ValueError for other `q` and a negative `niter`.
+    """Returns `svd_lowrank` of observations (rows), minus their mean with `center`. `q` is at most
+    the smaller size (None: the smaller size, at most 6). Raises ValueError for another `q` and a
+    negative `niter`.
     """
 def pdist(input: _Tensor, p: _float=2) -> _Tensor:
-    """The p-norm distances of all pairs of rows of a matrix, each pair once. RuntimeError for other
-    numbers of dims and a negative `p`.
+    """Returns the p-norm distances of all pairs of rows of a matrix, each pair once. Raises
+    RuntimeError for other numbers of dims and a negative `p`.
     """
 def permute(input: _Tensor, dims: Any, *more: _int) -> _Tensor:
-    """A view with all dims in the order given."""
+    """Returns a view with all dims in the order given."""
 def permute_copy(input: _Tensor, dims: Any, *more: Any, out: _Tensor | None=None) -> _Tensor:
     """`permute`, copied into memory of its own or into `out`."""
 def pinverse(input: _Tensor, rcond: _float=1e-15, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.pinv`."""
 def pixel_shuffle(input: _Tensor, upscale_factor: _int) -> _Tensor:
-    """(*, C * r * r, H, W) to (*, C, H * r, W * r). RuntimeError for channels that don't divide."""
+    """Rearranges (*, C * r * r, H, W) to (*, C, H * r, W * r). Raises RuntimeError if r * r doesn't
+    divide the channels.
+    """
 def pixel_unshuffle(input: _Tensor, downscale_factor: _int) -> _Tensor:
-    """(*, C, H * r, W * r) to (*, C * r * r, H, W). RuntimeError for sizes that don't divide."""
+    """Rearranges (*, C, H * r, W * r) to (*, C * r * r, H, W). Raises RuntimeError if r doesn't
+    divide the sizes.
+    """
 def poisson(input: _Tensor, generator: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-    """How many events happen where `input` has their mean number: Poisson's distribution, in the
+    """Returns numbers of Poisson's distribution whose means are the elements of `input`, in the
     input's dtype.
 
-    RuntimeError for a negative mean.
+    Raises RuntimeError for a negative mean.
     """
 def polar(abs: _Tensor, angle: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Complex numbers from their sizes and angles, which must both be float32 or both float64."""
+    """Returns complex numbers from absolute values and angles, which must both be float32 or both
+    float64.
+    """
 def polygamma(n: _int, input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The derivative of order n of digamma: (-1) ** (n + 1) * n! * zeta(n + 1, input) for n > 0.
-    RuntimeError for a negative n.
+    """Returns the derivative of order n of digamma: (-1) ** (n + 1) * n! * zeta(n + 1, input) for n
+    > 0. Raises RuntimeError for a negative n.
     """
 def positive(input: _Tensor) -> _Tensor:
-    """The tensor itself; RuntimeError for bool."""
+    """Returns the tensor itself. Raises RuntimeError for bool."""
 def pow(input: _Tensor, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:
-    """`input` to the power of `exponent`; one of them may be a number. Integers stay integers and
-    wrap: to a negative number as exponent they raise RuntimeError, to a tensor's negative
-    elements they give 0 (1 and -1 excepted).
+    """Returns `input` to the power of `exponent`; one of them may be a number. Integers stay
+    integers and wrap: a negative number as exponent raises RuntimeError, negative elements of a
+    tensor give 0 (1 and -1 excepted).
     """
 def prelu(input: _Tensor, weight: _Tensor) -> _Tensor:
-    """The value, negative ones times `weight`, which holds one number or one for each channel
-    (dim 1). RuntimeError for another size or dtype.
+    """Returns the input with negative elements multiplied by `weight`, which holds one number or
+    one for each channel (dim 1). Raises RuntimeError for another size or dtype.
     """
 @overload
 def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
@@ -1801,15 +1852,15 @@ def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=
 @overload
 def prod(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def put(input: _Tensor, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
-    """A copy, put into."""
+    """Returns a copy of the input after `put_`."""
 def qr(input: _Tensor, some: _bool=True, *, out: _Tensor | None=None) -> _return_types.qr:
-    """See `linalg.qr`; without `some`, Q is square."""
+    """Returns (Q, R). See `linalg.qr`; without `some`, Q is square."""
 @overload
 def quantile(input: _Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
-    """What a share `q` of the elements lies below, of all or along `dim`: a number in [0, 1], or a
-    vector of them, which then is the result's first dim. Between two elements by `interpolation`:
-    \"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\". NaN where there is one. RuntimeError for
-    other dtypes than float32 and float64, ranks of another dtype and no elements.
+    """Returns the value below which a share `q` of the elements is, of all or along `dim`. `q` is a
+    number in [0, 1], or a vector, which becomes the result's first dim. `interpolation` between two
+    elements is \"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\". NaN if there is a NaN. Raises
+    RuntimeError for dtypes other than float32 and float64, a `q` of another dtype, and no elements.
     """
 @overload
 def quantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
@@ -1822,39 +1873,39 @@ def rad2deg(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def rad2deg_(input: _Tensor) -> _Tensor:
     """In-place form of `rad2deg`: the result's shape and dtype must fit the tensor."""
 def rand(*size: _int | Sequence[_int], generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """Numbers of equal probability from 0 up to, but without, 1."""
+    """Returns uniform random numbers in [0, 1)."""
 def rand_like(input: _Tensor, *, generator: Any=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """`rand` in `input`'s shape, dtype, device and memory order."""
+    """Like `rand`, in `input`'s shape, dtype, device and memory order."""
 @overload
 def randint(high: Any, size: _int | Sequence[_int], *, generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """Integers of equal probability from `low`, or 0, up to, but without, `high`; int64 unless
-    another dtype is given. RuntimeError for a range without numbers, or beyond the dtype.
+    """Returns uniform integers in [low, high); `low` defaults to 0, the dtype to int64. Raises
+    RuntimeError for an empty range or one beyond the dtype.
     """
 @overload
 def randint(low: Any, high: Any, size: _int | Sequence[_int], *, generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor: ...
 @overload
 def randint_like(input: _Tensor, high: Any, *, generator: Any=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """`randint` in `input`'s shape, dtype, device and memory order."""
+    """Like `randint`, in `input`'s shape, dtype, device and memory order."""
 @overload
 def randint_like(input: _Tensor, low: Any, high: Any, *, generator: Any=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor: ...
 def randn(*size: _int | Sequence[_int], generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """Numbers of the normal distribution of mean 0 and variance 1."""
+    """Returns numbers of the normal distribution of mean 0 and variance 1."""
 def randn_like(input: _Tensor, *, generator: Any=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """`randn` in `input`'s shape, dtype, device and memory order."""
+    """Like `randn`, in `input`'s shape, dtype, device and memory order."""
 def randperm(n: _int, *, generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """The integers below `n` in a random order, each of equal probability; int64 unless another
-    dtype is given. RuntimeError for a dtype that cannot tell them apart.
+    """Returns the integers below `n` in a random order, all orders with equal probability; int64
+    unless another dtype is given. Raises RuntimeError for a dtype that can't represent all of them.
 
-    It is the order of random keys of 64 bits.
+    Sorts random 64-bit keys.
     """
 def range(start: Any=0, end: Any=None, step: Any=1, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """The numbers from `start` in steps of `step` up to and including `end`, of the default dtype
-    unless said otherwise. torch advises `arange` instead, whose end is not included.
+    """Returns the numbers from `start` up to and including `end`, in steps of `step`, in the
+    default dtype unless `dtype` is given. torch advises `arange` instead, which excludes `end`.
     """
 def ravel(input: _Tensor) -> _Tensor:
-    """All elements in one dim, copied unless they lie contiguously."""
+    """Returns all elements in one dim, copied unless they are contiguous."""
 def real(input: _Tensor) -> _Tensor:
-    """A view of the real parts; a real tensor is returned itself."""
+    """Returns a view of the real parts; a real tensor itself."""
 def reciprocal(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """1 divided by the value.
 
@@ -1868,39 +1919,39 @@ def relu(input: _Tensor, inplace: _bool=False) -> _Tensor:
 def relu_(input: _Tensor) -> _Tensor:
     """In-place form of `relu`."""
 def remainder(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """What floor division leaves, with the sign of `other`, as Python's `%`. Integers by the number
-    0 raise RuntimeError; by a tensor's zeros they stay as they are.
+    """Returns the remainder of floor division, with the sign of `other`, like Python's `%`.
+    Integers modulo the number 0 raise RuntimeError; zeros in a tensor leave them unchanged.
     """
 @overload
 def renorm(input: _Tensor, p: Any, dim: _int, maxnorm: Any, *, out: _Tensor | None=None) -> _Tensor:
-    """Each slice along `dim` brought to a p-norm of at most `maxnorm`. RuntimeError for one dim, a
-    `p` that is not positive, and a negative `maxnorm`.
+    """Scales each slice along `dim` to a p-norm of at most `maxnorm`. Raises RuntimeError for fewer
+    than two dims, a `p` that is not positive, and a negative `maxnorm`.
     """
 @overload
 def renorm(input: _Tensor, p: Any, *, axis: _int | Sequence[_int], maxnorm: Any, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def repeat_interleave(input: _Tensor, repeats: _int | Sequence[_int] | _Tensor | None=None, dim: _int | None=None, *, output_size: _int | None=None) -> _Tensor:
-    """Each entry of a dim so many times, one after the other: as often as `repeats` says for all,
-    or for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is
-    flattened. `repeat_interleave(repeats)` gives the indices that this would take.
+    """Repeats each entry of a dim, one after the other: `repeats` times each, or by a 1-d integer
+    tensor with one count for each entry, for which the call waits. Without `dim` the input is
+    flattened. `repeat_interleave(repeats)` returns the indices that this would take.
     """
 @overload
 def repeat_interleave(input: _Tensor, repeats: _int | Sequence[_int] | _Tensor | None=None, *, axis: _int | Sequence[_int] | None=None, output_size: _int | None=None) -> _Tensor: ...
 def reshape(input: _Tensor, shape: _int | Sequence[_int], *more: _int) -> _Tensor:
-    """The elements in row-major order under another shape, one size of which may be -1: a view
-    where strides allow it, else a copy. RuntimeError when the shape does not fit.
+    """Returns the elements in row-major order under another shape, one size of which may be -1: a
+    view if the strides allow it, else a copy. Raises RuntimeError if the shape doesn't fit.
     """
 def resize_as_(input: _Tensor, the_template: _Tensor, *, memory_format: _memory_format=...) -> _Tensor:
-    """`resize_` to another tensor's shape; with `preserve_format` channels-last where that
-    one is.
+    """Resizes the tensor to another tensor's shape; with `preserve_format` channels-last if that
+    tensor is.
     """
 def resolve_conj(input: _Tensor) -> _Tensor:
-    """The tensor itself, since `conj` computes at once."""
+    """Returns the tensor itself, since `conj` computes at once."""
 def resolve_neg(input: _Tensor) -> _Tensor:
-    """The tensor itself, since no view is negated lazily."""
+    """Returns the tensor itself, since no view is negated lazily."""
 def rms_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None=None, eps: _float | None=None) -> _Tensor:
-    """x / sqrt(mean(x * x) + eps) * weight over the last dims; `eps` is the dtype's where it is not
-    given. RuntimeError where shapes don't fit.
+    """Returns x / sqrt(mean(x * x) + eps) * weight over the last dims; `eps` defaults to the
+    dtype's. Raises RuntimeError for shapes that don't fit.
     """
 @overload
 def rnn_relu(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any) -> tuple[_Tensor, _Tensor]:
@@ -1943,22 +1994,22 @@ def rnn_tanh_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_i
     tanh(w_ih @ input + b_ih + w_hh @ hx + b_hh). RuntimeError for shapes that don't fit.
     """
 def roll(input: _Tensor, shifts: Any=None, dims: Any=()) -> _Tensor:
-    """A copy with elements moved along dims; what leaves at the end comes back at the start.
-    Without dims the tensor is rolled as if flattened.
+    """Returns a copy with elements shifted along dims; elements that leave at the end return at the
+    start. Without dims the tensor is rolled as if flattened.
     """
 def rot90(input: _Tensor, k: _int=1, dims: Any=(0, 1)) -> _Tensor:
-    """A copy turned k times from dims[0] to dims[1]."""
+    """Returns a copy rotated k times from dims[0] to dims[1]."""
 def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
-    """The nearest number with so many decimals (negative: so many zeros before the point); of two,
-    the one with the even last digit. TypeError for `decimals` that are no int.
+    """Returns the nearest number with `decimals` decimals (negative: zeros before the point); of
+    two, the one with the even last digit. Raises TypeError for `decimals` that are no int.
     """
 def round_(input: _Tensor, *, decimals: _int=0) -> _Tensor:
     """In-place form of `round`: the result's shape and dtype must fit the tensor."""
 def row_stack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
-    """`cat` along the rows, of tensors made 2-d."""
+    """Concatenates along the rows, of tensors made 2-d."""
 def rrelu(input: _Tensor, lower: _float=0.125, upper: _float=0.3333333333333333, training: _bool=False, generator: Any=None) -> _Tensor:
-    """Elements up to 0 times a slope, where `training` a random one from `lower` to `upper` for
-    each, else their mean. RuntimeError where `lower` is above `upper`.
+    """Multiplies elements up to 0 by a slope: with `training` a random one from `lower` to `upper`
+    for each, else their mean. Raises RuntimeError if `lower` is above `upper`.
     """
 def rrelu_(input: _Tensor, lower: _float=0.125, upper: _float=0.3333333333333333, training: _bool=False, generator: Any=None) -> _Tensor:
     """`rrelu` in place."""
@@ -1971,45 +2022,45 @@ def rsqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def rsqrt_(input: _Tensor) -> _Tensor:
     """In-place form of `rsqrt`: the result's shape and dtype must fit the tensor."""
 def rsub(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1) -> _Tensor:
-    """`other` less `alpha` times `input`."""
+    """Returns `other` minus `alpha` times `input`."""
 def scalar_tensor(s: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """A 0-d tensor, of the default dtype unless another is given."""
+    """Returns a 0-d tensor of the default dtype unless another is given."""
 def scatter(input: _Tensor, dim: _int, index: _Tensor, src: Any=None, *, value: Any=None, reduce: str | None=None, out: _Tensor | None=None) -> _Tensor:
-    """A copy of the input with the elements of `src`, or a number, at the places that `index` leads
-    to along a dim; the last one stays where several meet. `reduce` \"add\" or \"multiply\" joins them
-    with what lies there. RuntimeError for an index out of range.
+    """Returns a copy of the input with the elements of `src`, or a number, written at `index` along
+    a dim. The last write to a position stays. `reduce` \"add\" or \"multiply\" combines them with the
+    present elements. Raises RuntimeError for an index out of range.
     """
 def scatter_add(input: _Tensor, dim: _int, index: _Tensor, src: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """A copy of the input with the elements of `src` added where `index` leads to along a dim, in
-    order. RuntimeError for an index out of range.
+    """Returns a copy of the input with the elements of `src` added at `index` along a dim, in
+    order. Raises RuntimeError for an index out of range.
     """
 def scatter_reduce(input: _Tensor, dim: _int, index: _Tensor, src: _Tensor, reduce: str, *, include_self: _bool=True, out: _Tensor | None=None) -> _Tensor:
-    """As `scatter_add`, with \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\" of the elements that meet; of
-    these and what lay there, unless `include_self` is False.
+    """Like `scatter_add`, with \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\" over the elements that share
+    a position. The input's own element takes part unless `include_self` is False.
     """
 def searchsorted(sorted_sequence: _Tensor, input: _Tensor, *, out_int32: _bool=False, right: _bool=False, side: str | None=None, sorter: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor:
-    """How many elements of a sorted row are below each value, or, with `right` or `side=\"right\"`,
-    not above it: where it would keep the order. One row of one dim, or one for each outer index
-    of the values; with `sorter`, rows are in order at the places that it holds. RuntimeError for
-    shapes and dtypes that don't agree.
+    """Returns the index at which each value would keep the order of a sorted row: the number of
+    elements below it, or not above it with `right` or `side=\"right\"`. There is one row of one dim,
+    or one row for each outer index of the values. `sorter` gives the order of unsorted rows. Raises
+    RuntimeError for shapes and dtypes that don't agree.
     """
 def segment_reduce(data: _Tensor, reduce: str, *, lengths: _Tensor | None=None, indices: _Tensor | None=None, offsets: _Tensor | None=None, axis: _int=0, unsafe: _bool=False, initial: Any=None) -> _Tensor:
-    """The \"sum\", \"mean\", \"prod\", \"max\" or \"min\" of each segment of a dim. Segments follow one
-    another: `lengths`, of the shape of the dims before `axis` and a last one, says how long they
-    are, `offsets` where each begins and the last ends. A segment of no elements is `initial`, or
-    else what changes no other number (NaN for the mean). RuntimeError where the lengths do not
-    make up the dim, unless `unsafe`.
+    """Returns the \"sum\", \"mean\", \"prod\", \"max\" or \"min\" of each segment of a dim. Segments follow
+    one another. `lengths` holds their lengths, with the shape of the dims before `axis` and one
+    last dim; `offsets` instead holds each start and the last end. An empty segment gives `initial`,
+    or else the identity of the reduction (NaN for the mean). Raises RuntimeError unless the lengths
+    sum up to the dim; `unsafe` skips that check.
     """
 @overload
 def select(input: _Tensor, dim: _int, index: _int) -> _Tensor:
-    """A view of one entry of a dim, without that dim."""
+    """Returns a view of one entry of a dim, without that dim."""
 @overload
 def select(input: _Tensor, *, axis: _int | Sequence[_int], index: _int) -> _Tensor: ...
 def select_copy(input: _Tensor, dim: _int, index: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`select`, copied into memory of its own or into `out`."""
 @overload
 def select_scatter(input: _Tensor, src: _Tensor, dim: _int, index: _int) -> _Tensor:
-    """A copy with one entry of a dim replaced."""
+    """Returns a copy of the input with one entry of a dim replaced."""
 @overload
 def select_scatter(input: _Tensor, src: _Tensor, *, axis: _int | Sequence[_int], index: _int) -> _Tensor: ...
 def selu(input: _Tensor, inplace: _bool=False) -> _Tensor:
@@ -2068,36 +2119,37 @@ def sinh_(input: _Tensor) -> _Tensor:
     """In-place form of `sinh`: the result's shape and dtype must fit the tensor."""
 @overload
 def slice_copy(input: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
-    """A copy of `start:end:step` of a dim, or the same in `out`. RuntimeError for a step that is
-    not positive.
+    """Returns a copy of `start:end:step` of a dim, or writes it to `out`. Raises RuntimeError for a
+    step that is not positive.
     """
 @overload
 def slice_copy(input: _Tensor, *, axis: _int | Sequence[_int]=0, start: _int | None=None, end: _int | None=None, step: _int=1, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def slice_scatter(input: _Tensor, src: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
-    """A copy of the input with a slice of a dim replaced."""
+    """Returns a copy of the input with a slice of a dim replaced."""
 @overload
 def slice_scatter(input: _Tensor, src: _Tensor, *, axis: _int | Sequence[_int]=0, start: _int | None=None, end: _int | None=None, step: _int=1, out: _Tensor | None=None) -> _Tensor: ...
 def slogdet(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.slogdet:
     """See `linalg.slogdet`."""
 @overload
 def softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """Exponentials along a dim, divided by their sum."""
+    """Returns exponentials along a dim, divided by their sum."""
 @overload
 def softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def sort(input: _Tensor, dim: _int=-1, descending: _bool=False, *, stable: _bool | None=False, out: _Tensor | None=None) -> _return_types.sort:
-    """The elements in order along `dim`, and the places that they come from. NaN is the largest;
-    equal elements stay as they stood, with `stable` and without. RuntimeError for complex numbers.
+    """Returns the elements in order along `dim`, and their indices in the input. NaN is the
+    largest; equal elements keep their order, with `stable` and without. Raises RuntimeError for
+    complex numbers.
     """
 def split(tensor: _Tensor, split_size_or_sections: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-    """Views of that many entries of a dim each (the last may have less), or of the sizes in a
-    list, which must add up to the dim's.
+    """Returns views of `split_size_or_sections` entries of a dim each (the last may have fewer), or
+    of the sizes in a list, which must add up to the dim's.
     """
 def split_copy(input: _Tensor, split_size: Any, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """`split`, copied into memory of its own or into `out`."""
 @overload
 def split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-    """Views of these sizes."""
+    """Returns views of these sizes along a dim."""
 @overload
 def split_with_sizes(input: _Tensor, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 def split_with_sizes_copy(input: _Tensor, split_sizes: Any, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
@@ -2111,24 +2163,26 @@ def sqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def sqrt_(input: _Tensor) -> _Tensor:
     """In-place form of `sqrt`: the result's shape and dtype must fit the tensor."""
 def square(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The value times itself. A bool input gives int64."""
+    """Returns the square of each element. A bool input gives int64."""
 def square_(input: _Tensor) -> _Tensor:
     """In-place form of `square`: the result's shape and dtype must fit the tensor."""
 @overload
 def squeeze(input: _Tensor, dim: _int | None=None, *more: _int) -> _Tensor:
-    """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
+    """Returns a view without the dims of size 1, or without those of them named by `dim` (int or
+    tuple).
+    """
 @overload
 def squeeze(input: _Tensor, *more: _int, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 def squeeze_copy(input: _Tensor, dim: _int | None=None, *more: Any, out: _Tensor | None=None) -> _Tensor:
     """`squeeze`, copied into memory of its own or into `out`."""
 @overload
 def stack(tensors: Sequence[_Tensor], dim: _int=0, *, out: _Tensor | None=None) -> _Tensor:
-    """Tensors of one shape, along a new dim."""
+    """Concatenates tensors of one shape along a new dim."""
 @overload
 def stack(tensors: Sequence[_Tensor], *, axis: _int | Sequence[_int]=0, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def std(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
-    """The standard deviation over `dim`: the square root of `var`."""
+    """Returns the standard deviation over `dim`: the square root of `var`."""
 @overload
 def std(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
 @overload
@@ -2137,21 +2191,22 @@ def std_mean(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: 
 @overload
 def std_mean(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=...) -> tuple[_Tensor, _Tensor]: ...
 def stft(input: _Tensor, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, pad_mode: str='reflect', normalized: _bool=False, onesided: _bool | None=None, return_complex: _bool | None=None, align_to_window: _bool | None=None) -> _Tensor:
-    """Transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a window.
+    """Returns the transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a
+    window.
 
-    A signal (or a batch of them) of n numbers gives (frequencies, frames): with `onesided`, the
-    default for real signals, n_fft // 2 + 1 frequencies. With `center` frame t is around element
-    t * hop_length, of a signal that is padded by `pad_mode`. `normalized` divides by sqrt(n_fft).
-    Without `return_complex` real and imaginary parts are a last dim of 2. RuntimeError for
-    arguments that don't fit, and for real signals where `return_complex` is not given.
+    A signal (or a batch of them) gives (frequencies, frames): with `onesided`, the default for real
+    signals, n_fft // 2 + 1 frequencies. With `center` frame t is centered on element t *
+    hop_length, of a signal padded by `pad_mode`. `normalized` divides by sqrt(n_fft). Without
+    `return_complex` real and imaginary parts are a last dim of 2. Raises RuntimeError for arguments
+    that don't fit, and for real signals without `return_complex`.
     """
 def sub(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
-    are meant, and for an `alpha` of a higher category than the inputs.
+    """Returns `input` minus `alpha` times `other`. Raises RuntimeError for bool operands (use `^`
+    or `~`) and for an `alpha` of a higher category than the inputs.
     """
 def subtract(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
-    are meant, and for an `alpha` of a higher category than the inputs.
+    """Returns `input` minus `alpha` times `other`. Raises RuntimeError for bool operands (use `^`
+    or `~`) and for an `alpha` of a higher category than the inputs.
     """
 @overload
 def sum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
@@ -2163,30 +2218,31 @@ def sum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=F
 @overload
 def sum(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def svd(input: _Tensor, some: _bool=True, compute_uv: _bool=True, *, out: _Tensor | None=None) -> _return_types.svd:
-    """(U, S, V) with input = U @ diag(S) @ V.mH; see `linalg.svd`, the newer form. Without
+    """Returns (U, S, V) with input = U @ diag(S) @ V.mH. See `linalg.svd`, the newer form. Without
     `compute_uv`, U and V are zeros.
     """
 def svd_lowrank(A: _Tensor, q: _int | None=6, niter: _int | None=2, M: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]:
-    """(U, S, V) of A - M, near A - M = U @ diag(S) @ V.mH where its rank is about `q`: by random
-    numbers, `niter` turns of the power method, and a small `linalg.svd`. RuntimeError for dtypes
-    that `linalg.qr` has not.
+    """Returns (U, S, V) with A - M close to U @ diag(S) @ V.mH if its rank is about `q`: by random
+    numbers, `niter` iterations of the power method, and a small `linalg.svd`. Raises RuntimeError
+    for dtypes that `linalg.qr` doesn't support.
     """
 def swapaxes(input: _Tensor, axis0: _int, axis1: _int) -> _Tensor:
     """`transpose` under NumPy's name."""
 def swapdims(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
-    """A view with two dims exchanged."""
+    """Returns a view with two dims exchanged."""
 def t(input: _Tensor) -> _Tensor:
-    """A matrix transposed, as a view; RuntimeError beyond 2 dims."""
+    """Returns a matrix transposed, as a view. Raises RuntimeError for more than 2 dims."""
 def t_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`t`, copied into memory of its own or into `out`."""
 def take(input: _Tensor, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Elements by their place in the flattened input.
+    """Returns elements by their position in the flattened input.
 
-    The result has the index's shape. IndexError for an index out of range.
+    The result has the index's shape. Raises IndexError for an index out of range.
     """
 def take_along_dim(input: _Tensor, indices: _Tensor, dim: _int | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """As `gather`, with input and indices broadcast together in the other dims, and with negative
-    indices counting from the end; without `dim`, both are flattened and negative ones refused.
+    """Like `gather`, but input and indices broadcast together in the other dims, and negative
+    indices count from the end. Without `dim` both are flattened and negative indices raise
+    RuntimeError.
     """
 def tan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The tangent.
@@ -2205,21 +2261,21 @@ def tanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def tanh_(input: _Tensor) -> _Tensor:
     """In-place form of `tanh`: the result's shape and dtype must fit the tensor."""
 def tensor(data: Any, *, dtype: _dtype | None=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """A tensor with the values of numbers, nested sequences or an array, which are copied. Without
-    `dtype` an array keeps its own; Python's bools, ints, floats and complex numbers become bool,
-    int64, the default dtype and its complex counterpart. ValueError for sequences of unequal
-    length, RuntimeError for numbers that the dtype can't hold.
+    """Copies numbers, nested sequences or an array into a new tensor. Without `dtype` an array
+    keeps its dtype; Python's bools, ints, floats and complex numbers become bool, int64, the
+    default dtype and its complex counterpart. Raises ValueError for sequences of unequal length,
+    RuntimeError for numbers that the dtype can't hold.
     """
 @overload
 def tensor_split(input: _Tensor, indices_or_sections: Any=None, dim: _int=0, *, sections: _int | _Tensor | None=None, indices: Sequence[_int] | _Tensor | None=None, tensor_indices_or_sections: _Tensor | None=None) -> tuple[_Tensor, ...]:
-    """That many views of a dim, with sizes that differ by at most 1, or the views between the
-    indices in a tuple. An int64 tensor of 0 or 1 dims stands for the one or the other.
+    """Returns that many views of a dim, with sizes that differ by at most 1, or the views between
+    the indices in a tuple. An int64 tensor of 0 dims is a number, one of 1 dim a tuple of indices.
     """
 @overload
 def tensor_split(input: _Tensor, indices_or_sections: Any=None, *, axis: _int | Sequence[_int]=0, sections: _int | _Tensor | None=None, indices: Sequence[_int] | _Tensor | None=None, tensor_indices_or_sections: _Tensor | None=None) -> tuple[_Tensor, ...]: ...
 def tensordot(a: _Tensor, b: _Tensor, dims: Any=2, out: _Tensor | None=None) -> _Tensor:
-    """The products of two tensors summed over dims: the last `dims` of `a` with the first of `b`,
-    or the dims in two lists. RuntimeError for dims of different sizes or operands of different
+    """Sums the products of two tensors over dims: the last `dims` of `a` with the first of `b`, or
+    the dims in two lists. Raises RuntimeError for dims of different sizes or operands of different
     dtypes.
     """
 def threshold(input: _Tensor, threshold: _float, value: _float, *, out: _Tensor | None=None) -> _Tensor:
@@ -2227,49 +2283,53 @@ def threshold(input: _Tensor, threshold: _float, value: _float, *, out: _Tensor 
 def threshold_(input: _Tensor, threshold: Any, value: Any) -> _Tensor:
     """In-place form of `threshold`."""
 def tile(input: _Tensor, *dims: Any, **named: Any) -> _Tensor:
-    """As `repeat`; fewer counts than dims are for the last ones."""
+    """Like `repeat`; fewer counts than dims apply to the last dims."""
 def topk(input: _Tensor, k: _int, dim: _int=-1, largest: _bool=True, sorted: _bool=True, *, out: _Tensor | None=None) -> _return_types.topk:
-    """The `k` largest (or smallest) elements along `dim`, in order, and their places. RuntimeError
-    for a `k` beyond the dim's size, for bool and for complex numbers.
+    """Returns the `k` largest (or smallest) elements along `dim`, in order, and their indices.
+    Raises RuntimeError for a `k` beyond the dim's size, for bool and for complex numbers.
     """
 def trace(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""
+    """Returns the sum of a matrix's diagonal. Raises RuntimeError for other numbers of dims."""
 def transpose(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
-    """A view with two dims exchanged."""
+    """Returns a view with two dims exchanged."""
 def transpose_copy(input: _Tensor, dim0: Any, dim1: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`transpose`, copied into memory of its own or into `out`."""
 @overload
 def trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
-    """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
-    neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
+    """Returns the integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart
+    (default 1). Raises RuntimeError for bool, for both arguments, and for shapes that don't fit.
     """
 @overload
 def trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., axis: _int | Sequence[_int]=-1) -> _Tensor: ...
 @overload
 def trapz(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
-    """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
-    neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
+    """Returns the integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart
+    (default 1). Raises RuntimeError for bool, for both arguments, and for shapes that don't fit.
     """
 @overload
 def trapz(y: _Tensor, x: Any=None, *, dx: Any=..., axis: _int | Sequence[_int]=-1) -> _Tensor: ...
 def triangular_solve(input: _Tensor, A: _Tensor, upper: _bool=True, transpose: _bool=False, unitriangular: _bool=False, *, out: _Tensor | None=None) -> _return_types.triangular_solve:
-    """(X of A @ X = input, a copy of A), with `transpose` of A.mT; see `linalg.solve_triangular`,
-    the newer form.
+    """Returns (X of A @ X = input, a copy of A); `transpose` solves with A.mT. See
+    `linalg.solve_triangular`, the newer form.
     """
 def tril(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
-    """The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere."""
+    """Returns the lower triangle of each matrix, up to diagonal number `diagonal`; zeros
+    elsewhere.
+    """
 def tril_indices(row: _int, col: _int, offset: _int=0, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False) -> _Tensor:
-    """The rows (first) and columns (second) of the elements of a lower triangle, in row-major
-    order.
+    """Returns the row indices (first row) and column indices (second row) of the elements of a
+    lower triangle, in row-major order.
     """
 def triu(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
-    """The upper triangle of each matrix, from the diagonal with this number on; zeros elsewhere."""
+    """Returns the upper triangle of each matrix, from diagonal number `diagonal` on; zeros
+    elsewhere.
+    """
 def triu_indices(row: _int, col: _int, offset: _int=0, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False) -> _Tensor:
-    """The rows (first) and columns (second) of the elements of an upper triangle, in row-major
-    order.
+    """Returns the row indices (first row) and column indices (second row) of the elements of an
+    upper triangle, in row-major order.
     """
 def true_divide(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """`div` without rounding."""
+    """Like `div` without rounding."""
 def trunc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The whole part of the value.
 
@@ -2280,67 +2340,68 @@ def trunc_(input: _Tensor) -> _Tensor:
     """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
 @overload
 def unbind(input: _Tensor, dim: _int=0) -> tuple[_Tensor, ...]:
-    """A view of every entry of a dim."""
+    """Returns a view of every entry of a dim."""
 @overload
 def unbind(input: _Tensor, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 def unbind_copy(input: _Tensor, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """`unbind`, copied into memory of its own or into `out`."""
 @overload
 def unflatten(input: _Tensor, dim: _int, sizes: _int | Sequence[_int]) -> _Tensor:
-    """A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
-    not multiply to the dim's size.
+    """Returns a view with one dim split into `sizes`, one of which may be -1. Raises RuntimeError
+    if their product is not the dim's size.
     """
 @overload
 def unflatten(input: _Tensor, *, axis: _int | Sequence[_int], sizes: _int | Sequence[_int]) -> _Tensor: ...
 def unfold_copy(input: _Tensor, dimension: Any, size: _int | Sequence[_int], step: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`unfold`, copied into memory of its own or into `out`."""
 def unique(input: _Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
-    """Each element once, in order, or each slice along `dim`, in lexicographic order; where each
-    element of the input is among them, and how often. NaN differs from NaN. RuntimeError for slices
-    without elements, NotImplementedError for complex numbers.
+    """Returns each element once, in order, or each slice along `dim` in lexicographic order;
+    optionally the index of each input element among them, and the counts. NaN differs from NaN.
+    Raises RuntimeError for slices without elements, NotImplementedError for complex numbers.
     """
 def unique_consecutive(input: _Tensor, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
-    """The first of each run of equal elements, or of equal slices along `dim`; the run that each
-    element of the input belongs to, and how long the runs are.
+    """Returns the first element of each run of equal elements, or of equal slices along `dim`;
+    optionally the run of each input element, and the lengths of the runs.
     """
 def unravel_index(indices: _Tensor, shape: _int | Sequence[_int]) -> tuple[_Tensor, ...]:
-    """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
-    around.
+    """Returns the coordinates of flat positions in a shape, one int64 tensor for each dim.
+    Positions outside the shape, or negative, wrap around.
     """
 @overload
 def unsafe_chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
-    """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
-    many.
+    """Returns at most `chunks` views of a dim, equal but for the last; `tensor_split` returns
+    exactly as many.
     """
 @overload
 def unsafe_chunk(input: _Tensor, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 @overload
 def unsafe_split(input: _Tensor, split_size: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-    """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
-    list, which must add up to the dim's.
+    """Returns views of `split_size` entries of a dim each (the last may have fewer), or of the
+    sizes in a list, which must add up to the dim's.
     """
 @overload
 def unsafe_split(input: _Tensor, split_size: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 @overload
 def unsafe_split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-    """Views of these sizes."""
+    """Returns views of these sizes along a dim."""
 @overload
 def unsafe_split_with_sizes(input: _Tensor, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 @overload
 def unsqueeze(input: _Tensor, dim: _int) -> _Tensor:
-    """A view with a new dim of size 1 at `dim`."""
+    """Returns a view with a new dim of size 1 at `dim`."""
 @overload
 def unsqueeze(input: _Tensor, *, axis: _int | Sequence[_int]) -> _Tensor: ...
 def unsqueeze_copy(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
     """`unsqueeze`, copied into memory of its own or into `out`."""
 def vander(x: _Tensor, N: _int | None=None, increasing: _bool=False) -> _Tensor:
-    """The powers of a vector's elements as columns, falling unless `increasing`. RuntimeError for
-    other numbers of dims and a negative N.
+    """Returns the powers of a vector's elements as columns, descending unless `increasing`. Raises
+    RuntimeError for other numbers of dims and a negative N.
     """
 @overload
 def var(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
-    """The variance over `dim`: the mean square distance from the mean, divided by n - correction
-    (`unbiased=False` is `correction=0`). A complex tensor's is real. RuntimeError for integers.
+    """Returns the variance over `dim`: the mean squared distance from the mean, divided by n -
+    correction (`unbiased=False` is `correction=0`). The variance of a complex tensor is real.
+    Raises RuntimeError for integers.
     """
 @overload
 def var(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
@@ -2350,30 +2411,31 @@ def var_mean(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: 
 @overload
 def var_mean(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=...) -> tuple[_Tensor, _Tensor]: ...
 def vdot(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """`dot` with the conjugate of `input`."""
+    """Like `dot`, with the conjugate of `input`."""
 def view_as_complex(input: _Tensor) -> _Tensor:
-    """A complex view of a float16, float32 or float64 tensor whose last dim holds (real, imag),
-    with stride 1; all other strides and the offset must be even.
+    """Returns a complex view of a float16, float32 or float64 tensor whose last dim holds (real,
+    imag) with stride 1. All other strides and the offset must be even.
     """
 def view_as_complex_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`view_as_complex`, copied into memory of its own or into `out`."""
 def view_as_real(input: _Tensor) -> _Tensor:
-    """A view of a complex tensor with (real, imag) in a new last dim of size 2."""
+    """Returns a view of a complex tensor with (real, imag) in a new last dim of size 2."""
 def view_as_real_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`view_as_real`, copied into memory of its own or into `out`."""
 def view_copy(input: _Tensor, size: _int | Sequence[_int]=..., *more: Any, dtype: _dtype=..., out: _Tensor | None=None) -> _Tensor:
     """`view`, copied into memory of its own or into `out`."""
 @overload
 def vsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
-    """As hsplit, along the rows (dim 0)."""
+    """Like hsplit, along the rows (dim 0)."""
 @overload
 def vsplit(input: _Tensor, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
 def vstack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
-    """`cat` along the rows, of tensors made 2-d."""
+    """Concatenates along the rows, of tensors made 2-d."""
 @overload
 def where(condition: Any, input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """`input` where the condition holds, else `other`; both may be numbers. With the condition
-    alone: the indices of its elements that are not zero, a tuple with one tensor for each dim.
+    """Returns `input` where the condition is True, else `other`; both may be numbers. With the
+    condition alone, returns the indices of its nonzero elements, a tuple with one tensor for each
+    dim.
     """
 @overload
 def where(condition: Any) -> tuple[_Tensor, ...]: ...
@@ -2387,10 +2449,10 @@ def xlogy(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None)
 def xlogy_(input: _Tensor, other: _Tensor | _Number) -> _Tensor:
     """In-place form of `xlogy`: the result's shape and dtype must fit the tensor."""
 def zero_(input: _Tensor) -> _Tensor:
-    """Write zeros."""
+    """Writes zeros into every element."""
 def zeros(*size: _int | Sequence[_int], out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """A tensor of zeros. The dtype is the default one unless given; RuntimeError for negative
-    sizes.
+    """Returns a tensor of zeros, of the default dtype unless `dtype` is given. Raises RuntimeError
+    for negative sizes.
     """
 def zeros_like(input: _Tensor, *, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """Zeros of `input`'s shape, dtype, device and memory order."""
+    """Returns zeros of `input`'s shape, dtype, device and memory order."""

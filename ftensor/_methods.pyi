@@ -21,10 +21,10 @@ _Number = _complex | np.generic
 class Methods:
     @property
     def H(self: Any) -> _Tensor:
-        """A matrix transposed, and conjugated when complex (then a copy)."""
+        """Returns a matrix transposed, and conjugated when complex (then a copy)."""
     @property
     def T(self: Any) -> _Tensor:
-        """A view with all dims in reverse order; meant for matrices."""
+        """Returns a view with all dims in reverse order; meant for matrices."""
     def __abs__(self) -> _Tensor: ...
     def __add__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __and__(self, other: _Tensor | _Number) -> _Tensor: ...
@@ -43,9 +43,9 @@ class Methods:
     def __floordiv__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __ge__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __getitem__(self, index: Any) -> _Tensor:
-        """A view for ints, slices, None and Ellipsis; a copy with masks and integer tensors, lists and
-        arrays, and with a slice that goes backwards. IndexError for what is out of range or does not
-        fit.
+        """Returns a view for ints, slices, None and Ellipsis. Returns a copy for masks, integer
+        tensors, lists, arrays, and slices with a negative step. Raises IndexError for an index out of
+        range or of a wrong shape.
         """
     def __gt__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __iadd__(self, other: _Tensor | _Number) -> _Tensor: ...
@@ -74,13 +74,13 @@ class Methods:
     def __new__(self, *args: Any, **kwargs: Any) -> _Tensor: ...
     def __or__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __pos__(self) -> _Tensor:
-        """The tensor itself; RuntimeError for bool."""
+        """Returns the tensor itself. Raises RuntimeError for bool."""
     def __pow__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __radd__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __rand__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __rdiv__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __reversed__(self) -> _Tensor:
-        """The entries of the first dim from the last to the first, as a copy."""
+        """Returns a copy with the first dim reversed."""
     def __rfloordiv__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __rlshift__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __rmatmul__(self, other: _Tensor | _Number) -> _Tensor: ...
@@ -94,22 +94,23 @@ class Methods:
     def __rtruediv__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __rxor__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Write a number, or a tensor or NumPy's array broadcast to what the index selects."""
+        """Writes a number, or a tensor or NumPy array broadcast to the selected shape."""
     def __sub__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __truediv__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __xor__(self, other: _Tensor | _Number) -> _Tensor: ...
     def _repr_html_(self) -> str:
-        """What notebooks show of a tensor: shape, dtype, device, bytes, and a small picture of the
-        values of one or two dims, of which large ones give every n-th; the text of other tensors.
+        """Returns the HTML that notebooks show of a tensor: shape, dtype, device, bytes, and a small
+        picture of the values of one or two dims, in which large tensors are sampled at every n-th
+        value. Other tensors show their text.
         """
     def abs(self, *, out: _Tensor | None=None) -> _Tensor:
         """The absolute value; of a complex number, its distance from 0."""
     def abs_(self) -> _Tensor:
-        """In-place form of `abs`; RuntimeError for complex tensors, whose result is real."""
+        """In-place form of `abs`. Raises RuntimeError for complex tensors, whose result is real."""
     def absolute(self, *, out: _Tensor | None=None) -> _Tensor:
         """The absolute value; of a complex number, its distance from 0."""
     def absolute_(self) -> _Tensor:
-        """In-place form of `abs`; RuntimeError for complex tensors, whose result is real."""
+        """In-place form of `abs`. Raises RuntimeError for complex tensors, whose result is real."""
     def acos(self, *, out: _Tensor | None=None) -> _Tensor:
         """The arc cosine."""
     def acos_(self) -> _Tensor:
@@ -119,53 +120,55 @@ class Methods:
     def acosh_(self) -> _Tensor:
         """In-place form of `acosh`: the result's shape and dtype must fit the tensor."""
     def add(self, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
+        """Returns the sum of `input` and `alpha` times `other`, in the promoted dtype. Raises
         RuntimeError for an `alpha` of a higher category than the inputs.
         """
     def add_(self, other: _Tensor | _Number, *, alpha: Any=1) -> _Tensor:
         """In-place form of `add`: the result's shape and dtype must fit the tensor."""
     def addbmm(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`beta * input + alpha` times the sum of all products of the two batches' matrices."""
+        """Returns `beta * input + alpha` times the sum of the products of all pairs of matrices."""
     def addbmm_(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
         """In-place form of `addbmm`: the result's shape and dtype must fit the tensor."""
     def addcdiv(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`input + value * tensor1 / tensor2`. RuntimeError where both divided tensors are
+        """Returns `input + value * tensor1 / tensor2`. Raises RuntimeError if both divided tensors are
         integers.
         """
     def addcdiv_(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1) -> _Tensor:
         """In-place form of `addcdiv`: the result's shape and dtype must fit the tensor."""
     def addcmul(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result."""
+        """Returns `input + value * tensor1 * tensor2`. `value` is converted to the dtype of the
+        result.
+        """
     def addcmul_(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1) -> _Tensor:
         """In-place form of `addcmul`: the result's shape and dtype must fit the tensor."""
     def addmm(self, mat1: _Tensor, mat2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read, and with `alpha`
-        0, no matrix is. RuntimeError for matrices that don't fit, an `input` that doesn't expand to the
-        product, or different dtypes.
+        """Returns `beta * input + alpha * (mat1 @ mat2)`. With `beta` 0 `input` is not read, with
+        `alpha` 0 no matrix is. Raises RuntimeError for matrices that don't fit, an `input` that doesn't
+        expand to the product's shape, or different dtypes.
         """
     def addmm_(self, mat1: _Tensor, mat2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
         """In-place form of `addmm`: the result's shape and dtype must fit the tensor."""
     def addmv(self, mat: _Tensor, vec: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as
-        `addmm`.
+        """Returns `beta * input + alpha * (mat @ vec)`. With `beta` 0 `input` is not read. Raises the
+        errors of `addmm`.
         """
     def addmv_(self, mat: _Tensor, vec: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
         """In-place form of `addmv`: the result's shape and dtype must fit the tensor."""
     def addr(self, vec1: _Tensor, vec2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`beta * input + alpha * outer(vec1, vec2)`; dtypes are promoted. With `beta` 0, `input` is
-        not read.
+        """Returns `beta * input + alpha * outer(vec1, vec2)`. Dtypes are promoted. With `beta` 0
+        `input` is not read.
         """
     def addr_(self, vec1: _Tensor, vec2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
         """In-place form of `addr`: the result's shape and dtype must fit the tensor."""
     def adjoint(self) -> _Tensor:
-        """The last two dims exchanged, conjugated when complex."""
+        """Returns the last two dims exchanged, conjugated when complex."""
     @overload
     def all(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
         """Whether all elements over `dim` are not zero."""
     @overload
     def all(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def allclose(self, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
-        """Whether `isclose` holds for every element."""
+        """True if `isclose` holds for every element."""
     @overload
     def amax(self, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
         """The largest element over `dim`; NaN where there is one."""
@@ -178,12 +181,12 @@ class Methods:
     def amin(self, *, axis: _int | Sequence[_int]=(), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def aminmax(self, *, dim: _int | None=None, keepdim: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax:
-        """The smallest and the largest element, of all or along one dim."""
+        """Returns the smallest and the largest element, of all or along one dim."""
     @overload
     def aminmax(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax: ...
     def angle(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The angle to the positive real axis, in radians: of a real number 0 or pi. The angles of
-        complex numbers come in contiguous memory.
+        """Returns the angle to the positive real axis, in radians; 0 or pi for a real number. The
+        angles of complex numbers have contiguous memory.
         """
     @overload
     def any(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
@@ -234,19 +237,19 @@ class Methods:
     def argmin(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def argsort(self, dim: _int=-1, descending: _bool=False, *, stable: _bool=False, out: _Tensor | None=None) -> _Tensor:
-        """The places that sorted elements come from, as `sort` gives them."""
+        """Returns the indices of the sorted elements, the second result of `sort`."""
     @overload
     def argsort(self, *, axis: _int | Sequence[_int]=-1, descending: _bool=False, stable: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def argwhere(self) -> _Tensor:
-        """As `nonzero`, one row for each element that is not zero."""
+        """Like `nonzero`: one row for each nonzero element."""
     def as_strided(self, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
-        """A view with this layout over the tensor's whole storage, counted in elements; the offset is
-        the tensor's own when None. RuntimeError beyond the storage's end.
+        """Returns a view with this layout over the tensor's whole storage, in elements;
+        `storage_offset` None means the tensor's own. Raises RuntimeError beyond the storage's end.
         """
     def as_strided_(self, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
         """`as_strided` in place."""
     def as_strided_scatter(self, src: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
-        """A copy of the input with the elements of an `as_strided` view replaced."""
+        """Returns a copy of the input with the elements of an `as_strided` view replaced."""
     def asin(self, *, out: _Tensor | None=None) -> _Tensor:
         """The arc sine."""
     def asin_(self) -> _Tensor:
@@ -270,24 +273,26 @@ class Methods:
     def atanh_(self) -> _Tensor:
         """In-place form of `atanh`: the result's shape and dtype must fit the tensor."""
     def baddbmm(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`addmm` for each pair of two batches of matrices."""
+        """Returns `addmm` for each pair of two batches of matrices."""
     def baddbmm_(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
         """In-place form of `baddbmm`: the result's shape and dtype must fit the tensor."""
     @overload
     def bernoulli(self, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
-        """Ones and zeros in `input`'s shape and dtype: ones of the probability that the element of
-        `input` says, or, in all places, of the probability `p`.
+        """Returns ones and zeros in `input`'s shape and dtype: ones with the probability in each
+        element of `input`, or with probability `p` everywhere.
         """
     @overload
     def bernoulli(self, p: _float | None, *, generator: Any=None) -> _Tensor: ...
     def bernoulli_(self, p: Any=0.5, *, generator: Any=None) -> _Tensor:
-        """Fill with ones of probability `p`, a number or a tensor of one for each element, else zeros."""
+        """Fills the tensor with ones of probability `p`, a number or a tensor with one for each
+        element, else zeros.
+        """
     def bfloat16(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.bfloat16)`."""
     def bincount(self, weights: _Tensor | None=None, minlength: _int=0, *, out: _Tensor | None=None) -> _Tensor:
-        """How often each number from 0 on is there, or the sums of its `weights`; at least `minlength`
-        counts. int64, float32 for weights of float32, float64 for others. RuntimeError for negative
-        numbers, others than whole ones, and other than one dim.
+        """Counts each number from 0 on, or sums its `weights`; the result has at least `minlength`
+        elements. It is int64, float32 for float32 weights, float64 for others. Raises RuntimeError for
+        negative or non-integer input and for numbers of dims other than one.
         """
     def bitwise_and(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The bits set in both."""
@@ -314,16 +319,16 @@ class Methods:
     def bitwise_xor_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `bitwise_xor`: the result's shape and dtype must fit the tensor."""
     def bmm(self, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The products of two batches of matrices, pair by pair. Errors as for `mm`."""
+        """Returns the products of two batches of matrices, pair by pair. Raises the errors of `mm`."""
     def bool(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.bool)`."""
     def broadcast_to(self, size: _int | Sequence[_int], *more: _int) -> _Tensor:
-        """The same as `input.expand(size)`."""
+        """Returns the same as `input.expand(size)`."""
     def byte(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.uint8)`."""
     def cauchy_(self, median: _float=0.0, sigma: _float=1.0, *, generator: Any=None) -> _Tensor:
-        """Fill with numbers of Cauchy's distribution: half of them lie within `sigma` of `median`.
-        RuntimeError unless `sigma` is above 0, and for integers.
+        """Fills the tensor with numbers of Cauchy's distribution: half of them are within `sigma` of
+        `median`. Raises RuntimeError unless `sigma` is above 0, and for integers.
         """
     def cdouble(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.complex128)`."""
@@ -340,56 +345,56 @@ class Methods:
     def cholesky(self, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.cholesky`."""
     def cholesky_inverse(self, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """The inverse of the matrix whose factor `linalg.cholesky` gave."""
+        """Returns the inverse of the matrix whose factor `linalg.cholesky` returned."""
     def cholesky_solve(self, input2: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L
-        where it is `upper`; `input2` is L. RuntimeError for operands that don't fit.
+        """Solves A @ X = input by the factor `input2` from `linalg.cholesky`: A = L @ L.mH, or A = L.mH
+        @ L with `upper`. Raises RuntimeError for operands that don't fit.
         """
     @overload
     def chunk(self, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
-        """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
-        many.
+        """Returns at most `chunks` views of a dim, equal but for the last; `tensor_split` returns
+        exactly as many.
         """
     @overload
     def chunk(self, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     def clamp(self, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-        """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
-        numbers or tensors and take part in promotion; NaN in any of them gives NaN.
+        """Limits the elements to [`min`, `max`]; `max` wins if the limits cross. Limits are numbers or
+        tensors and take part in type promotion; NaN in any of them gives NaN.
         """
     def clamp_(self, min: Any=None, max: Any=None) -> _Tensor:
         """In-place form of `clamp`: the result's shape and dtype must fit the tensor."""
     def clamp_max(self, max: Any, *, out: _Tensor | None=None) -> _Tensor:
-        """The elements, at most `max`."""
+        """Returns the elements, at most `max`."""
     def clamp_max_(self, max: Any) -> _Tensor:
         """In-place form of `clamp_max`: the result's shape and dtype must fit the tensor."""
     def clamp_min(self, min: Any, *, out: _Tensor | None=None) -> _Tensor:
-        """The elements, at least `min`."""
+        """Returns the elements, at least `min`."""
     def clamp_min_(self, min: Any) -> _Tensor:
         """In-place form of `clamp_min`: the result's shape and dtype must fit the tensor."""
     def clip(self, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-        """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
-        numbers or tensors and take part in promotion; NaN in any of them gives NaN.
+        """Limits the elements to [`min`, `max`]; `max` wins if the limits cross. Limits are numbers or
+        tensors and take part in type promotion; NaN in any of them gives NaN.
         """
     def clip_(self, min: Any=None, max: Any=None) -> _Tensor:
         """In-place form of `clamp`: the result's shape and dtype must fit the tensor."""
     def clone(self, *, memory_format: _memory_format=...) -> _Tensor:
-        """A copy in memory of its own."""
+        """Returns a copy with its own memory."""
     def combinations(self, r: _int=2, with_replacement: _bool=False) -> _Tensor:
-        """All choices of `r` elements of a vector in their order, one in a row. RuntimeError for other
-        numbers of dims and a negative `r`.
+        """Returns all combinations of `r` elements of a vector, one in each row. Raises RuntimeError
+        for other numbers of dims and a negative `r`.
         """
     def conj(self) -> _Tensor:
-        """The complex conjugate; a real tensor is returned itself."""
+        """Returns the complex conjugate; a real tensor itself."""
     def conj_physical(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The complex conjugate; a real tensor is returned itself."""
+        """Returns the complex conjugate; a real tensor itself."""
     def conj_physical_(self) -> _Tensor:
         """In-place form of `conj_physical`."""
     def contiguous(self, memory_format: _memory_format=...) -> _Tensor:
-        """Itself if it is, else a copy."""
+        """Returns the tensor itself if it is contiguous, else a copy."""
     def copy(self, order: str='C') -> _Tensor:
         """A new tensor of the elements, contiguous for `order` \"C\", in the same strides for \"K\"."""
     def copy_(self, other: _Tensor | _Number, non_blocking: _bool=False) -> _Tensor:
-        """Write `other`, broadcast to this tensor's shape and converted to its dtype, into this
+        """Writes `other`, broadcast to this tensor's shape and converted to its dtype, into this
         tensor.
         """
     def copysign(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -397,7 +402,7 @@ class Methods:
     def copysign_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `copysign`: the result's shape and dtype must fit the tensor."""
     def corrcoef(self) -> _Tensor:
-        """The correlation of variables (rows): their covariances over their deviations, in [-1, 1]."""
+        """Returns the correlation matrix of variables (rows): covariances over deviations, in [-1, 1]."""
     def cos(self, *, out: _Tensor | None=None) -> _Tensor:
         """The cosine."""
     def cos_(self) -> _Tensor:
@@ -412,31 +417,32 @@ class Methods:
     @overload
     def count_nonzero(self, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
     def cov(self, *, correction: _int=1, fweights: _Tensor | None=None, aweights: _Tensor | None=None) -> _Tensor:
-        """The covariance matrix of variables (rows) observed together (columns). `fweights` says how
-        often each observation was made, `aweights` how much it counts. RuntimeError for more than 2
-        dims, bool, and weights that don't fit.
+        """Returns the covariance matrix of variables (rows) and observations (columns). `fweights`
+        counts how often each observation was made, `aweights` weighs it. Raises RuntimeError for more
+        than 2 dims, bool, and weights that don't fit.
         """
     def cpu(self, memory_format: _memory_format=...) -> _Tensor:
-        """The tensor on the host; itself if it is."""
+        """Returns the tensor on the host; the tensor itself if it is there."""
     @overload
     def cross(self, other: _Tensor, dim: _int | None=None, *, out: _Tensor | None=None) -> _Tensor:
-        """`linalg.cross` along `dim`, or along the first dim of size 3. RuntimeError where there is
-        none.
+        """Returns `linalg.cross` along `dim`, or along the first dim of size 3. Raises RuntimeError if
+        there is none.
         """
     @overload
     def cross(self, other: _Tensor, *, axis: _int | Sequence[_int] | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def cummax(self, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummax:
-        """The largest element up to each along `dim`, and the last place where it was found; NaN is
-        the largest. NotImplementedError for complex numbers.
+        """Returns the largest element up to each along `dim`, and its last index; NaN is the largest.
+        Raises NotImplementedError for complex numbers.
         """
     def cummin(self, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummin:
-        """The smallest element up to each along `dim`, and the last place where it was found; NaN is
-        the smallest. NotImplementedError for complex numbers.
+        """Returns the smallest element up to each along `dim`, and its last index; NaN is the smallest.
+        Raises NotImplementedError for complex numbers.
         """
     @overload
     def cumprod(self, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-        """The products of the elements up to each along `dim`: whole numbers in int64. RuntimeError for
-        an `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+        """Returns the products of the elements up to each along `dim`; integers are multiplied in
+        int64. Raises RuntimeError for an `out` of another dtype than `dtype`, NotImplementedError for
+        `dtype` bool.
         """
     @overload
     def cumprod(self, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -444,8 +450,8 @@ class Methods:
         """In-place form of `cumprod`: the result's shape and dtype must fit the tensor."""
     @overload
     def cumsum(self, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-        """The sums of the elements up to each along `dim`: whole numbers in int64. RuntimeError for an
-        `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+        """Returns the sums of the elements up to each along `dim`; integers are summed in int64. Raises
+        RuntimeError for an `out` of another dtype than `dtype`, NotImplementedError for `dtype` bool.
         """
     @overload
     def cumsum(self, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -453,7 +459,7 @@ class Methods:
         """In-place form of `cumsum`: the result's shape and dtype must fit the tensor."""
     @property
     def data(self: Any) -> _Tensor:
-        """The same elements in another Tensor, as `detach()`."""
+        """A new Tensor over the same elements, like `detach()`."""
     def deg2rad(self, *, out: _Tensor | None=None) -> _Tensor:
         """Degrees as radians."""
     def deg2rad_(self) -> _Tensor:
@@ -461,24 +467,28 @@ class Methods:
     def det(self, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.det`."""
     def detach(self) -> _Tensor:
-        """A new tensor over the same memory."""
+        """Returns a new tensor over the same memory."""
     def detach_(self) -> _Tensor:
-        """The tensor itself; ftensor records no gradients."""
+        """Returns the tensor itself; ftensor records no gradients."""
     def diag(self, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
-        """A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal."""
+        """Returns a copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its
+        diagonal.
+        """
     def diag_embed(self, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
-        """Matrices of zeros over dim1 and dim2 with the last dim's entries on a diagonal."""
+        """Returns matrices of zeros over dim1 and dim2 with the entries of the last dim on a diagonal."""
     def diagflat(self, offset: _int=0) -> _Tensor:
-        """A matrix with the flattened input on a diagonal."""
+        """Returns a matrix with the flattened input on a diagonal."""
     def diagonal(self, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
-        """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
+        """Returns a view of the diagonal of two dims as a new last dim; offset > 0 is above the main
+        diagonal, < 0 below.
+        """
     def diagonal_scatter(self, src: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
-        """A copy of the input with a diagonal replaced."""
+        """Returns a copy of the input with a diagonal replaced."""
     @overload
     def diff(self, n: _int=1, dim: _int=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, *, out: _Tensor | None=None) -> _Tensor:
-        """Differences of neighbours along `dim`, taken `n` times, after `prepend` and `append` were put
-        at the ends; `!=` for bool. RuntimeError for a negative `n`, 0-d inputs and shapes that don't
-        fit, IndexError for a dim that is not there.
+        """Returns the differences of neighbours along `dim`, taken `n` times, with `prepend` and
+        `append` added at the ends first; `!=` for bool. Raises RuntimeError for a negative `n`, 0-d
+        inputs and shapes that don't fit, IndexError for a dim out of range.
         """
     @overload
     def diff(self, n: _int=1, *, axis: _int | Sequence[_int]=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -487,33 +497,33 @@ class Methods:
     def digamma_(self) -> _Tensor:
         """In-place form of `digamma`: the result's shape and dtype must fit the tensor."""
     def dim_order(self, *, ambiguity_check: _bool | list[_memory_format]=False) -> tuple[_int, ...]:
-        """The dims in the order in which they lie in memory, the outermost first. Asked for with
-        `ambiguity_check`: RuntimeError where dims of size 1 or of equal strides leave that open, and
-        not just one of the memory formats listed fits. TypeError for another argument.
+        """Returns the dims in their memory order, outermost first. `ambiguity_check` raises
+        RuntimeError if dims of size 1 or equal strides leave the order open; a list of memory formats
+        raises unless exactly one of them fits. Raises TypeError for another argument.
         """
     def dist(self, other: _Tensor, p: Any=2) -> _Tensor:
-        """The norm of order `p` of all differences."""
+        """Returns the norm of order `p` of all differences."""
     def div(self, other: _Tensor | _Number, *, rounding_mode: str | None=None, out: _Tensor | None=None) -> _Tensor:
-        """The quotient: true (integers become the default dtype), or with `rounding_mode` \"trunc\"
-        (towards zero) or \"floor\" (down) in the dtype that the inputs promote to. Integers divided by
-        the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
+        """Returns the quotient: true division (integers become the default dtype), or with
+        `rounding_mode` \"trunc\" (towards zero) or \"floor\" (down) in the promoted dtype. Integers divided
+        by the number 0 raise RuntimeError; zeros in a tensor give -1 (all bits set).
         """
     def div_(self, other: _Tensor | _Number, *, rounding_mode: str | None=None) -> _Tensor:
         """In-place form of `div`: the result's shape and dtype must fit the tensor."""
     def divide(self, other: _Tensor | _Number, *, rounding_mode: str | None=None, out: _Tensor | None=None) -> _Tensor:
-        """The quotient: true (integers become the default dtype), or with `rounding_mode` \"trunc\"
-        (towards zero) or \"floor\" (down) in the dtype that the inputs promote to. Integers divided by
-        the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
+        """Returns the quotient: true division (integers become the default dtype), or with
+        `rounding_mode` \"trunc\" (towards zero) or \"floor\" (down) in the promoted dtype. Integers divided
+        by the number 0 raise RuntimeError; zeros in a tensor give -1 (all bits set).
         """
     def divide_(self, other: _Tensor | _Number, *, rounding_mode: str | None=None) -> _Tensor:
         """In-place form of `div`: the result's shape and dtype must fit the tensor."""
     def dot(self, tensor: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The sum of two vectors' products."""
+        """Returns the sum of the products of two vectors."""
     def double(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.float64)`."""
     @overload
     def dsplit(self, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
-        """As hsplit, along dim 2."""
+        """Like hsplit, along dim 2."""
     @overload
     def dsplit(self, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
     def eq(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -521,7 +531,7 @@ class Methods:
     def eq_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `eq`: the result's shape and dtype must fit the tensor."""
     def equal(self, other: _Tensor) -> _bool:
-        """Whether shapes and all elements are equal."""
+        """True if shapes and all elements are equal."""
     def erf(self, *, out: _Tensor | None=None) -> _Tensor:
         """The error function."""
     def erf_(self) -> _Tensor:
@@ -543,47 +553,47 @@ class Methods:
     def exp_(self) -> _Tensor:
         """In-place form of `exp`: the result's shape and dtype must fit the tensor."""
     def expand(self, size: _int | Sequence[_int], *more: _int, implicit: _bool=False) -> _Tensor:
-        """A view with dims of size 1 repeated (by stride 0) and new dims in front; -1 keeps a size.
-        RuntimeError when another dim would have to change.
+        """Returns a view with dims of size 1 repeated (by stride 0) and new dims in front; -1 keeps a
+        size. Raises RuntimeError if another dim would have to change.
         """
     def expand_as(self, other: _Tensor) -> _Tensor:
-        """The tensor expanded to `other`'s shape."""
+        """Returns the tensor expanded to `other`'s shape."""
     def expm1(self, *, out: _Tensor | None=None) -> _Tensor:
         """exp(input) - 1, accurate near 0."""
     def expm1_(self) -> _Tensor:
         """In-place form of `expm1`: the result's shape and dtype must fit the tensor."""
     def exponential_(self, lambd: _float=1.0, *, generator: Any=None) -> _Tensor:
-        """Fill with numbers above 0 of the exponential distribution of rate `lambd` (its mean is
-        1 / lambd). RuntimeError unless `lambd` is above 0, and for integers.
+        """Fills the tensor with numbers above 0 of the exponential distribution of rate `lambd` (its
+        mean is 1 / lambd). Raises RuntimeError unless `lambd` is above 0, and for integers.
         """
     def fill(self, value: Any) -> _Tensor:
-        """A tensor like `input` with every element `value`."""
+        """Returns a tensor like `input` with every element equal to `value`."""
     def fill_(self, value: Any) -> _Tensor:
-        """Write a number (or a 0-d tensor's value) into every element."""
+        """Writes a number (or a 0-d tensor's value) into every element."""
     def fill_diagonal_(self, fill_value: Any, wrap: _bool=False) -> _Tensor:
-        """Write a number into the main diagonal of a matrix, or of a tensor with more dims, all of one
-        size. `wrap` goes on below a square in matrices with more rows than columns. RuntimeError for
-        vectors, and where the sizes of more than two dims differ.
+        """Writes a number into the main diagonal of a matrix, or of a tensor with more dims, all of one
+        size. `wrap` restarts the diagonal below a square in matrices with more rows than columns.
+        Raises RuntimeError for vectors, and if the sizes of more than two dims differ.
         """
     def fix(self, *, out: _Tensor | None=None) -> _Tensor:
         """The whole part of the value."""
     def fix_(self) -> _Tensor:
         """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
     def flatten(self, start_dim: _int=0, end_dim: _int=-1) -> _Tensor:
-        """Dims `start_dim` to `end_dim` joined into one: a view where strides allow it, else a copy,
-        and the tensor itself when there is nothing to join.
+        """Joins dims `start_dim` to `end_dim` into one: a view if the strides allow it, else a copy,
+        and the tensor itself if there is nothing to join.
         """
     def flip(self, *dims: Any, **named: Any) -> _Tensor:
-        """A copy with the order along these dims reversed."""
+        """Returns a copy with the order along these dims reversed."""
     def fliplr(self) -> _Tensor:
-        """A copy with the columns (dim 1) reversed."""
+        """Returns a copy with the columns (dim 1) reversed."""
     def flipud(self) -> _Tensor:
-        """A copy with the rows (dim 0) reversed."""
+        """Returns a copy with the rows (dim 0) reversed."""
     def float(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.float32)`."""
     def float_power(self, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:
-        """`pow` in double precision: the result is float64, or complex128 where an input is complex.
-        `out` must have just that dtype.
+        """Returns `pow` in double precision: float64, or complex128 if an input is complex. `out` must
+        have exactly that dtype.
         """
     def float_power_(self, exponent: Any) -> _Tensor:
         """In-place form of `float_power`: the result's shape and dtype must fit the tensor."""
@@ -592,7 +602,7 @@ class Methods:
     def floor_(self) -> _Tensor:
         """In-place form of `floor`: the result's shape and dtype must fit the tensor."""
     def floor_divide(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """`div` with rounding_mode=\"floor\"."""
+        """Like `div` with rounding_mode=\"floor\"."""
     def floor_divide_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `floor_divide`: the result's shape and dtype must fit the tensor."""
     def fmax(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -600,25 +610,26 @@ class Methods:
     def fmin(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The smaller one of each pair; a NaN gives way to a number."""
     def fmod(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """What division towards zero leaves, with the sign of `input`, as C's fmod. Integers by the
-        number 0 raise RuntimeError; by a tensor's zeros they stay as they are.
+        """Returns the remainder of division towards zero, with the sign of `input`, like C's fmod.
+        Integers modulo the number 0 raise RuntimeError; zeros in a tensor leave them unchanged.
         """
     def fmod_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `fmod`: the result's shape and dtype must fit the tensor."""
     def fpga(self, device: DeviceLike | None=None, non_blocking: _bool=False, memory_format: _memory_format=...) -> _Tensor:
-        """The tensor on an fpga, the current one unless said otherwise."""
+        """Returns the tensor on an fpga, by default the current one."""
     def frac(self, *, out: _Tensor | None=None) -> _Tensor:
         """What trunc takes away."""
     def frac_(self) -> _Tensor:
         """In-place form of `frac`: the result's shape and dtype must fit the tensor."""
     def frexp(self, *, out: _Tensor | None=None) -> _return_types.frexp:
-        """(mantissa, exponent): mantissa * 2 ** exponent is the input, the mantissa's size in [0.5, 1),
-        the exponent int32; 0 and what is not finite have the exponent 0. RuntimeError for integers.
+        """Returns (mantissa, exponent) with mantissa * 2 ** exponent equal to the input, the mantissa's
+        absolute value in [0.5, 1), the exponent int32. 0 and non-finite numbers have the exponent 0.
+        Raises RuntimeError for integers.
         """
     def gather(self, dim: _int, index: _Tensor, *, sparse_grad: _bool=False, out: _Tensor | None=None) -> _Tensor:
-        """The element `input[i][index[i][j]]` (for dim 1 of a matrix) for every place of `index`, which
-        has as many dims as the input and is no larger in the others. RuntimeError for an index out of
-        range; negative ones are.
+        """Returns the elements along `dim` at the indices `index`: `input[i][index[i][j]]` for dim 1 of
+        a matrix. `index` has as many dims as the input and is no larger in the other dims. Raises
+        RuntimeError for an index out of range; negative indices are out of range.
         """
     def gcd(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The greatest common divisor of integers, not negative."""
@@ -629,15 +640,17 @@ class Methods:
     def ge_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `ge`: the result's shape and dtype must fit the tensor."""
     def geometric_(self, p: _float, *, generator: Any=None) -> _Tensor:
-        """Fill with how many tries it takes, 1 or more, until something of probability `p` happens.
-        RuntimeError unless `p` is between 0 and 1.
+        """Fills the tensor with the number of tries, 1 or more, up to the first success of probability
+        `p`. Raises RuntimeError unless `p` is between 0 and 1.
         """
     def geqrf(self, *, out: _Tensor | None=None) -> _return_types.geqrf:
-        """(a, tau): R on and above the diagonal of `a`, below it the vectors v, without their first
-        element of 1, of the reflections I - tau * v @ v.mH whose product is Q. LAPACK's name.
+        """Returns (a, tau), LAPACK's geqrf: R on and above the diagonal of `a`; below it the vectors v,
+        without their first element of 1, of the reflections I - tau * v @ v.mH whose product is Q.
         """
     def ger(self, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The products of every element of a vector with every one of another; dtypes are promoted."""
+        """Returns the products of every element of a vector with every element of another. Dtypes are
+        promoted.
+        """
     @property
     def grad(self: Any) -> None:
         """None: ftensor records no gradients."""
@@ -662,24 +675,25 @@ class Methods:
     def heaviside_(self, values: _Tensor | _Number) -> _Tensor:
         """In-place form of `heaviside`: the result's shape and dtype must fit the tensor."""
     def histc(self, bins: _int=100, min: Any=0, max: Any=0, *, out: _Tensor | None=None) -> _Tensor:
-        """How many elements fall into each of `bins` equal parts of [min, max], or of the elements' own
-        range where these are equal, in the input's dtype. What lies outside is left out. RuntimeError
-        for bool and complex numbers, no bins, and a range that is not finite.
+        """Counts the elements in each of `bins` equal parts of [min, max], in the input's dtype. With
+        equal `min` and `max` the range is that of the elements. Elements outside are ignored. Raises
+        RuntimeError for bool and complex numbers, zero bins, and a range that is not finite.
         """
     def histogram(self, bins: Any=100, *, range: Any=None, weight: _Tensor | None=None, density: _bool=False, out: _Tensor | None=None) -> _return_types.histogram:
-        """How many elements, or how much `weight`, fall into each bin, and the edges: `bins` equal
-        parts of `range` (low, high), or of the elements' own range, or between the edges that `bins`
-        holds. The last bin has its right edge. With `density`, the integral is 1. RuntimeError for
-        other dtypes than float32 and float64, no bins, and what does not fit.
+        """Returns (the count or `weight` in each bin, the edges). `bins` is a number of equal parts of
+        `range` (low, high) or of the elements' range, or a tensor of edges. The last bin includes its
+        right edge. With `density` the integral is 1. Raises RuntimeError for dtypes other than float32
+        and float64, zero bins, and arguments that don't fit.
         """
     def histogramdd(self, bins: Any, range: Any=None, weight: _Tensor | None=None, density: _bool=False) -> tuple[_Tensor, tuple[_Tensor, ...]]:
-        """`histogram` of samples with several coordinates, the last dim: `bins` has a number, or edges,
-        for each, or is one number for all; `range` has (low, high) of each, one after another.
+        """Returns the `histogram` of samples with several coordinates (the last dim). `bins` has a
+        number or edges for each coordinate, or is one number for all; `range` lists (low, high) of each
+        coordinate.
         """
     @overload
     def hsplit(self, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
-        """Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
-        the indices.
+        """Returns views of the columns (dim 1; dim 0 of a 1-d tensor): a number of equal ones, or those
+        between the indices.
         """
     @overload
     def hsplit(self, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
@@ -701,89 +715,89 @@ class Methods:
         """In-place form of `igammac`: the result's shape and dtype must fit the tensor."""
     @property
     def imag(self: Any) -> _Tensor:
-        """A view of the imaginary parts; RuntimeError for a real tensor."""
+        """Returns a view of the imaginary parts. Raises RuntimeError for a real tensor."""
     def index_add(self, dim: _int, index: _Tensor, source: _Tensor, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """A copy of the input with `alpha * source` added, entry by entry of a dim, to the entries
-        listed in `index`. RuntimeError for an index out of range; negative ones are.
+        """Returns a copy of the input with `alpha * source` added to the entries of a dim listed in
+        `index`. Raises RuntimeError for an index out of range; negative indices are out of range.
         """
     def index_add_(self, dim: _int, index: _Tensor, source: _Tensor, *, alpha: Any=1) -> _Tensor:
         """In-place form of `index_add`."""
     def index_copy(self, dim: _int, index: _Tensor, source: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """A copy of the input with the entries of `source` written over those that `index` (int64)
-        lists. IndexError for an index out of range; negative ones are.
+        """Returns a copy of the input with the entries of `source` written over those that `index`
+        (int64) lists. Raises IndexError for an index out of range; negative indices are out of range.
         """
     def index_copy_(self, dim: _int, index: _Tensor, source: _Tensor) -> _Tensor:
         """In-place form of `index_copy`."""
     def index_fill(self, dim: _int, index: _Tensor, value: Any) -> _Tensor:
-        """A copy with the listed entries filled."""
+        """Returns a copy of the input after `index_fill_`."""
     def index_fill_(self, dim: _int, index: _Tensor, value: Any) -> _Tensor:
-        """Write a number (or a 0-d tensor's value) into the entries of a dim that `index` (int64)
-        lists. IndexError for an index out of range.
+        """Writes a number (or a 0-d tensor's value) into the entries of a dim that `index` (int64)
+        lists. Raises IndexError for an index out of range.
         """
     def index_put(self, indices: Sequence[Any], values: _Tensor, accumulate: _bool=False) -> _Tensor:
-        """A copy, put into."""
+        """Returns a copy of the input after `index_put_`."""
     def index_put_(self, indices: Sequence[Any], values: _Tensor, accumulate: _bool=False) -> _Tensor:
-        """`input[indices] = values`; with `accumulate`, values that meet the same element are
+        """Implements `input[indices] = values`. With `accumulate`, values for the same element are
         summed.
         """
     def index_reduce(self, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool=True, out: _Tensor | None=None) -> _Tensor:
-        """As `index_add`, with \"prod\", \"mean\", \"amax\" or \"amin\" of the entries that meet; of these and
-        what lay there, unless `include_self` is False.
+        """Like `index_add`, with \"prod\", \"mean\", \"amax\" or \"amin\" over the entries that share an index.
+        The input's own entry takes part unless `include_self` is False.
         """
     def index_reduce_(self, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool=True) -> _Tensor:
         """In-place form of `index_reduce`."""
     def index_select(self, dim: _int, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The entries of a dim that are listed."""
+        """Returns the entries of dim `dim` that `index` lists."""
     def inner(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The sums of products along the last dims; with a 0-d operand, the products."""
+        """Returns the sums of products along the last dims; with a 0-d operand, the products."""
     def int(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.int32)`."""
     def inverse(self, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.inv`."""
     @property
     def is_cpu(self: Any) -> _bool:
-        """Whether the tensor is on the host."""
+        """True if the tensor is on the host."""
     @property
     def is_cuda(self: Any) -> _bool:
-        """False: tensors are strided and on `fpga` or `cpu`."""
+        """False: a tensor is strided and on `fpga` or `cpu`."""
     @property
     def is_fpga(self: Any) -> _bool:
-        """Whether the tensor is on an `fpga` device."""
+        """True if the tensor is on an `fpga` device."""
     @property
     def is_leaf(self: Any) -> _bool:
         """True: ftensor records no gradients, so no tensor is the result of a recorded op."""
     @property
     def is_meta(self: Any) -> _bool:
-        """False: tensors are strided and on `fpga` or `cpu`."""
+        """False: a tensor is strided and on `fpga` or `cpu`."""
     @property
     def is_mkldnn(self: Any) -> _bool:
-        """False: tensors are strided and on `fpga` or `cpu`."""
+        """False: a tensor is strided and on `fpga` or `cpu`."""
     @property
     def is_mps(self: Any) -> _bool:
-        """False: tensors are strided and on `fpga` or `cpu`."""
+        """False: a tensor is strided and on `fpga` or `cpu`."""
     @property
     def is_nested(self: Any) -> _bool:
-        """False: tensors are strided and on `fpga` or `cpu`."""
+        """False: a tensor is strided and on `fpga` or `cpu`."""
     def is_nonzero(self) -> _bool:
-        """Whether the one element is not zero; RuntimeError for several."""
+        """True if the one element is not zero. Raises RuntimeError for several elements."""
     def is_pinned(self, device: DeviceLike | None=None) -> _bool:
-        """False, memory is not pinned."""
+        """Returns False: memory is not pinned."""
     @property
     def is_quantized(self: Any) -> _bool:
-        """False: tensors are strided and on `fpga` or `cpu`."""
+        """False: a tensor is strided and on `fpga` or `cpu`."""
     def is_same_size(self, other: _Tensor) -> _bool:
-        """Whether the shapes are the same."""
+        """True if the shapes are equal."""
     def is_set_to(self, tensor: _Tensor) -> _bool:
-        """Whether both are the same elements of one memory, in the same shape and strides."""
+        """True if both are the same elements of one memory, with the same shape and strides."""
     @property
     def is_sparse(self: Any) -> _bool:
-        """False: tensors are strided and on `fpga` or `cpu`."""
+        """False: a tensor is strided and on `fpga` or `cpu`."""
     @property
     def is_xpu(self: Any) -> _bool:
-        """False: tensors are strided and on `fpga` or `cpu`."""
+        """False: a tensor is strided and on `fpga` or `cpu`."""
     def isclose(self, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _Tensor:
-        """Whether elements are equal, or both finite and no further apart than
-        `atol + rtol * abs(other)`. Both tensors must have one dtype.
+        """Returns True where elements are equal, or both finite and no further apart than `atol + rtol
+        * abs(other)`. Both tensors must have one dtype.
         """
     def isfinite(self) -> _Tensor:
         """Whether the value is neither infinite nor NaN."""
@@ -798,23 +812,26 @@ class Methods:
     def isreal(self) -> _Tensor:
         """Whether the imaginary part is 0."""
     def istft(self, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, normalized: _bool=False, onesided: _bool | None=None, length: _int | None=None, return_complex: _bool=False) -> _Tensor:
-        """The signal of which (frequencies, frames) are the `stft`: frames times the window are added
-        up, over the sum of the windows' squares. `length` cuts it, or pads it with zeros. RuntimeError
-        for arguments that don't fit, and where windows leave an element uncovered.
+        """Returns the signal whose `stft` is (frequencies, frames): overlap-adds frames times the
+        window and divides by the sum of the squared windows. `length` cuts the signal or pads it with
+        zeros. Raises RuntimeError for arguments that don't fit, and if windows leave an element
+        uncovered.
         """
     def kron(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
+        """Returns the Kronecker product: each element of `input` times all of `other`. Dtypes are
+        promoted.
+        """
     def kthvalue(self, k: _int, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.kthvalue:
-        """The `k`-th smallest element along `dim`, counted from 1, and its place. RuntimeError for a
-        `k` that is not there, IndexError for a dim without elements, NotImplementedError for complex
-        numbers and bool.
+        """Returns the `k`-th smallest element along `dim`, counted from 1, and its index. Raises
+        RuntimeError for a `k` out of range, IndexError for a dim without elements, NotImplementedError
+        for complex numbers and bool.
         """
     def lcm(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The least common multiple of integers, not negative; 0 with a zero."""
     def lcm_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `lcm`: the result's shape and dtype must fit the tensor."""
     def ldexp(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """`input` times 2 to the power of `other`."""
+        """Returns `input` times 2 to the power of `other`."""
     def ldexp_(self, other: _Tensor) -> _Tensor:
         """In-place form of `ldexp`: the result's shape and dtype must fit the tensor."""
     def le(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -822,7 +839,7 @@ class Methods:
     def le_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `le`: the result's shape and dtype must fit the tensor."""
     def lerp(self, end: _Tensor, weight: Any, *, out: _Tensor | None=None) -> _Tensor:
-        """From `input` (weight 0) to `end` (weight 1) in a straight line. The tensors must have one
+        """Interpolates linearly from `input` (weight 0) to `end` (weight 1). The tensors must have one
         dtype; a 0-d weight may have another.
         """
     def lerp_(self, end: _Tensor, weight: Any) -> _Tensor:
@@ -856,12 +873,12 @@ class Methods:
     def log_(self) -> _Tensor:
         """In-place form of `log`: the result's shape and dtype must fit the tensor."""
     def log_normal_(self, mean: _float=1.0, std: _float=2.0, *, generator: Any=None) -> _Tensor:
-        """Fill with exp(x) for x of the normal distribution of `mean` and `std`. RuntimeError unless
-        `std` is above 0.
+        """Fills the tensor with exp(x) for x of the normal distribution of `mean` and `std`. Raises
+        RuntimeError unless `std` is above 0.
         """
     @overload
     def log_softmax(self, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
-        """The logarithm of `softmax`."""
+        """Returns the logarithm of `softmax`."""
     @overload
     def log_softmax(self, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def logaddexp(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -870,13 +887,13 @@ class Methods:
         """`logaddexp` in base 2."""
     @overload
     def logcumsumexp(self, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
-        """The logarithms of the sums of exponentials up to each element along `dim`.
-        NotImplementedError for whole numbers.
+        """Returns the logarithms of the sums of exponentials up to each element along `dim`. Raises
+        NotImplementedError for integers.
         """
     @overload
     def logcumsumexp(self, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
     def logdet(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The logarithm of each determinant; NaN for a negative one."""
+        """Returns the logarithm of each determinant; NaN for a negative one."""
     def logical_and(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """Whether neither is zero."""
     def logical_and_(self, other: _Tensor | _Number) -> _Tensor:
@@ -894,12 +911,12 @@ class Methods:
     def logical_xor_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `logical_xor`: the result's shape and dtype must fit the tensor."""
     def logit(self, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
-        """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
+        """Returns log(x / (1 - x)); with `eps`, x is first clamped to [eps, 1 - eps]."""
     def logit_(self, eps: _float | None=None) -> _Tensor:
         """In-place form of `logit`: the result's shape and dtype must fit the tensor."""
     @overload
     def logsumexp(self, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
+        """Returns the logarithm of the sum of exponentials over `dim`, without intermediate overflow."""
     @overload
     def logsumexp(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def long(self, memory_format: _memory_format=...) -> _Tensor:
@@ -909,46 +926,48 @@ class Methods:
     def lt_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `lt`: the result's shape and dtype must fit the tensor."""
     def lu(self, pivot: _bool=True, get_infos: _bool=False, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
-        """(LU, pivots), or (LU, pivots, info) with `get_infos`: see `linalg.lu_factor_ex`."""
+        """Returns (LU, pivots), or (LU, pivots, info) with `get_infos`. See `linalg.lu_factor_ex`."""
     def lu_solve(self, LU_data: _Tensor, LU_pivots: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.lu_solve`."""
     def lu_unpack(self, LU_pivots: _Tensor, unpack_data: _bool=True, unpack_pivots: _bool=True, *, out: _Tensor | None=None) -> _return_types.lu_unpack:
-        """(P, L, U) of what `linalg.lu_factor` gave; what is not to be unpacked has no elements.
-        RuntimeError for pivots that are not int32, don't fit, or are no rows (from 1).
+        """Returns (P, L, U) of the results of `linalg.lu_factor`; a part that is not requested has no
+        elements. Raises RuntimeError for pivots that are not int32, have a wrong shape, or are no row
+        numbers (from 1).
         """
     @property
     def mH(self: Any) -> _Tensor:
-        """mT, conjugated when complex (then a copy; torch returns a lazy view)."""
+        """The matrix transposed and, if complex, conjugated: then a copy, where torch has a lazy view."""
     @property
     def mT(self: Any) -> _Tensor:
-        """A view with the last two dims exchanged, for a matrix or a batch of matrices."""
+        """Returns a view with the last two dims exchanged, for a matrix or a batch of matrices."""
     def masked_fill(self, mask: _Tensor, value: Any) -> _Tensor:
-        """`value` where the mask is True, else the input."""
+        """Returns `value` where the mask is True, else the input."""
     def masked_fill_(self, mask: _Tensor, value: Any) -> _Tensor:
-        """Write a number where the (broadcast) mask is True."""
+        """Writes a number where the (broadcast) mask is True."""
     def masked_scatter(self, mask: _Tensor, source: _Tensor) -> _Tensor:
-        """A copy, scattered into."""
+        """Returns a copy of the input after `masked_scatter_`."""
     def masked_scatter_(self, mask: _Tensor, source: _Tensor) -> _Tensor:
-        """Write the elements of `source`, one after another, where the (broadcast) mask is True. Waits
-        for the mask.
+        """Writes the elements of `source`, in order, where the (broadcast) mask is True. Waits for the
+        mask.
         """
     def masked_select(self, mask: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The elements where the mask is True, 1-d."""
+        """Returns the elements where the mask is True, 1-d."""
     def matmul(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
-        left out of the result; all dims before the last two are batches, which broadcast.
+        """Returns the matrix product. A vector on the left is a row, a vector on the right a column,
+        and the result lacks that dim. All dims before the last two are batch dims and broadcast. Raises
         RuntimeError for 0-d operands, sizes that don't fit, or different dtypes.
         """
     def matrix_exp(self) -> _Tensor:
-        """exp of square matrices, the sum of input^k / k!. Each matrix is halved until its norm is at
-        most 2, and the sum of the series squared as often. RuntimeError for integers.
+        """Returns the exponential of square matrices, the sum of input^k / k!. Each matrix is halved
+        until its norm is at most 2, and the sum of the series is squared as often. Raises RuntimeError
+        for integers.
         """
     def matrix_power(self, n: _int, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.matrix_power`."""
     @overload
     def max(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The largest element of all; the largest along a dim, with the first index it is found at; or
-        the larger of two tensors' elements, as `maximum`. A NaN is the largest.
+        """Returns the largest element of all; the largest along a dim, with its first index; or the
+        larger of two tensors' elements, like `maximum`. A NaN is the largest.
         """
     @overload
     def max(self, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.max: ...
@@ -965,16 +984,16 @@ class Methods:
     def mean(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def median(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The element in the middle, of all or along `dim` with its place; of two in the middle the
-        lower one, and NaN where there is one. IndexError for a dim without elements,
+        """Returns the median of all elements, or along `dim` with its index: of two middle elements the
+        lower, and NaN if there is a NaN. Raises IndexError for a dim without elements,
         NotImplementedError for complex numbers and bool.
         """
     @overload
     def median(self, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.median: ...
     @overload
     def min(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The smallest element of all; the smallest along a dim, with the first index it is found at;
-        or the smaller of two tensors' elements, as `minimum`. A NaN is the smallest.
+        """Returns the smallest element of all; the smallest along a dim, with its first index; or the
+        smaller of two tensors' elements, like `minimum`. A NaN is the smallest.
         """
     @overload
     def min(self, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.min: ...
@@ -985,63 +1004,66 @@ class Methods:
     def minimum(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The smaller one of each pair; NaN where either is NaN."""
     def mm(self, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
-        integers wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different
+        """Returns the product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
+        integers wrap. Raises RuntimeError for other numbers of dims, sizes that don't fit, or different
         dtypes.
         """
     def mode(self, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.mode:
-        """The element that is there most often along `dim`, the smallest of several, and its last
-        place. IndexError for a dim without elements, NotImplementedError for complex numbers.
+        """Returns the most frequent element along `dim`, the smallest of several, and its last index.
+        Raises IndexError for a dim without elements, NotImplementedError for complex numbers.
         """
     def moveaxis(self, source: Any, destination: Any) -> _Tensor:
-        """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
-        other dims in their order.
+        """Returns a view with the `source` dims (an int or a tuple) at the `destination` positions and
+        the other dims in their order.
         """
     def movedim(self, source: Any, destination: Any) -> _Tensor:
-        """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
-        other dims in their order.
+        """Returns a view with the `source` dims (an int or a tuple) at the `destination` positions and
+        the other dims in their order.
         """
     def msort(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The elements in order along the first dim."""
+        """Returns the elements in order along the first dim."""
     def mul(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The product."""
     def mul_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `mul`: the result's shape and dtype must fit the tensor."""
     def multinomial(self, num_samples: _int, replacement: _bool=False, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
-        """Indices of categories, drawn with the probabilities that a row of `input` holds (they need
-        not sum to 1): `num_samples` for each row, as int64.
+        """Returns int64 indices of categories, `num_samples` for each row, drawn with the probabilities
+        in a row of `input`, which need not sum to 1.
         """
     def multiply(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The product."""
     def multiply_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `mul`: the result's shape and dtype must fit the tensor."""
     def mv(self, vec: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The product of a matrix and a vector. Errors as for `mm`."""
+        """Returns the product of a matrix and a vector. Raises the errors of `mm`."""
     def mvlgamma(self, p: _int, *, out: _Tensor | None=None) -> _Tensor:
-        """The logarithm of the multivariate gamma function of dimension `p`: lgamma(input - i / 2) for
-        i below p, summed up, and p * (p - 1) / 4 * log(pi). RuntimeError for a `p` below 1.
+        """Returns the logarithm of the multivariate gamma function of dimension `p`: the sum of
+        lgamma(input - i / 2) for i below p, plus p * (p - 1) / 4 * log(pi). Raises RuntimeError for `p`
+        below 1.
         """
     def mvlgamma_(self, p: _int) -> _Tensor:
         """In-place form of `mvlgamma`: the result's shape and dtype must fit the tensor."""
     def nan_to_num(self, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
-        """NaN and the infinities replaced, by 0 and the dtype's largest and smallest number unless
-        told otherwise.
+        """Replaces NaN by `nan` (0) and the infinities by `posinf` and `neginf` (the dtype's largest
+        and smallest number).
         """
     def nan_to_num_(self, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None) -> _Tensor:
         """In-place form of `nan_to_num`: the result's shape and dtype must fit the tensor."""
     @overload
     def nanmean(self, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-        """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
+        """Returns the mean of the elements that are not NaN. Raises RuntimeError for integers and
+        complex tensors.
+        """
     @overload
     def nanmean(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def nanmedian(self, *, out: _Tensor | None=None) -> _Tensor:
-        """`median` of the elements that are not NaN."""
+        """Returns the `median` of the elements that are not NaN."""
     @overload
     def nanmedian(self, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.nanmedian: ...
     @overload
     def nanquantile(self, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
-        """`quantile` of the elements that are not NaN."""
+        """Returns the `quantile` of the elements that are not NaN."""
     @overload
     def nanquantile(self, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
     @overload
@@ -1051,8 +1073,8 @@ class Methods:
     def nansum(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def narrow(self, dim: _int, start: Any, length: _int) -> _Tensor:
-        """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
-        negative from the end).
+        """Returns a view of `length` entries of a dim, starting at `start` (an int or a 0-d integer
+        tensor; negative counts from the end).
         """
     @overload
     def narrow(self, *, axis: _int | Sequence[_int], start: Any, length: _int) -> _Tensor: ...
@@ -1072,39 +1094,41 @@ class Methods:
         """In-place form of `neg`: the result's shape and dtype must fit the tensor."""
     @overload
     def new(self, *sizes: _int | Sequence[_int]) -> _Tensor:
-        """Torch's old way to make a tensor of this one's dtype and device."""
+        """Returns a tensor of this tensor's dtype and device, from sizes or data: torch's legacy
+        `Tensor.new`.
+        """
     @overload
     def new(self, data: Any) -> _Tensor: ...
     def new_empty(self, *size: _int | Sequence[_int], dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-        """`empty` with this tensor's dtype and device, unless others are given."""
+        """Like `empty`, with this tensor's dtype and device unless others are given."""
     def new_empty_strided(self, size: _int | Sequence[_int], stride: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-        """`empty_strided` with this tensor's dtype and device, unless others are given."""
+        """Like `empty_strided`, with this tensor's dtype and device unless others are given."""
     def new_full(self, size: _int | Sequence[_int], fill_value: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-        """`full` with this tensor's dtype (not the value's) and device, unless others are given."""
+        """Like `full`, with this tensor's dtype (not the value's) and device unless others are given."""
     def new_ones(self, *size: _int | Sequence[_int], dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-        """`ones` with this tensor's dtype and device, unless others are given."""
+        """Like `ones`, with this tensor's dtype and device unless others are given."""
     def new_tensor(self, data: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-        """`tensor(data)` with this tensor's dtype and device, unless others are given."""
+        """Like `tensor(data)`, with this tensor's dtype and device unless others are given."""
     def new_zeros(self, *size: _int | Sequence[_int], dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-        """`zeros` with this tensor's dtype and device, unless others are given."""
+        """Like `zeros`, with this tensor's dtype and device unless others are given."""
     def nextafter(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The number after `input` in the direction of `other`, in the dtype that both promote to."""
+        """Returns the next representable number after `input` towards `other`, in the promoted dtype."""
     def nextafter_(self, other: _Tensor) -> _Tensor:
         """In-place form of `nextafter`: the result's shape and dtype must fit the tensor."""
     @overload
     def nonzero(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The indices of the elements that are not zero: int64, one row for each, in order; or one
-        tensor for each dim. Waits for the input.
+        """Returns the indices of the nonzero elements: int64, one row for each element, in order.
+        `as_tuple` returns one tensor for each dim instead. Waits for the input.
         """
     @overload
     def nonzero(self, *, as_tuple: _bool=True) -> tuple[_Tensor, ...]: ...
     def nonzero_static(self, *, size: _int, fill_value: _int=-1, out: _Tensor | None=None) -> _Tensor:
-        """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
+        """Like `nonzero`, with exactly `size` rows: the first ones found, then rows of `fill_value`."""
     def norm(self, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, dtype: _dtype | None=None) -> _Tensor:
-        """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm."""
+        """Returns the vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm."""
     def normal_(self, mean: _float=0.0, std: _float=1.0, *, generator: Any=None) -> _Tensor:
-        """Fill with numbers of the normal distribution. Both parts of a complex number have half the
-        variance. RuntimeError for a negative `std`.
+        """Fills the tensor with numbers of the normal distribution. Both parts of a complex number have
+        half the variance. Raises RuntimeError for a negative `std`.
         """
     def not_equal(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """Whether the elements differ; NaN differs from everything."""
@@ -1115,34 +1139,36 @@ class Methods:
     def orgqr(self, input2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.householder_product`."""
     def ormqr(self, input2: _Tensor, input3: _Tensor, left: _bool=True, transpose: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """Q @ input3, or input3 @ Q where not `left`, with the square Q of reflections (see `geqrf`);
-        `transpose`: with Q.mH. RuntimeError for operands that don't fit.
+        """Returns Q @ input3, or input3 @ Q with `left=False`, with the square Q of reflections (see
+        `geqrf`). `transpose` uses Q.mH. Raises RuntimeError for operands that don't fit.
         """
     def outer(self, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """The products of every element of a vector with every one of another; dtypes are promoted."""
+        """Returns the products of every element of a vector with every element of another. Dtypes are
+        promoted.
+        """
     def permute(self, dims: Any, *more: _int) -> _Tensor:
-        """A view with all dims in the order given."""
+        """Returns a view with all dims in the order given."""
     def pinverse(self, rcond: _float=1e-15, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.pinv`."""
     def poisson(self, generator: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-        """How many events happen where `input` has their mean number: Poisson's distribution, in the
+        """Returns numbers of Poisson's distribution whose means are the elements of `input`, in the
         input's dtype.
         """
     def polygamma(self, n: _int) -> _Tensor: ...
     def polygamma_(self, n: _int) -> _Tensor:
         """In-place form of `polygamma`."""
     def positive(self) -> _Tensor:
-        """The tensor itself; RuntimeError for bool."""
+        """Returns the tensor itself. Raises RuntimeError for bool."""
     def pow(self, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:
-        """`input` to the power of `exponent`; one of them may be a number. Integers stay integers and
-        wrap: to a negative number as exponent they raise RuntimeError, to a tensor's negative
-        elements they give 0 (1 and -1 excepted).
+        """Returns `input` to the power of `exponent`; one of them may be a number. Integers stay
+        integers and wrap: a negative number as exponent raises RuntimeError, negative elements of a
+        tensor give 0 (1 and -1 excepted).
         """
     def pow_(self, exponent: Any) -> _Tensor:
         """In-place form of `pow`: the result's shape and dtype must fit the tensor."""
     def prelu(self, weight: _Tensor) -> _Tensor:
-        """The value, negative ones times `weight`, which holds one number or one for each channel
-        (dim 1). RuntimeError for another size or dtype.
+        """Returns the input with negative elements multiplied by `weight`, which holds one number or
+        one for each channel (dim 1). Raises RuntimeError for another size or dtype.
         """
     @overload
     def prod(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
@@ -1150,19 +1176,19 @@ class Methods:
     @overload
     def prod(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def put(self, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
-        """A copy, put into."""
+        """Returns a copy of the input after `put_`."""
     def put_(self, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
-        """Write the elements of `source` to places of the flattened tensor, in order; with `accumulate`
-        add them. IndexError for an index out of range.
+        """Writes the elements of `source` to positions of the flattened tensor, in order; `accumulate`
+        adds them. Raises IndexError for an index out of range.
         """
     def qr(self, some: _bool=True, *, out: _Tensor | None=None) -> _return_types.qr:
-        """See `linalg.qr`; without `some`, Q is square."""
+        """Returns (Q, R). See `linalg.qr`; without `some`, Q is square."""
     @overload
     def quantile(self, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
-        """What a share `q` of the elements lies below, of all or along `dim`: a number in [0, 1], or a
-        vector of them, which then is the result's first dim. Between two elements by `interpolation`:
-        \"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\". NaN where there is one. RuntimeError for
-        other dtypes than float32 and float64, ranks of another dtype and no elements.
+        """Returns the value below which a share `q` of the elements is, of all or along `dim`. `q` is a
+        number in [0, 1], or a vector, which becomes the result's first dim. `interpolation` between two
+        elements is \"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\". NaN if there is a NaN. Raises
+        RuntimeError for dtypes other than float32 and float64, a `q` of another dtype, and no elements.
         """
     @overload
     def quantile(self, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
@@ -1172,20 +1198,19 @@ class Methods:
         """In-place form of `rad2deg`: the result's shape and dtype must fit the tensor."""
     @overload
     def random_(self, *, generator: Any=None) -> _Tensor:
-        """Fill with integers of equal probability from `from` up to, but without, `to`. Without `from`
-        they begin at 0, without `to` they go up to the largest of the dtype; of a floating-point dtype
-        that is the largest up to which it holds each integer. RuntimeError for a range without
-        numbers, or beyond the dtype.
+        """Fills the tensor with uniform integers in [from, to). `from` defaults to 0, `to` to one above
+        the largest integer of the dtype; for a floating-point dtype that is the largest integer up to
+        which it holds all integers. Raises RuntimeError for an empty range or one beyond the dtype.
         """
     @overload
     def random_(self, to: Any, *, generator: Any=None) -> _Tensor: ...
     @overload
     def random_(self, from_: Any, to: Any, *, generator: Any=None) -> _Tensor: ...
     def ravel(self) -> _Tensor:
-        """All elements in one dim, copied unless they lie contiguously."""
+        """Returns all elements in one dim, copied unless they are contiguous."""
     @property
     def real(self: Any) -> _Tensor:
-        """A view of the real parts; a real tensor is returned itself."""
+        """Returns a view of the real parts; a real tensor itself."""
     def reciprocal(self, *, out: _Tensor | None=None) -> _Tensor:
         """1 divided by the value."""
     def reciprocal_(self) -> _Tensor:
@@ -1195,57 +1220,57 @@ class Methods:
     def relu_(self) -> _Tensor:
         """In-place form of `relu`."""
     def remainder(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """What floor division leaves, with the sign of `other`, as Python's `%`. Integers by the number
-        0 raise RuntimeError; by a tensor's zeros they stay as they are.
+        """Returns the remainder of floor division, with the sign of `other`, like Python's `%`.
+        Integers modulo the number 0 raise RuntimeError; zeros in a tensor leave them unchanged.
         """
     def remainder_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `remainder`: the result's shape and dtype must fit the tensor."""
     @overload
     def renorm(self, p: Any, dim: _int, maxnorm: Any, *, out: _Tensor | None=None) -> _Tensor:
-        """Each slice along `dim` brought to a p-norm of at most `maxnorm`. RuntimeError for one dim, a
-        `p` that is not positive, and a negative `maxnorm`.
+        """Scales each slice along `dim` to a p-norm of at most `maxnorm`. Raises RuntimeError for fewer
+        than two dims, a `p` that is not positive, and a negative `maxnorm`.
         """
     @overload
     def renorm(self, p: Any, *, axis: _int | Sequence[_int], maxnorm: Any, out: _Tensor | None=None) -> _Tensor: ...
     def renorm_(self, p: Any, dim: _int, maxnorm: Any) -> _Tensor:
         """In-place form of `renorm`: the result's shape and dtype must fit the tensor."""
     def repeat(self, *repeats: _int | Sequence[_int] | _Tensor, **named: Any) -> _Tensor:
-        """A copy that holds the tensor so many times along each dim."""
+        """Returns a copy that repeats the tensor along each dim by these counts."""
     @overload
     def repeat_interleave(self, repeats: _int | Sequence[_int] | _Tensor | None=None, dim: _int | None=None, *, output_size: _int | None=None) -> _Tensor:
-        """Each entry of a dim so many times, one after the other: as often as `repeats` says for all,
-        or for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is
-        flattened. `repeat_interleave(repeats)` gives the indices that this would take.
+        """Repeats each entry of a dim, one after the other: `repeats` times each, or by a 1-d integer
+        tensor with one count for each entry, for which the call waits. Without `dim` the input is
+        flattened. `repeat_interleave(repeats)` returns the indices that this would take.
         """
     @overload
     def repeat_interleave(self, repeats: _int | Sequence[_int] | _Tensor | None=None, *, axis: _int | Sequence[_int] | None=None, output_size: _int | None=None) -> _Tensor: ...
     def requires_grad_(self, requires_grad: _bool=True) -> _Tensor:
-        """Itself; RuntimeError for True, which can't be honoured."""
+        """Returns the tensor itself. Raises RuntimeError for True: ftensor records no gradients."""
     def reshape(self, shape: _int | Sequence[_int], *more: _int) -> _Tensor:
-        """The elements in row-major order under another shape, one size of which may be -1: a view
-        where strides allow it, else a copy. RuntimeError when the shape does not fit.
+        """Returns the elements in row-major order under another shape, one size of which may be -1: a
+        view if the strides allow it, else a copy. Raises RuntimeError if the shape doesn't fit.
         """
     def reshape_as(self, other: _Tensor) -> _Tensor:
-        """The tensor reshaped to `other`'s shape."""
+        """Returns the tensor reshaped to `other`'s shape."""
     def resize_(self, *size: _int | Sequence[_int], memory_format: _memory_format=...) -> _Tensor:
-        """Change the shape in place; elements keep their place in memory."""
+        """Changes the shape in place; elements keep their position in memory."""
     def resize_as_(self, the_template: _Tensor, *, memory_format: _memory_format=...) -> _Tensor:
-        """`resize_` to another tensor's shape; with `preserve_format` channels-last where that
-        one is.
+        """Resizes the tensor to another tensor's shape; with `preserve_format` channels-last if that
+        tensor is.
         """
     def resolve_conj(self) -> _Tensor:
-        """The tensor itself, since `conj` computes at once."""
+        """Returns the tensor itself, since `conj` computes at once."""
     def resolve_neg(self) -> _Tensor:
-        """The tensor itself, since no view is negated lazily."""
+        """Returns the tensor itself, since no view is negated lazily."""
     def roll(self, shifts: Any=None, dims: Any=()) -> _Tensor:
-        """A copy with elements moved along dims; what leaves at the end comes back at the start.
-        Without dims the tensor is rolled as if flattened.
+        """Returns a copy with elements shifted along dims; elements that leave at the end return at the
+        start. Without dims the tensor is rolled as if flattened.
         """
     def rot90(self, k: _int=1, dims: Any=(0, 1)) -> _Tensor:
-        """A copy turned k times from dims[0] to dims[1]."""
+        """Returns a copy rotated k times from dims[0] to dims[1]."""
     def round(self, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
-        """The nearest number with so many decimals (negative: so many zeros before the point); of two,
-        the one with the even last digit. TypeError for `decimals` that are no int.
+        """Returns the nearest number with `decimals` decimals (negative: zeros before the point); of
+        two, the one with the even last digit. Raises TypeError for `decimals` that are no int.
         """
     def round_(self, *, decimals: _int=0) -> _Tensor:
         """In-place form of `round`: the result's shape and dtype must fit the tensor."""
@@ -1254,38 +1279,38 @@ class Methods:
     def rsqrt_(self) -> _Tensor:
         """In-place form of `rsqrt`: the result's shape and dtype must fit the tensor."""
     def scatter(self, dim: _int, index: _Tensor, src: Any=None, *, value: Any=None, reduce: str | None=None, out: _Tensor | None=None) -> _Tensor:
-        """A copy of the input with the elements of `src`, or a number, at the places that `index` leads
-        to along a dim; the last one stays where several meet. `reduce` \"add\" or \"multiply\" joins them
-        with what lies there. RuntimeError for an index out of range.
+        """Returns a copy of the input with the elements of `src`, or a number, written at `index` along
+        a dim. The last write to a position stays. `reduce` \"add\" or \"multiply\" combines them with the
+        present elements. Raises RuntimeError for an index out of range.
         """
     def scatter_(self, dim: _int, index: _Tensor, src: Any=None, *, value: Any=None, reduce: str | None=None) -> _Tensor:
         """In-place form of `scatter`."""
     def scatter_add(self, dim: _int, index: _Tensor, src: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """A copy of the input with the elements of `src` added where `index` leads to along a dim, in
-        order. RuntimeError for an index out of range.
+        """Returns a copy of the input with the elements of `src` added at `index` along a dim, in
+        order. Raises RuntimeError for an index out of range.
         """
     def scatter_add_(self, dim: _int, index: _Tensor, src: _Tensor) -> _Tensor:
         """In-place form of `scatter_add`."""
     def scatter_reduce(self, dim: _int, index: _Tensor, src: _Tensor, reduce: str, *, include_self: _bool=True, out: _Tensor | None=None) -> _Tensor:
-        """As `scatter_add`, with \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\" of the elements that meet; of
-        these and what lay there, unless `include_self` is False.
+        """Like `scatter_add`, with \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\" over the elements that share
+        a position. The input's own element takes part unless `include_self` is False.
         """
     def scatter_reduce_(self, dim: _int, index: _Tensor, src: _Tensor, reduce: str, *, include_self: _bool=True) -> _Tensor:
         """In-place form of `scatter_reduce`."""
     @overload
     def select(self, dim: _int, index: _int) -> _Tensor:
-        """A view of one entry of a dim, without that dim."""
+        """Returns a view of one entry of a dim, without that dim."""
     @overload
     def select(self, *, axis: _int | Sequence[_int], index: _int) -> _Tensor: ...
     @overload
     def select_scatter(self, src: _Tensor, dim: _int, index: _int) -> _Tensor:
-        """A copy with one entry of a dim replaced."""
+        """Returns a copy of the input with one entry of a dim replaced."""
     @overload
     def select_scatter(self, src: _Tensor, *, axis: _int | Sequence[_int], index: _int) -> _Tensor: ...
     def set_(self, source: _Tensor | None=None, storage_offset: _int=0, size: Sequence[_int] | None=None, stride: Sequence[_int] | None=None) -> _Tensor:
-        """Let the tensor share another's memory from now on: in its layout, or in the one given,
-        counted in elements of its storage. Without `source` it becomes empty. RuntimeError for another
-        dtype and a layout beyond the storage's end.
+        """Makes the tensor share another's memory, with its layout or with the given one, in elements
+        of its storage. Without `source` it becomes empty. Raises RuntimeError for another dtype and a
+        layout beyond the storage's end.
         """
     def sgn(self, *, out: _Tensor | None=None) -> _Tensor:
         """The sign; of a complex number, the number of magnitude 1 in its direction."""
@@ -1317,27 +1342,28 @@ class Methods:
         """In-place form of `sinh`: the result's shape and dtype must fit the tensor."""
     @overload
     def slice_scatter(self, src: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
-        """A copy of the input with a slice of a dim replaced."""
+        """Returns a copy of the input with a slice of a dim replaced."""
     @overload
     def slice_scatter(self, src: _Tensor, *, axis: _int | Sequence[_int]=0, start: _int | None=None, end: _int | None=None, step: _int=1, out: _Tensor | None=None) -> _Tensor: ...
     def slogdet(self, *, out: _Tensor | None=None) -> _return_types.slogdet:
         """See `linalg.slogdet`."""
     @overload
     def softmax(self, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
-        """Exponentials along a dim, divided by their sum."""
+        """Returns exponentials along a dim, divided by their sum."""
     @overload
     def softmax(self, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def sort(self, dim: _int=-1, descending: _bool=False, *, stable: _bool | None=False, out: _Tensor | None=None) -> _return_types.sort:
-        """The elements in order along `dim`, and the places that they come from. NaN is the largest;
-        equal elements stay as they stood, with `stable` and without. RuntimeError for complex numbers.
+        """Returns the elements in order along `dim`, and their indices in the input. NaN is the
+        largest; equal elements keep their order, with `stable` and without. Raises RuntimeError for
+        complex numbers.
         """
     def split(self, split_size: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-        """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
-        list, which must add up to the dim's.
+        """Returns views of `split_size` entries of a dim each (the last may have fewer), or of the
+        sizes in a list, which must add up to the dim's.
         """
     @overload
     def split_with_sizes(self, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-        """Views of these sizes."""
+        """Returns views of these sizes along a dim."""
     @overload
     def split_with_sizes(self, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     def sqrt(self, *, out: _Tensor | None=None) -> _Tensor:
@@ -1345,12 +1371,14 @@ class Methods:
     def sqrt_(self) -> _Tensor:
         """In-place form of `sqrt`: the result's shape and dtype must fit the tensor."""
     def square(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The value times itself. A bool input gives int64."""
+        """Returns the square of each element. A bool input gives int64."""
     def square_(self) -> _Tensor:
         """In-place form of `square`: the result's shape and dtype must fit the tensor."""
     @overload
     def squeeze(self, dim: _int | None=None, *more: _int) -> _Tensor:
-        """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
+        """Returns a view without the dims of size 1, or without those of them named by `dim` (int or
+        tuple).
+        """
     @overload
     def squeeze(self, *more: _int, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
     @overload
@@ -1360,20 +1388,22 @@ class Methods:
     def squeeze_(self, *more: _int, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
     @overload
     def std(self, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
-        """The standard deviation over `dim`: the square root of `var`."""
+        """Returns the standard deviation over `dim`: the square root of `var`."""
     @overload
     def std(self, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
     def stft(self, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, pad_mode: str='reflect', normalized: _bool=False, onesided: _bool | None=None, return_complex: _bool | None=None, align_to_window: _bool | None=None) -> _Tensor:
-        """Transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a window."""
+        """Returns the transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a
+        window.
+        """
     def sub(self, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
-        are meant, and for an `alpha` of a higher category than the inputs.
+        """Returns `input` minus `alpha` times `other`. Raises RuntimeError for bool operands (use `^`
+        or `~`) and for an `alpha` of a higher category than the inputs.
         """
     def sub_(self, other: _Tensor | _Number, *, alpha: Any=1) -> _Tensor:
         """In-place form of `sub`: the result's shape and dtype must fit the tensor."""
     def subtract(self, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
-        are meant, and for an `alpha` of a higher category than the inputs.
+        """Returns `input` minus `alpha` times `other`. Raises RuntimeError for bool operands (use `^`
+        or `~`) and for an `alpha` of a higher category than the inputs.
         """
     def subtract_(self, other: _Tensor | _Number, *, alpha: Any=1) -> _Tensor:
         """In-place form of `sub`: the result's shape and dtype must fit the tensor."""
@@ -1383,11 +1413,11 @@ class Methods:
     @overload
     def sum(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def sum_to_size(self, *size: _int | Sequence[_int]) -> _Tensor:
-        """The sum over the dims that broadcasting a tensor of this size would have made or stretched.
-        RuntimeError when it does not broadcast to this tensor's shape.
+        """Sums over the dims that broadcasting from this size would add or expand. Raises RuntimeError
+        if the size doesn't broadcast to this tensor's shape.
         """
     def svd(self, some: _bool=True, compute_uv: _bool=True, *, out: _Tensor | None=None) -> _return_types.svd:
-        """(U, S, V) with input = U @ diag(S) @ V.mH; see `linalg.svd`, the newer form. Without
+        """Returns (U, S, V) with input = U @ diag(S) @ V.mH. See `linalg.svd`, the newer form. Without
         `compute_uv`, U and V are zeros.
         """
     def swapaxes(self, axis0: _int, axis1: _int) -> _Tensor:
@@ -1395,18 +1425,19 @@ class Methods:
     def swapaxes_(self, axis0: _int, axis1: _int) -> _Tensor:
         """`swapaxes` in place."""
     def swapdims(self, dim0: _int, dim1: _int) -> _Tensor:
-        """A view with two dims exchanged."""
+        """Returns a view with two dims exchanged."""
     def swapdims_(self, dim0: _int, dim1: _int) -> _Tensor:
         """`transpose` in place."""
     def t(self) -> _Tensor:
-        """A matrix transposed, as a view; RuntimeError beyond 2 dims."""
+        """Returns a matrix transposed, as a view. Raises RuntimeError for more than 2 dims."""
     def t_(self) -> _Tensor:
         """`t` in place."""
     def take(self, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """Elements by their place in the flattened input."""
+        """Returns elements by their position in the flattened input."""
     def take_along_dim(self, indices: _Tensor, dim: _int | None=None, *, out: _Tensor | None=None) -> _Tensor:
-        """As `gather`, with input and indices broadcast together in the other dims, and with negative
-        indices counting from the end; without `dim`, both are flattened and negative ones refused.
+        """Like `gather`, but input and indices broadcast together in the other dims, and negative
+        indices count from the end. Without `dim` both are flattened and negative indices raise
+        RuntimeError.
         """
     def tan(self, *, out: _Tensor | None=None) -> _Tensor:
         """The tangent."""
@@ -1418,16 +1449,16 @@ class Methods:
         """In-place form of `tanh`: the result's shape and dtype must fit the tensor."""
     @overload
     def tensor_split(self, indices_or_sections: Any=None, dim: _int=0, *, sections: _int | _Tensor | None=None, indices: Sequence[_int] | _Tensor | None=None, tensor_indices_or_sections: _Tensor | None=None) -> tuple[_Tensor, ...]:
-        """That many views of a dim, with sizes that differ by at most 1, or the views between the
-        indices in a tuple. An int64 tensor of 0 or 1 dims stands for the one or the other.
+        """Returns that many views of a dim, with sizes that differ by at most 1, or the views between
+        the indices in a tuple. An int64 tensor of 0 dims is a number, one of 1 dim a tuple of indices.
         """
     @overload
     def tensor_split(self, indices_or_sections: Any=None, *, axis: _int | Sequence[_int]=0, sections: _int | _Tensor | None=None, indices: Sequence[_int] | _Tensor | None=None, tensor_indices_or_sections: _Tensor | None=None) -> tuple[_Tensor, ...]: ...
     def tile(self, *dims: Any, **named: Any) -> _Tensor:
-        """As `repeat`; fewer counts than dims are for the last ones."""
+        """Like `repeat`; fewer counts than dims apply to the last dims."""
     @overload
     def to(self, dtype: _dtype | None, non_blocking: _bool=False, copy: _bool=False, *, memory_format: _memory_format | None=None) -> _Tensor:
-        """The tensor in another dtype or on another device."""
+        """Converts the tensor to another dtype or device."""
     @overload
     def to(self, device: DeviceLike | None, dtype: _dtype | None=None, non_blocking: _bool=False, copy: _bool=False, *, memory_format: _memory_format | None=None) -> _Tensor: ...
     @overload
@@ -1437,29 +1468,33 @@ class Methods:
     def to_torch(self, *, non_blocking: _bool=False) -> Any:
         """A torch tensor of the elements; see `interop.torch.to_torch`."""
     def topk(self, k: _int, dim: _int=-1, largest: _bool=True, sorted: _bool=True, *, out: _Tensor | None=None) -> _return_types.topk:
-        """The `k` largest (or smallest) elements along `dim`, in order, and their places. RuntimeError
-        for a `k` beyond the dim's size, for bool and for complex numbers.
+        """Returns the `k` largest (or smallest) elements along `dim`, in order, and their indices.
+        Raises RuntimeError for a `k` beyond the dim's size, for bool and for complex numbers.
         """
     def trace(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""
+        """Returns the sum of a matrix's diagonal. Raises RuntimeError for other numbers of dims."""
     def transpose(self, dim0: _int, dim1: _int) -> _Tensor:
-        """A view with two dims exchanged."""
+        """Returns a view with two dims exchanged."""
     def transpose_(self, dim0: _int, dim1: _int) -> _Tensor:
         """`transpose` in place."""
     def triangular_solve(self, A: _Tensor, upper: _bool=True, transpose: _bool=False, unitriangular: _bool=False, *, out: _Tensor | None=None) -> _return_types.triangular_solve:
-        """(X of A @ X = input, a copy of A), with `transpose` of A.mT; see `linalg.solve_triangular`,
-        the newer form.
+        """Returns (X of A @ X = input, a copy of A); `transpose` solves with A.mT. See
+        `linalg.solve_triangular`, the newer form.
         """
     def tril(self, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
-        """The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere."""
+        """Returns the lower triangle of each matrix, up to diagonal number `diagonal`; zeros
+        elsewhere.
+        """
     def tril_(self, diagonal: _int=0) -> _Tensor:
         """In-place form of `tril`: the result's shape and dtype must fit the tensor."""
     def triu(self, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
-        """The upper triangle of each matrix, from the diagonal with this number on; zeros elsewhere."""
+        """Returns the upper triangle of each matrix, from diagonal number `diagonal` on; zeros
+        elsewhere.
+        """
     def triu_(self, diagonal: _int=0) -> _Tensor:
         """In-place form of `triu`: the result's shape and dtype must fit the tensor."""
     def true_divide(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """`div` without rounding."""
+        """Like `div` without rounding."""
     def true_divide_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `true_divide`: the result's shape and dtype must fit the tensor."""
     def trunc(self, *, out: _Tensor | None=None) -> _Tensor:
@@ -1468,67 +1503,69 @@ class Methods:
         """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
     @overload
     def type(self) -> str:
-        """Without a dtype the name of the tensor's type, such as \"ftensor.FloatTensor\" (on an fpga
-        \"ftensor.fpga.FloatTensor\"), else the tensor converted to a dtype or to such a name, which may
-        be torch's (\"torch.FloatTensor\": on the host, as there).
+        """Without `dtype` returns the name of the tensor's type, such as \"ftensor.FloatTensor\" (on an
+        fpga \"ftensor.fpga.FloatTensor\"). Otherwise converts the tensor to a dtype or to such a name,
+        which may be torch's (\"torch.FloatTensor\": on the host).
         """
     @overload
     def type(self, dtype: _dtype | str | None, non_blocking: _bool=False) -> _Tensor: ...
     def type_as(self, other: _Tensor) -> _Tensor:
-        """The tensor in `other`'s dtype, on its device."""
+        """Returns the tensor in `other`'s dtype, on its device."""
     @overload
     def unbind(self, dim: _int=0) -> tuple[_Tensor, ...]:
-        """A view of every entry of a dim."""
+        """Returns a view of every entry of a dim."""
     @overload
     def unbind(self, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     @overload
     def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> _Tensor:
-        """A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
-        not multiply to the dim's size.
+        """Returns a view with one dim split into `sizes`, one of which may be -1. Raises RuntimeError
+        if their product is not the dim's size.
         """
     @overload
     def unflatten(self, *, axis: _int | Sequence[_int], sizes: _int | Sequence[_int]) -> _Tensor: ...
     def unfold(self, dimension: _int, size: _int, step: _int) -> _Tensor:
-        """A view of all windows of `size` entries of a dim, one every `step`, as a new last dim."""
+        """Returns a view of all windows of `size` entries of a dim, one every `step`, as a new last
+        dim.
+        """
     def uniform_(self, from_: Any=0.0, to: Any=1.0, *, generator: Any=None) -> _Tensor:
-        """Fill with numbers of equal probability from `from` up to, but without, `to`: those that the
-        result's dtype holds exactly between 0 and 1 in equal steps, times the distance, plus `from`.
+        """Fills the tensor with uniform numbers in [from, to): equally spaced numbers in [0, 1) that
+        the result's dtype holds exactly, times (to - from), plus `from`.
         """
     def unique(self, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
-        """Each element once, in order, or each slice along `dim`, in lexicographic order; where each
-        element of the input is among them, and how often. NaN differs from NaN. RuntimeError for slices
-        without elements, NotImplementedError for complex numbers.
+        """Returns each element once, in order, or each slice along `dim` in lexicographic order;
+        optionally the index of each input element among them, and the counts. NaN differs from NaN.
+        Raises RuntimeError for slices without elements, NotImplementedError for complex numbers.
         """
     def unique_consecutive(self, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
-        """The first of each run of equal elements, or of equal slices along `dim`; the run that each
-        element of the input belongs to, and how long the runs are.
+        """Returns the first element of each run of equal elements, or of equal slices along `dim`;
+        optionally the run of each input element, and the lengths of the runs.
         """
     def unravel_index(self, shape: _int | Sequence[_int]) -> tuple[_Tensor, ...]:
-        """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
-        around.
+        """Returns the coordinates of flat positions in a shape, one int64 tensor for each dim.
+        Positions outside the shape, or negative, wrap around.
         """
     @overload
     def unsafe_chunk(self, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
-        """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
-        many.
+        """Returns at most `chunks` views of a dim, equal but for the last; `tensor_split` returns
+        exactly as many.
         """
     @overload
     def unsafe_chunk(self, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     @overload
     def unsafe_split(self, split_size: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-        """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
-        list, which must add up to the dim's.
+        """Returns views of `split_size` entries of a dim each (the last may have fewer), or of the
+        sizes in a list, which must add up to the dim's.
         """
     @overload
     def unsafe_split(self, split_size: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     @overload
     def unsafe_split_with_sizes(self, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-        """Views of these sizes."""
+        """Returns views of these sizes along a dim."""
     @overload
     def unsafe_split_with_sizes(self, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     @overload
     def unsqueeze(self, dim: _int) -> _Tensor:
-        """A view with a new dim of size 1 at `dim`."""
+        """Returns a view with a new dim of size 1 at `dim`."""
     @overload
     def unsqueeze(self, *, axis: _int | Sequence[_int]) -> _Tensor: ...
     @overload
@@ -1538,32 +1575,33 @@ class Methods:
     def unsqueeze_(self, *, axis: _int | Sequence[_int]) -> _Tensor: ...
     @overload
     def var(self, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
-        """The variance over `dim`: the mean square distance from the mean, divided by n - correction
-        (`unbiased=False` is `correction=0`). A complex tensor's is real. RuntimeError for integers.
+        """Returns the variance over `dim`: the mean squared distance from the mean, divided by n -
+        correction (`unbiased=False` is `correction=0`). The variance of a complex tensor is real.
+        Raises RuntimeError for integers.
         """
     @overload
     def var(self, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
     def vdot(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """`dot` with the conjugate of `input`."""
+        """Like `dot`, with the conjugate of `input`."""
     @overload
     def view(self, *shape: _int | Sequence[_int]) -> _Tensor:
-        """The same memory under another shape (one size may be -1), or its bytes as another dtype.
-        RuntimeError when strides or sizes would need a copy; `reshape` makes one.
+        """Returns the same memory under another shape (one size may be -1), or its bytes as another
+        dtype. Raises RuntimeError if strides or sizes would require a copy; `reshape` copies.
         """
     @overload
     def view(self, dtype: _dtype) -> _Tensor: ...
     def view_as(self, other: _Tensor) -> _Tensor:
-        """The tensor viewed with `other`'s shape."""
+        """Returns the tensor viewed with `other`'s shape."""
     @overload
     def vsplit(self, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
-        """As hsplit, along the rows (dim 0)."""
+        """Like hsplit, along the rows (dim 0)."""
     @overload
     def vsplit(self, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
     def where(self, condition: Any, other: _Tensor | _Number) -> _Tensor:
-        """The tensor where the condition holds, else `other`."""
+        """Returns the tensor where the condition is True, else `other`."""
     def xlogy(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """`input * log(other)`; 0 where `input` is 0, unless `other` is NaN."""
     def xlogy_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `xlogy`: the result's shape and dtype must fit the tensor."""
     def zero_(self) -> _Tensor:
-        """Write zeros."""
+        """Writes zeros into every element."""

@@ -33,8 +33,9 @@ def fft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Seque
 @overload
 def fft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def fftfreq(n: _int, d: _float=1.0, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """The frequencies of `n` points that are `d` apart, in the order of `fft`: 0, 1, ... and then
-    the negative ones, over n * d. RuntimeError for a dtype that is no floating-point one.
+    """Returns the frequencies of `n` points that are `d` apart, in the order of `fft`: 0, 1, ...
+    and then the negative ones, divided by n * d. Raises RuntimeError for a dtype that is not
+    floating-point.
     """
 @overload
 def fftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
@@ -45,7 +46,7 @@ def fftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Seque
 def fftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def fftshift(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Tensor:
-    """The zero frequency brought from the front to the middle, along `dim` or all dims."""
+    """Moves the zero frequency from the front to the middle, along `dim` or all dims."""
 @overload
 def fftshift(input: _Tensor, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 @overload
@@ -82,7 +83,7 @@ def ifftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequ
 def ifftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def ifftshift(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Tensor:
-    """The inverse of `fftshift`."""
+    """Inverts `fftshift`."""
 @overload
 def ifftshift(input: _Tensor, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 @overload
@@ -132,7 +133,7 @@ def rfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequ
 @overload
 def rfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def rfftfreq(n: _int, d: _float=1.0, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-    """The frequencies of `rfft`: 0 to n // 2, over n * d."""
+    """Returns the frequencies of `rfft`: 0 to n // 2, divided by n * d."""
 @overload
 def rfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`fftn` of real numbers: the first half of it along the last of the dims."""

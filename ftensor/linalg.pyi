@@ -28,32 +28,35 @@ def cholesky_ex(input: _Tensor, *, upper: _bool=False, check_errors: _bool=False
     that is not positive. LinAlgError for these with `check_errors`.
     """
 def cond(input: _Tensor, p: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The condition of each matrix: its norm of order `p` (None: 2) times that of its inverse; inf
-    where there is none. RuntimeError for orders that `linalg.matrix_norm` doesn't have.
+    """Returns the condition number of each matrix: its norm of order `p` (None: 2) times the norm
+    of its inverse; inf for a singular matrix. Raises RuntimeError for orders that
+    `linalg.matrix_norm` lacks.
     """
 @overload
 def cross(input: _Tensor, other: _Tensor, *, dim: _int=-1, out: _Tensor | None=None) -> _Tensor:
-    """The cross products along `dim`, which has size 3; the other dims are broadcast. RuntimeError
-    for other sizes and different numbers of dims.
+    """Returns the cross products along `dim`, whose size is 3. The other dims broadcast. Raises
+    RuntimeError for other sizes and different numbers of dims.
     """
 @overload
 def cross(input: _Tensor, other: _Tensor, *, axis: _int | Sequence[_int]=-1, out: _Tensor | None=None) -> _Tensor: ...
 def det(A: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The determinants of square matrices, by LU with partial pivoting."""
 def diagonal(A: _Tensor, *, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
-    """A view of the diagonals of matrices; offset > 0 lies above them, < 0 below."""
+    """Returns a view of the diagonals of matrices; offset > 0 is above the main diagonal, < 0
+    below.
+    """
 def eig(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.linalg_eig:
-    """(eigenvalues, eigenvectors as columns) of square matrices, complex, in no certain order. The
-    host computes them. RuntimeError for infinities and NaN.
+    """Returns (eigenvalues, eigenvectors as columns) of square matrices, complex, in no particular
+    order. Computed on the host. Raises RuntimeError for infinities and NaN.
     """
 def eigh(input: _Tensor, UPLO: str='L', *, out: _Tensor | None=None) -> _return_types.linalg_eigh:
-    """(eigenvalues in ascending order, eigenvectors as columns) of symmetric or Hermitian matrices,
-    of which the lower triangle is read, or the upper one (`UPLO=\"U\"`). The host computes them.
+    """Returns (eigenvalues in ascending order, eigenvectors as columns) of symmetric or Hermitian
+    matrices. Reads the lower triangle, or the upper one with `UPLO=\"U\"`. Computed on the host.
     """
 def eigvals(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The eigenvalues of square matrices, complex; see `linalg.eig`."""
+    """Returns the eigenvalues of square matrices, complex. See `linalg.eig`."""
 def eigvalsh(input: _Tensor, UPLO: str='L', *, out: _Tensor | None=None) -> _Tensor:
-    """The eigenvalues of symmetric or Hermitian matrices, ascending; see `linalg.eigh`."""
+    """Returns the eigenvalues of symmetric or Hermitian matrices, ascending. See `linalg.eigh`."""
 def householder_product(input: _Tensor, tau: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The first columns of the product of reflections, as many as `input` has; see `geqrf`."""
 def inv(A: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -70,19 +73,19 @@ def ldl_factor_ex(input: _Tensor, *, hermitian: _bool=False, check_errors: _bool
     D's diagonal. LinAlgError for these with `check_errors`.
     """
 def ldl_solve(LD: _Tensor, pivots: _Tensor, B: _Tensor, *, hermitian: _bool=False, out: _Tensor | None=None) -> _Tensor:
-    """X of A @ X = B by the factors that `linalg.ldl_factor` gave. The host computes it.
+    """Solves A @ X = B by the factors of `linalg.ldl_factor`. Computed on the host. Raises
     RuntimeError for operands that don't fit.
     """
 def lstsq(input: _Tensor, b: _Tensor, rcond: _float | None=None, *, driver: str | None=None, out: _Tensor | None=None) -> _return_types.linalg_lstsq:
-    """(solution, residuals, rank, singular_values) of input @ X = b with the least squares, and of
-    these the smallest X. Singular values up to `rcond` times the largest are taken as 0 (None: eps
-    times the larger size). What torch's `driver` leaves out has no elements here, too: \"gelsy\" the
-    residuals and singular values, \"gels\" the ranks and singular values. The host computes it.
-    RuntimeError for operands that don't fit.
+    """Returns (solution, residuals, rank, singular_values) of input @ X = b: the X of minimal norm
+    among the least-squares solutions. Singular values up to `rcond` times the largest count as 0
+    (None: eps times the larger size). Results that torch's `driver` omits have no elements: \"gelsy\"
+    omits residuals and singular values, \"gels\" ranks and singular values. Computed on the host.
+    Raises RuntimeError for operands that don't fit.
     """
 def lu(A: _Tensor, *, pivot: _bool=True, out: _Tensor | None=None) -> _return_types.linalg_lu:
-    """(P, L, U) of A = P @ L @ U by partial pivoting: a permutation, a lower triangular matrix with
-    ones on its diagonal, an upper triangular one.
+    """Returns (P, L, U) of A = P @ L @ U by partial pivoting: a permutation, a lower triangular
+    matrix with ones on its diagonal, an upper triangular matrix.
     """
 def lu_factor(A: _Tensor, *, pivot: _bool=True, out: _Tensor | None=None) -> _return_types.linalg_lu_factor:
     """(LU, pivots) of A = P @ L @ U by partial pivoting: U on and above the diagonal of LU, L below
@@ -94,55 +97,60 @@ def lu_factor_ex(A: _Tensor, *, pivot: _bool=True, check_errors: _bool=False, ou
     of a 0 on U's diagonal. RuntimeError for these with `check_errors`.
     """
 def lu_solve(LU: _Tensor, pivots: _Tensor, B: _Tensor, *, left: _bool=True, adjoint: _bool=False, out: _Tensor | None=None) -> _Tensor:
-    """X of A @ X = B by A's factors from `linalg.lu_factor`; not `left`: of X @ A = B, `adjoint`:
-    with A.mH. RuntimeError for operands that don't fit.
+    """Solves A @ X = B by A's factors from `linalg.lu_factor`. `left=False` solves X @ A = B,
+    `adjoint` uses A.mH. Raises RuntimeError for operands that don't fit.
     """
 def matmul(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
-    left out of the result; all dims before the last two are batches, which broadcast.
+    """Returns the matrix product. A vector on the left is a row, a vector on the right a column,
+    and the result lacks that dim. All dims before the last two are batch dims and broadcast. Raises
     RuntimeError for 0-d operands, sizes that don't fit, or different dtypes.
     """
 def matrix_exp(input: _Tensor) -> _Tensor:
-    """exp of square matrices, the sum of input^k / k!. Each matrix is halved until its norm is at
-    most 2, and the sum of the series squared as often. RuntimeError for integers.
+    """Returns the exponential of square matrices, the sum of input^k / k!. Each matrix is halved
+    until its norm is at most 2, and the sum of the series is squared as often. Raises RuntimeError
+    for integers.
     """
 @overload
 def matrix_norm(input: _Tensor, ord: Any='fro', dim: Sequence[_int]=(-2, -1), keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The norm of each matrix in the two dims: \"fro\", the root of the squares' sum; inf and 1, the
-    largest sum of a row's or column's sizes; 2, the largest singular value; \"nuc\", their sum; with
-    a minus, the smallest. Singular values come from the host. RuntimeError for other orders.
+    """Returns the norm of each matrix in the two dims. \"fro\" is the root of the sum of squares; inf
+    and 1 are the largest sum of absolute values of a row or column; 2 is the largest singular
+    value; \"nuc\" is the sum of singular values; -inf, -1 and -2 take the smallest. Singular values
+    are computed on the host. Raises RuntimeError for other orders.
     """
 @overload
 def matrix_norm(input: _Tensor, ord: Any='fro', *, axis: _int | Sequence[_int]=(-2, -1), keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def matrix_power(input: _Tensor, n: _int, *, out: _Tensor | None=None) -> _Tensor:
-    """Square matrices to an integer power, by repeated squaring; power 0 is the identity. For
-    a negative power they are inverted first: LinAlgError where one is singular.
+    """Returns square matrices to an integer power, by repeated squaring; power 0 is the identity. A
+    negative power inverts first and raises LinAlgError for a singular matrix.
     """
 def matrix_rank(input: _Tensor, tol: Any=None, hermitian: _bool=False, *, atol: Any=None, rtol: Any=None, out: _Tensor | None=None) -> _Tensor:
-    """How many singular values of each matrix are above the tolerances (see `linalg.pinv`; `tol`
-    is the older form of `atol`), as int64. `hermitian`: sizes of eigenvalues. The host computes
-    it.
+    """Returns the number of singular values of each matrix above the tolerances, as int64. See
+    `linalg.pinv`; `tol` is the older form of `atol`. `hermitian` uses absolute eigenvalues.
+    Computed on the host.
     """
 def multi_dot(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
-    """The product of a chain of matrices in the order that takes the fewest multiplications. The
-    first may be a vector (a row), and so may the last (a column).
+    """Returns the product of a chain of matrices, in the order with the fewest multiplications. The
+    first operand may be a vector (a row), and so may the last (a column).
     """
 def norm(input: _Tensor, ord: Any=None, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The norm of matrices where `dim` names two dims, else of vectors: `linalg.matrix_norm` and
-    `linalg.vector_norm`. Without `ord`, the 2-norm of all elements; without `dim`, of the whole
-    tensor, which then has one or two dims.
+    """Returns the norm of matrices if `dim` names two dims, else of vectors: `linalg.matrix_norm`
+    and `linalg.vector_norm`. Without `ord` it is the 2-norm of all elements; without `dim` it is
+    that of the whole tensor, which then has one or two dims.
     """
 def pinv(input: _Tensor, rcond: Any=None, hermitian: _bool=False, *, atol: Any=None, rtol: Any=None, out: _Tensor | None=None) -> _Tensor:
-    """The Moore-Penrose inverse of each matrix. Singular values up to `atol` and up to `rtol`
-    (`rcond` in its older form) times the largest are taken as 0; without either, `rtol` is the
-    dtype's eps times the larger size. `hermitian`: by eigenvalues. The host computes it.
+    """Returns the Moore-Penrose inverse of each matrix. Singular values up to `atol` and up to
+    `rtol` (`rcond` in the older form) times the largest count as 0. Without either, `rtol` is the
+    dtype's eps times the larger size. `hermitian` uses eigenvalues. Computed on the host.
     """
 def qr(A: _Tensor, mode: str='reduced', *, out: _Tensor | None=None) -> _return_types.linalg_qr:
-    """(Q, R) of A = Q @ R by Householder's reflections: orthonormal columns and an upper triangular
-    matrix. `mode` \"complete\" has square Q, \"r\" none. RuntimeError for other modes.
+    """Returns (Q, R) of A = Q @ R by Householder reflections: orthonormal columns and an upper
+    triangular matrix. Mode \"complete\" gives a square Q, \"r\" no Q. Raises RuntimeError for other
+    modes.
     """
 def slogdet(A: _Tensor, *, out: _Tensor | None=None) -> _return_types.linalg_slogdet:
-    """(sign, logarithm of the size) of each determinant; (0, -inf) for a singular matrix."""
+    """Returns (sign, logarithm of the absolute value) of each determinant; (0, -inf) for a singular
+    matrix.
+    """
 def solve(A: _Tensor, B: _Tensor, *, left: _bool=True, out: _Tensor | None=None) -> _Tensor:
     """X of A @ X = B, or of X @ A = B where not `left`, for square A; B may be a vector for each
     matrix. LinAlgError where A is singular, RuntimeError for shapes that don't fit.
@@ -152,38 +160,39 @@ def solve_ex(A: _Tensor, B: _Tensor, *, left: _bool=True, check_errors: _bool=Fa
     of A's factor U. LinAlgError for these with `check_errors`.
     """
 def solve_triangular(input: _Tensor, B: _Tensor, *, upper: _bool, left: _bool=True, unitriangular: _bool=False, out: _Tensor | None=None) -> _Tensor:
-    """X of A @ X = B, or of X @ A = B where not `left`, for a triangular A, of which the other
-    triangle is not read, nor the diagonal with `unitriangular`. Not checked: a 0 on the diagonal
-    gives infinities and NaN. RuntimeError for shapes that don't fit.
+    """Solves A @ X = B, or X @ A = B with `left=False`, for a triangular A. The other triangle is
+    not read, nor the diagonal with `unitriangular`. A 0 on the diagonal is not checked and gives
+    infinities and NaN. Raises RuntimeError for shapes that don't fit.
     """
 def svd(A: _Tensor, full_matrices: _bool=True, *, driver: str | None=None, out: _Tensor | None=None) -> _return_types.linalg_svd:
-    """(U, S, Vh) with A = U @ diag(S) @ Vh: singular values in descending order between matrices
-    with orthonormal columns and rows, which are square where `full_matrices`. The host computes
-    it. LinAlgError where A holds infinities or NaN.
+    """Returns (U, S, Vh) with A = U @ diag(S) @ Vh: singular values in descending order, and
+    matrices with orthonormal columns and rows, square with `full_matrices`. Computed on the host.
+    Raises LinAlgError if A holds infinities or NaN.
     """
 def svdvals(A: _Tensor, *, driver: str | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The singular values of each matrix, in descending order. The host computes them."""
+    """Returns the singular values of each matrix, in descending order. Computed on the host."""
 def tensorinv(input: _Tensor, ind: _int=2, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse of a tensor seen as a matrix, whose rows are the first `ind` dims. RuntimeError
-    where these have not as many elements as the others; LinAlgError for a singular one.
+    """Returns the inverse of a tensor seen as a matrix whose rows are the first `ind` dims. Raises
+    RuntimeError unless the first and the last dims have equal numbers of elements; LinAlgError for
+    a singular matrix.
     """
 def tensorsolve(input: _Tensor, other: _Tensor, dims: Sequence[_int] | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """X with tensordot(input, X, X.ndim) = other; the `dims` of input are moved to its end before.
-    RuntimeError where input, seen as a matrix, is not square; LinAlgError where it is singular.
+    """Solves tensordot(input, X, X.ndim) = other; `dims` of input are moved to its end first.
+    Raises RuntimeError if input, seen as a matrix, is not square; LinAlgError if it is singular.
     """
 def vander(x: _Tensor, *, N: _int | None=None) -> _Tensor:
-    """(..., n) to (..., n, N): the powers 0 to N - 1 of each element, N being n unless it is given.
-    RuntimeError for an N below 2, bool, and floating dtypes of 16 bits.
+    """Returns the powers 0 to N - 1 of each element, (..., n) to (..., n, N); N is n unless given.
+    Raises RuntimeError for an N below 2, bool, and 16-bit floating-point dtypes.
     """
 @overload
 def vecdot(x: _Tensor, y: _Tensor, *, dim: _int=-1, out: _Tensor | None=None) -> _Tensor:
-    """`vdot` along a dim, of tensors that broadcast."""
+    """Returns `vdot` along a dim of tensors that broadcast."""
 @overload
 def vecdot(x: _Tensor, y: _Tensor, *, axis: _int | Sequence[_int]=-1, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def vector_norm(input: _Tensor, ord: Any=2, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The norm of order `ord` (any number, inf or -inf; 0 counts what is not zero) of all elements
-    or over `dim`. RuntimeError for integers.
+    """Returns the norm of order `ord` (any number, inf or -inf; 0 counts nonzero elements) of all
+    elements or over `dim`. Raises RuntimeError for integers.
     """
 @overload
 def vector_norm(input: _Tensor, ord: Any=2, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...

@@ -33,22 +33,22 @@ def cumsum(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tenso
 def log_softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
     """log_softmax along `dim`, in which masked elements have no share."""
 def logaddexp(input: _Tensor, other: _Tensor, *, dtype: _dtype | None=None, input_mask: _Tensor | None=None, other_mask: _Tensor | None=None) -> _Tensor:
-    """log(exp(input) + exp(other)), elementwise; what a mask hides adds nothing."""
+    """Returns log(exp(input) + exp(other)), elementwise; a masked element contributes nothing."""
 def logsumexp(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """log of the sum over `dim` of exp of the elements that `mask` lets through."""
+    """Returns log of the sum over `dim` of exp of the elements where `mask` is True."""
 def mean(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """The mean over `dim` of the elements that `mask` lets through: NaN where that is none.
-    ValueError for a dtype without fractions.
+    """Returns the mean over `dim` of the elements where `mask` is True; NaN if there are none.
+    Raises ValueError for an integer dtype.
     """
 def median(input: _Tensor, dim: _int=-1, *, keepdim: _bool=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """The lower median along `dim` of the elements that `mask` lets through and that are numbers;
-    NaN where there is none, which is a ValueError for integers.
+    """Returns the lower median along `dim` of the elements where `mask` is True and that are not
+    NaN. Without such elements it is NaN, or raises ValueError for integers.
     """
 def norm(input: _Tensor, ord: _float | None=2.0, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """The vector norm of order `ord` over `dim` of the elements that `mask` lets through."""
+    """Returns the vector norm of order `ord` over `dim` of the elements where `mask` is True."""
 def normalize(input: _Tensor, ord: _float, dim: _int | Sequence[_int] | None, *, eps: _float=1e-12, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """The elements that `mask` lets through, others as 0, by their norm of order `ord` over `dim`,
-    or by `eps` where that is more.
+    """Returns the elements where `mask` is True, others as 0, divided by their norm of order `ord`
+    over `dim`, or by `eps` if that is larger.
     """
 def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
     """The product over `dim` (None or () for all) of the elements that `mask` lets through;
@@ -59,12 +59,12 @@ def softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tens
 def softmin(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
     """softmin along `dim`, in which masked elements have no share."""
 def std(input: _Tensor, dim: _int | Sequence[_int] | None=None, unbiased: _bool | None=None, *, correction: _float | None=None, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """The square root of `masked.var`."""
+    """Returns the square root of `masked.var`."""
 def sum(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
     """The sum over `dim` (None or () for all) of the elements that `mask` lets through; integers
     are summed as int64.
     """
 def var(input: _Tensor, dim: _int | Sequence[_int] | None=None, unbiased: _bool | None=None, *, correction: _float | None=None, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """The variance over `dim` of the elements that `mask` lets through; the squares are divided by
-    their count less `correction` (1; 0 where `unbiased` is False).
+    """Returns the variance over `dim` of the elements where `mask` is True; the sum of squares is
+    divided by their count minus `correction` (1; 0 if `unbiased` is False).
     """

@@ -19,52 +19,56 @@ from . import return_types as _return_types
 _Number = _complex | np.generic
 
 def add(input: _Tensor, other: _Tensor, scale: _float, zero_point: _int, *, input_scale: _float, input_zero_point: _int=0, other_scale: _float, other_zero_point: _int=0) -> _Tensor:
-    """The sum of the numbers that two tensors of one dtype and shape stand for, with `scale` and
+    """Returns the sum of two quantized tensors of one dtype and shape, with `scale` and
     `zero_point`: dequantized, added in float32, quantized, with the bits of these three ops of
-    torch's `quantized_decomposed`. RuntimeError for other dtypes and shapes.
+    torch's `quantized_decomposed`. Raises RuntimeError for other dtypes and shapes.
     """
 def conv2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1, scale: _float=1.0, zero_point: _int=0, *, input_scale: _float, input_zero_point: _int=0, weight_scale: Any) -> _Tensor:
-    """The cross-correlation of `nn.functional.conv2d` of an input (N, C, H, W) or (C, H, W) of
-    uint8 or int8 with filters (O, C / groups, h, w) of int8, as in `linear`; around the input lies
-    its zero point. The bits of `torch.ops.quantized.conv2d` by FBGEMM. Errors as in `linear`.
+    """Returns the cross-correlation of `nn.functional.conv2d` of an input (N, C, H, W) or (C, H, W)
+    of uint8 or int8 with filters (O, C / groups, h, w) of int8, quantized like in `linear`; padding
+    is the input's zero point. The bits equal those of `torch.ops.quantized.conv2d` with FBGEMM.
+    Raises the errors of `linear`.
     """
 def conv2d_relu(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1, scale: _float=1.0, zero_point: _int=0, *, input_scale: _float, input_zero_point: _int=0, weight_scale: Any) -> _Tensor:
-    """`conv2d`, then `relu`, by the same rounding: `torch.ops.quantized.conv2d_relu`."""
+    """Like `conv2d`, then `relu`, with a single rounding: `torch.ops.quantized.conv2d_relu`."""
 def dequantize_as_complex(input: _Tensor, scale: _float) -> _Tensor:
-    """complex64 numbers of int16 pairs (real, imag) in a last dim of 2, as converters of analog
-    signals give them, each part multiplied by `scale`. It is one expression of an element, so
-    `ft.jit` puts it into the kernel that reads the samples where kernels are made on request.
-    RuntimeError for another dtype or size.
+    """Returns complex64 numbers from int16 pairs (real, imag) in a last dim of 2, as
+    analog-to-digital converters deliver them; each part is multiplied by `scale`. It is an
+    elementwise expression, so `ft.jit` fuses it into the kernel that reads the samples where
+    kernels are generated on request. Raises RuntimeError for another dtype or size.
     """
 def dequantize_per_channel(input: _Tensor, scales: _Tensor, zero_points: _Tensor | None, axis: _int, quant_min: _int, quant_max: _int, dtype: _dtype) -> _Tensor:
-    """`dequantize_per_tensor` with a scale and a zero point (0 for None) for each index of `axis`.
-    RuntimeError for another number of these, AssertionError for bounds that `dtype` doesn't hold.
+    """Like `dequantize_per_tensor`, with a scale and a zero point (None: 0) for each index of
+    `axis`. Raises RuntimeError for a wrong number of them, AssertionError for bounds that `dtype`
+    can't hold.
     """
 def dequantize_per_tensor(input: _Tensor, scale: _float, zero_point: _int, quant_min: _int, quant_max: _int, dtype: _dtype) -> _Tensor:
-    """`(input - zero_point) * scale` in float32, the bits of torch's
-    `quantized_decomposed.dequantize_per_tensor`; the bounds are not looked at. AssertionError for
-    an input that is not of `dtype`, ValueError for one other than uint8, int8, int16.
+    """Returns `(input - zero_point) * scale` in float32, with the bits of torch's
+    `quantized_decomposed.dequantize_per_tensor`; the bounds are ignored. Raises AssertionError for
+    an input that is not of `dtype`, ValueError for a dtype other than uint8, int8, int16.
     """
 def linear(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, scale: _float=1.0, zero_point: _int=0, *, input_scale: _float, input_zero_point: _int=0, weight_scale: Any) -> _Tensor:
-    """`input @ weight.T + bias` of an input (*, k) of uint8 or int8 and a weight (n, k) of int8,
-    whose zero point is 0, in the input's dtype with `scale` and `zero_point`. `weight_scale` is a
-    number, or (n,) of them; `bias` is (n,) real numbers in float32. Sums are int32; the bits are
-    those of `torch.ops.quantized.linear` by FBGEMM. RuntimeError for other dtypes and shapes,
-    ValueError for scales that are not positive and zero points that the dtype doesn't hold.
+    """Returns `input @ weight.T + bias` of an input (*, k) of uint8 or int8 and a weight (n, k) of
+    int8, whose zero point is 0, in the input's dtype with `scale` and `zero_point`. `weight_scale`
+    is a number, or (n,) numbers; `bias` is (n,) real numbers in float32. Sums are int32. The bits
+    equal those of `torch.ops.quantized.linear` with FBGEMM. Raises RuntimeError for other dtypes
+    and shapes, ValueError for scales that are not positive and zero points that the dtype can't
+    hold.
     """
 def linear_relu(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, scale: _float=1.0, zero_point: _int=0, *, input_scale: _float, input_zero_point: _int=0, weight_scale: Any) -> _Tensor:
-    """`linear`, then `relu`, by the same rounding: `torch.ops.quantized.linear_relu`."""
+    """Like `linear`, then `relu`, with a single rounding: `torch.ops.quantized.linear_relu`."""
 def quantize_per_channel(input: _Tensor, scales: _Tensor, zero_points: _Tensor, axis: _int, quant_min: _int, quant_max: _int, dtype: _dtype) -> _Tensor:
-    """`quantize_per_tensor` with a scale and a zero point for each index of the dim `axis`; float64
-    scales are computed with in double precision. RuntimeError for another number of these.
+    """Like `quantize_per_tensor`, with a scale and a zero point for each index of the dim `axis`.
+    float64 scales are used in double precision. Raises RuntimeError for a wrong number of them.
     """
 def quantize_per_tensor(input: _Tensor, scale: _float, zero_point: _int, quant_min: _int, quant_max: _int, dtype: _dtype) -> _Tensor:
-    """`input / scale + zero_point` as integers of `dtype` (uint8, int8 or int16): multiplied by the
-    reciprocal, rounded to even, clamped to [`quant_min`, `quant_max`]. The bits of torch's
-    `quantized_decomposed.quantize_per_tensor`. AssertionError for an input that is no float32,
-    float16 or bfloat16, and bounds that the dtype doesn't hold; ValueError for other dtypes.
+    """Returns `input / scale + zero_point` as integers of `dtype` (uint8, int8 or int16):
+    multiplied by the reciprocal, rounded to even, clamped to [`quant_min`, `quant_max`]. The bits
+    equal those of torch's `quantized_decomposed.quantize_per_tensor`. Raises AssertionError for an
+    input that is not float32, float16 or bfloat16, and for bounds that the dtype can't hold;
+    ValueError for other dtypes.
     """
 def relu(input: _Tensor, zero_point: _int=0) -> _Tensor:
-    """The integers, those below `zero_point` replaced by it: 0 for negative numbers. ValueError for
-    one that the input's dtype doesn't hold.
+    """Returns the integers, those below `zero_point` replaced by it: negative numbers become 0.
+    Raises ValueError for a zero point that the input's dtype can't hold.
     """

@@ -216,14 +216,14 @@ def log_ndtr(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 @overload
 def log_softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None=None) -> _Tensor:
-    """The logarithm of `softmax`."""
+    """Returns the logarithm of `softmax`."""
 @overload
 def log_softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None) -> _Tensor: ...
 def logit(input: _Tensor, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
+    """Returns log(x / (1 - x)); with `eps`, x is first clamped to [eps, 1 - eps]."""
 @overload
 def logsumexp(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
+    """Returns the logarithm of the sum of exponentials over `dim`, without intermediate overflow."""
 @overload
 def logsumexp(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def modified_bessel_i0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -251,8 +251,9 @@ def modified_bessel_k1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def multigammaln(input: _Tensor, p: _int, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithm of the multivariate gamma function of dimension `p`: lgamma(input - i / 2) for
-    i below p, summed up, and p * (p - 1) / 4 * log(pi). RuntimeError for a `p` below 1.
+    """Returns the logarithm of the multivariate gamma function of dimension `p`: the sum of
+    lgamma(input - i / 2) for i below p, plus p * (p - 1) / 4 * log(pi). Raises RuntimeError for `p`
+    below 1.
     """
 def ndtr(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The normal distribution function.
@@ -267,8 +268,8 @@ def ndtri(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def polygamma(n: _int, input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The derivative of order n of digamma: (-1) ** (n + 1) * n! * zeta(n + 1, input) for n > 0.
-    RuntimeError for a negative n.
+    """Returns the derivative of order n of digamma: (-1) ** (n + 1) * n! * zeta(n + 1, input) for n
+    > 0. Raises RuntimeError for a negative n.
     """
 def psi(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithmic derivative of the gamma function.
@@ -277,8 +278,8 @@ def psi(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
-    """The nearest number with so many decimals (negative: so many zeros before the point); of two,
-    the one with the even last digit. TypeError for `decimals` that are no int.
+    """Returns the nearest number with `decimals` decimals (negative: zeros before the point); of
+    two, the one with the even last digit. Raises TypeError for `decimals` that are no int.
     """
 def scaled_modified_bessel_k0(x: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """exp(x) * modified_bessel_k0(x).
@@ -328,7 +329,7 @@ def sinc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 @overload
 def softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """Exponentials along a dim, divided by their sum."""
+    """Returns exponentials along a dim, divided by their sum."""
 @overload
 def softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def spherical_bessel_j0(x: _Tensor, *, out: _Tensor | None=None) -> _Tensor:

@@ -3,12 +3,12 @@
 from importlib import import_module
 from pkgutil import walk_packages
 
-# Rows stand in the catalogue, and kernels in inventories, in this order; the others follow.
+# Catalogue and inventories list the rows of these packages first, in this order; the others follow.
 FIRST = ("types", "create", "view", "pointwise", "index", "rearrange", "reduce")
 
 
 def load() -> None:
-    """Fill the catalogue: every module here puts its ops into it."""
+    """Fills the catalogue: imports every module of this package, and each registers its ops."""
     places = {f"{__name__}.{chapter}": place for place, chapter in enumerate(FIRST)}
     names = [module.name for module in walk_packages(__path__, f"{__name__}.")]
     for name in sorted(names, key=lambda name: places.get(name.rpartition(".")[0], len(FIRST))):

@@ -1,4 +1,5 @@
-"""From rows to what a user calls: functions, methods, operators, in-place forms, docstrings."""
+"""Builds the callables of the catalogue's rows: functions, methods, operators, in-place forms and
+their docstrings."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from .reduce.reduction import called
 
 
 def of_module(module: ModuleType, name: str) -> AttributeError:
-    """The error for a name that a public module does not have."""
+    """Returns the AttributeError for a name that a public module does not have."""
     path = module.__name__.partition(".")[2]
     way = f"x.{name}(...)" if not path and name in vars(Tensor) else ""
     if f"nn.functional.{name}" in ENTRIES:
@@ -37,8 +38,8 @@ def of_module(module: ModuleType, name: str) -> AttributeError:
 
 @method("__getattr__")
 def of_tensor(self: Tensor, name: str) -> Any:
-    """Refuse a name that tensors do not have."""
-    if name == "imag":  # which had an error of its own to say
+    """`Tensor.__getattr__`: raises AttributeError for `name`, which no tensor has."""
+    if name == "imag":  # imag raised its own error before
         raise imag_of_real(self._dtype)
     way = ""
     if name in ENTRIES:
@@ -49,21 +50,23 @@ def of_tensor(self: Tensor, name: str) -> Any:
 
 
 def _operand(self: Tensor, other: Any) -> Any:
-    """The other operand as an op takes it; NotImplemented where its own class has to say.
+    """Returns the other operand of an operator, an array as a tensor; NotImplemented if its class
+    decides.
 
-    An array is a tensor of its dtype on the tensor's device, as everywhere beside NumPy's functions
-    (docs/numpy.md); masked arrays and others' arrays have rules of their own.
+    A NumPy array becomes a tensor of its dtype on the device of `self` (docs/numpy.md). Masked
+    arrays and array classes of other libraries have their own operators.
     """
     if isinstance(other, (Tensor, bool, int, float, complex, np.generic)):
         return other
     if isinstance(other, np.ndarray):
         return NotImplemented if isinstance(other, np.ma.MaskedArray) else beside(other, self)
     known = hasattr(other, "dtype") and not hasattr(other, "__array_ufunc__")
-    return other if known else NotImplemented  # which the op refuses, saying why
+    return other if known else NotImplemented  # the op raises the error that says why
 
 
 def operator(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A dunder method of a function of two; NotImplemented for what is no tensor or number."""
+    """Returns the dunder method `name` of a two-operand function `call`. The method returns
+    NotImplemented for an operand that is neither a tensor nor a number."""
     matrices = "matmul" in name
     turned = name.startswith("__r") and name != "__rshift__"
     inplace = name.startswith("__i")
@@ -81,7 +84,7 @@ def operator(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def row_operator(name: str, op: Op) -> Callable[..., Any]:
-    """A dunder method that runs a row."""
+    """Returns the dunder method `name` that runs the row `op`."""
     if name == "__invert__":
 
         def invert(self: Tensor) -> Any:
@@ -100,7 +103,7 @@ def row_operator(name: str, op: Op) -> Callable[..., Any]:
             return pointwise(op, (self, other), (), self, True)
 
         return inplace
-    # These commute; as torch's they go by the layout of the tensor whose method they are.
+    # These commute: the method's own tensor goes first, because torch takes the layout from it.
     if name in ("__radd__", "__rmul__", "__rand__", "__ror__", "__rxor__"):
         name = name.replace("__r", "__", 1)
     if name.startswith("__r") and name != "__rshift__":
@@ -125,11 +128,11 @@ Check = Callable[[str, Any], None]
 
 
 def deliver(name: str, result: Any, out: Any, exact: bool = False, fixed: bool = False) -> Any:
-    """Results brought into `out`: a tensor, or a tuple of as many as there are results.
+    """Writes results into `out`, a tensor or a tuple with one tensor for each result, and returns
+    `out`.
 
-    RuntimeError for an `out` of another device, one whose elements share memory, and one whose
-    dtype cannot hold the result (`exact`: is not the result's) or whose shape, where that is
-    `fixed`, is another.
+    Raises RuntimeError if `out` is on another device, if its elements share memory, or if its dtype
+    can't hold the result. `exact` requires the result's dtype, `fixed` the result's shape.
     """
     if not isinstance(result, tuple):
         return write_result(name, out, result, not exact, fixed)
@@ -138,7 +141,8 @@ def deliver(name: str, result: Any, out: Any, exact: bool = False, fixed: bool =
 
 
 def with_out(name: str, call: F, exact: bool = False, check: Check | None = None) -> F:
-    """`call` with `out=`, which takes its finished result; `check` may refuse it before."""
+    """Returns `call` with a keyword `out`, into which its result is written. `check(name, out)`, if
+    given, runs first and may raise."""
 
     @wraps(call)
     def run(*args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -160,11 +164,12 @@ def with_out(name: str, call: F, exact: bool = False, check: Check | None = None
 
 
 def composed(*, exact: bool = False, check: Check | None = None, **spelling: Any) -> Callable[[F], F]:
-    """`@op()` for a function made of other ops, written without `out`: this adds it.
+    """`@op()` for a function composed of other ops and written without `out`: adds the parameter
+    `out`.
 
-    `exact`: an `out` must have the result's dtype, where torch asks for that; else one that can
-    hold it will do. `check(name, out)` may refuse one besides. In place (`inplace=True`), the
-    tensor takes the result as an `out` does.
+    `exact` requires an `out` of the result's dtype, as torch does for some ops; otherwise `out` may
+    have any dtype that can hold the result. `check(name, out)` may refuse further tensors. With
+    `inplace=True` the in-place form writes its result into the tensor like into an `out`.
     """
 
     def add(call: F) -> F:
@@ -192,7 +197,7 @@ _REDUCED_DOC = _PROMOTION_DOC | {
     Promote.UNROUNDED_REAL: "The result is real, in the precision that is computed in.",
 }
 _TYPES = {"dim": "int | Sequence[int] | None", "keepdim": "bool", "dtype": "dtype | None", "out": "Tensor | None"}
-# Ops whose in-place forms torch has as functions, too: `ft.sin_(x)`.
+# Ops whose in-place forms are functions in torch too: `ft.sin_(x)`.
 AS_FUNCTIONS = (
     "abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil "
     "clamp clamp_max clamp_min clip cos cosh deg2rad erf erfc exp exp2 expm1 fix floor frac gcd i0 "
@@ -205,7 +210,8 @@ _KIND_DOC = {"b": "bool", "i": "integer", "f": "floating point", "c": "complex"}
 
 @cache
 def _maker(parameters: str, call: str) -> Callable[[Row, Any], Callable[..., Any]]:
-    """What makes functions of these parameters; one compilation serves all rows that share them."""
+    """Compiles a function factory for these parameters. Rows with equal parameters share one
+    compilation."""
     source = (
         f"def maker(ROW, engine):\n    def run({parameters}):\n        return engine(ROW, {call})\n    return run\n"
     )
@@ -216,7 +222,7 @@ def _maker(parameters: str, call: str) -> Callable[[Row, Any], Callable[..., Any
 
 
 def docstring(op: Op) -> str:
-    """A row's docstring: what it computes, dtypes, shapes, errors."""
+    """Returns the docstring of an elementwise row: formula, dtypes, shapes, errors."""
     lines = [op.doc or f"Elementwise `{op.body}`.", "", _PROMOTION_DOC[op.promote]]
     if op.arity > 1:
         lines.append("Shapes are broadcast together; RuntimeError when they don't fit.")
@@ -225,7 +231,8 @@ def docstring(op: Op) -> str:
 
 
 def _parts(op: Op) -> tuple[list[str], str, str]:
-    """(names of the tensors, the parameter list without `out`, the params as a tuple)."""
+    """Returns (names of the tensors, the parameter list without `out`, the row's params as tuple
+    source)."""
     inside = op.signature[op.signature.index("(") + 1 : op.signature.rindex(")")]
     words = [w.strip() for w in inside.split(",")]
     words = [w for w in words if not w.startswith("out=")]
@@ -237,7 +244,7 @@ def _parts(op: Op) -> tuple[list[str], str, str]:
 
 
 def _reduction_docstring(row: Reduce) -> str:
-    """A reduction's docstring: what it computes, dims, dtypes, errors."""
+    """Returns the docstring of a reduction: formula, dims, dtypes, errors."""
     refused = [word for kind, word in _KIND_DOC.items() if not row.serves(kind)]
     lines = [
         row.doc or f"The elements over `dim` folded by `{row.combine}`.",
@@ -255,7 +262,7 @@ def _reduction_docstring(row: Reduce) -> str:
 
 
 def make_function(op: Op) -> Callable[..., Any]:
-    """The function of a row, with `out=`."""
+    """Returns the public function of a row, with `out=`."""
     tensors, params, values = _parts(op)
     star = ", out=None" if "*" in params else ", *, out=None"
     function = _maker(params + star, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
@@ -263,7 +270,7 @@ def make_function(op: Op) -> Callable[..., Any]:
 
 
 def make_reduction(row: Reduce) -> Callable[..., Any]:
-    """The function of a reduction."""
+    """Returns the public function of a reduction."""
     named = [w.partition("=")[0].strip() for w in row.arguments.split(",")]
     others = {"dim": "None", "keepdim": "False", "dtype": "None", "out": "None"}
     values = [name if name in named else value for name, value in others.items()]
@@ -279,7 +286,8 @@ def _public(function: Callable[..., Any], name: str, doc: str) -> Callable[..., 
 
 
 def _typed(function: Callable[..., Any], tensors: Sequence[str] = ("input",)) -> Callable[..., Any]:
-    """State a row's types: all tensors but the first may be numbers, as all other words are."""
+    """Annotates a row's function: the first tensor is a Tensor, further tensors may be numbers, and
+    other parameters are numbers."""
     code = function.__code__
     types = dict.fromkeys(tensors[1:], "Tensor | Number") | {tensors[0]: "Tensor"} | _TYPES
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -288,14 +296,13 @@ def _typed(function: Callable[..., Any], tensors: Sequence[str] = ("input",)) ->
 
 
 def make_inplace(op: Op) -> Callable[..., Any]:
-    """The method with the trailing underscore, which writes into its first tensor."""
     tensors, params, values = _parts(op)
     function = _maker(params, f"({', '.join(tensors)},), {values}, {tensors[0]}, True")(op, pointwise)
     return _inplace(_typed(function, tensors), op.name, function)
 
 
 def add_rows(rows: Sequence[Row], module: str = "own") -> None:
-    """Put rows into the catalogue with their functions; those of a user have the category "own"."""
+    """Registers rows and their functions in the catalogue. Rows of a user have the category "own"."""
     for row in rows:
         space = row.namespace if isinstance(row, Op) else ""
         if (name := f"{space}.{row.name}".lstrip(".")) in ENTRIES:
@@ -319,34 +326,32 @@ def add_rows(rows: Sequence[Row], module: str = "own") -> None:
 
 
 def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """The in-place form of a Python function that takes `out=`."""
+    """Returns the in-place form of a Python function that takes `out=`."""
 
     def inplace(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         if "out" in kwargs:
             raise errors_arith.inplace_out(name)
         return call(input, *args, out=input, **kwargs)
 
-    inplace.__code__ = inplace.__code__.replace(co_name=name)  # what errors name
+    inplace.__code__ = inplace.__code__.replace(co_name=name)  # errors show this name
     inplace.__annotations__ |= unwrap(call).__annotations__
     return _inplace(inplace, call.__name__, call)
 
 
 def _inplace(function: Callable[..., Any], of: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """Name and describe an in-place form, whose arguments are those of `call` without `out`."""
     function.__doc__ = _IN_PLACE_DOC.format(of)
     describe(function, (signature_text(of + "_", call, method=True, without="out"),))
     return _named(function, of + "_")
 
 
 def _form_in_place(entry: Entry) -> Callable[..., Any] | None:
-    """The in-place form of an entry, if it has one."""
     if isinstance(entry.row, Op) and entry.row.inplace and not entry.namespace:
         return make_inplace(entry.row)
     return inplace_of(entry.call, entry.name + "_") if entry.inplace else None
 
 
 def _functions_in_place() -> None:
-    """Put the in-place forms that torch has as functions into the catalogue."""
+    """Registers in-place forms as functions, for the ops for which torch has them as functions."""
     words = set(AS_FUNCTIONS.split())
     for entry in list(ENTRIES.values()):
         names = [n + "_" for n in (entry.name, *entry.aliases) if n in words]
@@ -380,7 +385,7 @@ class Namespace(ModuleType):
 
 
 def _namespace(module: ModuleType, name: str) -> ModuleType:
-    """The namespace within a module, which can be imported; made where it is not there yet."""
+    """Returns the submodule `name` of a module, importable; creates it if it doesn't exist."""
     path = f"{module.__name__}.{name}"
     if path not in sys.modules:
         sys.modules[path] = Namespace(path, f"The functions of {path}, torch's.")
@@ -389,15 +394,18 @@ def _namespace(module: ModuleType, name: str) -> ModuleType:
 
 
 def install(module: ModuleType) -> None:
-    """Give the public module its functions and the Tensor class its methods and operators."""
+    """Adds the catalogue's functions to the public module, and its methods and operators to
+    Tensor.
+    """
     _functions_in_place()
     for entry in list(ENTRIES.values()):
         target: Any = module
         for part in filter(None, entry.namespace.split(".")):
             target = _namespace(target, part)
-        # Rows look at what they are given; methods belong to a tensor.
+        # Rows check their arguments themselves; other functions need the check of a method's
+        # tensor.
         call = entry.call if entry.row else tensors_only(entry.call, entry.name)
-        if entry.function:  # where pickles find it again
+        if entry.function:  # pickle finds it there
             call.__module__, call.__qualname__ = target.__name__, entry.name
         for name in (entry.name, *entry.aliases):
             if entry.function:
@@ -410,12 +418,12 @@ def install(module: ModuleType) -> None:
 
 
 def add_class(namespace: str, kind: type) -> None:
-    """Give a namespace, such as `linalg`, a class that is no op."""
+    """Adds a class that is no op to a namespace such as `linalg`."""
     setattr(sys.modules[f"ftensor.{namespace}"], kind.__name__, kind)
 
 
 def _install_forms(entry: Entry) -> None:
-    """The in-place forms and operators of an entry."""
+    """Adds an entry's in-place forms and operators to Tensor."""
     names = (entry.name, *entry.aliases)
     method = _form_in_place(entry)
     for name in names if method else ():

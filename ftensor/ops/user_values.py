@@ -1,4 +1,4 @@
-"""Numbers as users give them, and how a dtype takes a number."""
+"""Numbers given by users, and their conversion to a dtype."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..execute.scalars import check_fits
 
 
 def number(value: Any) -> Any:
-    """The Python number behind a number or a 0-d tensor; None for anything else."""
+    """Returns the Python number of a number or a 0-d tensor; None for anything else."""
     if value.__class__ in (int, float, bool, complex):
         return value
     if isinstance(value, Tensor):
@@ -24,7 +24,6 @@ def number(value: Any) -> Any:
 
 
 def as_float(op: str, argument: str, value: Any) -> Any:
-    """A real number as a float, and None as it is; TypeError for anything else."""
     scalar = number(value)
     if value is not None and (scalar is None or isinstance(scalar, complex)):
         raise errors.argument_type(op, argument, "a float", value)
@@ -32,12 +31,14 @@ def as_float(op: str, argument: str, value: Any) -> Any:
 
 
 def storable(op: str, value: Any, of: dtype, alone: bool = False) -> Any:
-    """The Python number as `of` takes it; RuntimeError where that would overflow (torch's rule).
+    """Returns a Python number converted to `of`. Raises RuntimeError if that would overflow
+    (torch's rule).
 
-    A number loses its fraction silently, but not its imaginary part. Negative integers wrap in an
-    unsigned dtype down to minus its maximum. Infinities and NaN fit floating-point dtypes only.
-    `alone`: for a tensor of one element, where what is too large for a floating-point dtype of
-    fewer than 32 bits becomes infinite, or its largest number; in others the parts of complex32 do.
+    A fraction is dropped silently, an imaginary part is not. Negative integers wrap in an unsigned
+    dtype down to minus its maximum. Infinities and NaN fit floating-point dtypes only. `alone`
+    applies to a tensor of one element: a number too large for a floating-point dtype of fewer than
+    32 bits becomes infinite or its largest number. In other tensors this applies to the parts of
+    complex32.
     """
     if of.is_complex:
         z = complex(value)

@@ -29,16 +29,16 @@ Flattened = tuple[tuple[int, ...], list[Any], dtype]
 
 _NUMBERS = {bool, int, float, complex}
 _SEQUENCES = {list, tuple}
-# Deeper than this torch reads no data; a list that holds itself has no end.
+# torch reads no deeper data. The limit ends the reading of a list that contains itself.
 MOST_DIMS = 128
-# More numbers than any host could hold: a list that holds another one many times says so quickly.
+# More numbers than any host can hold: a list that contains the same list many times fails at once.
 MOST_NUMBERS = 2**36
 
 
 def flattened(data: Any) -> Flattened | None:
-    """Shape, numbers and dtype of plain Python data; None for anything that is not quite that.
+    """Returns (shape, numbers, dtype) of plain Python data; None for data that needs the slow path.
 
-    Works on whole levels of nesting at once, so that long lists pass at the speed of C.
+    Each level of nesting is checked at once, so long lists are read at the speed of C.
     """
     shape = _first_shape(data)
     level: list[Any] = [data]
@@ -58,7 +58,8 @@ def flattened(data: Any) -> Flattened | None:
 
 
 def _first_shape(data: Any) -> tuple[int, ...]:
-    """The shape that the first elements tell; ValueError for one that no data can have."""
+    """Returns the shape that the first element of each level implies. Raises ValueError for a shape
+    that is impossible."""
     shape: list[int] = []
     while type(data) in _SEQUENCES:
         shape.append(len(data))
@@ -70,7 +71,6 @@ def _first_shape(data: Any) -> tuple[int, ...]:
 
 
 def _check_shape(shape: Sequence[int], data: Any) -> None:
-    """ValueError for more dims or more numbers than there can be."""
     if len(shape) > MOST_DIMS:
         raise errors_creation.too_deep(data, MOST_DIMS)
     if numel([n for n in shape if n]) > MOST_NUMBERS:
@@ -86,10 +86,11 @@ def _dtype_of(types: set[type]) -> dtype:
 
 
 def described(data: Any, of: dtype | None) -> Flattened:
-    """Shape, numbers and dtype of any data that torch takes; its exceptions for any other.
+    """Returns (shape, numbers, dtype) of any data that torch accepts; raises torch's exceptions for
+    others.
 
-    The first elements alone say how deep the nesting goes and how long each level is; the dtype
-    is inferred before the others are held to that. `of`, if given, is the dtype.
+    The first elements determine the depth and the length of each level. The dtype is inferred
+    before all other elements are checked against that shape. `of`, if given, is the dtype.
     """
     shape = _shape(data)
     inferred = of or _inferred(data)
@@ -122,7 +123,6 @@ def _shape(data: Any) -> tuple[int, ...]:
 
 
 def _first(data: Any) -> Any:
-    """The first of a sequence that says it holds some; ValueError where it gives none."""
     try:
         return data[0]
     except (IndexError, KeyError) as error:
@@ -153,7 +153,8 @@ def _inferred(data: Any, depth: int = 0) -> dtype:
 
 
 def items(data: Any) -> Sequence[Any]:
-    """What a sequence holds: as many as it says, for some say one thing and go on for ever."""
+    """Returns the items of a sequence, exactly `len(data)` of them: a sequence may yield more than
+    its length."""
     if type(data) in _SEQUENCES:
         return data
     held = list(islice(data, len(data) + 1))
@@ -175,7 +176,7 @@ def _collect(data: Any, shape: tuple[int, ...], dim: int, values: list[Any]) -> 
 
 
 def _number(data: Any) -> Any:
-    """An element as a Python number, or as something that float() or int() takes."""
+    """Returns an element as a Python number, or as an object that float() or int() accepts."""
     if isinstance(data, Tensor):
         if data.numel() != 1:
             raise errors_creation.sequence_in_place_of_number(data)
@@ -186,14 +187,15 @@ def _number(data: Any) -> Any:
         raise errors_creation.sequence_in_place_of_number(data)
     if isinstance(data, (bool, int, float, complex)):
         return data
-    return float(data)  # a TypeError of Python's own for what is no number
+    return float(data)  # Python's TypeError if it is no number
 
 
 def stored(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
-    """Numbers as an array of a dtype's storage.
+    """Returns numbers as an array of the storage dtype of `of`.
 
-    Integers and floats that an integer dtype can't hold are RuntimeErrors, as in torch; too
-    large floats become infinite. TypeError for complex numbers in a real dtype.
+    Raises RuntimeError for integers and floats that an integer dtype can't hold, as torch does. A
+    float beyond a floating-point dtype's range becomes infinite. Raises TypeError for complex
+    numbers in a real dtype.
     """
     kind = of.kind
     if kind == "b":
@@ -226,7 +228,7 @@ def _integers(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
 
 
 def _uint64(values: list[Any]) -> np.ndarray[Any, Any]:
-    """As torch takes them: whole numbers only, none of them negative."""
+    """Converts numbers to uint64 with torch's rule: integers only, none of them negative."""
     for value in values:
         if isinstance(value, float):
             raise errors_creation.not_whole(value)
@@ -236,16 +238,17 @@ def _uint64(values: list[Any]) -> np.ndarray[Any, Any]:
 
 
 def _whole(value: Any, of: dtype) -> int:
-    """A number in the data without its fraction; as a float it may not wrap."""
+    """Returns a number of the data without its fraction. A float out of the dtype's range raises
+    RuntimeError instead of wrapping around."""
     if isinstance(value, float):
         low = 0.0 if of.kind == "u" else -(2.0**63)
-        if not low <= value < 2.0**63:  # NaN, too
+        if not low <= value < 2.0**63:  # false for NaN too
             raise errors_creation.value_overflow(value, of)
     return int(value)
 
 
 def uploaded(array: np.ndarray[Any, Any], of: dtype, where: device) -> Tensor:
-    """The elements of an array of `of`'s storage in a fresh tensor, which keeps its layout."""
+    """Copies an array of `of`'s storage dtype into a fresh tensor with the array's memory layout."""
     from ...interop import host
 
     backend = backend_of(where)
@@ -263,7 +266,8 @@ def uploaded(array: np.ndarray[Any, Any], of: dtype, where: device) -> Tensor:
 
 
 def tensor_of(data: Any, of: dtype | None, where: device) -> Tensor:
-    """A fresh tensor with the data's values, of dtype `of`, or else the one the data has."""
+    """Returns a fresh tensor with the values of `data`, of dtype `of` or else of the data's own
+    dtype."""
     if isinstance(data, np.ndarray):
         if data.size and min(data.strides, default=0) < 0:
             raise errors.negative_strides(data.strides)
@@ -293,11 +297,10 @@ def tensor_of(data: Any, of: dtype | None, where: device) -> Tensor:
 
 @factory(method=False, without=("layout",))
 def tensor(options: Options, data: Any) -> Tensor:
-    """A tensor with the values of numbers, nested sequences or an array, which are copied. Without
-    `dtype` an array keeps its own; Python's bools, ints, floats and complex numbers become bool,
-    int64, the default dtype and its complex counterpart. ValueError for sequences of unequal
-    length, RuntimeError for numbers that the dtype can't hold.
-    """
+    """Copies numbers, nested sequences or an array into a new tensor. Without `dtype` an array
+    keeps its dtype; Python's bools, ints, floats and complex numbers become bool, int64, the
+    default dtype and its complex counterpart. Raises ValueError for sequences of unequal length,
+    RuntimeError for numbers that the dtype can't hold."""
     where = options.device
     if isinstance(data, Tensor):
         errors_creation.warn_copied_tensor("tensor")
@@ -307,9 +310,8 @@ def tensor(options: Options, data: Any) -> Tensor:
 
 @op(method=False)
 def as_tensor(data: Any, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """As `tensor`, but a tensor that has the dtype and device already is returned itself, and an
-    array's memory is shared where the device computes in host memory and the dtype stays.
-    """
+    """Like `tensor`, but returns a tensor itself if it has the dtype and the device already. An
+    array's memory is shared if the device computes in host memory and the dtype stays."""
     if isinstance(data, Tensor):
         options = Options("as_tensor", dtype, device=device, default=data._storage.device)
         return converted(data, options.dtype or data._dtype, options.device)
@@ -331,10 +333,9 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor of a tensor, an array, a DLPack producer, a buffer, or numbers and sequences. `copy`
-    is None to share memory where possible, True to copy, False to raise ValueError rather than
-    copy. A buffer of bytes is read as elements of `dtype`.
-    """
+    """Converts a tensor, an array, a DLPack producer, a buffer, or numbers and sequences to a
+    tensor. With `copy` None memory is shared where possible, True always copies, False raises
+    ValueError instead of copying. A buffer of bytes is read as elements of `dtype`."""
     own = obj._storage.device if isinstance(obj, Tensor) else None
     options = Options("asarray", dtype, device=device, requires_grad=requires_grad, default=own)
     of, where = options.dtype, options.device
@@ -371,9 +372,9 @@ def frombuffer(
     device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A 1-d tensor over the memory of a Python buffer, from byte `offset` on; shared where the
-    device computes in host memory. ValueError where the buffer does not hold whole elements.
-    """
+    """Returns a 1-d tensor over the memory of a Python buffer, starting at byte `offset`. The
+    memory is shared if the device computes in host memory. Raises ValueError if the buffer doesn't
+    hold whole elements."""
     options = Options("frombuffer", dtype, device=device, requires_grad=requires_grad)
     of, where = options.dtype, options.device
     if of is None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Ints = tuple[int, ...]
 
-# Their types and defaults, in the order in which help shows them.
+# Types and defaults of the options, in the order that help shows.
 OPTIONS: dict[str, tuple[str, Any]] = {
     "dtype": ("dtype | None", None),
     "layout": ("Any", None),
@@ -34,7 +34,7 @@ OPTIONS: dict[str, tuple[str, Any]] = {
 
 
 class Options:
-    """What the options of one call say: `dtype` (None where nothing does) and `device`."""
+    """The resolved options of one factory call: `dtype` (None if not determined) and `device`."""
 
     __slots__ = ("function", "dtype", "device", "given_device")
 
@@ -49,11 +49,11 @@ class Options:
         default: device | None = None,
         unserved: type[Exception] = RuntimeError,
     ) -> None:
-        """`default` is the device where none is given, else that of new tensors; `unserved` what
-        a layout of sparse tensors raises.
+        """`default` is the device of the result if `device` is None; `unserved` is the class of the
+        exception for a sparse layout.
 
-        TypeError and RuntimeError for what is no dtype, device or layout, and for options that
-        cannot be honoured.
+        Raises TypeError or RuntimeError for an invalid dtype, device or layout, and for options
+        that can't be honoured.
         """
         if layout is not None and layout is not formats.strided:
             if isinstance(layout, formats.layout):
@@ -69,19 +69,20 @@ class Options:
             raise errors_creation.pinned_memory(function, self.device)
 
     def new(self, shape: Ints, strides: Ints | None = None, fallback: dtype | None = None) -> Tensor:
-        """A fresh tensor of the options' dtype, or else `fallback`, or else the default."""
+        """Returns a fresh tensor of the options' dtype, else of `fallback`, else of the default
+        dtype."""
         of = self.dtype or fallback or dtypes.get_default_dtype()
         return new(shape, of, self.device, strides)
 
     def destination(self, shape: Ints, out: Tensor | None, fallback: dtype | None = None) -> Tensor:
-        """The tensor that a factory fills: a fresh one, or `out` brought to the shape."""
+        """Returns the tensor that a factory fills: a fresh one, or `out` resized to the shape."""
         if out is None:
             return self.new(shape, None, fallback)
         self.check_out(out)
         return resize_(out, shape)
 
     def check_out(self, out: Tensor) -> None:
-        """RuntimeError where `dtype` or `device` says something else than `out`."""
+        """Raises RuntimeError if `dtype` or `device` differs from those of `out`."""
         if self.dtype is not None and self.dtype is not out._dtype:
             raise errors_creation.dtype_against_out(self.function, self.dtype, out._dtype)
         device = self.given_device
@@ -98,8 +99,8 @@ def _options_like(
     pin_memory: bool | None,
     requires_grad: bool,
 ) -> Options:
-    """The options of a factory whose defaults are a tensor's dtype and device."""
-    checked_layout(input, function)  # refuses what is no tensor
+    """Returns the options of a factory whose defaults are the dtype and the device of `input`."""
+    checked_layout(input, function)  # raises TypeError for anything but a tensor
     where = input._storage.device
     options = Options(function, dtype, layout, device, pin_memory, requires_grad, where)
     options.dtype = options.dtype or input._dtype
@@ -109,12 +110,13 @@ def _options_like(
 def factory(
     *, without: tuple[str, ...] = (), ways: tuple[str, ...] = (), unserved: type[Exception] = RuntimeError, **entry: Any
 ) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
-    """Put a function that makes tensors into the catalogue, with the options of all factories.
+    """Registers a tensor factory in the catalogue and adds the options that all factories share.
 
-    The function takes the `Options` first, and its own arguments after them. Where one of these is
-    `input`, it says what they leave open. `without` names options that torch does not give it;
-    `ways` are its positional arguments where help says more than the parameters do; `unserved` is
-    what it raises for layouts of sparse tensors; `entry` is what `op` takes.
+    The function takes the `Options` first and its own arguments after them. If one of its arguments
+    is `input`, this tensor is the default for dtype and device. `without` names options that torch
+    doesn't give this factory. `ways` are the signatures of the positional arguments that help
+    shows, if they say more than the parameters. `unserved` is the exception class for sparse
+    layouts. `entry` holds the arguments of `op`.
     """
 
     def add(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -130,7 +132,8 @@ def factory(
 
 
 def _with_options(call: Callable[..., Tensor], options: list[str], unserved: type[Exception]) -> Callable[..., Tensor]:
-    """A function of `call`'s own parameters and the options, which `call` gets in one."""
+    """Returns a function with the parameters of `call` and the options. It passes the options to
+    `call` as one `Options` object."""
     name = call.__name__
     own = list(inspect.signature(call).parameters.values())[1:]
     names = {kind: [p.name for p in own if p.kind is kind] for kind in inspect._ParameterKind}

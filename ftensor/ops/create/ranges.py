@@ -30,18 +30,17 @@ if TYPE_CHECKING:
     pass
 
 _PLACE = (("place", "FT_CONVERT(FT_T, FT_POSITION)"),)
-# Rounded once, as torch's own are: for integers, that decides which one a result is cut to.
+# Rounded once, as in torch: for integers the rounding decides which integer results.
 _LINE = "place < middle ? fma(step, place, start) : fma(-step, last - place, end)"
 
 
 def _line_part(part: str) -> str:
-    """The line for one component of complex bounds."""
     words = {w: f"{w}.{part}" for w in ("start", "end", "step")}
     words |= {"middle": "middle.re", "last": "last.re"}
     return re.sub("[a-z]+", lambda m: words.get(m[0], m[0]), _LINE)
 
 
-# A power that is a whole number but for its rounding error counts as that number.
+# A power within its rounding error of an integer counts as that integer.
 _WHOLE = "fabs(power - rint(power)) <= fabs(power) * slack ? rint(power) : power"
 
 ARANGE = Op(
@@ -94,7 +93,8 @@ enter(__name__, ARANGE, ARANGE_INT, LINSPACE, LOGSPACE, LOGSPACE_INT, EXP)
 
 
 def filled(row: Op, values: tuple[Any, ...], out: Tensor) -> Tensor:
-    """Run a row that goes by positions, into memory of its own where `out` is no plain run."""
+    """Runs a row that computes from positions. A non-contiguous `out` gets its values through a
+    contiguous temporary."""
     plain = out.is_contiguous() and not out.storage_offset()
     target = out if plain else new(out._shape, out._dtype, out._storage.device)
     pointwise(row, (), values, target, True)
@@ -105,10 +105,9 @@ def filled(row: Op, values: tuple[Any, ...], out: Tensor) -> Tensor:
 def arange(
     options: Options, *args: Any, start: Any = None, end: Any = None, step: Any = None, out: Tensor | None = None
 ) -> Tensor:
-    """The numbers from `start` in steps of `step` up to, but without, `end`. Without `dtype` int64
-    if all three are integers, else the default dtype. RuntimeError for a step of zero or one that
-    leads away from `end`.
-    """
+    """Returns the numbers from `start` up to but excluding `end`, in steps of `step`. Without
+    `dtype` the result is int64 if all three are integers, else of the default dtype. Raises
+    RuntimeError for a step of zero or a step away from `end`."""
     of = options.dtype
     low, high, by = _range_bounds(args, start, end, step)
     if out is not None:
@@ -134,9 +133,8 @@ def arange(
 
 @factory(method=False)
 def range(options: Options, start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None = None) -> Tensor:
-    """The numbers from `start` in steps of `step` up to and including `end`, of the default dtype
-    unless said otherwise. torch advises `arange` instead, whose end is not included.
-    """
+    """Returns the numbers from `start` up to and including `end`, in steps of `step`, in the
+    default dtype unless `dtype` is given. torch advises `arange` instead, which excludes `end`."""
     if end is None:
         raise errors.missing_argument("range", "end")
     low, high, by = _range_bounds((start, end, step), None, None, None)
@@ -156,7 +154,7 @@ def range(options: Options, start: Any = 0, end: Any = None, step: Any = 1, *, o
 
 
 def _range_bounds(args: tuple[Any, ...], *named: Any) -> tuple[Any, Any, Any]:
-    """(start, end, step) as Python numbers, of which `end` alone may be the first argument."""
+    """Returns (start, end, step) as Python numbers. A single positional argument is `end`."""
     names = ("start", "end", "step")
     if len(args) > 3:
         raise errors_creation.surplus_arguments("arange", 3, len(args))
@@ -181,7 +179,7 @@ def _range_bounds(args: tuple[Any, ...], *named: Any) -> tuple[Any, Any, Any]:
 
 
 def _range_length(low: Any, high: Any, by: Any, of: dtype) -> int:
-    """How many elements a range has; for int64 it is counted in integers, exactly."""
+    """Returns the number of elements of a range. For int64 it is computed in integers, exactly."""
     if not by:
         raise errors_creation.step_zero()
     if not (math.isfinite(low) and math.isfinite(high)) or (high < low if by > 0 else high > low):
@@ -202,7 +200,8 @@ def _steps(function: str, steps: Any) -> int:
 
 
 def _space(options: Options, start: Any, end: Any, steps: Any, out: Tensor | None) -> tuple[Any, Any, Tensor]:
-    """The bounds as the dtype takes them, and the tensor to fill, of linspace and logspace."""
+    """Returns (start, end, the tensor to fill) of linspace and logspace; the bounds are rounded to
+    the dtype."""
     function, of = options.function, options.dtype
     for name, bound in (("start", start), ("end", end)):
         if isinstance(bound, Tensor) and bound._shape:
@@ -222,7 +221,8 @@ def _space(options: Options, start: Any, end: Any, steps: Any, out: Tensor | Non
 
 
 def _as_stored(function: str, value: Any, of: dtype) -> Any:
-    """A bound as the dtype has it, so that the ends of a range are what is stored there."""
+    """Returns a bound rounded to the dtype, so that the ends of a range are exactly the stored
+    numbers."""
     value = storable(function, value, of)
     if of.kind not in "fc":
         return values_of(value, of)[0]
@@ -232,10 +232,6 @@ def _as_stored(function: str, value: Any, of: dtype) -> Any:
 
 
 def _line(low: Any, high: Any, of: dtype, count: int) -> tuple[Any, ...]:
-    """What the rows of evenly spaced numbers are told: each half starts from its own, exact end.
-
-    The step of a 16-bit dtype is rounded to it, since torch's is, and shows.
-    """
     step = (high - low) / (count - 1)
     if of.kind == "f" and of.itemsize == 2:
         step = rounded(rounded(high - low, of) / rounded(count - 1, of), of)
@@ -243,16 +239,15 @@ def _line(low: Any, high: Any, of: dtype, count: int) -> tuple[Any, ...]:
 
 
 def _power(base: float, exponent: Any) -> Any:
-    """`base` to the power of one number, with infinities and NaN rather than exceptions."""
     with np.errstate(all="ignore"):
         return np.power(base, exponent).item()
 
 
 @factory(method=False)
 def linspace(options: Options, start: Any, end: Any, steps: int, *, out: Tensor | None = None) -> Tensor:
-    """`steps` evenly spaced numbers from `start` to `end`, both included; numbers or 0-d tensors.
-    The dtype is the default one, or its complex counterpart for complex bounds, unless given.
-    """
+    """Returns `steps` evenly spaced numbers from `start` to `end`, both included. The bounds are
+    numbers or 0-d tensors. Without `dtype` the result has the default dtype, or its complex
+    counterpart for complex bounds."""
     low, high, result = _space(options, start, end, steps, out)
     count = result.numel()
     if count == 1:
@@ -264,7 +259,8 @@ def linspace(options: Options, start: Any, end: Any, steps: int, *, out: Tensor 
 def logspace(
     options: Options, start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None
 ) -> Tensor:
-    """`base` to the power of `steps` evenly spaced numbers from `start` to `end`, both included."""
+    """Returns `base` to the power of `steps` evenly spaced numbers from `start` to `end`, both
+    included."""
     low, high, result = _space(options, start, end, steps, out)
     number = float(number_argument("logspace", "base", base))
     count = result.numel()
@@ -284,8 +280,8 @@ def logspace(
 
 
 def _complex_powers(base: float, line: tuple[Any, ...], out: Tensor) -> Tensor:
-    """exp(z * log(base)) for the z on a line; the product is a line, too."""
-    # No number is the logarithm of 0; this one is low enough that its powers are 0 or infinite.
+    """Fills `out` with exp(z * log(base)) for z on a line; z * log(base) is a line too."""
+    # 0 has no logarithm; exp of this number times any positive exponent is 0.
     log = cmath.log(base) if base else -1e300
     low, high, step, middle, last = line
     wide = dtypes.complex128 if out._storage.backend.properties.has_float64 else dtypes.complex64
@@ -298,8 +294,8 @@ if TYPE_CHECKING:
     pass
 
 CATEGORY = "ranges"
-# `count` elements come first, their rows; the same number of columns follow. `flip` turns a lower
-# triangle by 180 degrees, which makes it an upper one.
+# The first `count` elements are row indices, the other `count` are column indices. `flip` turns a
+# lower triangle by 180 degrees into an upper one.
 TRIANGLE = Op(
     "triangle",
     "triangle() -> Tensor",
@@ -320,7 +316,7 @@ enter(__name__, TRIANGLE)
 
 @factory(method=False)
 def eye(options: Options, n: int, m: int | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Ones on the diagonal, else zeros."""
+    """Returns an (n, m) matrix, or (n, n), with ones on the diagonal and zeros elsewhere."""
     rows = as_int(n, "eye", "n")
     cols = rows if m is None else as_int(m, "eye", "m")
     for name, value in (("n", rows), ("m", cols)):
@@ -337,17 +333,15 @@ def eye(options: Options, n: int, m: int | None = None, *, out: Tensor | None = 
 
 @factory(method=False, without=("requires_grad",))
 def tril_indices(options: Options, row: int, col: int, offset: int = 0) -> Tensor:
-    """The rows (first) and columns (second) of the elements of a lower triangle, in row-major
-    order.
-    """
+    """Returns the row indices (first row) and column indices (second row) of the elements of a
+    lower triangle, in row-major order."""
     return _triangle(options, row, col, offset, flip=False)
 
 
 @factory(method=False, without=("requires_grad",))
 def triu_indices(options: Options, row: int, col: int, offset: int = 0) -> Tensor:
-    """The rows (first) and columns (second) of the elements of an upper triangle, in row-major
-    order.
-    """
+    """Returns the row indices (first row) and column indices (second row) of the elements of an
+    upper triangle, in row-major order."""
     return _triangle(options, row, col, offset, flip=True)
 
 

@@ -31,7 +31,8 @@ Ints = tuple[int, ...]
 
 
 def sizes(function: str, args: tuple[Any, ...], size: Any = None) -> Ints:
-    """A shape given as ints one by one, as one tuple or list, or by the keyword `size`."""
+    """Returns a shape that is given as separate ints, as one tuple or list, or by the keyword
+    `size`."""
     if size is not None:
         args += (size,)
     if not args:
@@ -42,14 +43,13 @@ def sizes(function: str, args: tuple[Any, ...], size: Any = None) -> Ints:
 
 
 def checked_shape(shape: Ints) -> Ints:
-    """The shape, if no size is negative."""
     if shape and min(shape) < 0:
         raise errors_creation.negative_dimension(shape)
     return shape
 
 
 def checked_format(function: str, value: Any) -> memory_format:
-    """A memory format; None is torch's way to leave it open."""
+    """Returns a checked memory format; None means the default format."""
     if value is None:
         return contiguous_format
     if not isinstance(value, memory_format):
@@ -60,7 +60,6 @@ def checked_format(function: str, value: Any) -> memory_format:
 
 
 def number_argument(function: str, argument: str, value: Any) -> Any:
-    """A Python number, from any number or 0-d tensor."""
     scalar = number(value)
     if scalar is None:
         raise errors_creation.needs_a_number(function, argument, value)
@@ -68,12 +67,10 @@ def number_argument(function: str, argument: str, value: Any) -> Any:
 
 
 def number_dtype(value: Any) -> dtype:
-    """The dtype that a fresh tensor of this Python number has."""
     return dtypes.scalar_dtype(value)
 
 
 def rounded_up(count: float) -> int:
-    """A number of elements that is computed in floating point."""
     if not math.isfinite(count) or count >= 2.0**63:
         raise errors_creation.range_too_long(count)
     return max(0, math.ceil(count))
@@ -81,27 +78,25 @@ def rounded_up(count: float) -> int:
 
 @factory(method=False, ways=("*size",))
 def zeros(options: Options, *args: Any, size: Any = None, out: Tensor | None = None) -> Tensor:
-    """A tensor of zeros. The dtype is the default one unless given; RuntimeError for negative
-    sizes.
-    """
+    """Returns a tensor of zeros, of the default dtype unless `dtype` is given. Raises RuntimeError
+    for negative sizes."""
     shape = sizes("zeros", args, size)
     return zero_(options.destination(shape, out))
 
 
 @factory(method=False, ways=("*size",))
 def ones(options: Options, *args: Any, size: Any = None, out: Tensor | None = None) -> Tensor:
-    """A tensor of ones. The dtype is the default one unless given; RuntimeError for
-    negative sizes.
-    """
+    """Returns a tensor of ones, of the default dtype unless `dtype` is given. Raises RuntimeError
+    for negative sizes."""
     shape = sizes("ones", args, size)
     return fill_(options.destination(shape, out), 1)
 
 
 @factory(method=False)
 def full(options: Options, size: Any, fill_value: Any, *, out: Tensor | None = None) -> Tensor:
-    """A tensor of one value, a number or a 0-d tensor. Without `dtype` it has the value's: bool,
-    int64, the default dtype or its complex counterpart. RuntimeError where the dtype can't hold it.
-    """
+    """Returns a tensor filled with one value, a number or a 0-d tensor. Without `dtype` its dtype
+    is that of the value: bool, int64, the default dtype or its complex counterpart. Raises
+    RuntimeError if the dtype can't hold the value."""
     shape = checked_shape(int_list(size, "full", "size"))
     value = number_argument("full", "fill_value", fill_value)
     kind = options.dtype or (out._dtype if out is not None else number_dtype(value))
@@ -113,7 +108,7 @@ def full(options: Options, size: Any, fill_value: Any, *, out: Tensor | None = N
 def empty(
     options: Options, *args: Any, size: Any = None, out: Tensor | None = None, memory_format: Any = contiguous_format
 ) -> Tensor:
-    """A tensor whose values are whatever lies in its memory."""
+    """Returns a tensor with uninitialized values."""
     shape = sizes("empty", args, size)
     wanted = checked_format("empty", memory_format)
     if out is not None:
@@ -124,15 +119,13 @@ def empty(
 
 @factory(method=False)
 def empty_strided(options: Options, size: Any, stride: Any) -> Tensor:
-    """A tensor of given sizes and strides (in elements) with whatever values lie in its memory.
-    RuntimeError for negative ones, or where they are not equally many.
-    """
+    """Returns a tensor of given sizes and strides (in elements) with uninitialized values. Raises
+    RuntimeError for negative sizes or strides and for lists of different lengths."""
     shape, strides = strided_layout("empty_strided", size, stride)
     return options.new(shape, strides)
 
 
 def strided_layout(function: str, size: Any, stride: Any) -> tuple[Ints, Ints]:
-    """Sizes and strides that go together."""
     shape = int_list(size, function, "size")
     strides = int_list(stride, function, "stride")
     if len(shape) != len(strides):
@@ -144,9 +137,8 @@ def strided_layout(function: str, size: Any, stride: Any) -> tuple[Ints, Ints]:
 
 @factory(method=False)
 def empty_permuted(options: Options, size: Any, physical_layout: Any) -> Tensor:
-    """A tensor without gaps whose dims lie in memory in the order `physical_layout`, outermost
-    first. RuntimeError if that does not name each dim once.
-    """
+    """Returns a tensor without gaps, with uninitialized values, whose dims have the memory order
+    `physical_layout`, outermost first. Raises RuntimeError if that doesn't name each dim once."""
     shape = checked_shape(int_list(size, "empty_permuted", "size"))
     order = int_list(physical_layout, "empty_permuted", "physical_layout")
     if sorted(order) != list(range(len(shape))):
@@ -157,13 +149,14 @@ def empty_permuted(options: Options, size: Any, physical_layout: Any) -> Tensor:
 
 @factory(method=False)
 def scalar_tensor(options: Options, s: Any) -> Tensor:
-    """A 0-d tensor, of the default dtype unless another is given."""
+    """Returns a 0-d tensor of the default dtype unless another is given."""
     value = number_argument("scalar_tensor", "s", s)
     return fill_(options.new(()), value)
 
 
 def legacy_constructor(*args: Any, device: DeviceLike | None = None, of: dtype | None = None, **data: Any) -> Tensor:
-    """`ft.Tensor(2, 3)` by sizes, `ft.Tensor([..])` by data, of the default dtype (or of `of`)."""
+    """Implements `ft.Tensor(2, 3)` by sizes and `ft.Tensor([..])` by data, of the default dtype or
+    of `of`."""
     if data:
         if args or set(data) != {"data"}:
             raise errors_creation.legacy_data(data)
@@ -194,54 +187,52 @@ def _like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
 
 @factory(method=False)
 def empty_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
-    """A tensor of `input`'s shape, dtype, device and memory order with whatever lies in its
-    memory.
-    """
+    """Returns a tensor with uninitialized values and `input`'s shape, dtype, device and memory
+    order."""
     return _like(options, input, memory_format)
 
 
 @factory(method=False)
 def zeros_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
-    """Zeros of `input`'s shape, dtype, device and memory order."""
+    """Returns zeros of `input`'s shape, dtype, device and memory order."""
     return zero_(_like(options, input, memory_format))
 
 
 @factory(method=False)
 def ones_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
-    """Ones of `input`'s shape, dtype, device and memory order."""
+    """Returns ones of `input`'s shape, dtype, device and memory order."""
     return fill_(_like(options, input, memory_format), 1)
 
 
 @factory(method=False)
 def full_like(options: Options, input: Tensor, fill_value: Any, *, memory_format: Any = preserve_format) -> Tensor:
-    """One value in `input`'s shape, dtype, device and memory order. RuntimeError where the dtype
-    can't hold it.
-    """
+    """Returns a tensor filled with one value, of `input`'s shape, dtype, device and memory order.
+    Raises RuntimeError if the dtype can't hold the value."""
     value = number_argument("full_like", "fill_value", fill_value)
     return fill_(_like(options, input, memory_format), value)
 
 
 @factory(function=False, ways=("*size",))
 def new_empty(options: Options, input: Tensor, *args: Any, size: Any = None) -> Tensor:
-    """`empty` with this tensor's dtype and device, unless others are given."""
+    """Like `empty`, with this tensor's dtype and device unless others are given."""
     return options.new(sizes("new_empty", args, size))
 
 
 @factory(function=False, ways=("*size",))
 def new_zeros(options: Options, input: Tensor, *args: Any, size: Any = None) -> Tensor:
-    """`zeros` with this tensor's dtype and device, unless others are given."""
+    """Like `zeros`, with this tensor's dtype and device unless others are given."""
     return zero_(options.new(sizes("new_zeros", args, size)))
 
 
 @factory(function=False, ways=("*size",))
 def new_ones(options: Options, input: Tensor, *args: Any, size: Any = None) -> Tensor:
-    """`ones` with this tensor's dtype and device, unless others are given."""
+    """Like `ones`, with this tensor's dtype and device unless others are given."""
     return fill_(options.new(sizes("new_ones", args, size)), 1)
 
 
 @factory(function=False)
 def new_full(options: Options, input: Tensor, size: Any, fill_value: Any) -> Tensor:
-    """`full` with this tensor's dtype (not the value's) and device, unless others are given."""
+    """Like `full`, with this tensor's dtype (not the value's) and device unless others are given."""
     shape = int_list(size, "new_full", "size")
     value = number_argument("new_full", "fill_value", fill_value)
     return fill_(options.new(sizes("new_full", (shape,))), value)
@@ -249,13 +240,13 @@ def new_full(options: Options, input: Tensor, size: Any, fill_value: Any) -> Ten
 
 @factory(function=False)
 def new_empty_strided(options: Options, input: Tensor, size: Any, stride: Any) -> Tensor:
-    """`empty_strided` with this tensor's dtype and device, unless others are given."""
+    """Like `empty_strided`, with this tensor's dtype and device unless others are given."""
     return options.new(*strided_layout("new_empty_strided", size, stride))
 
 
 @factory(function=False)
 def new_tensor(options: Options, input: Tensor, data: Any) -> Tensor:
-    """`tensor(data)` with this tensor's dtype and device, unless others are given."""
+    """Like `tensor(data)`, with this tensor's dtype and device unless others are given."""
     if isinstance(data, Tensor):
         errors_creation.warn_copied_tensor("new_tensor")
     return tensor_of(data, options.dtype, options.device)
@@ -263,6 +254,7 @@ def new_tensor(options: Options, input: Tensor, data: Any) -> Tensor:
 
 @op(function=False, name="new", forms=("new(*sizes) -> Tensor", "new(data) -> Tensor"))
 def new_(input: Tensor, *args: Any, device: DeviceLike | None = None) -> Tensor:
-    """Torch's old way to make a tensor of this one's dtype and device."""
+    """Returns a tensor of this tensor's dtype and device, from sizes or data: torch's legacy
+    `Tensor.new`."""
     where = input._storage.device if device is None else device
     return legacy_constructor(*args, device=where, of=input._dtype)

@@ -1,3 +1,3 @@
-"""Derivatives, under the names by which torch asks a backend for them."""
+"""Derivatives, under the names of torch's backend functions."""
 
 CATEGORY = "gradient"

@@ -19,7 +19,6 @@ from .pointwise import LOG_SOFTMAX, SOFTMAX
 
 
 def _wide(*tensors: Tensor) -> list[Tensor]:
-    """In the precision that is computed in: the sums are not rounded on the way."""
     return [x.to(x._dtype.compute) for x in tensors]
 
 
@@ -28,9 +27,8 @@ def _wide(*tensors: Tensor) -> list[Tensor]:
 def _softmax_backward_data(
     grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, *, grad_input: Tensor | None = None
 ) -> Tensor:
-    """The gradient of softmax's input: output * (grad - sum(grad * output)) along `dim`, in
-    `input_dtype`.
-    """
+    """Returns the gradient of softmax's input, output * (grad - sum(grad * output)) along `dim`, in
+    `input_dtype`."""
     grad, y = _wide(grad_output, output)
     result = pointwise(SOFTMAX, (grad, y, (grad * y).sum(dim, keepdim=True))).to(input_dtype)
     result = result.contiguous()
@@ -42,9 +40,8 @@ def _softmax_backward_data(
 def _log_softmax_backward_data(
     grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, *, out: Tensor | None = None
 ) -> Tensor:
-    """The gradient of log_softmax's input: grad - exp(output) * sum(grad) along `dim`, in
-    `input_dtype`.
-    """
+    """Returns the gradient of log_softmax's input, grad - exp(output) * sum(grad) along `dim`, in
+    `input_dtype`."""
     grad, y = _wide(grad_output, output)
     result = pointwise(LOG_SOFTMAX, (grad, y, grad.sum(dim, keepdim=True))).to(input_dtype)
     return result if out is None else deliver("_log_softmax_backward_data", result, out)
@@ -52,8 +49,11 @@ def _log_softmax_backward_data(
 
 @fused
 def attention(query: Tensor, key: Tensor, value: Tensor, factor: float, causal: bool) -> tuple[Tensor, Tensor]:
-    """(softmax(query @ key^T * factor) @ value, the softmax), for (..., L, E), (..., S, E) and
-    (..., S, V), with positions after the query's left out where `causal`."""
+    """Returns (weights @ value, weights) with weights = softmax(query @ key^T * factor).
+
+    The shapes of query, key and value are (..., L, E), (..., S, E) and (..., S, V). `causal` masks
+    the positions after the query's.
+    """
     hidden = None
     if causal:
         sizes = query._shape[-2], key._shape[-2]
@@ -66,7 +66,8 @@ def attention(query: Tensor, key: Tensor, value: Tensor, factor: float, causal: 
 def attention_backward(
     grad: Tensor, query: Tensor, key: Tensor, value: Tensor, weights: Tensor, factor: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of query, key and value."""
+    """Returns the gradients of query, key and value; `weights` is the softmax that `attention`
+    returned."""
     by_weights = grad @ value.mT
     by_scores = _softmax_backward_data(by_weights, weights, -1, weights._dtype)
     return (
@@ -77,7 +78,8 @@ def attention_backward(
 
 
 def linear_backward(input: Tensor, grad: Tensor, weight: Tensor, wanted: Sequence[bool]) -> tuple[Tensor | None, ...]:
-    """The gradients of input, weight and bias that are wanted, for (..., k), (..., n), (n, k)."""
+    """Returns the gradients of input (..., k), weight (n, k) and bias from `grad` (..., n). A
+    gradient that `wanted` excludes is None."""
     rows = grad.reshape(-1, weight._shape[0])
     return (
         mm(rows, weight).view(input._shape) if wanted[0] else None,

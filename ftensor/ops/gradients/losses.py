@@ -28,7 +28,7 @@ from ..pointwise.ternary import where
 
 
 def _weights(target: Tensor, weight: Tensor | None, ignore_index: int, like: Tensor) -> tuple[Tensor, Tensor]:
-    """(the class of each target, 0 for ignored ones; its weight, 0 for those)."""
+    """Returns (class of each target, weight of each target); both are 0 for an ignored target."""
     used = target != ignore_index
     index = target.where(used, 0).to(int64)
     if weight is None:
@@ -40,7 +40,7 @@ def _weights(target: Tensor, weight: Tensor | None, ignore_index: int, like: Ten
 def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
-    """nll_loss, and the sum of the weights, which its derivative needs."""
+    """Returns (nll_loss, sum of the weights); the derivative needs the sum."""
     target = target if target._dtype is int64 else target.to(int64)
     result = nll(input, target, weight, reduction, ignore_index)
     if result is not None:
@@ -50,7 +50,8 @@ def nll_loss(
         return _unweighted(input, target, reduction, ignore_index, dim)
     index, weights = _weights(target, weight, ignore_index, input)
     unweighted = -of_classes(input, dim, index)
-    loss = (unweighted * weights).where(weights != 0, 0)  # what is ignored may be infinite
+    # the loss of an ignored class may be infinite
+    loss = (unweighted * weights).where(weights != 0, 0)
     if reduction == "none":
         return loss, zeros((), dtype=input._dtype, device=input.device)
     total = weights.sum()
@@ -58,11 +59,11 @@ def nll_loss(
 
 
 def _unweighted(input: Tensor, target: Tensor, reduction: str, ignore_index: int, dim: int) -> tuple[Tensor, Tensor]:
-    """nll_loss without weights, in few launches."""
+    """Computes `nll_loss` without weights in fewer launches."""
     of, device = input._dtype, input.device
     known = known_bounds(target._storage)
     if known is not None and known[0] is int64 and not known[1] <= ignore_index <= known[2]:
-        # Nothing is ignored, and how much counts is known beforehand.
+        # Without weights and ignored classes the divisor is known in advance.
         log_probs = of_classes(input, dim, target)
         if reduction == "none":
             return -log_probs, zeros((), dtype=of, device=device)
@@ -81,7 +82,8 @@ def _unweighted(input: Tensor, target: Tensor, reduction: str, ignore_index: int
 def nll_loss_backward(
     grad: Tensor, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int, total: Tensor
 ) -> Tensor:
-    """The gradient of nll_loss's input."""
+    """Returns the gradient of nll_loss's input; `total` is the sum of the weights that `nll_loss`
+    returned."""
     target = target if target._dtype is int64 else target.to(int64)
     grad_input = nll_input(grad, input, target, weight, reduction, ignore_index, total)
     if grad_input is not None:
@@ -98,7 +100,7 @@ def nll_loss_backward(
         return pointwise(NLL_INPUT, inputs, (float(ignore_index),), grad_input)
     index, weights = _weights(target, weight, ignore_index, input)
     share = -weights * (grad / total if reduction == "mean" else grad)
-    if reduction == "mean":  # where all are ignored, a share is 0 / 0
+    if reduction == "mean":  # 0 / 0 if all targets are ignored
         share = share.where(target != ignore_index, 0)
     grad_input = zeros(input._shape, dtype=input._dtype, device=input.device)
     return grad_input.scatter_(dim, index.unsqueeze(dim), share.unsqueeze(dim))
@@ -108,7 +110,8 @@ def nll_loss_backward(
 def multilabel_margin_loss_backward(
     grad: Tensor, input: Tensor, target: Tensor, reduction: str, is_target: Tensor
 ) -> Tensor:
-    """Each pair whose cost is above 0 raises the wrong class and lowers the right one."""
+    """Returns the gradient of multilabel_margin_loss's input: each pair with a positive cost adds
+    to the wrong class and subtracts from the right one."""
     x = input if input._shape else input.reshape(1)
     valid, index, is_right = listed_classes(x, target)
     classes = x._shape[-1]
@@ -134,18 +137,21 @@ def _ctc_loss_backward(
     blank: int,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """The gradient of log_probs, (steps, batch, classes), for that of each sample's loss, (batch,);
-    `loss` and `log_alpha` are what `_ctc_loss` returned. It raises what `states_of` does.
+    """Returns the gradient of log_probs (steps, batch, classes) from `grad` (batch,), the gradient
+    of each sample's loss; `loss` and `log_alpha` are the results of `_ctc_loss`. Raises what
+    `states_of` raises.
 
-    Graves et al. (2006), equation (16): the probability of a class, without that of all paths that
-    are in one of its states then. torch's, too, is that of log_probs which `log_softmax` made.
+    Graves et al. (2006), equation (16): the probability of a class minus that of all paths that are
+    in one of its states at that step. Like torch, this assumes that `log_softmax` computed
+    log_probs.
     """
     name = "_ctc_loss_backward"
     lengths = input_lengths, target_lengths
     states, ends, counts = states_of(name, log_probs, targets, *lengths, blank)
     steps, batch, _ = log_probs._shape
     device, width = log_probs.device, states._shape[1]
-    # Who comes from a state to the end goes the way of the reversed sample to that state.
+    # The paths from a state to the end are those of the reversed sample from its start to that
+    # state.
     end = tensor(ends, device=device)
     last = tensor([2 * n for n in counts], device=device).unsqueeze(1)
     t, s = arange(steps, device=device).unsqueeze(1), arange(width, device=device)
@@ -155,12 +161,12 @@ def _ctc_loss_backward(
     sample = sample.unsqueeze(1)
     beta = turned[other_t.unsqueeze(2), sample, other_s + BEFORE]
     index = states.expand(steps, batch, width)
-    # Both alpha and beta have the state's own probability.
+    # Both alpha and beta include the probability of the state itself.
     path = log_alpha.transpose(0, 1) + beta - log_probs.gather(2, index) + loss.unsqueeze(1)
     there = (t < end).unsqueeze(2)
     share = where(there & (s <= last), path.exp(), 0)
     paths = zeros_like(log_probs).scatter_add_(2, index, share)
-    # NaN where no path leads to the end, and for classes of no probability: as in torch.
+    # NaN if no path leads to the end, and for classes with probability 0, as in torch.
     unknown = (loss.unsqueeze(1) - log_probs) * 0
     grad_input = where(there, (log_probs.exp() - paths + unknown) * grad.unsqueeze(1), 0)
     if zero_infinity:
@@ -168,16 +174,16 @@ def _ctc_loss_backward(
     return grad_input
 
 
-# Beyond so many differences the host goes pair by pair.
+# With more differences the fallback on the host works pair by pair.
 MOST_DIFFERENCES = 1 << 26
 
 
 @aten_op()
 def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor) -> Tensor:
-    """The gradient of cdist's first argument (*, n, m), for distances (*, n, k): where a difference
-    is 0, or its distance, there is none, as in torch.
+    """Returns the gradient of cdist's first argument (*, n, m), from `grad` and distances `dist`
+    (*, n, k). Pairs with a distance of 0, and differences of 0, contribute nothing, as in torch.
 
-    NotImplementedError for more differences than memory should hold.
+    Raises NotImplementedError if the differences of all pairs would take too much memory.
     """
     batch = broadcast_shapes(x1._shape[:-2], x2._shape[:-2])
     shape = (*batch, *x1._shape[-2:])
@@ -201,7 +207,7 @@ def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor
 
 @aten_op()
 def _pdist_backward(grad: Tensor, input: Tensor, p: float, dist: Tensor) -> Tensor:
-    """The gradient of pdist: that of all pairs, each in both orders."""
+    """Returns the gradient of pdist's input, by `_cdist_backward` over all pairs in both orders."""
     n = input._shape[0]
     if n < 2:
         return zeros(input._shape, dtype=input._dtype, device=input.device)

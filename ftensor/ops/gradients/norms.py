@@ -15,11 +15,13 @@ from ..nn.layers.norm import CENTERED
 from ..rearrange.cat import cat
 from .pointwise import NORMALIZED
 
-Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]  # of input, weight and bias
+# gradients of input, weight and bias
+Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
 def _normalized(grad: Tensor, result: Tensor, rstd: Tensor, dims: Sequence[int]) -> Tensor:
-    """The gradient of (input - mean) * rstd where both follow from the input over `dims`."""
+    """Returns the gradient of (input - mean) * rstd, with mean and rstd computed from the input
+    over `dims`."""
     whole = grad.mean(dims, keepdim=True)
     along = (grad * result).mean(dims, keepdim=True)
     return pointwise(NORMALIZED, (grad, result, whole, along, rstd))
@@ -36,10 +38,11 @@ def _norm(
     mask: Sequence[bool],
     moving: bool = True,
 ) -> Gradients:
-    """The gradients of input, weight and bias of a normalizing layer.
+    """Returns the gradients of input, weight and bias of a normalizing layer.
 
-    Statistics are over `dims`, and follow from the input where `moving`; weight and bias, which
-    broadcast against it, are reduced to the dims `kept`. `mask` says which gradients are wanted.
+    Statistics are over `dims`; with `moving` they depend on the input. Weight and bias broadcast
+    against the input, so their gradients are reduced to the dims `kept`. `mask` says which
+    gradients are wanted.
     """
     of, compute = input._dtype, input._dtype.compute
     g, mean, rstd = grad.to(compute), mean.to(compute), rstd.to(compute)
@@ -126,14 +129,15 @@ def native_batch_norm_backward(
 def _weight_norm_interface_backward(
     grad: Tensor, v: Tensor, g: Tensor, norm: Tensor, dim: int
 ) -> tuple[Tensor, Tensor]:
-    """The gradients of direction and length of v * (g / |v|), where |v| leaves `dim` alone."""
+    """Returns the gradients of direction `v` and length `g` of v * (g / |v|); the norm is over all
+    dims but `dim`."""
     along = (grad * v).sum([d for d in range(v.ndim) if d != dim], keepdim=True) / norm
     return (grad - v * (along / norm)) * (g / norm), along.to(g._dtype)
 
 
 @aten_op()
 def embedding_dense_backward(grad: Tensor, indices: Tensor, rows: int, padding_idx: int, by_frequency: bool) -> Tensor:
-    """The gradient of an embedding's table."""
+    """Returns the gradient of an embedding's table, (rows, d)."""
     width = grad._shape[-1]
     index, flat = indices.reshape(-1), grad.reshape(-1, width)
     if by_frequency:
@@ -159,8 +163,11 @@ def _embedding_bag_dense_backward(
     weights: Tensor | None,
     pad: int = -1,
 ) -> Tensor:
-    """The gradient (rows, d) of the table, for that of the bags, (bags, d). `held` is needed for
-    means and the largest elements, `largest` for these. Of rows `by_frequency` each has its share.
+    """Returns the gradient (rows, d) of the table from `grad` (bags, d), the gradient of the bags.
+
+    `of` is the bag of each index, `held` the number of elements of each bag (for "mean" and "max"),
+    `largest` the row of each maximum. `by_frequency` divides a row's gradient by how often the row
+    is used.
     """
     word = MODES[mode]
     a = grad.to(grad._dtype.compute)
@@ -182,7 +189,8 @@ def _embedding_bag_dense_backward(
 def _embedding_bag_per_sample_weights_backward(
     grad: Tensor, weight: Tensor, index: Tensor, offsets: Tensor, of: Tensor, mode: int, pad: int = -1
 ) -> Tensor:
-    """The gradient (n,) of the weights of summed rows; 0 for rows `pad` and what is in no bag."""
+    """Returns the gradient (n,) of the weights of summed rows; 0 for the padding row and for
+    indices behind the last bag."""
     used = of.numel()
     inside, compute = index.narrow(0, 0, used), grad._dtype.compute
     along = grad.to(compute).index_select(0, of) * weight.to(compute).index_select(0, inside)

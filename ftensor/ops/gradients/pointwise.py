@@ -1,5 +1,5 @@
-"""Derivatives of activations and elementwise losses, one row each: the gradient of a result in,
-that of an input out.
+"""Derivatives of activations and elementwise losses, one row each: from the gradient of a result to
+the gradient of an input.
 
 Formulas are those of torch's derivatives.yaml and its native backward functions.
 """
@@ -16,7 +16,6 @@ from ..bind import make_function
 
 
 def _row(name: str, inputs: str, body: str, params: str = "", **more: Any) -> Op:
-    """A row of a gradient (`a`), what it is taken at (`b`, ...), and numbers."""
     numbers = tuple(params.split())
     signature = f"{name}_backward({', '.join((*inputs.split(), *numbers))}, *, out=None) -> Tensor"
     return Op(f"{name}_backward", signature, body, params=numbers, **{"float_only": True, **more})
@@ -75,13 +74,13 @@ HUBER = _row(
     "share delta",
     lets=(("x", "b - c"),),
 )
-# Of normalizing layers: `whole` and `along` are means of the gradient, and of it times the result.
+# `whole` is the mean of the gradient, `along` the mean of the gradient times the result.
 NORMALIZED = _row("norm", "grad input whole along rstd", "(a - c - b * d) * e")
 _ALL = [value for value in list(vars().values()) if isinstance(value, Op)]
 enter(__name__, *_ALL)
 
 
-# Those that take what torch gives them, in its order.
+# Rows that take torch's arguments in torch's order.
 for _name, _row_of in {
     "threshold_backward": THRESHOLD,
     "tanh_backward": TANH,
@@ -116,13 +115,14 @@ def elu_backward(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """elu's, selu's and celu's, taken at the input or at the result."""
+    """Returns the gradient of elu, selu or celu; `at` is the result if `is_result`, else the
+    input.
+    """
     numbers = alpha * scale, scale, input_scale
     return pointwise(ELU_RESULT if is_result else ELU, (grad, at), numbers, out)
 
 
 def _share(input: Tensor, reduction: str) -> float:
-    """What a loss' mean has of each element."""
     return 1 / max(input.numel(), 1) if reduction == "mean" else 1.0
 
 

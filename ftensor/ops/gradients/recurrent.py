@@ -21,7 +21,6 @@ def _biased(gates: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def slope(y: Tensor) -> Tensor:
-    """A sigmoid's derivative, from its value."""
     return y * (1 - y)
 
 
@@ -34,7 +33,7 @@ def _thnn_fused_lstm_cell(
     input_bias: Tensor | None = None,
     hidden_bias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(h, c, workspace)."""
+    """Returns (h, c, workspace) of an LSTM step; the workspace holds the gates for the derivative."""
     gates = _biased(input_gates, input_bias) + _biased(hidden_gates, hidden_bias)
     taken, kept, cell, shown = gates.chunk(4, 1)
     taken, kept, cell, shown = taken.sigmoid(), kept.sigmoid(), cell.tanh(), shown.sigmoid()
@@ -47,7 +46,7 @@ def _thnn_fused_lstm_cell(
 def _thnn_fused_lstm_cell_backward_impl(
     dh: Tensor | None, dc: Tensor | None, cx: Tensor, cy: Tensor, workspace: Tensor, has_bias: bool
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of the gates, of c, and of a bias."""
+    """Returns the gradients of the gates, of c, and of a bias (None without `has_bias`)."""
     taken, kept, cell, shown = workspace.chunk(4, 1)
     after = cy.tanh()
     dc = zeros_like(cx) if dc is None else dc
@@ -69,7 +68,7 @@ def _thnn_fused_gru_cell(
     input_bias: Tensor | None = None,
     hidden_bias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """(h, workspace)."""
+    """Returns (h, workspace) of a GRU step; the workspace holds the gates for the derivative."""
     a, b = _biased(input_gates, input_bias), _biased(hidden_gates, hidden_bias)
     reset_in, update_in, new_in = a.chunk(3, 1)
     reset_on, update_on, new_on = b.chunk(3, 1)
@@ -82,7 +81,7 @@ def _thnn_fused_gru_cell(
 @aten_op()
 @fused
 def _thnn_fused_gru_cell_backward(dh: Tensor, workspace: Tensor, has_bias: bool) -> tuple[Tensor | None, ...]:
-    """The gradients of the gates from the input and from the state, of h, and of both biases."""
+    """Returns the gradients of the input's gates, of the state's gates, of h, and of both biases."""
     reset, update, new, before, new_on = workspace.chunk(5, 1)
     dupdate = dh * (before - new) * slope(update)
     dnew = dh * (1 - update) * (1 - new * new)
@@ -93,9 +92,9 @@ def _thnn_fused_gru_cell_backward(dh: Tensor, workspace: Tensor, has_bias: bool)
 
 
 class Layer(NamedTuple):
-    """What a layer's derivative needs: its input, (steps, batch, features), the gates before their
-    functions, (steps, batch, 4 * hidden), and the states before the first step and behind each,
-    (1 + steps, batch, hidden)."""
+    """Saved values of one LSTM layer for its derivative: the input (steps, batch, features), the
+    gates before their activations (steps, batch, 4 * hidden), and the states before the first and
+    after each step (1 + steps, batch, hidden)."""
 
     x: Tensor
     gates: Tensor
@@ -105,8 +104,8 @@ class Layer(NamedTuple):
 
 @fused
 def _step(share: Tensor, h: Tensor, cx: Tensor, turned: Tensor, gates: Tensor, hy: Tensor, cy: Tensor) -> None:
-    """A step from the input's share of the gates: these go to `gates`, the states behind it to `hy`
-    and `cy`."""
+    """Computes one step from the input's part `share` of the gates: writes the gates to `gates`,
+    the new states to `hy` and `cy`."""
     addmm(share, h, turned, out=gates)
     taken, kept, cell, shown = gates.chunk(4, -1)
     pointwise(LSTM_CELL, (taken, kept, cell, cx), (), cy)
@@ -114,7 +113,7 @@ def _step(share: Tensor, h: Tensor, cx: Tensor, turned: Tensor, gates: Tensor, h
 
 
 def lstm_layer(x: Tensor, h: Tensor, c: Tensor, w: Weights) -> Layer:
-    """One layer, in one direction, from the states (batch, hidden) before the first step."""
+    """Runs one LSTM layer in one direction from the initial states (batch, hidden)."""
     steps, batch, features = x._shape
     size, where = h._shape[-1], x._storage.device
     bias = w.b_ih if w.b_ih is None or w.b_hh is None else w.b_ih + w.b_hh
@@ -125,7 +124,7 @@ def lstm_layer(x: Tensor, h: Tensor, c: Tensor, w: Weights) -> Layer:
     cells[0].copy_(c)
     shares = input_gates.reshape(gates._shape).unbind(0)
     hs, cs = hidden.unbind(0), cells.unbind(0)
-    turned = w.hh.t().contiguous()  # once, not at each step
+    turned = w.hh.t().contiguous()  # once for all steps
     for t, of in enumerate(gates.unbind(0)):
         _step(shares[t], hs[t], cs[t], turned, of, hs[t + 1], cs[t + 1])
     return Layer(x, gates, hidden, cells)
@@ -135,8 +134,8 @@ def lstm_layer(x: Tensor, h: Tensor, c: Tensor, w: Weights) -> Layer:
 def _step_backward(
     dy: Tensor, dh: Tensor, dc: Tensor, gates: Tensor, cx: Tensor, cy: Tensor, hh: Tensor, out: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The gradients of h and c before a step, from those of its result, and of h and c behind it;
-    that of its gates goes to `out`."""
+    """Returns the gradients of h and c before a step, from the gradients of its result and of h and
+    c after it. Writes the gradient of the gates to `out`."""
     taken, kept, cell, shown = gates.chunk(4, -1)
     taken, kept, cell, shown = taken.sigmoid(), kept.sigmoid(), cell.tanh(), shown.sigmoid()
     dh, after, to = dy + dh, cy.tanh(), out.chunk(4, -1)
@@ -151,8 +150,9 @@ def _step_backward(
 def lstm_layer_backward(
     dy: Tensor, dh: Tensor, dc: Tensor, layer: Layer, w: Weights, of_input: bool = True
 ) -> tuple[Tensor | None, Tensor, Tensor, list[Tensor]]:
-    """The gradients of the input, of h and c before the first step, and of the weights, in their
-    order; from those of the result, (steps, batch, hidden), and of h and c behind the last step."""
+    """Returns the gradients of the input (None without `of_input`), of the initial h and c, and of
+    the weights in their order, from the gradients of the result (steps, batch, hidden) and of the
+    last h and c."""
     steps, batch, features = layer.x._shape
     dgates = new(layer.gates._shape, dy._dtype, dy._storage.device)
     each, dys, cs = dgates.unbind(0), dy.unbind(0), layer.cells.unbind(0)
@@ -173,7 +173,8 @@ def lstm_layer_backward(
 def lstm_layers(
     x: Tensor, h: Tensor, c: Tensor, weights: Sequence[Weights]
 ) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
-    """(the last layer's hidden states, all layers' last h, and c, what the derivative needs)."""
+    """Returns (hidden states of the last layer, last h of all layers, last c of all layers, saved
+    values for the derivative)."""
     parameters = [(w.ih, w.hh, w.b_ih, w.b_hh) for w in weights]
     return (_one_step if x._shape[0] == 1 else _layers)(x, h, c, parameters)
 
@@ -189,5 +190,6 @@ def _layers(
     return x, hy, cy, layers
 
 
-# What a step costs who takes one at a time: a graph has no views and copies between its kernels.
+# Fused for callers that run one step at a time: a graph has no views and copies between its
+# kernels.
 _one_step = fused(_layers)

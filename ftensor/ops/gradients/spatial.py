@@ -49,7 +49,7 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Tensor:
-    """A convolution, or a transposed one, over as many dims as `input` has beside two."""
+    """Returns a convolution or transposed convolution over the `input.ndim - 2` spatial dims."""
     n = input.ndim - 2
     if not transposed:
         return _conv(n, input, weight, bias, stride, padding, dilation, groups)
@@ -71,8 +71,8 @@ def convolution_backward(
     groups: int,
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of a convolution's input, weight and bias, each where `output_mask` asks for
-    it."""
+    """Returns the gradients of a convolution's input, weight and bias; None where `output_mask` is
+    False."""
     where = tuple(stride), tuple(padding), tuple(dilation)
     grads: list[Tensor | None] = [None, None, None]
     if output_mask[0]:
@@ -96,14 +96,14 @@ def input_gradient(
     transposed: bool,
     groups: int,
 ) -> Tensor:
-    """The gradient of a convolution's input."""
+    """Returns the gradient of a convolution's input."""
     if not numel(grad._shape) or not numel(input_shape):
         return zeros(input_shape, dtype=grad.dtype, device=grad.device)
     n = grad.ndim - 2
     if transposed:
         grad_input = _conv(n, grad, weight, None, stride, padding, dilation, groups)
         for dim, size in enumerate(input_shape[2:], 2):
-            grad_input = grad_input.narrow(dim, 0, size)  # where output_padding made room for more
+            grad_input = grad_input.narrow(dim, 0, size)  # output_padding made the input larger
         return grad_input.contiguous()
     sizes = zip(input_shape[2:], grad._shape[2:], weight._shape[2:], stride, padding, dilation)
     left = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1) for size, out, k, s, p, d in sizes]
@@ -120,9 +120,9 @@ def weight_gradient(
     groups: int,
     bias: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """The gradient of a convolution's weight, and of its `bias` where that is asked for and comes
-    with it. For a transposed one, `grad` and `input` change places.
-    """
+    """Returns (gradient of a convolution's weight, gradient of its bias or None). For a transposed
+    convolution the caller exchanges `grad` and `input`. The bias gradient is returned if `bias`
+    asks for it and the kernel computes it on the way."""
     if not numel(grad._shape) or not numel(input._shape):
         return zeros(weight_shape, dtype=grad.dtype, device=grad.device), None
     grads = weight_gradients(grad, input, weight_shape, ConvWindows(groups, stride, padding, dilation), bias)
@@ -137,8 +137,8 @@ def weight_gradient(
 def _weight_by_convolution(
     grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
 ) -> Tensor:
-    """The input, with samples and channels in each other's place, convolved with the gradient;
-    stride and dilation change places, too."""
+    """Returns the weight gradient as a convolution of the input with the gradient: samples and
+    channels exchange roles, and so do stride and dilation."""
     n = grad.ndim - 2
     batch, channels = input._shape[:2]
     if groups == 1 and channels > 1 and dilation[-1] == 1 and specializes(input):
@@ -150,16 +150,18 @@ def _weight_by_convolution(
     seen = seen.reshape(here, groups * batch, *spatial)
     grad_weight = _conv(n, seen, grad.transpose(0, 1), None, dilation, padding, stride, groups)
     for dim, size in enumerate(weight_shape[2:], 2):
-        grad_weight = grad_weight.narrow(dim, 0, size)  # where the stride left some of the input out
+        grad_weight = grad_weight.narrow(dim, 0, size)  # the stride skipped some of the input
     return grad_weight.transpose(0, 1).contiguous()
 
 
 def _weight_by_channels(
     grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints
 ) -> Tensor:
-    """The same, with the channels side by side in the last dim, as a kernel's few columns would
-    leave most of a vector empty: to the right of an element by one is that by as many numbers as
-    there are channels.
+    """Returns the weight gradient for small kernels by a convolution whose last dim interleaves the
+    channels.
+
+    With few kernel columns the plain form would leave most of a vector empty. In the interleaved
+    form, neighbouring columns are `channels` elements apart.
     """
     n = grad.ndim - 2
     batch, channels, *spatial = input._shape
@@ -169,7 +171,7 @@ def _weight_by_channels(
     grad_weight = _conv(n, seen, grad.transpose(0, 1), None, dilation, around, apart, 1)
     rows, width = weight_shape[2:-1], weight_shape[-1]
     for dim, size in enumerate((*rows, width * channels), 2):
-        grad_weight = grad_weight.narrow(dim, 0, size)  # where the stride left some of the input out
+        grad_weight = grad_weight.narrow(dim, 0, size)  # the stride skipped some of the input
     grad_weight = grad_weight.reshape(weight_shape[0], *rows, width, channels)
     return grad_weight.permute(0, n + 1, *range(1, n + 1)).contiguous()
 
@@ -179,7 +181,7 @@ def _weight_by_channels(
 
 @lru_cache(256)
 def _shares(size: int, kernel: int, stride: int, padding: int, out: int, padded: bool) -> np.ndarray:
-    """(out, size): what each element has of each window's mean."""
+    """Returns the matrix (out, size) of each element's share in the mean of each window."""
     matrix = np.zeros((out, size))
     for row in range(out):
         start = row * stride - padding
@@ -204,7 +206,8 @@ def _adaptive(size: int, out: int) -> np.ndarray:
 
 
 def _spread(grad: Tensor, matrices: Sequence[np.ndarray]) -> Tensor:
-    """A gradient brought to its windows' elements, by a matrix (out, size) for each last dim."""
+    """Distributes a gradient of means over the windows' elements, by one matrix (out, size) for
+    each of the last dims."""
     of = grad._dtype
     grad_input = grad.to(of.compute)
     for dim, matrix in zip(range(grad.ndim - len(matrices), grad.ndim), matrices):
@@ -250,7 +253,7 @@ def _max_pool(
     ceil_mode: bool,
     indices: Tensor,
 ) -> Tensor:
-    """It goes to the elements at `indices`."""
+    """Returns the gradient of max pooling's input: `grad` added at `indices`."""
     name = f"max_pool{n}d_backward"
     pool = pool_of(name, n, input, kernel, stride or kernel, padding, dilation, ceil_mode)
     if pool.tiles and pool.small(input) and grad._shape == indices._shape == pool.shape:
@@ -265,8 +268,8 @@ def _adaptive_max_pool(n: int, grad: Tensor, input: Tensor, indices: Tensor) -> 
 
 
 def _placed(grad: Tensor, input: Tensor, indices: Tensor, n: int, apart: bool) -> Tensor:
-    """A gradient at `indices` of the last `n` dims, flattened; summed, unless `apart`, when no
-    two go to one element."""
+    """Returns zeros of the input's shape with `grad` added at `indices`, flat positions in the last
+    `n` dims. `apart` promises that no two indices are equal."""
     outer, plane = input._shape[:-n], numel(input._shape[-n:])
     grad_input = zeros((*outer, plane), dtype=grad._dtype, device=grad.device)
     where, values = indices.reshape(*outer, -1), grad.reshape(*outer, -1)
@@ -288,20 +291,18 @@ Scales = Sequence[float | None]
 
 
 def _unit(n: int, of: dtypes.dtype, device: Any, dims: int) -> Tensor:
-    """The unit matrix as an image of n channels, with as many dims as are asked for."""
     identity = eye(n, dtype=of, device=device)
     return identity.reshape((1, n, *(1,) * (dims - 1), n))
 
 
 def _along(grad: Tensor, dim: int, matrix: Tensor) -> Tensor:
-    """The gradient before a map of one dim, whose matrix is (elements, results)."""
     return matmul(grad.transpose(dim, -1), matrix.t()).transpose(dim, -1)
 
 
 @aten_op()
 def upsample(x: Tensor, sizes: Sequence[int], scales: Scales, mode: str, **more: Any) -> Tensor:
-    """`interpolate` to sizes, or by scales where these are given; NotImplementedError where the
-    sizes don't follow from the scales."""
+    """Interpolates to `sizes`, or by `scales` if given. Raises NotImplementedError if the sizes
+    don't follow from the scales."""
     size = x._shape[2:]
     factors = [s for s in scales if s is not None]
     if factors and [int(n * s) for n, s in zip(size, factors)] != list(sizes):
@@ -314,7 +315,7 @@ def upsample(x: Tensor, sizes: Sequence[int], scales: Scales, mode: str, **more:
 def upsample_backward(
     grad: Tensor, output_size: Sequence[int], input_size: Sequence[int], scales: Scales, mode: str, **more: Any
 ) -> Tensor:
-    # A dim by itself: what has 2 dims only keeps one of size 1.
+    # Each dim by itself: modes for 2 dims only keep a second one of size 1.
     smooth = "antialias" in more
     flat = 2 if mode == "bicubic" or smooth else 1
     of_one = "linear" if mode in ("bilinear", "trilinear") and not smooth else mode
@@ -342,8 +343,9 @@ def pad_backward(grad: Tensor, input: Tensor, padding: Sequence[int], mode: str)
 
 
 class Neighbour(NamedTuple):
-    """Along one dim an element that a point is made of: where it is, its weight, and how that
-    changes with the point. Each is of shape (N, points), a slope perhaps a number."""
+    """One of the elements along a dim that a sampled point is interpolated from: its position `at`,
+    its weight, and the derivative `slope` of the weight by the point's coordinate. Each has shape
+    (N, points); a slope may be a number."""
 
     at: Tensor
     weight: Tensor
@@ -351,10 +353,10 @@ class Neighbour(NamedTuple):
 
 
 def _turned(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
-    """Where `folded` coordinates run against the given ones."""
+    """Returns True where `folded` reversed the direction of a coordinate."""
     low, span = mirrors(size, corners)
     away = (at - low).abs()
-    if flat:  # on a mirror the sides differ, as in torch
+    if flat:  # torch's arithmetic differs on a mirror in two dims
         second = away - (away / (2 * span)).trunc() * (2 * span) > span
     else:
         second = (away / span).floor().remainder(2) != 0
@@ -362,7 +364,8 @@ def _turned(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
 
 
 def _scale(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Any:
-    """How a place within the image changes with the grid's coordinate: 0 where padding holds it."""
+    """Returns the derivative of an element coordinate by the grid coordinate; 0 where padding
+    clamps it."""
     step = (size - 1) / 2 if corners else size / 2
     if padding == "zeros":
         return step
@@ -376,7 +379,7 @@ def _scale(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> An
 
 
 def _cubic_slopes(part: Tensor) -> list[Tensor]:
-    """The derivatives of `cubic_weights`."""
+    """Returns the derivatives of `cubic_weights` by the coordinate."""
     a = CUBIC
 
     def near(x: Any) -> Any:
@@ -389,7 +392,7 @@ def _cubic_slopes(part: Tensor) -> list[Tensor]:
 
 
 def _around(at: Tensor, size: int, mode: str, padding: str, corners: bool) -> list[Neighbour]:
-    """The neighbours of points along a dim."""
+    """Returns the neighbours of points along a dim."""
     if mode == "nearest":
         return [Neighbour(at.round(), ones_like(at), 0.0)]
     low = at.floor()
@@ -410,8 +413,8 @@ def grid_sampler(
     corners: bool,
     mask: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None]:
-    """The gradients of image and grid, those that `mask` wants, for that of the result; the modes
-    by their number, as in `grid_sampler` itself."""
+    """Returns the gradients of image and grid (None where `mask` is False) from the gradient of the
+    result. The modes are the numbers that `grid_sampler` takes."""
     mode, padding = MODES[interpolation_mode], PADDINGS[padding_mode]
     n, of, compute = input.ndim - 2, input._dtype, input._dtype.compute
     sizes, flat = input._shape[2:], n == 2
@@ -421,7 +424,7 @@ def grid_sampler(
         return (zeros_like(input) if mask[0] else None), (empty if mask[1] else None)
     reader, a = GridSampler(input.to(compute)), grad.to(compute).reshape(*grad._shape[:2], -1)
     points = places(grid.to(compute), sizes, corners)
-    held = "zeros" if mode == "bicubic" else padding  # there each neighbour is padded by itself
+    held = "zeros" if mode == "bicubic" else padding  # bicubic pads each neighbour by itself
     scales = [_scale(at, k, held, corners, flat) for at, k in zip(points, sizes)]
     points = [within(at, k, held, corners, flat) for at, k in zip(points, sizes)]
     along: list[Any] = [zeros_like(at) for at in points]

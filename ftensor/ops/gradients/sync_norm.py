@@ -1,5 +1,5 @@
-"""Parts of batch normalization over several processes (`torch.nn.SyncBatchNorm`), forward and
-backward: each process sees its own samples, and sums go from one to all others between."""
+"""Batch normalization over several processes (`torch.nn.SyncBatchNorm`), forward and backward. Each
+process computes sums over its own samples; the processes exchange these sums between the calls."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from ..reduce.stats import var_mean
 
 
 def _dims(input: Tensor) -> tuple[int, ...]:
-    """All but the channels'."""
     return 0, *range(2, input.ndim)
 
 
 def _across(x: Tensor, input: Tensor) -> Tensor:
-    """Numbers of channels as they broadcast against the input, in the dtype computed in."""
     return x.to(input._dtype.compute).reshape((1, -1, *[1] * (input.ndim - 2)))
 
 
 @aten_op()
 @fused
 def batch_norm_stats(input: Tensor, eps: float) -> tuple[Tensor, Tensor]:
-    """(mean, 1 / deviation) of each channel."""
+    """Returns (mean, 1 / deviation) of each channel."""
     mean, rstd = statistics_of(input, _dims(input), eps)
     return mean.reshape(-1), rstd.reshape(-1)
 
@@ -33,7 +31,8 @@ def batch_norm_stats(input: Tensor, eps: float) -> tuple[Tensor, Tensor]:
 def batch_norm_update_stats(
     input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, momentum: float
 ) -> tuple[Tensor, Tensor]:
-    """(mean, variance) of each channel, towards which the running ones are moved."""
+    """Returns (mean, variance) of each channel and moves the running statistics towards them by
+    `momentum`."""
     var, mean = var_mean(input.to(input._dtype.compute), _dims(input), correction=0)
     count = input.numel() / mean.numel()
     moved(running_mean, mean, momentum)
@@ -53,7 +52,8 @@ def batch_norm_gather_stats_with_counts(
     eps: float,
     counts: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """(mean, 1 / deviation) of all processes' samples, from those of each and how many it has."""
+    """Returns (mean, 1 / deviation) over all processes from the statistics and sample counts of
+    each process."""
     n = counts.to(mean._dtype).reshape(-1, 1)
     total = n.sum()
     middle = (mean * n).sum(0) / total
@@ -74,7 +74,7 @@ def batch_norm_gather_stats(
     eps: float,
     count: int,
 ) -> tuple[Tensor, Tensor]:
-    """The same where each process has as many samples."""
+    """Like `batch_norm_gather_stats_with_counts`, for processes with equal sample counts."""
     counts = mean.new_full((mean._shape[0],), count)
     result: tuple[Tensor, Tensor] = batch_norm_gather_stats_with_counts(
         input, mean, invstd, running_mean, running_var, momentum, eps, counts
@@ -87,7 +87,7 @@ def batch_norm_gather_stats(
 def batch_norm_elemt(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, invstd: Tensor, eps: float
 ) -> Tensor:
-    """(input - mean) * invstd * weight + bias."""
+    """Returns (input - mean) * invstd * weight + bias."""
     factors = [None if x is None else _across(x, input) for x in (weight, bias)]
     return normalized(input, _across(mean, input), _across(invstd, input), factors[0], factors[1])
 
@@ -104,8 +104,8 @@ def batch_norm_backward_reduce(
     weight_g: bool,
     bias_g: bool,
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
-    """The sums of the gradient, and of it times (input - mean), of this process; and the gradients
-    of weight and bias."""
+    """Returns (sum of grad, sum of grad * (input - mean), gradient of weight, gradient of bias) of
+    this process."""
     g = grad.to(input._dtype.compute)
     sums = g.sum(_dims(input))
     along = (g * (input.to(g._dtype) - _across(mean, input))).sum(_dims(input))
@@ -127,7 +127,7 @@ def batch_norm_backward_elemt(
     sum_dy_xmu: Tensor,
     count: Tensor,
 ) -> Tensor:
-    """The gradient of the input, from the sums of all processes and their samples' counts."""
+    """Returns the gradient of the input from the sums and the sample counts of all processes."""
     of = input._dtype.compute
     total = count.to(of).sum()
     rstd = _across(invstd, input)

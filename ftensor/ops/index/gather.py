@@ -18,7 +18,7 @@ from ...rows.copies import COPY
 from ...rows.op import Op
 from ..types import conversion
 
-# A coordinate of a linear position, with division and remainder that round down.
+# One coordinate of a linear position, by division and remainder that round down.
 UNRAVEL = Op(
     "unravel",
     "unravel(position) -> Tensor",
@@ -32,24 +32,22 @@ INDEX_DTYPES = (dtypes.int64, dtypes.int32)
 
 
 def lifted(t: Tensor) -> Tensor:
-    """A 0-d tensor as one of a single element in one dim, as torch sees it here."""
+    """Returns a 0-d tensor as a 1-d view with one element; other tensors unchanged."""
     return t if t._shape else t._view((1,), (1,), t._offset)
 
 
 def check_tensors(name: str, **tensors: Any) -> None:
-    """TypeError for an argument that is no Tensor."""
     for argument, value in tensors.items():
         if not isinstance(value, Tensor):
             raise errors.not_a_tensor(name, argument, value)
 
 
 def put_at(values: tuple[int, ...], dim: int, value: int) -> tuple[int, ...]:
-    """The tuple with another value at one place."""
     return (*values[:dim], value, *values[dim + 1 :])
 
 
 def check_gather_shapes(input: Tensor, dim: int, index: Tensor) -> None:
-    """RuntimeError for an index that reaches beyond the tensor in another dim than `dim`."""
+    """Raises RuntimeError if `index` is larger than `input` in a dim other than `dim`."""
     if input.ndim != index.ndim:
         raise errors_index.index_ndim(index.ndim, input.ndim)
     for d, (n, most) in enumerate(zip(index._shape, input._shape)):
@@ -59,10 +57,9 @@ def check_gather_shapes(input: Tensor, dim: int, index: Tensor) -> None:
 
 @op(bare="")
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
-    """The element `input[i][index[i][j]]` (for dim 1 of a matrix) for every place of `index`, which
-    has as many dims as the input and is no larger in the others. RuntimeError for an index out of
-    range; negative ones are.
-    """
+    """Returns the elements along `dim` at the indices `index`: `input[i][index[i][j]]` for dim 1 of
+    a matrix. `index` has as many dims as the input and is no larger in the other dims. Raises
+    RuntimeError for an index out of range; negative indices are out of range."""
     if out is None:
         result = cached_gather("gather", input, index, dim, True, errors_index.gather_bounds)
         if result is not None:
@@ -83,8 +80,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 
 
 def of_classes(input: Tensor, dim: int, target: Tensor) -> Tensor:
-    """The element of each target's class, which lies along `dim`, without that dim; IndexError for
-    a target that is no class."""
+    """Returns the element of each target's class: gathers along `dim` by class indices `target` and
+    drops that dim. Raises IndexError for a target that is no class."""
     index = target.unsqueeze(dim)
     result = output.new_like(input, index._shape)
     if index.numel():
@@ -96,7 +93,7 @@ def of_classes(input: Tensor, dim: int, target: Tensor) -> Tensor:
 def _gather(
     target: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool, refusal: Refusal = errors_index.gather_bounds
 ) -> tuple[IndexedOperand, Index]:
-    """Fill `target`; what was read, and where."""
+    """Fills `target` with gathered elements; returns the operand read and the index that was used."""
     index, whole = lifted(index), lifted(target)
     where = Index(index, index._strides, input._shape[dim], input._strides[dim], dim, strict=strict)
     source = IndexedOperand(input, put_at(input._strides, dim, 0), True)
@@ -107,9 +104,10 @@ def _gather(
 
 @op(bare="8hu")
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The entries of a dim that are listed.
+    """Returns the entries of dim `dim` that `index` lists.
 
-    `index` has one dim (or none) and holds int32 or int64; IndexError for one out of range.
+    `index` has one dim (or none) and holds int32 or int64. Raises IndexError for an index out of
+    range.
     """
     return selected("index_select", input, dim, index, out)
 
@@ -122,11 +120,12 @@ def selected(
     out: Tensor | None = None,
     refusal: Refusal = errors_index.out_of_bounds,
 ) -> Tensor:
-    """`index_select` for an op `name`, which may refuse an index out of range in its own words."""
+    """Implements `index_select` for an op `name`; `refusal` makes the error for an index out of
+    range."""
     if out is None and (result := cached_gather(name, input, index, dim, True, refusal)) is not None:
         return result
     check_tensors(name, input=input, index=index)
-    if input._dtype.bare == "u" and input.ndim < 2:  # torch copies whole rows of any dtype
+    if input._dtype.bare == "u" and input.ndim < 2:  # torch copies whole rows, of any dtype
         raise errors.not_implemented_for(name, input._dtype)
     original_dim, dim = dim, normalize_dim(dim, input.ndim)
     if index.ndim > 1:
@@ -152,9 +151,9 @@ def selected(
 
 @op(bare="")
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Elements by their place in the flattened input.
+    """Returns elements by their position in the flattened input.
 
-    The result has the index's shape. IndexError for an index out of range.
+    The result has the index's shape. Raises IndexError for an index out of range.
     """
     check_tensors("take", input=input, index=index)
     if index._dtype is not dtypes.int64:
@@ -170,14 +169,14 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @op(bare="")
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
-    """As `gather`, with input and indices broadcast together in the other dims, and with negative
-    indices counting from the end; without `dim`, both are flattened and negative ones refused.
-    """
+    """Like `gather`, but input and indices broadcast together in the other dims, and negative
+    indices count from the end. Without `dim` both are flattened and negative indices raise
+    RuntimeError."""
     name = "take_along_dim"
     check_tensors(name, input=input, indices=indices)
     if indices._dtype is not dtypes.int64:
         raise errors_index.index_dtype_of(name, "int64", indices._dtype)
-    strict = dim is None  # as torch has it
+    strict = dim is None  # torch refuses negative indices there
     if dim is None:
         input, indices, dim = input.reshape(-1), indices.reshape(-1), 0
     elif input.ndim != indices.ndim:
@@ -200,9 +199,8 @@ def _expanded(t: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 @op()
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
-    around.
-    """
+    """Returns the coordinates of flat positions in a shape, one int64 tensor for each dim.
+    Positions outside the shape, or negative, wrap around."""
     check_tensors("unravel_index", indices=indices)
     if indices._dtype.kind not in "iu":
         raise errors_index.unravel_dtype(indices._dtype)
@@ -215,7 +213,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise errors_index.unravel_shape(sizes)
     wide = indices.to(dtypes.int64)
     steps = contiguous_strides(sizes)
-    # Side by side in memory, as torch has them.
+    # Interleaved in memory, as in torch.
     packed = output.new((*wide._shape, len(sizes)), dtypes.int64, wide._storage.device)
     coordinates = []
     for k, (step, n) in enumerate(zip(steps, sizes)):
@@ -225,7 +223,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
 
 
 CATEGORY = "locating"
-# How a value (a) joins what lies there (b).
+# Ways to combine a new value (a) with the present element (b).
 MULTIPLY_AT = Op(
     "multiply_at", "multiply_at(value, self) -> Tensor", "b * a", bool_="a & b", complex_="ft_cmul(b, a)", located=True
 )
@@ -250,9 +248,9 @@ enter(__name__, ADD_AT, MULTIPLY_AT, LEAST_AT, MOST_AT)
 
 
 def copy_to_write(name: str, input: Tensor, out: Tensor | None, read: Sequence[Any], keep: bool = False) -> Tensor:
-    """A copy of the input (in `out`, where given) that is to be written to.
+    """Returns a copy of the input (in `out`, if given) for an op that writes into it.
 
-    With `keep`, a fresh one lies in memory as the input does; otherwise it is contiguous.
+    With `keep` a fresh copy has the input's memory layout; otherwise it is contiguous.
     """
     if out is input:
         return input
@@ -283,13 +281,14 @@ def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None
 
 
 def put_once(input: Tensor, index: Tensor, src: Tensor) -> Tensor:
-    """Write the elements of `src` to those of `input` that `index` leads to along the last dim, no
-    two to one place: in any order, so that all compute units take part."""
+    """Writes the elements of `src` to the positions `index` of `input` along the last dim. No two
+    indices may be equal: the writes happen in any order, on all compute units."""
     return _write(input, input.ndim - 1, index, src, COPY, ordered=False)
 
 
 def _write(input: Tensor, dim: int, index: Tensor, src: Tensor, join: Op, ordered: bool = True) -> Tensor:
-    """Let the elements of `src` (or its only one) join those of `input` that `index` leads to."""
+    """Combines the elements of `src` (or its only one) by the row `join` with the elements of
+    `input` at `index` along `dim`."""
     if not index.numel():
         return input
     index, whole = lifted(index), lifted(input)
@@ -314,10 +313,9 @@ def scatter(
     reduce: str | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """A copy of the input with the elements of `src`, or a number, at the places that `index` leads
-    to along a dim; the last one stays where several meet. `reduce` "add" or "multiply" joins them
-    with what lies there. RuntimeError for an index out of range.
-    """
+    """Returns a copy of the input with the elements of `src`, or a number, written at `index` along
+    a dim. The last write to a position stays. `reduce` "add" or "multiply" combines them with the
+    present elements. Raises RuntimeError for an index out of range."""
     check_tensors("scatter", input=input, index=index)
     result = copy_to_write("scatter", input, out, (index, src))
     return scatter_(result, dim, index, src, value=value, reduce=reduce)
@@ -345,9 +343,8 @@ def scatter_(
 
 @op(bare="")
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of the input with the elements of `src` added where `index` leads to along a dim, in
-    order. RuntimeError for an index out of range.
-    """
+    """Returns a copy of the input with the elements of `src` added at `index` along a dim, in
+    order. Raises RuntimeError for an index out of range."""
     check_tensors("scatter_add", input=input, index=index, src=src)
     return scatter_add_(copy_to_write("scatter_add", input, out, (index, src)), dim, index, src)
 
@@ -372,9 +369,8 @@ def scatter_reduce(
     include_self: bool = True,
     out: Tensor | None = None,
 ) -> Tensor:
-    """As `scatter_add`, with "sum", "prod", "mean", "amax" or "amin" of the elements that meet; of
-    these and what lay there, unless `include_self` is False.
-    """
+    """Like `scatter_add`, with "sum", "prod", "mean", "amax" or "amin" over the elements that share
+    a position. The input's own element takes part unless `include_self` is False."""
     check_tensors("scatter_reduce", input=input, index=index, src=src)
     result = copy_to_write("scatter_reduce", input, out, (index, src))
     return scatter_reduce_(result, dim, index, src, reduce, include_self=include_self)
@@ -409,9 +405,9 @@ def _check_reducible(name: str, reduce: str, input: Tensor) -> None:
 
 
 def first_value(reduce: str, src: Tensor) -> Tensor:
-    """What stands in the place of a tensor's own elements where they do not count.
+    """Returns the value that replaces the tensor's own elements with `include_self=False`.
 
-    For the extremes it is any of the values: it meets them all again.
+    For "amin" and "amax" any element of `src` will do, since all of them take part again.
     """
     if reduce in ("amin", "amax"):
         return src
@@ -419,7 +415,8 @@ def first_value(reduce: str, src: Tensor) -> Tensor:
 
 
 def divide_by_counts(sums: Tensor, counts: Tensor) -> None:
-    """Sums to means in place: where nothing was counted the sum stays; integers round down."""
+    """Divides sums by counts in place. Positions with a count of 0 keep their sum; integers round
+    down."""
     counts = counts.masked_fill_(counts.eq(0), 1)
     if sums._dtype.kind in "fc":
         sums.div_(counts)
@@ -429,9 +426,8 @@ def divide_by_counts(sums: Tensor, counts: Tensor) -> None:
 
 @op(function=False, bare="")
 def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """Write the elements of `source` to places of the flattened tensor, in order; with `accumulate`
-    add them. IndexError for an index out of range.
-    """
+    """Writes the elements of `source` to positions of the flattened tensor, in order; `accumulate`
+    adds them. Raises IndexError for an index out of range."""
     name = "put_"
     check_tensors(name, input=input, index=index, source=source)
     if index._dtype is not dtypes.int64:
@@ -462,6 +458,6 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 
 @op(bare="")
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy, put into."""
+    """Returns a copy of the input after `put_`."""
     check_tensors("put", input=input)
     return put_(conversion.clone(input), index, source, accumulate)

@@ -50,11 +50,11 @@ from ..types import conversion
 from ..view.layout import as_int, basic_index
 
 _INTS = (dtypes.int64, dtypes.int32)
-_ITEMS = (*_INTS, dtypes.int16, dtypes.int8)  # what a 0-d tensor may hold to stand for an int
-# Longer sequences are never taken for the tuple that somebody forgot to make of them.
+_ITEMS = (*_INTS, dtypes.int16, dtypes.int8)  # dtypes of a 0-d tensor that counts as an int
+# A longer sequence is never read as a tuple of indices.
 _LONGEST_TUPLE = 32
 
-# One coordinate of linear positions.
+# One coordinate of a linear position.
 COORDINATE = Op(
     "coordinate", "coordinate(position) -> Tensor", "a / step % size", params=("step", "size"), only=("int64",)
 )
@@ -63,7 +63,8 @@ enter(__name__, COORDINATE)
 
 @dataclass(frozen=True)
 class Selection:
-    """A view, index tensors by the view's dim, and whether these are known to be in range."""
+    """A parsed index: a view, index tensors by the view's dim, and whether these are known to be in
+    range."""
 
     view: Tensor
     indices: dict[int, Tensor]
@@ -71,7 +72,7 @@ class Selection:
 
 
 def select(t: Tensor, index: Any) -> Selection:
-    """Sort an index into the part that is a view and the part that needs index tensors."""
+    """Splits an index into the part that is a view and the part that needs index tensors."""
     items = _items(index)
     if not all(_is_plain(item) for item in items):
         items = tuple([_prepared(item, t) for item in items])
@@ -83,7 +84,7 @@ def select(t: Tensor, index: Any) -> Selection:
         if not t.ndim and len(items) == 1 and _is_plain(items[0]):
             raise errors_index.index_of_scalar()
         raise errors_view.too_many_indices(used, t.ndim)
-    at = 0  # the dim of t that the next item is about
+    at = 0  # the dim of t that the next item indexes
     for item in items:
         if item is Ellipsis:
             plain.append(item)
@@ -93,7 +94,7 @@ def select(t: Tensor, index: Any) -> Selection:
             at += 0 if item is None else 1
         elif item._dtype is dtypes.bool:
             _check_mask(item, t._shape, at)
-            # A 0-d mask is one of size 1 for a new dim.
+            # A 0-d mask indexes a new dim of size 1.
             new = slice(None) if item._shape else None
             for one in nonzero_tuple(item if item._shape else item.reshape(1)):
                 tensors[len(plain)] = one
@@ -106,7 +107,7 @@ def select(t: Tensor, index: Any) -> Selection:
             at += 1
     view = t._view(*basic_index(t._shape, t._strides, t._offset, plain))
     indices = {}
-    dim = at = 0  # of the view, and of t
+    dim = at = 0  # dims of the view and of t
     for k, item in enumerate(plain):
         if k in tensors:
             indices[dim] = tensors[k]
@@ -120,13 +121,13 @@ def select(t: Tensor, index: Any) -> Selection:
 
 
 def forwards(t: Tensor, index: Any) -> tuple[list[int], tuple[Any, ...]]:
-    """The dims that an index with slices of negative steps goes backwards along, and the index
-    that selects the same of the tensor flipped there."""
+    """Returns (the dims that slices of negative step reverse, an equivalent index with positive
+    steps for the tensor flipped in those dims)."""
     items = tuple([_prepared(item, t) for item in _items(index)])
     used = sum(map(_dims_taken, items))
     turned: list[int] = []
     forward: list[Any] = []
-    at = 0  # the dim of t that the next item is about
+    at = 0  # the dim of t that the next item indexes
     for item in items:
         if isinstance(item, slice) and item.step is not None and item.step < 0:
             turned.append(at)
@@ -139,7 +140,7 @@ def forwards(t: Tensor, index: Any) -> tuple[list[int], tuple[Any, ...]]:
 
 
 def _items(index: Any) -> tuple[Any, ...]:
-    """An index as a tuple; torch still takes a short list of indices for one."""
+    """Returns an index as a tuple. A short list of indices counts as a tuple, as in torch."""
     if isinstance(index, tuple):
         return index
     if isinstance(index, list) and len(index) < _LONGEST_TUPLE:
@@ -151,14 +152,14 @@ def _items(index: Any) -> tuple[Any, ...]:
 
 
 def _is_plain(item: Any) -> bool:
-    """Whether an item selects a view."""
     if item is None or item is Ellipsis or isinstance(item, slice):
         return True
     return isinstance(item, (int, np.integer)) and not isinstance(item, bool)
 
 
 def _prepared(item: Any, t: Tensor) -> Any:
-    """An item of an index as a plain one, a bool tensor or an int32 or int64 one."""
+    """Returns an item of an index as an int, a slice, None, Ellipsis, or a bool, int32 or int64
+    tensor."""
     if _is_plain(item):
         return item
     if not isinstance(item, Tensor):
@@ -175,7 +176,8 @@ def _prepared(item: Any, t: Tensor) -> Any:
 
 
 def _index_tensor(item: Any, t: Tensor) -> Tensor:
-    """A bool, a sequence or an array as a tensor; numbers that are no ints are cut, as in torch."""
+    """Converts a bool, a sequence or an array to an index tensor; non-integer numbers are
+    truncated, as in torch."""
     if isinstance(item, (str, bytes)):
         raise errors_index.bad_index_type(item)
     if not isinstance(item, (bool, np.ndarray)) and not (
@@ -183,7 +185,7 @@ def _index_tensor(item: Any, t: Tensor) -> Tensor:
     ):
         try:
             item = operator.index(item)
-        except Exception as error:  # its own __index__ may raise anything: it is no index then
+        except Exception as error:  # an __index__ of a user's class may raise anything
             raise errors_index.bad_index(item) from error
     elif not isinstance(item, (bool, np.ndarray)):
         item = items(item)
@@ -208,7 +210,7 @@ def _check_mask(mask: Tensor, shape: Ints, at: int) -> None:
 
 
 def nonzero_tuple(mask: Tensor) -> tuple[Tensor, ...]:
-    """The coordinates of a bool tensor's true elements, one int64 tensor for each dim."""
+    """Returns the coordinates of a bool tensor's true elements, one int64 tensor for each dim."""
     linear = positions(mask)
     if mask.ndim == 1:
         return (linear,)
@@ -222,10 +224,11 @@ def nonzero_tuple(mask: Tensor) -> tuple[Tensor, ...]:
 
 
 def spread(selection: Selection) -> tuple[Ints, list[Index], Ints]:
-    """(result shape, indices over it, the view's strides over it) of a selection with tensors.
+    """Returns (result shape, indices over it, the view's strides over it) of a selection with
+    tensors.
 
-    The indices' common shape stands in the place of the dims they index when these are
-    neighbours, else in front.
+    The common shape of the indices replaces the dims they index if these are adjacent; otherwise it
+    comes first.
     """
     view, indices = selection.view, selection.indices
     dims = sorted(indices)
@@ -242,7 +245,7 @@ def spread(selection: Selection) -> tuple[Ints, list[Index], Ints]:
         return (*[sizes[d] for d in before], *middle, *[sizes[d] for d in after])
 
     sizes = around(view._shape, common)
-    # The indices as torch shapes them, whose strides decide how a result lies in memory.
+    # The indices in torch's shape; their strides decide the result's memory layout.
     lifted = around((1,) * view.ndim, common)
     entries = []
     for d in dims:
@@ -264,10 +267,9 @@ Number = (bool, int, float, complex)
 
 @op(name="__getitem__", function=False)
 def getitem(input: Tensor, index: Any) -> Tensor:
-    """A view for ints, slices, None and Ellipsis; a copy with masks and integer tensors, lists and
-    arrays, and with a slice that goes backwards. IndexError for what is out of range or does not
-    fit.
-    """
+    """Returns a view for ints, slices, None and Ellipsis. Returns a copy for masks, integer
+    tensors, lists, arrays, and slices with a negative step. Raises IndexError for an index out of
+    range or of a wrong shape."""
     if type(index) is int and input._shape:  # the common case, without sorting
         return input._view(*basic_index(input._shape, input._strides, input._offset, (index,)))
     if type(index) is Tensor and (result := cached_gather("getitem", input, index)) is not None:
@@ -282,7 +284,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 
 
 def read(selection: Selection, input: Tensor, index: Any) -> Tensor:
-    """The elements that a selection with index tensors leads to."""
+    """Returns the elements that a selection with index tensors refers to."""
     sizes, indices, strides = spread(selection)
     view = selection.view
     kept = output_strides(sizes, [strides, *[i.strides for i in indices]], False)
@@ -295,15 +297,14 @@ def read(selection: Selection, input: Tensor, index: Any) -> Tensor:
 
 
 def _within(source: Tensor, result: Tensor) -> Tensor:
-    """Let what was taken of integers lie within what these are known to lie within."""
     known = known_bounds(source._storage)
     if known is not None and known[0] is result._dtype and get_index_check() == "now":
-        result._storage.bounds = known  # nothing was left out
+        result._storage.bounds = known  # every element was in range
     return result
 
 
 def write(selection: Selection, value: Tensor, accumulate: bool = False) -> None:
-    """Write (or add) values, broadcast, to the elements that a selection leads to."""
+    """Writes (or adds) values, broadcast, to the elements of a selection."""
     view = selection.view
     if value._dtype is not view._dtype:
         raise errors_index.put_dtypes(view._dtype, value._dtype)
@@ -328,7 +329,6 @@ def _value_strides(value: Tensor, sizes: Ints) -> Ints:
 
 
 def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
-    """torch lets an assigned value have more dims than its place, if the first ones are 1."""
     while value.ndim > ndim and value._shape[0] == 1:
         value = value._view(value._shape[1:], value._strides[1:], value._offset)
     return value
@@ -336,9 +336,9 @@ def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
 
 @op(name="__setitem__", function=False)
 def setitem(input: Tensor, index: Any, value: Any) -> None:
-    """Write a number, or a tensor or NumPy's array broadcast to what the index selects."""
+    """Writes a number, or a tensor or NumPy array broadcast to the selected shape."""
     if index is False:
-        return  # nothing is selected, and torch does not look at the value then
+        return  # nothing is selected; torch ignores the value then
     if isinstance(value, np.generic):
         value = value.item()
     elif isinstance(value, np.ndarray):
@@ -348,11 +348,11 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     if isinstance(value, int):
         value = value if isinstance(value, bool) else as_int(value, "__setitem__", "value")
     narrow = input._dtype.kind == "f" and input._dtype.itemsize == 2
-    if narrow and isinstance(value, (int, float)):  # stored as infinity where it is too large
+    if narrow and isinstance(value, (int, float)):  # a value beyond the range becomes infinite
         (value,) = values_of(value, input._dtype)
     if isinstance(index, Tensor) and index._dtype is bool_ and index._shape == input._shape:
         if input._shape and not isinstance(value, Tensor):
-            input.masked_fill_(index, value)  # nobody has to wait for the mask's count
+            input.masked_fill_(index, value)  # doesn't wait for the mask's count
             return
     try:
         selection = select(input, index)
@@ -378,7 +378,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     else:
         spread_out = not value._shape or value.numel() == 1 < selection.view.numel()
         if spread_out and value._storage is input._storage:
-            value = conversion.clone(value)  # it may be among the elements that it is written to
+            value = conversion.clone(value)  # the value may overlap the elements to be written
         if value._shape != selection.view._shape:
             value = _without_leading_ones(value, 0)
         conversion.copy_(selection.view, value)
@@ -386,9 +386,8 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
 
 @op(bare="8h")
 def index_put_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
-    """`input[indices] = values`; with `accumulate`, values that meet the same element are
-    summed.
-    """
+    """Implements `input[indices] = values`. With `accumulate`, values for the same element are
+    summed."""
     if not isinstance(indices, (tuple, list)) or not all(isinstance(i, Tensor) for i in indices):
         raise errors_index.put_indices(indices)
     if not isinstance(values, Tensor):
@@ -397,8 +396,8 @@ def index_put_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate
 
 
 def put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool) -> Tensor:
-    """index_put_ of tensors and whole slices, unchecked."""
-    # A 0-d index is a tensor here, not an int: the result's place is the same.
+    """`index_put_` with tensors and full slices, without checks."""
+    # index_put treats a 0-d index as a tensor, not as an int: the position of its dim is the same.
     indices = [i.reshape(1) if isinstance(i, Tensor) and not i._shape else i for i in indices]
     selection = select(input, tuple(indices))
     if selection.indices:
@@ -412,5 +411,5 @@ def put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool)
 
 @op(bare="8h")
 def index_put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy, put into."""
+    """Returns a copy of the input after `index_put_`."""
     return index_put_(conversion.clone(input), indices, values, accumulate)

@@ -1,4 +1,4 @@
-"""Ops with masks, and the search for elements that are not zero."""
+"""Ops with masks, and `nonzero`."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ enter(__name__, MERGE, SHIFTED)
 
 @op(forms=("nonzero(input, *, out=None) -> Tensor", "nonzero(input, *, as_tuple=True) -> tuple[Tensor, ...]"), bare="h")
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
-    """The indices of the elements that are not zero: int64, one row for each, in order; or one
-    tensor for each dim. Waits for the input.
-    """
+    """Returns the indices of the nonzero elements: int64, one row for each element, in order.
+    `as_tuple` returns one tensor for each dim instead. Waits for the input."""
     if as_tuple:
         return nonzero_tuple(_truth(input if input._shape else input.reshape(1)))
     return write_result("nonzero", out, _rows(input))
@@ -48,7 +47,8 @@ def _truth(input: Tensor) -> Tensor:
 
 
 def _rows(input: Tensor) -> Tensor:
-    """One row of coordinates for each element that is not zero; dims lie one after another."""
+    """Returns the coordinates (count, dims) of the nonzero elements. In memory each dim is
+    contiguous."""
     if not input._shape:
         return output.new((int(bool(input.item())), 0), dtypes.int64, input._storage.device)
     columns = nonzero_tuple(_truth(input))
@@ -63,13 +63,13 @@ def _rows(input: Tensor) -> Tensor:
 
 @op(bare="h")
 def argwhere(input: Tensor) -> Tensor:
-    """As `nonzero`, one row for each element that is not zero."""
+    """Like `nonzero`: one row for each nonzero element."""
     return _rows(input)
 
 
 @op()
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
-    """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
+    """Like `nonzero`, with exactly `size` rows: the first ones found, then rows of `fill_value`."""
     if size < 0:
         raise errors_index.static_size(size)
     rows = _rows(input)
@@ -93,19 +93,19 @@ def _mask(input: Any, mask: Any, name: str) -> Tensor:
 
 
 def _fill_value(input: Tensor, value: Any, name: str) -> Tensor:
-    """The value to fill with, a 0-d tensor of the filled tensor's dtype."""
+    """Returns the value to fill with as a 0-d tensor of the filled tensor's dtype."""
     if isinstance(value, Tensor):
         if value._shape:
             raise errors_index.fill_dims(name, value._shape)
         if value._dtype is input._dtype:
             return value.to(input._storage.device)
-        value = value.item()  # torch's rule: what the dtype can't hold is refused
+        value = value.item()  # torch refuses values that the dtype can't hold
     return conversion.number_like(name, input, value)
 
 
 @op(function=False, bare="h")
 def masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """Write a number where the (broadcast) mask is True."""
+    """Writes a number where the (broadcast) mask is True."""
     mask = _mask(input, mask, "masked_fill_")
     number = _fill_value(input, value, "masked_fill_")
     return pointwise(MERGE, (input, mask, number), (), input, True)
@@ -113,7 +113,7 @@ def masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 @op(bare="h")
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """`value` where the mask is True, else the input."""
+    """Returns `value` where the mask is True, else the input."""
     mask = _mask(input, mask, "masked_fill")
     number = _fill_value(input, value, "masked_fill")
     shape = broadcast_shapes(input._shape, mask._shape)
@@ -128,9 +128,9 @@ def _broadcast(t: Tensor, *others: Tensor) -> Tensor:
 
 @op(bare="8h")
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The elements where the mask is True, 1-d.
+    """Returns the elements where the mask is True, 1-d.
 
-    Shapes are broadcast together. Waits for the mask.
+    Input and mask broadcast together. Waits for the mask.
     """
     mask = _mask(input, mask, "masked_select")
     if out is not None:
@@ -146,9 +146,8 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
 
 @op(function=False, bare="")
 def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Write the elements of `source`, one after another, where the (broadcast) mask is True. Waits
-    for the mask.
-    """
+    """Writes the elements of `source`, in order, where the (broadcast) mask is True. Waits for the
+    mask."""
     name = "masked_scatter_"
     mask = _mask(input, mask, name)
     if not isinstance(source, Tensor):
@@ -174,7 +173,7 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 @op(bare="")
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """A copy, scattered into."""
+    """Returns a copy of the input after `masked_scatter_`."""
     mask = _mask(input, mask, "masked_scatter")
     whole = _broadcast(input, mask)
     result = conversion.clone(whole, memory_format=output.contiguous_format)

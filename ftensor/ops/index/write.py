@@ -1,4 +1,4 @@
-"""Writing whole entries of a dim, and views of a copy: index_add and its like, select_scatter."""
+"""Writes whole entries of a dim, and views of a copy: index_add and its relatives, select_scatter."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def _write(
     strict: bool = True,
     refusal: Any = errors_index.out_of_bounds,
 ) -> Tensor:
-    """Let the entries of `source` (or its only element) join those that `index` lists."""
+    """Combines the entries of `source` (or its only element) by the row `join` with the entries of
+    dim `dim` that `index` lists."""
     index, whole = lifted(index), lifted(input)
     shape = put_at(whole._shape, dim, index._shape[0])
     zeros = (0,) * len(shape)
@@ -50,9 +51,8 @@ def _write(
 def index_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """A copy of the input with `alpha * source` added, entry by entry of a dim, to the entries
-    listed in `index`. RuntimeError for an index out of range; negative ones are.
-    """
+    """Returns a copy of the input with `alpha * source` added to the entries of a dim listed in
+    `index`. Raises RuntimeError for an index out of range; negative indices are out of range."""
     check_tensors("index_add", input=input, index=index, source=source)
     result = copy_to_write("index_add", input, out, (index, source))
     return index_add_(result, dim, index, source, alpha=alpha)
@@ -72,7 +72,7 @@ def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha:
 
 
 def _check_added(name: str, input: Any, dim: Any, index: Any, source: Any) -> int:
-    """The checks of index_add and index_reduce; the dim counted from the front."""
+    """Checks the arguments of index_add and index_reduce; returns the dim counted from the front."""
     check_tensors(name, input=input, index=index, source=source)
     dim = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
@@ -103,9 +103,8 @@ def index_reduce(
     include_self: bool = True,
     out: Tensor | None = None,
 ) -> Tensor:
-    """As `index_add`, with "prod", "mean", "amax" or "amin" of the entries that meet; of these and
-    what lay there, unless `include_self` is False.
-    """
+    """Like `index_add`, with "prod", "mean", "amax" or "amin" over the entries that share an index.
+    The input's own entry takes part unless `include_self` is False."""
     check_tensors("index_reduce", input=input, index=index, source=source)
     result = copy_to_write("index_reduce", input, out, (index, source))
     return index_reduce_(result, dim, index, source, reduce, include_self=include_self)
@@ -135,8 +134,8 @@ def index_reduce_(
 
 @op(bare="h")
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of the input with the entries of `source` written over those that `index` (int64)
-    lists. IndexError for an index out of range; negative ones are.
+    """Returns a copy of the input with the entries of `source` written over those that `index`
+    (int64) lists. Raises IndexError for an index out of range; negative indices are out of range.
     """
     check_tensors("index_copy", input=input, index=index, source=source)
     result = copy_to_write("index_copy", input, out, (index, source))
@@ -170,16 +169,15 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
 
 @op(bare="h")
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """A copy with the listed entries filled."""
+    """Returns a copy of the input after `index_fill_`."""
     check_tensors("index_fill", input=input)
     return index_fill_(conversion.clone(input), dim, index, value)
 
 
 @op(function=False, bare="h")
 def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """Write a number (or a 0-d tensor's value) into the entries of a dim that `index` (int64)
-    lists. IndexError for an index out of range.
-    """
+    """Writes a number (or a 0-d tensor's value) into the entries of a dim that `index` (int64)
+    lists. Raises IndexError for an index out of range."""
     name = "index_fill_"
     check_tensors(name, input=input, index=index)
     if isinstance(value, Tensor):
@@ -198,8 +196,8 @@ def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 
 
 def _in_place_of(input: Tensor) -> Tensor:
-    """A copy with the input's strides and its place in memory, gaps included, as torch makes these;
-    one without gaps where elements of the input share memory."""
+    """Returns a copy with the input's strides and offset, including gaps, as torch returns. If
+    elements of the input share memory, the copy has no gaps."""
     if has_internal_overlap(input._shape, input._strides):
         return conversion.clone(input)
     size = input._storage.nbytes // input._dtype.itemsize
@@ -218,7 +216,7 @@ def _written_view(input: Tensor, view: Tensor, src: Tensor, name: str) -> None:
 
 @op()
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """A copy with one entry of a dim replaced."""
+    """Returns a copy of the input with one entry of a dim replaced."""
     check_tensors("select_scatter", input=input)
     result = _in_place_of(input)
     view = result.select(dim, index)
@@ -237,7 +235,7 @@ def slice_scatter(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """A copy of the input with a slice of a dim replaced."""
+    """Returns a copy of the input with a slice of a dim replaced."""
     check_tensors("slice_scatter", input=input)
     result = _in_place_of(input)
     dim = normalize_dim(dim, input.ndim)
@@ -248,7 +246,7 @@ def slice_scatter(
 
 @op()
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A copy of the input with a diagonal replaced."""
+    """Returns a copy of the input with a diagonal replaced."""
     check_tensors("diagonal_scatter", input=input)
     result = _in_place_of(input)
     view = result.diagonal(offset, dim1, dim2)
@@ -258,7 +256,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 @op()
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A copy of the input with the elements of an `as_strided` view replaced."""
+    """Returns a copy of the input with the elements of an `as_strided` view replaced."""
     check_tensors("as_strided_scatter", input=input)
     result = _in_place_of(input)
     view = result.as_strided(size, stride, storage_offset)

@@ -1,3 +1,3 @@
-"""Products of matrices, and what is made of them."""
+"""Products of matrices, and ops based on them."""
 
 CATEGORY = "products"

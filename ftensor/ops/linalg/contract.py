@@ -27,11 +27,11 @@ Labels = list[str]
 
 @op(method=False, forms=("einsum(equation, *operands) -> Tensor",))
 def einsum(*args: Any) -> Tensor:
-    """Sums of products named by subscripts: `"ij,jk->ik"` is the matrix product. A letter in
-    several operands is one dim of all of them; one that is not behind the arrow is summed; without
-    an arrow, the letters that appear once are kept, in alphabetical order. `...` stands for dims
-    that broadcast. Operands may instead be followed each by a list of numbers below 52, and then by
-    the output's. RuntimeError for sizes or subscripts that don't fit.
+    """Sums products named by subscripts: `"ij,jk->ik"` is the matrix product. A letter in several
+    operands is one dim of all of them. A letter that is not behind the arrow is summed. Without an
+    arrow, the letters that appear once are kept, in alphabetical order. `...` represents dims that
+    broadcast. Instead of an equation, each operand may be followed by a list of numbers below 52,
+    and the last list is the output's. Raises RuntimeError for sizes or subscripts that don't fit.
     """
     equation, operands = _arguments(args)
     for k, x in enumerate(operands):
@@ -65,7 +65,8 @@ def einsum(*args: Any) -> Tensor:
 
 
 def _arguments(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """(equation, operands), also of the form in which lists of numbers follow the operands."""
+    """Returns (equation, operands), also for the form in which lists of numbers follow the
+    operands."""
     if len(args) < 2:
         raise errors_matmul.einsum_arguments()
     if isinstance(args[0], str):
@@ -93,7 +94,7 @@ def _letters(subscripts: Sequence[Any]) -> str:
 
 
 def _labels(term: str, where: str) -> Labels:
-    """The subscripts of a term, the ellipsis as one of them."""
+    """Returns the subscripts of a term; the ellipsis is one of them."""
     out: Labels = []
     rest = term
     while rest:
@@ -111,7 +112,6 @@ def _labels(term: str, where: str) -> Labels:
 
 
 def _covered(x: Tensor, labels: Labels, k: int) -> int:
-    """How many dims of operand k its ellipsis stands for."""
     named = len(labels) - (ELLIPSIS in labels)
     if named > x.ndim or (ELLIPSIS not in labels and named < x.ndim):
         raise errors_matmul.einsum(f"operand {k} has {x.ndim} dims, but {named} subscripts: {''.join(labels)}")
@@ -119,7 +119,7 @@ def _covered(x: Tensor, labels: Labels, k: int) -> int:
 
 
 def _diagonal(x: Tensor, names: Labels, k: int) -> tuple[Tensor, Labels]:
-    """A subscript twice in one operand walks both dims at once."""
+    """Merges a subscript that occurs twice in operand `k` into one dim: the diagonal."""
     shape: list[int] = []
     strides: list[int] = []
     out: Labels = []
@@ -183,7 +183,8 @@ def _sum_away(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
 def _pair(
     a: Tensor, a_names: Labels, b: Tensor, b_names: Labels, later: set[str], sizes: dict[str, int]
 ) -> tuple[Tensor, Labels]:
-    """The product of two operands, summed over what nobody needs later."""
+    """Returns the product of two operands, summed over the subscripts that no later operand or
+    output needs."""
     gone = [n for n in dict.fromkeys(a_names + b_names) if n not in later]
     alone_a = [n for n in gone if n not in b_names or b._shape[b_names.index(n)] == 1 != sizes[n]]
     alone_b = [n for n in gone if n not in a_names or a._shape[a_names.index(n)] == 1 != sizes[n]]
@@ -194,7 +195,7 @@ def _pair(
     b, b_names = _without_ones(b, b_names, [n for n in gone if n not in deep])
     if not deep:
         return _times(a, a_names, b, b_names)
-    if a._dtype is not b._dtype:  # one of them was summed
+    if a._dtype is not b._dtype:  # one operand was summed and widened
         common = promote_types(a._dtype, b._dtype)
         a, b = a.to(common), b.to(common)
     check("einsum", "bmm", a=a, b=b)
@@ -215,7 +216,8 @@ def _pair(
 
 
 def _reduced(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
-    """`t` summed over dims that the other operand doesn't have; integers widen, as `sum` does."""
+    """Returns `t` summed over dims that the other operand doesn't have. Integers widen, as in
+    `sum`."""
     if not gone:
         return t, names
     dims = tuple(names.index(n) for n in gone)
@@ -241,7 +243,8 @@ def _aligned(t: Tensor, own: Labels, names: Labels) -> Tensor:
 
 
 def _shaped(t: Tensor, own: Labels, batch: Labels, rows: Labels, columns: Labels) -> Tensor:
-    """`t` as matrices: the dims `batch` as they are, then `rows` and `columns` each as one dim."""
+    """Returns `t` as matrices: keeps the dims `batch`, joins `rows` into one dim and `columns` into
+    another."""
     order = [own.index(n) for n in batch + rows + columns]
     t = t._view(tuple(t._shape[d] for d in order), tuple(t._strides[d] for d in order), t._offset)
     cut = len(batch)
@@ -263,10 +266,9 @@ def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:
 
 @op(method=False)
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
-    """The products of two tensors summed over dims: the last `dims` of `a` with the first of `b`,
-    or the dims in two lists. RuntimeError for dims of different sizes or operands of different
-    dtypes.
-    """
+    """Sums the products of two tensors over dims: the last `dims` of `a` with the first of `b`, or
+    the dims in two lists. Raises RuntimeError for dims of different sizes or operands of different
+    dtypes."""
     _tensors("tensordot", a=a, b=b)
     if isinstance(dims, Tensor):
         dims = dims.tolist()
@@ -282,7 +284,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
 
 
 def contracted(name: str, a: Tensor, b: Tensor, first: Ints, second: Ints, out: Tensor | None = None) -> Tensor:
-    """The products of `a` and `b` summed over the dims `first` of `a` and `second` of `b`."""
+    """Returns the products of `a` and `b` summed over the dims `first` of `a` and `second` of `b`."""
     if len(first) != len(second):
         raise errors_matmul.tensordot_dims((first, second), "both lists need the same length")
     first = tuple(normalize_dim(d, len(a._shape)) for d in first)
@@ -294,7 +296,7 @@ def contracted(name: str, a: Tensor, b: Tensor, first: Ints, second: Ints, out: 
         n, k = a._shape[p], b._shape[q]
         if n != k and 1 not in (n, k):
             raise errors_matmul.tensordot_sizes(p, n, q, k)
-    # A dim of size 1 broadcasts: the other's is summed up by itself.
+    # A dim of size 1 broadcasts, so the other operand is summed over it first.
     a = _summed(a, [p for p, q in zip(first, second) if b._shape[q] == 1])
     b = _summed(b, [q for p, q in zip(first, second) if a._shape[p] == 1])
     left = [d for d in range(len(a._shape)) if d not in first]
@@ -318,7 +320,7 @@ def _summed(t: Tensor, dims: list[int]) -> Tensor:
 
 @op()
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The sums of products along the last dims; with a 0-d operand, the products."""
+    """Returns the sums of products along the last dims; with a 0-d operand, the products."""
     _tensors("inner", input=input, other=other)
     if not input._shape or not other._shape:
         return pointwise(MUL, (input, other), (), out)
@@ -331,7 +333,8 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @op()
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
+    """Returns the Kronecker product: each element of `input` times all of `other`. Dtypes are
+    promoted."""
     _tensors("kron", input=input, other=other)
     ndim = max(len(input._shape), len(other._shape))
     first = (1,) * (ndim - len(input._shape)) + input._shape
@@ -343,7 +346,8 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 def _spread(t: Tensor, shape: Ints, place: int) -> Tensor:
-    """Every dim of `shape` as two: its own at `place` of the pair, the other of size 1."""
+    """Returns `t` broadcast to `shape` with each dim as a pair: its size at index `place`, 1 at the
+    other."""
     lead = len(shape) - len(t._shape)
     strides = (0,) * lead + t._strides
     sizes: list[int] = []
@@ -355,7 +359,7 @@ def _spread(t: Tensor, shape: Ints, place: int) -> Tensor:
 
 
 def _order(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Where to cut each part of a chain so that the fewest multiplications are done.
+    """Returns where to split each part of a chain so that the number of multiplications is minimal.
 
     Matrix i has sizes[i] rows and sizes[i + 1] columns.
     """
@@ -387,9 +391,8 @@ def _chain(name: str, matrices: Sequence[Tensor]) -> Tensor:
 
 @op(method=False, namespace="linalg")
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """The product of a chain of matrices in the order that takes the fewest multiplications. The
-    first may be a vector (a row), and so may the last (a column).
-    """
+    """Returns the product of a chain of matrices, in the order with the fewest multiplications. The
+    first operand may be a vector (a row), and so may the last (a column)."""
     name = "linalg.multi_dot"
     if len(tensors) < 2:
         raise errors_matmul.too_few(name, 2, len(tensors))
@@ -449,7 +452,7 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
     else:
         check(name, input=input)
         power, square = None, input
-        while n:  # n's bits, from the lowest: the squares that make up the power
+        while n:  # bits of n from the lowest: multiply the squares whose bit is set
             if n & 1:
                 power = square if power is None else matmul(power, square)
             n >>= 1
@@ -462,8 +465,8 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
 
 @op(name="matrix_power", method=False, namespace="linalg")
 def linalg_matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
-    """Square matrices to an integer power, by repeated squaring; power 0 is the identity. For
-    a negative power they are inverted first: LinAlgError where one is singular."""
+    """Returns square matrices to an integer power, by repeated squaring; power 0 is the identity. A
+    negative power inverts first and raises LinAlgError for a singular matrix."""
     return _power(input, n, out)
 
 

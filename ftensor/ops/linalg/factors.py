@@ -21,7 +21,7 @@ from .forms import MatrixFunction, in_columns, matrices, on_host, one_batch, rai
 
 
 def cholesky_of(A: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
-    """(factors, info)."""
+    """Returns (Cholesky factors, info)."""
     factor = in_columns(A.mH if upper else A)
     *batch, n, _ = A._shape
     info = output.new_like(A, tuple(batch), int32)
@@ -61,7 +61,7 @@ cholesky = _CHOLESKY.outside()
 
 
 def lu_of(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(L below the diagonal and U, the rows swapped, info)."""
+    """Returns (L below the diagonal and U, pivot rows, info)."""
     LU = in_columns(A)
     *batch, m, n = A._shape
     count = min(m, n)
@@ -98,7 +98,7 @@ lu_factor_ex = _LU_FACTOR.linalg_ex("""
 
 @composed()
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
-    """(LU, pivots), or (LU, pivots, info) with `get_infos`: see `linalg.lu_factor_ex`."""
+    """Returns (LU, pivots), or (LU, pivots, info) with `get_infos`. See `linalg.lu_factor_ex`."""
     LU, pivots, info = _lu_factor("lu", A, pivot=pivot)
     if get_infos:
         return return_types.linalg_lu_factor_ex((LU, pivots, info))
@@ -107,7 +107,9 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, 
 
 
 def row_order(pivots: Tensor, m: int) -> Tensor:
-    """The row of P @ x that comes from each row of x: int64, in the order after all swaps."""
+    """Returns the row order of P @ x after all swaps of `pivots`: int64 indices into the rows of
+    x.
+    """
     *batch, count = pivots._shape
     order = output.new_like(pivots, (*batch, m), int64)
     swaps = pivots.contiguous()
@@ -116,7 +118,6 @@ def row_order(pivots: Tensor, m: int) -> Tensor:
 
 
 def permutation(pivots: Tensor, m: int, like: Tensor) -> Tensor:
-    """The matrices P of A = P @ L @ U."""
     order = row_order(pivots, m)
     places = arange(m, device=order.device)
     return (order.unsqueeze(-2) == places.unsqueeze(-1)).to(like._dtype)
@@ -131,9 +132,8 @@ def _unpacked(LU: Tensor) -> tuple[Tensor, Tensor]:
 
 @composed(namespace="linalg", name="lu", method=False)
 def linalg_lu(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu:
-    """(P, L, U) of A = P @ L @ U by partial pivoting: a permutation, a lower triangular matrix with
-    ones on its diagonal, an upper triangular one.
-    """
+    """Returns (P, L, U) of A = P @ L @ U by partial pivoting: a permutation, a lower triangular
+    matrix with ones on its diagonal, an upper triangular matrix."""
     LU, pivots, _ = _lu_factor("linalg.lu", A, pivot=pivot)
     return return_types.linalg_lu((permutation(pivots, A._shape[-2], A), *_unpacked(LU)))
 
@@ -142,9 +142,9 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu:
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> return_types.lu_unpack:
-    """(P, L, U) of what `linalg.lu_factor` gave; what is not to be unpacked has no elements.
-    RuntimeError for pivots that are not int32, don't fit, or are no rows (from 1).
-    """
+    """Returns (P, L, U) of the results of `linalg.lu_factor`; a part that is not requested has no
+    elements. Raises RuntimeError for pivots that are not int32, have a wrong shape, or are no row
+    numbers (from 1)."""
     name = "lu_unpack"
     matrices(name, LU_data=LU_data)
     if unpack_pivots:
@@ -157,7 +157,7 @@ def lu_unpack(
 
 
 def check_pivots(name: str, LU: Tensor, pivots: Tensor) -> None:
-    """RuntimeError for pivots that are not those of `LU`."""
+    """Raises RuntimeError for pivots whose shape or dtype doesn't fit `LU`."""
     if not isinstance(pivots, Tensor):
         raise errors.not_a_tensor(name, "pivots", pivots)
     if pivots._dtype is not int32:
@@ -168,7 +168,6 @@ def check_pivots(name: str, LU: Tensor, pivots: Tensor) -> None:
 
 
 def check_rows(name: str, pivots: Tensor, m: int) -> None:
-    """RuntimeError for pivots of an LU that are none of its m rows."""
     for most in pivots.aminmax() if pivots.numel() else ():
         if not 1 <= int(most) <= m:
             raise errors_factor.value(name, "pivots", int(most), f"rows from 1 to {m}")
@@ -178,7 +177,7 @@ def check_rows(name: str, pivots: Tensor, m: int) -> None:
 
 
 def qr_of(A: Tensor) -> tuple[Tensor, Tensor]:
-    """(R and Householder's vectors, their factors tau)."""
+    """Returns (R and the Householder vectors, their factors tau)."""
     packed = in_columns(A)
     *batch, m, n = A._shape
     tau = output.new_like(A, (*batch, min(m, n)))
@@ -189,7 +188,8 @@ def qr_of(A: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def reflected(a: Tensor, tau: Tensor, c: Tensor, adjoint: bool) -> Tensor:
-    """Q @ c, or Q.mH @ c, in a new tensor; Q is that of `a` and `tau`, with whole columns."""
+    """Returns Q @ c, or Q.mH @ c with `adjoint`, in a new tensor. Q is the product of the
+    reflections `a`, `tau`, with all columns."""
     result = in_columns(c)
     *batch, m, k = c._shape
     count = tau._shape[-1]
@@ -201,7 +201,6 @@ def reflected(a: Tensor, tau: Tensor, c: Tensor, adjoint: bool) -> Tensor:
 
 
 def identity(shape: Ints, like: Tensor) -> Tensor:
-    """Ones on the diagonals of matrices."""
     return eye(*shape[-2:], dtype=like._dtype, device=like.device).expand(shape)
 
 
@@ -220,23 +219,22 @@ def _qr(name: str, A: Tensor, mode: str) -> tuple[Tensor, Tensor]:
 
 @composed(namespace="linalg", name="qr", method=False)
 def linalg_qr(A: Tensor, mode: str = "reduced") -> return_types.linalg_qr:
-    """(Q, R) of A = Q @ R by Householder's reflections: orthonormal columns and an upper triangular
-    matrix. `mode` "complete" has square Q, "r" none. RuntimeError for other modes.
-    """
+    """Returns (Q, R) of A = Q @ R by Householder reflections: orthonormal columns and an upper
+    triangular matrix. Mode "complete" gives a square Q, "r" no Q. Raises RuntimeError for other
+    modes."""
     return return_types.linalg_qr(_qr("linalg.qr", A, mode))
 
 
 @composed()
 def qr(input: Tensor, some: bool = True) -> return_types.qr:
-    """See `linalg.qr`; without `some`, Q is square."""
+    """Returns (Q, R). See `linalg.qr`; without `some`, Q is square."""
     return return_types.qr(_qr("qr", input, "reduced" if some else "complete"))
 
 
 @composed()
 def geqrf(input: Tensor) -> return_types.geqrf:
-    """(a, tau): R on and above the diagonal of `a`, below it the vectors v, without their first
-    element of 1, of the reflections I - tau * v @ v.mH whose product is Q. LAPACK's name.
-    """
+    """Returns (a, tau), LAPACK's geqrf: R on and above the diagonal of `a`; below it the vectors v,
+    without their first element of 1, of the reflections I - tau * v @ v.mH whose product is Q."""
     matrices("geqrf", input=input)
     return return_types.geqrf(qr_of(input))
 
@@ -263,9 +261,8 @@ orgqr = _PRODUCT.outside()
 
 @composed()
 def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
-    """Q @ input3, or input3 @ Q where not `left`, with the square Q of reflections (see `geqrf`);
-    `transpose`: with Q.mH. RuntimeError for operands that don't fit.
-    """
+    """Returns Q @ input3, or input3 @ Q with `left=False`, with the square Q of reflections (see
+    `geqrf`). `transpose` uses Q.mH. Raises RuntimeError for operands that don't fit."""
     name = "ormqr"
     for word, x in (("input", input), ("input3", input3)):
         if isinstance(x, Tensor) and x.ndim < 2:
@@ -280,7 +277,7 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
     return in_columns(reflected(input, input2, input3.mH, not transpose).mH)
 
 
-# Bunch and Kaufman's bound: it keeps the growth of elements least over both kinds of steps.
+# Bunch and Kaufman's constant minimizes the growth of elements over both pivot sizes.
 GROWTH = (1 + 17**0.5) / 8
 
 
@@ -289,8 +286,8 @@ def _size(x: Any) -> Any:
 
 
 def _choice(a: Any, k: int) -> tuple[int, int]:
-    """(the row that changes places, the size of the step) by the partial pivoting of Bunch and
-    Kaufman (1977), as LAPACK's sytrf has it."""
+    """Returns (the row to exchange with row k, the pivot's size 1 or 2) by the partial pivoting of
+    Bunch and Kaufman (1977), as in LAPACK's sytrf."""
     own = _size(a[k, k])
     if k == len(a) - 1:
         return k, 1
@@ -306,7 +303,8 @@ def _choice(a: Any, k: int) -> tuple[int, int]:
 
 
 def _swap(a: Any, k: int, p: int, turn: Any) -> None:
-    """Exchange rows and columns k and p > k of what is left, of which the lower half is held."""
+    """Exchanges rows and columns k and p > k of the remaining matrix, of which the lower half is
+    stored."""
     a[p + 1 :, [k, p]] = a[p + 1 :, [p, k]]
     between = turn(a[k + 1 : p, k]).copy()
     a[k + 1 : p, k] = turn(a[p, k + 1 : p])
@@ -316,7 +314,7 @@ def _swap(a: Any, k: int, p: int, turn: Any) -> None:
 
 
 def _factored(a: Any, hermitian: bool) -> tuple[Any, Any, int]:
-    """(L and D, pivots, info) of one matrix: see `ldl_factor_ex`."""
+    """Returns (L and D, pivots, info) of one matrix. See `ldl_factor_ex`."""
     a, n = np.tril(a), len(a)
     turn = np.conj if hermitian else np.asarray
     pivots, info, k = np.zeros(n, np.int32), 0, 0
@@ -346,7 +344,6 @@ def _factored(a: Any, hermitian: bool) -> tuple[Any, Any, int]:
 
 
 def _each(function: Any, *arrays: Any) -> tuple[Any, ...]:
-    """A function of single matrices over a batch, whose results are stacked."""
     batch = arrays[0].shape[:-2]
     results = [function(*[a[i] for a in arrays]) for i in np.ndindex(batch)]
     parts = [np.stack([np.asarray(m[k]) for m in results]) for k in range(len(results[0]))]
@@ -381,7 +378,7 @@ ldl_factor_ex = _LDL_FACTOR.linalg_ex("""
 
 
 def _solved(a: Any, pivots: Any, b: Any, hermitian: bool) -> tuple[Any]:
-    """X of one system by its factors, step by step as they were made, and back."""
+    """Returns (X,) of one system: applies the steps of the factorization in order and back."""
     b, n = b.copy(), len(a)
     turn = np.conj if hermitian else np.asarray
     steps, k = [], 0
@@ -405,9 +402,8 @@ def _solved(a: Any, pivots: Any, b: Any, hermitian: bool) -> tuple[Any]:
 
 @composed(namespace="linalg", method=False)
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
-    """X of A @ X = B by the factors that `linalg.ldl_factor` gave. The host computes it.
-    RuntimeError for operands that don't fit.
-    """
+    """Solves A @ X = B by the factors of `linalg.ldl_factor`. Computed on the host. Raises
+    RuntimeError for operands that don't fit."""
     name = "linalg.ldl_solve"
     matrices(name, square=True, LD=LD)
     matrices(name, LD=LD, B=B)

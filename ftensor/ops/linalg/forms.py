@@ -1,4 +1,4 @@
-"""Arguments and result forms that factors and solutions share."""
+"""Arguments and results that factorizations and solvers share."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ...rows.copies import COPY
 from ...rows.spelling import declared, written
 from ..bind import composed
 
-# What LAPACK computes in.
+# LAPACK's dtypes.
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 def matrices(op: str, *names: str, square: bool = False, **operands: Any) -> None:
-    """TypeError for what is no tensor; RuntimeError for fewer than 2 dims, matrices that are not
-    square, and dtypes that are not computed in, or are several. `names` may be vectors.
-    """
+    """Checks operands: raises TypeError if one is no tensor. Raises RuntimeError for fewer than 2
+    dims (1 for `names`, which may be vectors), matrices that are not square with `square`,
+    unsupported dtypes, and different dtypes."""
     for name, x in operands.items():
         if type(x) is not Tensor:
             raise errors.not_a_tensor(op, name, x)
@@ -47,32 +47,28 @@ def matrices(op: str, *names: str, square: bool = False, **operands: Any) -> Non
 
 
 def one_batch(A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
-    """Both with the batch dims that they have together."""
     batch = broadcast_shapes(A._shape[:-2], B._shape[:-2])
     return A.expand((*batch, *A._shape[-2:])), B.expand((*batch, *B._shape[-2:]))
 
 
 def column_strides(shape: Ints) -> Ints:
-    """The strides of matrices that lie one after the other, column after column."""
     *batch, m, n = shape
     turned = output.contiguous_strides((*batch, n, m))
     return (*turned[:-2], turned[-1], turned[-2])
 
 
 def by_columns(shape: Ints, like: Tensor, of: Any = None) -> Tensor:
-    """Memory for matrices, column after column, as LAPACK has them."""
     where = like._storage.device
     return output.new(shape, of or like._dtype, where, column_strides(shape))
 
 
 def in_columns(x: Tensor) -> Tensor:
-    """A copy of matrices, column after column."""
     return pointwise(COPY, (x,), (), by_columns(x._shape, x), True)
 
 
 def on_host(op: str, function: Callable[..., Any], *inputs: Tensor, columns: Ints = ()) -> tuple[Tensor, ...]:
-    """What a NumPy function makes of matrices; its results with numbers in `columns` are laid out
-    column after column. LinAlgError where its iteration does not end."""
+    """Runs a NumPy function on matrices; results whose numbers are in `columns` get a column-major
+    layout. Raises LinAlgError if its iteration doesn't converge."""
 
     def run(*arrays: Any) -> tuple[Any, ...]:
         results = function(*arrays)
@@ -92,8 +88,8 @@ CHECK = Parameter("check_errors", KEYWORD, default=False, annotation="bool")
 
 
 def raise_for(info: Tensor, error: Any, name: str) -> None:
-    """Wait for what a kernel found, and raise `error(name, index in the batch, found)` for the
-    first matrix that could not be factored."""
+    """Waits for the kernel's `info`; raises `error(name, index in the batch, info)` for the first
+    matrix that could not be factored."""
     codes = info.reshape(-1).tolist()
     for index, value in enumerate(codes):
         if value:
@@ -102,12 +98,13 @@ def raise_for(info: Tensor, error: Any, name: str) -> None:
 
 @dataclass(frozen=True)
 class MatrixFunction:
-    """`linalg.name`: what computes it, from the name that messages give, the operands, and options
-    as keywords, and the type of its results where they are `several`.
+    """The forms of one function of matrices, `linalg.name` and its relatives. `compute` takes the
+    name for messages, the operands, and options as keywords; `several` is the type of a tuple
+    result.
 
-    With an `error` the last result is info: what is not 0 in it means that error, and there is a
-    form with `_ex`, whose results are of the type `ex`. `former` has the name and the parameters'
-    names of the function before linalg was; there all arguments may be positional.
+    With an `error` the last result is info, and a nonzero element means that error. Then a form
+    `_ex` exists, whose result type is `ex`. `former` has the name and the parameter names of
+    torch's older function outside linalg, whose arguments may all be positional.
     """
 
     name: str
@@ -118,13 +115,14 @@ class MatrixFunction:
     former: tuple[str, ...] = ()
 
     def linalg(self, doc: str) -> Callable[..., Any]:
-        """The op in linalg. In its module its name is longer where the former one has it."""
+        """Returns the op in linalg. Its Python name has the prefix `linalg_` if the older function
+        has the same name."""
         longer = f"linalg_{self.name}" if self.name in self.former[:1] else self.name
         function = self._written(longer, f"linalg.{self.name}", self._raising(), self._own(), doc)
         return composed(name=self.name, namespace="linalg", method=False)(function)
 
     def linalg_ex(self, doc: str) -> Callable[..., Any]:
-        """The op that returns info, too, and raises only where it is told to."""
+        """Returns the op `_ex`, which also returns info and raises only with `check_errors`."""
         compute, error, ex = self.compute, self.error, self.ex
 
         def run(op: str, *operands: Any, check_errors: bool, **options: Any) -> Any:
@@ -138,13 +136,11 @@ class MatrixFunction:
         return composed(namespace="linalg", method=False)(function)
 
     def outside(self) -> Callable[..., Any]:
-        """The former op."""
         name, *words = self.former
         doc = f"See `linalg.{self.name}`."
         return composed()(self._written(name, name, self._raising(), self._own(), doc, None, words))
 
     def _own(self) -> list[Parameter]:
-        """Those of the functions, which are all but the first of `compute`."""
         return list(signature(self.compute).parameters.values())[1:]
 
     def _raising(self) -> Callable[..., Any]:
@@ -170,7 +166,8 @@ class MatrixFunction:
         several: Any = None,
         words: Sequence[str] = (),
     ) -> Callable[..., Any]:
-        """A function that says its parameters, and has `run` called with them and the op's name."""
+        """Returns a function with the parameters `own` that calls `run` with the op's name and its
+        arguments."""
         several = several or self.several
         shown = [p.replace(name=w, kind=POSITIONAL) for p, w in zip(own, words)] or own
         arguments = [f"{p.name}={w.name}" if p.kind is KEYWORD else w.name for p, w in zip(own, shown)]

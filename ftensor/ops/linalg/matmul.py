@@ -41,10 +41,9 @@ from .product import (
 
 @op()
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
-    integers wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different
-    dtypes.
-    """
+    """Returns the product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
+    integers wrap. Raises RuntimeError for other numbers of dims, sizes that don't fit, or different
+    dtypes."""
     if out is None and (result := cached_result("mm", input, mat2, input)) is not None:
         return result
     if type(input) is Tensor and type(mat2) is Tensor:
@@ -57,7 +56,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @op()
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The products of two batches of matrices, pair by pair. Errors as for `mm`."""
+    """Returns the products of two batches of matrices, pair by pair. Raises the errors of `mm`."""
     if out is None and (result := cached_result("bmm", input, mat2, input)) is not None:
         return result
     if type(input) is Tensor and type(mat2) is Tensor:
@@ -67,7 +66,6 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 def batches_fit(name: str, a: Tensor, b: Tensor) -> None:
-    """RuntimeError unless these are batches of matrices that can be multiplied pair by pair."""
     need_ndim(name, 3, batch1=a, batch2=b)
     if a._shape[0] != b._shape[0] or a._shape[2] != b._shape[1]:
         raise errors_matmul.shapes_differ(name_called(name), a._shape, b._shape)
@@ -75,7 +73,7 @@ def batches_fit(name: str, a: Tensor, b: Tensor) -> None:
 
 @op()
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The product of a matrix and a vector. Errors as for `mm`."""
+    """Returns the product of a matrix and a vector. Raises the errors of `mm`."""
     return _mv(input, vec) if out is None else _mv_to(input, vec, out)
 
 
@@ -86,12 +84,11 @@ def _mv_to(input: Tensor, vec: Tensor, out: Tensor | None = None) -> Tensor:
     return matrix_vector("mv", input, vec, out)
 
 
-# From its second call on without checks and views, which take longer than many a product.
+# From the second call on it runs as a graph: checks and views take longer than many products.
 _mv = fused(_mv_to)
 
 
 def matrix_vector_fit(name: str, mat: Tensor, vec: Tensor) -> None:
-    """RuntimeError unless these are a matrix and a vector that can be multiplied."""
     need_ndim(name, 2, mat=mat)
     need_ndim(name, 1, vec=vec)
     if mat._shape[1] != vec._shape[0]:
@@ -101,7 +98,7 @@ def matrix_vector_fit(name: str, mat: Tensor, vec: Tensor) -> None:
 def matrix_vector(
     name: str, mat: Tensor, vec: Tensor, out: Tensor | None, added: Tensor | None = None, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
-    """`beta * added + alpha * mat @ vec`, the operands checked."""
+    """Returns `beta * added + alpha * mat @ vec` of checked operands."""
     shape = mat._shape[:1]
     inplace = out is not None and out is added
     read = [mat, vec]
@@ -114,7 +111,6 @@ def matrix_vector(
 
 
 def column(t: Tensor | None) -> Any:
-    """A vector (or None) as a matrix of one column."""
     return None if t is None else t._view((*t._shape, 1), (*t._strides, 1), t._offset)
 
 
@@ -142,22 +138,21 @@ def _of_conjugate(input: Tensor, other: Tensor) -> Tensor:
 
 @op()
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The sum of two vectors' products."""
+    """Returns the sum of the products of two vectors."""
     return _of_vectors(input, tensor) if out is None else _dot("dot", DOT, input, tensor, out)
 
 
 @op()
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """`dot` with the conjugate of `input`."""
+    """Like `dot`, with the conjugate of `input`."""
     return _of_conjugate(input, other) if out is None else _dot("vdot", VDOT, input, other, out)
 
 
 @op(operators=("__matmul__", "__rmatmul__"))
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
-    left out of the result; all dims before the last two are batches, which broadcast.
-    RuntimeError for 0-d operands, sizes that don't fit, or different dtypes.
-    """
+    """Returns the matrix product. A vector on the left is a row, a vector on the right a column,
+    and the result lacks that dim. All dims before the last two are batch dims and broadcast. Raises
+    RuntimeError for 0-d operands, sizes that don't fit, or different dtypes."""
     for arg, x in (("input", input), ("other", other)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("matmul", arg, x)
@@ -179,12 +174,11 @@ also_in("linalg", "matmul")
 
 
 def turned(t: Tensor) -> Tensor:
-    """The dims in reverse order."""
     return t._view(t._shape[::-1], t._strides[::-1], t._offset)
 
 
 def _batched(a: Tensor, b: Tensor, out: Tensor | None) -> Tensor:
-    """`matmul` where an operand has more than two dims."""
+    """Implements `matmul` for an operand with more than two dims."""
     if out is None and (result := cached_result("matmul", a, b, a)) is not None:
         return result
     row, single = len(a._shape) == 1, len(b._shape) == 1
@@ -197,7 +191,7 @@ def _batched(a: Tensor, b: Tensor, out: Tensor | None) -> Tensor:
     if single:
         b = column(b)
     if len(b._shape) == 2:
-        # One matrix for all: the batches are more rows, where they lie like rows.
+        # One matrix for all batches: they are further rows if the layout allows it.
         rows = (numel(a._shape[:-1]), a._shape[-1])
         strides = view_strides(a._shape, a._strides, rows)
         if strides is not None:
@@ -227,12 +221,12 @@ def _result_shape(a: Tensor, b: Tensor, row: bool, single: bool) -> Ints:
 
 @op(method=False, namespace="linalg")
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
-    """`vdot` along a dim, of tensors that broadcast."""
+    """Returns `vdot` along a dim of tensors that broadcast."""
     for t in (x, y):
         if type(t) is Tensor and t._dtype.kind not in "fc":
             raise errors.floating_only("linalg.vecdot", t._dtype)
     of = check("linalg.vecdot", x=x, y=y)
-    if of.itemsize == 2:  # torch rounds the products to the 16-bit type
+    if of.itemsize == 2:  # torch rounds the products to the 16-bit dtype
         return write_result("linalg.vecdot", out, (x * y).sum(dim))
     sums = folded(VDOT, (x, y), dim)
     target, copy = output("linalg.vecdot", out, sums._shape, x, (x, y), False)
@@ -244,10 +238,9 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read, and with `alpha`
-    0, no matrix is. RuntimeError for matrices that don't fit, an `input` that doesn't expand to the
-    product, or different dtypes.
-    """
+    """Returns `beta * input + alpha * (mat1 @ mat2)`. With `beta` 0 `input` is not read, with
+    `alpha` 0 no matrix is. Raises RuntimeError for matrices that don't fit, an `input` that doesn't
+    expand to the product's shape, or different dtypes."""
     if out is None and is_plain(alpha, beta):
         if (result := cached_result("addmm", mat1, mat2, input)) is not None:
             return result
@@ -264,9 +257,8 @@ def addmm(
 def addmv(
     input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """`beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as
-    `addmm`.
-    """
+    """Returns `beta * input + alpha * (mat @ vec)`. With `beta` 0 `input` is not read. Raises the
+    errors of `addmm`."""
     if out is None and is_plain(alpha, beta):
         return _addmv(input, mat, vec)
     return _addmv_to(input, mat, vec, beta, alpha, out)
@@ -282,7 +274,7 @@ def _addmv_to(
     return matrix_vector("addmv", mat, vec, out, input, beta, alpha)
 
 
-# As `mv`, from its second call on without checks and views.
+# Like `mv`: a graph from the second call on.
 _addmv = fused(_addmv_to)
 
 
@@ -290,7 +282,7 @@ _addmv = fused(_addmv_to)
 def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """`addmm` for each pair of two batches of matrices."""
+    """Returns `addmm` for each pair of two batches of matrices."""
     if out is None and is_plain(alpha, beta):
         if (result := cached_result("baddbmm", batch1, batch2, input)) is not None:
             return result
@@ -301,7 +293,7 @@ def baddbmm(
     return product("baddbmm", batch1, batch2, out, input, beta, alpha)
 
 
-# addbmm adds so few products one after the other, each rounded to the dtype, as torch does.
+# Up to this number, addbmm adds the products one by one, each rounded to the dtype, as torch does.
 FEW_MATRICES = 32
 
 
@@ -309,7 +301,7 @@ FEW_MATRICES = 32
 def addbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """`beta * input + alpha` times the sum of all products of the two batches' matrices."""
+    """Returns `beta * input + alpha` times the sum of the products of all pairs of matrices."""
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("addbmm", batch1, batch2)
     of = check("addbmm", input=input, batch1=batch1, batch2=batch2)
@@ -324,19 +316,18 @@ def addbmm(
                 total, _matrix(batch1, i), _matrix(batch2, i), beta=beta if i == 0 else 1, alpha=alpha, out=last
             )
         return total
-    # The batch is more depth: (m, batch * k) times (batch * k, n).
+    # The batch is part of the depth: (m, batch * k) times (batch * k, n).
     s0, s1, s2 = batch1._strides
     left = batch1._view((m, batch, k), (s1, s0, s2), batch1._offset)
     return product("addbmm", flat(left, (m, batch * k)), flat(batch2, (batch * k, n)), out, input, beta, alpha)
 
 
 def _matrix(t: Tensor, i: int) -> Tensor:
-    """Matrix i of a batch."""
     return t._view(t._shape[1:], t._strides[1:], t._offset + i * t._strides[0])
 
 
 def flat(t: Tensor, shape: Ints) -> Tensor:
-    """`t` in another shape, as a view if it can be one."""
+    """Returns `t` in another shape, as a view where possible."""
     strides = view_strides(t._shape, t._strides, shape)
     if strides is None:
         t = conversion.clone(t, memory_format=execute_output.contiguous_format)
@@ -346,7 +337,8 @@ def flat(t: Tensor, shape: Ints) -> Tensor:
 
 @op(aliases=("ger",))
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The products of every element of a vector with every one of another; dtypes are promoted."""
+    """Returns the products of every element of a vector with every element of another. Dtypes are
+    promoted."""
     for arg, x in (("input", input), ("vec2", vec2)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("outer", arg, x)
@@ -363,7 +355,7 @@ ADDR = Op(
     params=("beta", "alpha"),
     check=check_factor,
 )
-# Without `input`, which takes part in promotion only.
+# Without `input`, which only takes part in promotion.
 ADDR_FRESH = Op(
     "addr",
     "addr(input, vec1, vec2) -> Tensor",
@@ -379,9 +371,8 @@ ADDR_FRESH = Op(
 def addr(
     input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """`beta * input + alpha * outer(vec1, vec2)`; dtypes are promoted. With `beta` 0, `input` is
-    not read.
-    """
+    """Returns `beta * input + alpha * outer(vec1, vec2)`. Dtypes are promoted. With `beta` 0
+    `input` is not read."""
     for arg, x in (("input", input), ("vec1", vec1), ("vec2", vec2)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("addr", arg, x)
@@ -391,7 +382,7 @@ def addr(
     shape = (*vec1._shape, *vec2._shape)
     whole = input if out is input and input._shape == shape else added_to("addr", input, shape)
     if input._dtype.kind == "f" and input._dtype.itemsize == 2 and out is not input and beta != 0:
-        # torch rounds every step to the 16-bit type.
+        # torch rounds every step to the 16-bit dtype.
         beta, alpha = (rounded(float(x), input._dtype) for x in (beta, alpha))
         return add(whole * beta, column(vec1) * alpha * vec2, out=out)
     row = ADDR_FRESH if beta == 0 else ADDR
@@ -400,7 +391,7 @@ def addr(
 
 @op(method=False, namespace="nn.functional")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
-    """`input @ weight.T + bias`; the dims of `input` before the last are kept."""
+    """Returns `input @ weight.T + bias`. The dims of `input` before the last are kept."""
     for arg, x in (("input", input), ("weight", weight)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("linear", arg, x)
@@ -429,16 +420,15 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | No
     return write_result("linear", out, result)
 
 
-# What a word costs a network that writes text: one row, and no checks and views once it is a graph.
+# A language model multiplies one row for each token; a graph has no checks and views.
 _of_row = fused(_linear)
 
 
 @op(method=False)
 def _int_mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The product of an (n, k) matrix of int8 or uint8 and a (k, m) one of int8, summed exactly in
-    int32, which is the result's dtype. RuntimeError for other dtypes, numbers of dims, sizes that
-    don't fit, and an `out` that is not (n, m) of int32.
-    """
+    """Returns the product of an (n, k) matrix of int8 or uint8 and a (k, m) matrix of int8, summed
+    exactly in int32, the result's dtype. Raises RuntimeError for other dtypes, numbers of dims,
+    sizes that don't fit, and an `out` that is not (n, m) of int32."""
     name = "_int_mm"
     for arg, x in (("input", input), ("mat2", mat2)):
         if type(x) is not Tensor:

@@ -25,7 +25,6 @@ ORDERS = (1.0, 2.0, math.inf)
 
 
 def _pair(name: str, A: Tensor, dim: Any) -> tuple[int, int]:
-    """The two dims of the matrices."""
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         raise errors_factor.two_dims(name, dim)
     first, second = (normalize_dim(d, A.ndim) for d in dim)
@@ -42,7 +41,6 @@ def _checked(name: str, A: Any) -> None:
 
 
 def _largest(sizes: Tensor, dim: int, keepdim: bool = False) -> Tensor:
-    """The largest along a dim; 0 where there are none."""
     fold = sizes.amax if sizes._shape[dim] else sizes.sum
     return fold(dim, keepdim)
 
@@ -61,7 +59,7 @@ def _matrix_norm(name: str, A: Tensor, ord: Any, dim: Any, keepdim: bool, of: dt
         norm: Tensor = vector_norm(A, 2, (rows, columns), keepdim, dtype=of)
         return norm
     if of is not None:
-        vector_norm(A.new_zeros(1), 2, dtype=of)  # refuses what is no wider dtype
+        vector_norm(A.new_zeros(1), 2, dtype=of)  # raises for a dtype that is not wider
         A = A.to(of)
     if ord in ("nuc", 2, -2):
         s = svdvals(A.movedim((rows, columns), (-2, -1)))
@@ -81,10 +79,10 @@ def _matrix_norm(name: str, A: Tensor, ord: Any, dim: Any, keepdim: bool, of: dt
 def matrix_norm(
     input: Tensor, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
-    """The norm of each matrix in the two dims: "fro", the root of the squares' sum; inf and 1, the
-    largest sum of a row's or column's sizes; 2, the largest singular value; "nuc", their sum; with
-    a minus, the smallest. Singular values come from the host. RuntimeError for other orders.
-    """
+    """Returns the norm of each matrix in the two dims. "fro" is the root of the sum of squares; inf
+    and 1 are the largest sum of absolute values of a row or column; 2 is the largest singular
+    value; "nuc" is the sum of singular values; -inf, -1 and -2 take the smallest. Singular values
+    are computed on the host. Raises RuntimeError for other orders."""
     return _matrix_norm("linalg.matrix_norm", input, ord, dim, keepdim, dtype)
 
 
@@ -97,10 +95,9 @@ def linalg_norm(
     *,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """The norm of matrices where `dim` names two dims, else of vectors: `linalg.matrix_norm` and
-    `linalg.vector_norm`. Without `ord`, the 2-norm of all elements; without `dim`, of the whole
-    tensor, which then has one or two dims.
-    """
+    """Returns the norm of matrices if `dim` names two dims, else of vectors: `linalg.matrix_norm`
+    and `linalg.vector_norm`. Without `ord` it is the 2-norm of all elements; without `dim` it is
+    that of the whole tensor, which then has one or two dims."""
     name = "linalg.norm"
     _checked(name, input)
     dims: Any = (dim,) if isinstance(dim, int) else dim
@@ -119,7 +116,7 @@ def linalg_norm(
 
 @composed(method=False)
 def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
-    """The root of the sum of squares over one or two dims, as `linalg.vector_norm`."""
+    """Returns the root of the sum of squares over one or two dims, like `linalg.vector_norm`."""
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) > 2:
         raise errors_factor.two_dims("frobenius_norm", dims)
@@ -129,13 +126,14 @@ def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = Fals
 
 @composed(method=False)
 def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = False) -> Tensor:
-    """The sum of the singular values of each matrix, as `linalg.matrix_norm`."""
+    """Returns the sum of the singular values of each matrix, like `linalg.matrix_norm`."""
     return _matrix_norm("nuclear_norm", input, "nuc", dim, keepdim, None)
 
 
 @op(method=False)
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norm of order `pow` over all dims but one, which are kept; over all with `dim` -1."""
+    """Returns the norm of order `pow` over all dims but `dim`, which is kept; over all dims with
+    `dim` -1."""
     if dim == -1:
         return norm(v, pow)
     others = [d for d in range(v.ndim) if d != normalize_dim(dim, v.ndim)]
@@ -144,8 +142,8 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
 
 
 def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Any, Any]:
-    """Which singular values count: those above `atol` and above `rtol` times the largest. Without
-    either, `rtol` is the dtype's eps times the larger size."""
+    """Returns (atol, rtol) with defaults: singular values count above `atol` and above `rtol` times
+    the largest. Without either, `rtol` is the dtype's eps times the larger size."""
     default = np.finfo(A._dtype.to_real().name).eps
     relative = float(default) * max(A._shape[-2:], default=0)
     if rtol is None:
@@ -157,7 +155,8 @@ def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Any, Any]:
 
 
 def _with_tolerances(name: str, A: Tensor, atol: Any, rtol: Any, function: Any) -> Tensor:
-    """`function(array, atol, rtol)`, whose tolerances may be tensors, one for each matrix."""
+    """Returns `function(array, atol, rtol)`; a tolerance may be a tensor with one value for each
+    matrix."""
     bounds = _tolerances(A, atol, rtol)
     tensors = [b for b in bounds if isinstance(b, Tensor)]
     for b in tensors:
@@ -174,7 +173,6 @@ def _with_tolerances(name: str, A: Tensor, atol: Any, rtol: Any, function: Any) 
 
 
 def _counted(s: Any, atol: Any, rtol: Any) -> Any:
-    """Which of the sizes are above the tolerances."""
     largest = s.max(-1, keepdims=True, initial=0)
     return s > np.maximum(atol, rtol * largest)
 
@@ -199,10 +197,9 @@ def _pinv(name: str, A: Tensor, atol: Any, rtol: Any, hermitian: bool) -> Tensor
 
 @composed(namespace="linalg", method=False)
 def pinv(input: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
-    """The Moore-Penrose inverse of each matrix. Singular values up to `atol` and up to `rtol`
-    (`rcond` in its older form) times the largest are taken as 0; without either, `rtol` is the
-    dtype's eps times the larger size. `hermitian`: by eigenvalues. The host computes it.
-    """
+    """Returns the Moore-Penrose inverse of each matrix. Singular values up to `atol` and up to
+    `rtol` (`rcond` in the older form) times the largest count as 0. Without either, `rtol` is the
+    dtype's eps times the larger size. `hermitian` uses eigenvalues. Computed on the host."""
     return _pinv("linalg.pinv", input, atol, rtol if rcond is None else rcond, hermitian)
 
 
@@ -216,10 +213,9 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 def matrix_rank(
     input: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Tensor:
-    """How many singular values of each matrix are above the tolerances (see `linalg.pinv`; `tol`
-    is the older form of `atol`), as int64. `hermitian`: sizes of eigenvalues. The host computes
-    it.
-    """
+    """Returns the number of singular values of each matrix above the tolerances, as int64. See
+    `linalg.pinv`; `tol` is the older form of `atol`. `hermitian` uses absolute eigenvalues.
+    Computed on the host."""
     name = "linalg.matrix_rank"
     matrices(name, square=hermitian, input=input)
     if tol is not None:
@@ -234,9 +230,9 @@ def matrix_rank(
 
 @composed(namespace="linalg", method=False)
 def cond(input: Tensor, p: Any = None) -> Tensor:
-    """The condition of each matrix: its norm of order `p` (None: 2) times that of its inverse; inf
-    where there is none. RuntimeError for orders that `linalg.matrix_norm` doesn't have.
-    """
+    """Returns the condition number of each matrix: its norm of order `p` (None: 2) times the norm
+    of its inverse; inf for a singular matrix. Raises RuntimeError for orders that
+    `linalg.matrix_norm` lacks."""
     name = "linalg.cond"
     matrices(name, input=input)
     if p is None or p in (2, -2):
@@ -259,7 +255,7 @@ LSTSQ = (None, "gels", "gelsy", "gelsd", "gelss")
 
 
 def _least(a: Any, b: Any, rcond: float) -> tuple[Any, ...]:
-    """The shortest of the solutions with the least residuals, the ranks, the singular values."""
+    """Returns (least-squares solutions of minimal norm, ranks, singular values)."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     keep = _counted(s, 0, rcond)
     inverse = np.where(keep, 1 / np.where(keep, s, 1), 0).astype(s.dtype)
@@ -269,7 +265,7 @@ def _least(a: Any, b: Any, rcond: float) -> tuple[Any, ...]:
 
 
 def _system(name: str, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor, bool]:
-    """Both with the same batch dims, and whether B holds vectors."""
+    """Returns (A, B, whether B holds vectors), A and B with the same batch dims."""
     matrices(name, "B", A=A, B=B)
     if not B.ndim:
         raise errors_factor.needs_matrices(name, "B", B._shape)
@@ -285,12 +281,11 @@ def _system(name: str, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor, bool]:
 def lstsq(
     input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None
 ) -> return_types.linalg_lstsq:
-    """(solution, residuals, rank, singular_values) of input @ X = b with the least squares, and of
-    these the smallest X. Singular values up to `rcond` times the largest are taken as 0 (None: eps
-    times the larger size). What torch's `driver` leaves out has no elements here, too: "gelsy" the
-    residuals and singular values, "gels" the ranks and singular values. The host computes it.
-    RuntimeError for operands that don't fit.
-    """
+    """Returns (solution, residuals, rank, singular_values) of input @ X = b: the X of minimal norm
+    among the least-squares solutions. Singular values up to `rcond` times the largest count as 0
+    (None: eps times the larger size). Results that torch's `driver` omits have no elements: "gelsy"
+    omits residuals and singular values, "gels" ranks and singular values. Computed on the host.
+    Raises RuntimeError for operands that don't fit."""
     name = "linalg.lstsq"
     if isinstance(input, Tensor) and input.ndim < 2:
         raise errors_factor.needs_matrices(name, "input", input._shape)

@@ -1,4 +1,4 @@
-"""What the matrix ops share: checks of their operands, their output, and the choice of a kernel."""
+"""Shared by matrix ops: checks of operands, output tensors, and the choice of a kernel."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ...rows.copies import COPY
 from ...rows.op import Op, Promote, Reduce
 from ..types import conversion
 
-# Matrix times vector: from this many terms on the lanes go along the sums.
+# Matrix times vector: from this number of terms on the lanes work along the sums.
 FOLD_TERMS = 1 << 12
-# For so few rows of one matrix the other is read again for each, where the product has so many
-# terms: packing it costs more (2 x 1024 by 1024 x 1024 takes a fifth; 4 rows take longer).
+# Up to FEW rows of one matrix and from FEW_TERMS terms on, the other matrix is read again for each
+# row, because packing it costs more (2 x 1024 by 1024 x 1024 takes a fifth; 4 rows take longer).
 FEW, FEW_TERMS = 3, 1 << 17
 
 DOT = Reduce(
@@ -61,12 +61,11 @@ enter(__name__, DOT, VDOT, SCALED, MIXED)
 
 
 def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
-    """The common dtype of operands that must be tensors of one dtype on one device.
+    """Returns the common dtype of operands, which must be tensors of one dtype on one device.
 
-    `dispatch` is the op to be named where it is another one that refuses bool.
-
-    TypeError for what is no tensor, RuntimeError for different dtypes or devices,
-    NotImplementedError for bool and dtypes of few ops.
+    `dispatch` is the op that the message for bool names, if it isn't `op`. Raises TypeError if an
+    operand is no tensor, RuntimeError for different dtypes or devices, NotImplementedError for bool
+    and dtypes with few ops.
     """
     for arg, x in tensors.items():
         if type(x) is not Tensor:
@@ -79,7 +78,7 @@ def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
         if x._storage.device is not first._storage.device:
             raise errors.different_devices(op, [y.device for y in all_])
     common: dtype = first._dtype
-    # As in torch, products of matrices that have nothing to multiply are of any dtype.
+    # As in torch, products of empty matrices accept any dtype.
     empty = op in ("bmm", "mm", "mv") and any(not x.numel() for x in all_)
     if (common.kind == "b" and not empty) or common.bare:
         raise errors.not_implemented_for(dispatch or op, common)
@@ -87,14 +86,13 @@ def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
 
 
 def need_ndim(op: str, ndim: int, **tensors: Tensor) -> None:
-    """RuntimeError for an operand with another number of dims."""
     for name, x in tensors.items():
         if len(x._shape) != ndim:
             raise errors_matmul.needs_ndim(op, name, ndim, x._shape)
 
 
 def factors(op: str, of: dtype, beta: Any, alpha: Any) -> tuple[Any, Any]:
-    """(beta, alpha); RuntimeError for factors that the dtype computed in cannot hold."""
+    """Returns (beta, alpha). Raises RuntimeError for a factor that the compute dtype can't hold."""
     for name, value in (("beta", beta), ("alpha", alpha)):
         if not isinstance(value, (bool, int, float, complex)):
             raise errors.not_a_tensor_or_number(name, value)
@@ -103,7 +101,7 @@ def factors(op: str, of: dtype, beta: Any, alpha: Any) -> tuple[Any, Any]:
 
 
 def added_to(op: str, input: Tensor, shape: Ints) -> Tensor:
-    """`input` expanded to the product's shape."""
+    """Returns `input` expanded to the product's shape."""
     input_shape = input._shape
     if input_shape == shape:
         return input
@@ -116,10 +114,11 @@ def added_to(op: str, input: Tensor, shape: Ints) -> Tensor:
 def output(
     op: str, out: Tensor | None, shape: Ints, like: Tensor, read: Sequence[Tensor], inplace: bool
 ) -> tuple[Tensor, bool]:
-    """(the tensor to write, whether it must then be copied to `out`).
+    """Returns (the tensor to write, whether it must then be copied to `out`).
 
-    `read` are the tensors that may not be written before the end. RuntimeError for an `out` of
-    another dtype or device, of another shape in place, or whose elements share memory.
+    `read` are the tensors that must not be overwritten before the end. Raises RuntimeError for an
+    `out` of another dtype or device, of another shape with `inplace`, or whose elements share
+    memory.
     """
     if out is None:
         return memory.new(shape, like._dtype, like._storage.device), False
@@ -132,7 +131,7 @@ def output(
 
 
 def finish(result: Tensor, out: Tensor | None, copy: bool) -> Tensor:
-    """The result, brought into `out` where it isn't there yet."""
+    """Returns the result, copied to `out` if `copy`."""
     if out is None:
         return result
     if copy:
@@ -141,17 +140,16 @@ def finish(result: Tensor, out: Tensor | None, copy: bool) -> Tensor:
 
 
 def is_plain(alpha: Any, beta: Any) -> bool:
-    """Whether nothing is scaled."""
     return alpha.__class__ is int and beta.__class__ is int and alpha == beta == 1
 
 
 def product(
     op: str, a: Tensor, b: Tensor, out: Tensor | None = None, added: Tensor | None = None, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
-    """`beta * added + alpha * a @ b` of matrices, or batches of them that broadcast.
+    """Returns `beta * added + alpha * a @ b` of matrices, or of batches of matrices that broadcast.
 
-    The operands have been checked; their contracted dims fit. `beta` 0 leaves `added` unread,
-    and `alpha` 0 the product.
+    The operands have been checked. With `beta` 0 `added` is not read, with `alpha` 0 the product is
+    not computed.
     """
     operands = (a, b, a if added is None else added)
     shape: Ints = (a._shape[-2], b._shape[-1])
@@ -166,9 +164,9 @@ def product(
     if added is not None and out is not None and partial_overlap(region(added), region(out)):
         read.append(added)
     target, copy = output(op, out, shape, a, read, inplace)
-    # Other factors may be others at each call, which would be a graph each.
+    # Other factors may change at each call, and each would make a new graph.
     plain = is_plain(alpha, beta)
-    if alpha == 0:  # as BLAS has it: no infinity or NaN of the factors shows
+    if alpha == 0:  # as in BLAS, infinities and NaN of the matrices have no effect then
         if added is None:
             pointwise(COPY, (0,), (), target, True)
         else:
@@ -183,15 +181,13 @@ def product(
 
 
 def _few_rows(a: Tensor, b: Tensor) -> bool:
-    """Whether rows of one matrix are so few that the other is read once for each: where both lie
-    along the sums, in which lanes go then."""
     (m, depth), n = a._shape[-2:], b._shape[-1]
     in_line = a._strides[-1] == b._strides[-2] == 1 and m * n * depth >= FEW_TERMS
     return in_line and len(a._shape) == len(b._shape) == 2 and min(m, n) <= FEW and specializes(a)
 
 
 def _by_rows(a: Tensor, b: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:
-    """The product as sums along rows."""
+    """Computes the product as sums along rows into `target`."""
     shape = target._shape
     if shape[-2] == 1:
         sums = folded(DOT, (_transposed(a), b), -2)
@@ -209,14 +205,13 @@ _one_kernel = fused(_by_rows)
 
 
 def folded(red: Reduce, inputs: Sequence[Tensor], dim: int | None) -> Tensor:
-    """The sums of products along a dim, in the dtype that they were computed in; contiguous."""
     compute = inputs[0]._dtype.compute
     (sums,) = fold(red, inputs, dim, False, compute, (compute,))
     return conversion.contiguous(sums)
 
 
 def combine(sums: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:
-    """Write `beta * added + alpha * made` to `target`; the sums keep their precision until then."""
+    """Writes `beta * added + alpha * sums` to `target`. The sums keep their precision until then."""
     if added is not None:
         pointwise(MIXED, (added, sums), (beta, alpha), target, True)
     elif alpha.__class__ is int and alpha == 1:

@@ -29,7 +29,8 @@ PLAIN, TRANSPOSED, ADJOINT = range(3)
 
 
 def triangular(A: Tensor, B: Tensor, upper: bool, turned: int = PLAIN, unit: bool = False) -> Tensor:
-    """X of A @ X = B in a new tensor, for triangular A, A.mT or A.mH; one batch of both."""
+    """Solves A @ X = B in a new tensor for triangular A, A.mT or A.mH; A and B have equal batch
+    dims."""
     solution = in_columns(B)
     *batch, n, k = B._shape
     if solution.numel():
@@ -49,10 +50,9 @@ def _fit(name: str, A: Tensor, B: Tensor, left: bool = True) -> None:
 def solve_triangular(
     input: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
-    """X of A @ X = B, or of X @ A = B where not `left`, for a triangular A, of which the other
-    triangle is not read, nor the diagonal with `unitriangular`. Not checked: a 0 on the diagonal
-    gives infinities and NaN. RuntimeError for shapes that don't fit.
-    """
+    """Solves A @ X = B, or X @ A = B with `left=False`, for a triangular A. The other triangle is
+    not read, nor the diagonal with `unitriangular`. A 0 on the diagonal is not checked and gives
+    infinities and NaN. Raises RuntimeError for shapes that don't fit."""
     name = "linalg.solve_triangular"
     matrices(name, "B", square=True, input=input, B=B)
     if B.ndim < 2:
@@ -68,9 +68,8 @@ def solve_triangular(
 def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> return_types.triangular_solve:
-    """(X of A @ X = input, a copy of A), with `transpose` of A.mT; see `linalg.solve_triangular`,
-    the newer form.
-    """
+    """Returns (X of A @ X = input, a copy of A); `transpose` solves with A.mT. See
+    `linalg.solve_triangular`, the newer form."""
     name = "triangular_solve"
     matrices(name, "input", square=True, A=A, input=input)
     if input.ndim < 2:
@@ -86,7 +85,8 @@ def triangular_solve(
 
 
 def lu_solved(LU: Tensor, pivots: Tensor, B: Tensor, adjoint: bool = False) -> Tensor:
-    """X of A @ X = B, or of A.mH @ X = B, by A's factors; one batch of all."""
+    """Solves A @ X = B, or A.mH @ X = B with `adjoint`, by A's factors. All operands have equal
+    batch dims."""
     n = LU._shape[-1]
     if not B.numel():
         return in_columns(B)
@@ -100,18 +100,16 @@ def lu_solved(LU: Tensor, pivots: Tensor, B: Tensor, adjoint: bool = False) -> T
 
 
 def _rows(B: Tensor, order: Tensor) -> Tensor:
-    """The rows of each matrix in another order."""
     return B.gather(-2, order.unsqueeze(-1).expand(B._shape))
 
 
 def _back(order: Tensor) -> Tensor:
-    """The order that undoes another."""
     places = arange(order._shape[-1], device=order.device).expand(order._shape)
     return empty_like(order).scatter(-1, order, places)
 
 
 def _right_side(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, bool]:
-    """B as matrices, and whether it holds vectors."""
+    """Returns (B as matrices, whether it held vectors). Raises RuntimeError if B doesn't fit A."""
     vectors = B.ndim == 1 or (B.ndim == A.ndim - 1 and B._shape == A._shape[:-1])
     if vectors:
         if not left:
@@ -124,7 +122,7 @@ def _right_side(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, bo
 
 
 def _solved(name: str, A: Tensor, B: Tensor, *, left: bool = True) -> tuple[Tensor, Tensor]:
-    """(X, info of A's factors)."""
+    """Returns (X, info of A's factorization)."""
     matrices(name, "B", square=True, A=A, B=B)
     B, vectors = _right_side(name, A, B, left)
     LU, pivots, info = lu_of(A if left else A.mT)
@@ -162,9 +160,8 @@ def _lu_solve(name: str, LU: Tensor, pivots: Tensor, B: Tensor, left: bool = Tru
 
 @composed(namespace="linalg", name="lu_solve", method=False)
 def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
-    """X of A @ X = B by A's factors from `linalg.lu_factor`; not `left`: of X @ A = B, `adjoint`:
-    with A.mH. RuntimeError for operands that don't fit.
-    """
+    """Solves A @ X = B by A's factors from `linalg.lu_factor`. `left=False` solves X @ A = B,
+    `adjoint` uses A.mH. Raises RuntimeError for operands that don't fit."""
     return _lu_solve("linalg.lu_solve", LU, pivots, B, left, adjoint)
 
 
@@ -191,9 +188,8 @@ inverse = _INV.outside()
 
 @composed()
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
-    """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L
-    where it is `upper`; `input2` is L. RuntimeError for operands that don't fit.
-    """
+    """Solves A @ X = input by the factor `input2` from `linalg.cholesky`: A = L @ L.mH, or A = L.mH
+    @ L with `upper`. Raises RuntimeError for operands that don't fit."""
     name = "cholesky_solve"
     matrices(name, square=True, input2=input2)
     matrices(name, input=input, input2=input2)
@@ -206,7 +202,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
 
 @composed()
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
-    """The inverse of the matrix whose factor `linalg.cholesky` gave."""
+    """Returns the inverse of the matrix whose factor `linalg.cholesky` returned."""
     matrices("cholesky_inverse", square=True, input=input)
     return cholesky_solve(identity(input._shape, input), input, upper)
 
@@ -215,7 +211,6 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
 
 
 def _swapped(pivots: Tensor) -> Tensor:
-    """Whether the rows changed places an odd number of times."""
     places = arange(1, pivots._shape[-1] + 1, device=pivots.device)
     odd: Tensor = (pivots != places).sum(-1) % 2 == 1
     return odd
@@ -243,7 +238,8 @@ det = _DET.outside()
 
 @composed(namespace="linalg", name="slogdet", method=False)
 def linalg_slogdet(A: Tensor) -> return_types.linalg_slogdet:
-    """(sign, logarithm of the size) of each determinant; (0, -inf) for a singular matrix."""
+    """Returns (sign, logarithm of the absolute value) of each determinant; (0, -inf) for a singular
+    matrix."""
     return return_types.linalg_slogdet(_slogdet("linalg.slogdet", A))
 
 
@@ -255,23 +251,23 @@ def slogdet(input: Tensor) -> return_types.slogdet:
 
 @composed()
 def logdet(input: Tensor) -> Tensor:
-    """The logarithm of each determinant; NaN for a negative one."""
+    """Returns the logarithm of each determinant; NaN for a negative one."""
     sign, size = _slogdet("logdet", input)
     if input._dtype.is_complex:
         return sign.log() + size
     return where(sign == -1, float("nan"), size)
 
 
-# The terms of exp's series that are summed for matrices of norm up to 2: the next one is below the
-# rounding of 1. A smaller norm would need fewer terms, but more squares, which double errors.
+# Number of terms of exp's series for matrices of norm up to 2: the next one is below the rounding
+# of 1. A smaller norm would need fewer terms but more squarings, and each doubles the error.
 TERMS = {"float32": 14, "float64": 23}
 
 
 @op()
 def matrix_exp(input: Tensor) -> Tensor:
-    """exp of square matrices, the sum of input^k / k!. Each matrix is halved until its norm is at
-    most 2, and the sum of the series squared as often. RuntimeError for integers.
-    """
+    """Returns the exponential of square matrices, the sum of input^k / k!. Each matrix is halved
+    until its norm is at most 2, and the sum of the series is squared as often. Raises RuntimeError
+    for integers."""
     name = "matrix_exp"
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
@@ -286,7 +282,7 @@ def matrix_exp(input: Tensor) -> Tensor:
         return input.clone()
     of = input._dtype.compute
     if spares_double(input):
-        of = complex128 if of.is_complex else float64  # squares double their error each time
+        of = complex128 if of.is_complex else float64  # each squaring doubles the error
     x = input.to(of).reshape(-1, n, n)
     norms = x.abs().sum(-2).amax(-1).tolist()
     halvings = [_halvings(size) for size in norms]
@@ -307,7 +303,6 @@ def matrix_exp(input: Tensor) -> Tensor:
 
 
 def _halvings(size: float) -> int:
-    """How often a matrix of this norm is halved; not at all where it is not finite."""
     return max(0, math.frexp(size)[1] - 1) if size < math.inf else 0
 
 
@@ -316,9 +311,9 @@ also_in("linalg", "matrix_exp")
 
 @composed(namespace="linalg", method=False)
 def tensorinv(input: Tensor, ind: int = 2) -> Tensor:
-    """The inverse of a tensor seen as a matrix, whose rows are the first `ind` dims. RuntimeError
-    where these have not as many elements as the others; LinAlgError for a singular one.
-    """
+    """Returns the inverse of a tensor seen as a matrix whose rows are the first `ind` dims. Raises
+    RuntimeError unless the first and the last dims have equal numbers of elements; LinAlgError for
+    a singular matrix."""
     name = "linalg.tensorinv"
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
@@ -333,9 +328,8 @@ def tensorinv(input: Tensor, ind: int = 2) -> Tensor:
 
 @composed(namespace="linalg", method=False)
 def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None) -> Tensor:
-    """X with tensordot(input, X, X.ndim) = other; the `dims` of input are moved to its end before.
-    RuntimeError where input, seen as a matrix, is not square; LinAlgError where it is singular.
-    """
+    """Solves tensordot(input, X, X.ndim) = other; `dims` of input are moved to its end first.
+    Raises RuntimeError if input, seen as a matrix, is not square; LinAlgError if it is singular."""
     name = "linalg.tensorsolve"
     for word, x in (("input", input), ("other", other)):
         if not isinstance(x, Tensor):
@@ -353,9 +347,9 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None)
 
 
 def _basis(A: Tensor, q: int, niter: int) -> Tensor:
-    """`q` orthonormal columns that span most of what A's columns do: those of A times random
-    numbers, after `niter` turns of the power method (Halko, Martinsson, Tropp 2011, algorithm 4.4).
-    """
+    """Returns `q` orthonormal columns that approximately span the range of A: from A times random
+    numbers, after `niter` iterations of the power method (Halko, Martinsson, Tropp 2011, algorithm
+    4.4)."""
     start = randn(A._shape[-1], q, dtype=A._dtype, device=A.device)
     Q = linalg_qr(A @ start).Q
     for _ in range(niter):
@@ -366,7 +360,7 @@ def _basis(A: Tensor, q: int, niter: int) -> Tensor:
 
 
 def _lowrank(A: Tensor, q: int, niter: int) -> tuple[Tensor, Tensor, Tensor]:
-    """(U, S, V) of algorithm 5.1 there, on the side that is shorter."""
+    """Returns (U, S, V) by algorithm 5.1 of the same paper, on the shorter side."""
     if A._shape[-2] < A._shape[-1]:
         V, S, U = _lowrank(A.mH, q, niter)
         return U, S, V
@@ -379,10 +373,9 @@ def _lowrank(A: Tensor, q: int, niter: int) -> tuple[Tensor, Tensor, Tensor]:
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(U, S, V) of A - M, near A - M = U @ diag(S) @ V.mH where its rank is about `q`: by random
-    numbers, `niter` turns of the power method, and a small `linalg.svd`. RuntimeError for dtypes
-    that `linalg.qr` has not.
-    """
+    """Returns (U, S, V) with A - M close to U @ diag(S) @ V.mH if its rank is about `q`: by random
+    numbers, `niter` iterations of the power method, and a small `linalg.svd`. Raises RuntimeError
+    for dtypes that `linalg.qr` doesn't support."""
     matrices("svd_lowrank", A=A)
     if M is not None:
         A = A - M
@@ -391,9 +384,9 @@ def svd_lowrank(
 
 @op(method=False)
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
-    """`svd_lowrank` of observations (rows), from which their mean is taken where `center`; `q` is
-    at most the smaller size (None: that, up to 6). ValueError for other `q` and a negative `niter`.
-    """
+    """Returns `svd_lowrank` of observations (rows), minus their mean with `center`. `q` is at most
+    the smaller size (None: the smaller size, at most 6). Raises ValueError for another `q` and a
+    negative `niter`."""
     name = "pca_lowrank"
     matrices(name, A=A)
     least = min(A._shape[-2:])

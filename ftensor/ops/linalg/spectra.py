@@ -26,24 +26,22 @@ def _svd(
 
 @composed(namespace="linalg", name="svd", method=False)
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> return_types.linalg_svd:
-    """(U, S, Vh) with A = U @ diag(S) @ Vh: singular values in descending order between matrices
-    with orthonormal columns and rows, which are square where `full_matrices`. The host computes
-    it. LinAlgError where A holds infinities or NaN.
-    """
+    """Returns (U, S, Vh) with A = U @ diag(S) @ Vh: singular values in descending order, and
+    matrices with orthonormal columns and rows, square with `full_matrices`. Computed on the host.
+    Raises LinAlgError if A holds infinities or NaN."""
     return return_types.linalg_svd(_svd("linalg.svd", A, full_matrices, driver))
 
 
 @composed(namespace="linalg", name="svdvals", method=False)
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
-    """The singular values of each matrix, in descending order. The host computes them."""
+    """Returns the singular values of each matrix, in descending order. Computed on the host."""
     return _svd("linalg.svdvals", A, driver=driver, vectors=False)[0]
 
 
 @composed()
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> return_types.svd:
-    """(U, S, V) with input = U @ diag(S) @ V.mH; see `linalg.svd`, the newer form. Without
-    `compute_uv`, U and V are zeros.
-    """
+    """Returns (U, S, V) with input = U @ diag(S) @ V.mH. See `linalg.svd`, the newer form. Without
+    `compute_uv`, U and V are zeros."""
     matrices("svd", input=input)
     if not compute_uv:
         s = svdvals(input)
@@ -69,20 +67,18 @@ def _eigen(name: str, A: Tensor, function: Any, columns: tuple[int, ...]) -> tup
 
 @composed(namespace="linalg", name="eig", method=False)
 def eig(input: Tensor) -> return_types.linalg_eig:
-    """(eigenvalues, eigenvectors as columns) of square matrices, complex, in no certain order. The
-    host computes them. RuntimeError for infinities and NaN.
-    """
+    """Returns (eigenvalues, eigenvectors as columns) of square matrices, complex, in no particular
+    order. Computed on the host. Raises RuntimeError for infinities and NaN."""
     return return_types.linalg_eig(_eigen("linalg.eig", input, np.linalg.eig, (1,)))
 
 
 @composed(namespace="linalg", name="eigvals", method=False)
 def eigvals(input: Tensor) -> Tensor:
-    """The eigenvalues of square matrices, complex; see `linalg.eig`."""
+    """Returns the eigenvalues of square matrices, complex. See `linalg.eig`."""
     return _eigen("linalg.eigvals", input, np.linalg.eigvals, ())[0]
 
 
 def _symmetric(name: str, A: Tensor, uplo: Any, function: Any, columns: tuple[int, ...]) -> tuple[Tensor, ...]:
-    """What a function makes of matrices and the triangle that is read of them."""
     if not isinstance(uplo, str) or uplo.upper() not in ("L", "U"):
         raise errors_factor.value(name, "UPLO", uplo, "'L' or 'U'")
     matrices(name, square=True, input=A)
@@ -91,13 +87,12 @@ def _symmetric(name: str, A: Tensor, uplo: Any, function: Any, columns: tuple[in
 
 @composed(namespace="linalg", name="eigh", method=False)
 def eigh(input: Tensor, UPLO: str = "L") -> return_types.linalg_eigh:
-    """(eigenvalues in ascending order, eigenvectors as columns) of symmetric or Hermitian matrices,
-    of which the lower triangle is read, or the upper one (`UPLO="U"`). The host computes them.
-    """
+    """Returns (eigenvalues in ascending order, eigenvectors as columns) of symmetric or Hermitian
+    matrices. Reads the lower triangle, or the upper one with `UPLO="U"`. Computed on the host."""
     return return_types.linalg_eigh(_symmetric("linalg.eigh", input, UPLO, np.linalg.eigh, (1,)))
 
 
 @composed(namespace="linalg", name="eigvalsh", method=False)
 def eigvalsh(input: Tensor, UPLO: str = "L") -> Tensor:
-    """The eigenvalues of symmetric or Hermitian matrices, ascending; see `linalg.eigh`."""
+    """Returns the eigenvalues of symmetric or Hermitian matrices, ascending. See `linalg.eigh`."""
     return _symmetric("linalg.eigvalsh", input, UPLO, np.linalg.eigvalsh, ())[0]

@@ -1,4 +1,4 @@
-"""Products, choices and statistics of vectors."""
+"""Products, combinations and statistics of vectors."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ from ..view.shape import diagonal as diagonal_of
 
 @op()
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All choices of `r` elements of a vector in their order, one in a row. RuntimeError for other
-    numbers of dims and a negative `r`.
-    """
+    """Returns all combinations of `r` elements of a vector, one in each row. Raises RuntimeError
+    for other numbers of dims and a negative `r`."""
     if input.ndim != 1:
         raise errors_linalg.one_dim("combinations", input._shape)
     if r < 0:
@@ -41,7 +40,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         return input[:0].clone()
     choose = chosen_again if with_replacement else chosen
     rows = comb(n + r - 1, r) if with_replacement and n else comb(n, r)
-    # The table of the host: a place in a list, and in an array.
+    # The host's table: an entry of a list and of an array for each element.
     input._storage.backend.pool.ask(rows * r * (16 + input._dtype.itemsize))
     places = [i for row in choose(range(n), r) for i in row] if rows else []
     index = tensor(places, dtype=int64, device=input.device)
@@ -51,9 +50,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 @op(method=False)
 def cartesian_prod(*tensors: Any) -> Tensor:
-    """All rows with one element of each vector, the last changing first. RuntimeError for tensors
-    that are no vectors.
-    """
+    """Returns all rows with one element of each vector; the last vector's elements change fastest.
+    Raises RuntimeError for tensors that are no vectors."""
     vectors: Sequence[Tensor] = tensors
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         vectors = tensors[0]
@@ -68,14 +66,13 @@ def cartesian_prod(*tensors: Any) -> Tensor:
 
 @composed(bare="")
 def trace(input: Tensor) -> Tensor:
-    """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""
+    """Returns the sum of a matrix's diagonal. Raises RuntimeError for other numbers of dims."""
     if input.ndim != 2:
         raise errors_linalg.needs_two_dims("trace", input._shape)
     return input.diagonal().sum()
 
 
 def _crossed(input: Tensor, other: Tensor, dim: int) -> Tensor:
-    """The products of three components along a dim."""
     a, b = input.unbind(dim), other.unbind(dim)
     parts = [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
     return stack(parts, dim)
@@ -83,9 +80,8 @@ def _crossed(input: Tensor, other: Tensor, dim: int) -> Tensor:
 
 @composed(namespace="linalg", name="cross", method=False)
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """The cross products along `dim`, which has size 3; the other dims are broadcast. RuntimeError
-    for other sizes and different numbers of dims.
-    """
+    """Returns the cross products along `dim`, whose size is 3. The other dims broadcast. Raises
+    RuntimeError for other sizes and different numbers of dims."""
     name = "linalg.cross"
     for word, x in (("input", input), ("other", other)):
         if not isinstance(x, Tensor):
@@ -101,9 +97,8 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 
 @composed()
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """`linalg.cross` along `dim`, or along the first dim of size 3. RuntimeError where there is
-    none.
-    """
+    """Returns `linalg.cross` along `dim`, or along the first dim of size 3. Raises RuntimeError if
+    there is none."""
     if dim is None:
         if 3 not in input._shape:
             raise errors_linalg.no_three(input._shape)
@@ -115,10 +110,9 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 def cov(
     input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
 ) -> Tensor:
-    """The covariance matrix of variables (rows) observed together (columns). `fweights` says how
-    often each observation was made, `aweights` how much it counts. RuntimeError for more than 2
-    dims, bool, and weights that don't fit.
-    """
+    """Returns the covariance matrix of variables (rows) and observations (columns). `fweights`
+    counts how often each observation was made, `aweights` weighs it. Raises RuntimeError for more
+    than 2 dims, bool, and weights that don't fit."""
     if input.ndim > 2:
         raise errors_linalg.at_most_two("cov", input._shape)
     if input._dtype.kind == "b":
@@ -138,7 +132,7 @@ def cov(
     w = None
     if fweights is not None or aweights is not None:
         w = aweights if fweights is None else fweights if aweights is None else fweights * aweights
-    # Weights of a wider dtype widen what is computed, step by step as torch's do.
+    # Weights of a wider dtype widen the computation, step by step as in torch.
     total = x.numel() // x._shape[0] if w is None else _exactly(w)
     mean = (x if w is None else x * w).sum(1) / total
     if w is None:
@@ -155,8 +149,6 @@ def cov(
 
 
 def _exactly(w: Tensor) -> Tensor:
-    """The sum of weights, rounded once where double is cheap: what two such sums leave of each
-    other may be little."""
     if w._dtype is float32 and spares_double(w):
         return w.sum(dtype=float64).to(float32)
     return w.sum()
@@ -164,7 +156,7 @@ def _exactly(w: Tensor) -> Tensor:
 
 @op()
 def corrcoef(input: Tensor) -> Tensor:
-    """The correlation of variables (rows): their covariances over their deviations, in [-1, 1]."""
+    """Returns the correlation matrix of variables (rows): covariances over deviations, in [-1, 1]."""
     if input.ndim > 2:
         raise errors_linalg.at_most_two("corrcoef", input._shape)
     c = cov(input)
@@ -181,9 +173,8 @@ def corrcoef(input: Tensor) -> Tensor:
 @composed(inplace=True)
 @fused
 def renorm(input: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
-    """Each slice along `dim` brought to a p-norm of at most `maxnorm`. RuntimeError for one dim, a
-    `p` that is not positive, and a negative `maxnorm`.
-    """
+    """Scales each slice along `dim` to a p-norm of at most `maxnorm`. Raises RuntimeError for fewer
+    than two dims, a `p` that is not positive, and a negative `maxnorm`."""
     if not p > 0:
         raise errors_linalg.positive("renorm", "p", p)
     if maxnorm < 0:
@@ -200,9 +191,9 @@ def renorm(input: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
 
 @composed(inplace=True)
 def mvlgamma(input: Tensor, p: int) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension `p`: lgamma(input - i / 2) for
-    i below p, summed up, and p * (p - 1) / 4 * log(pi). RuntimeError for a `p` below 1.
-    """
+    """Returns the logarithm of the multivariate gamma function of dimension `p`: the sum of
+    lgamma(input - i / 2) for i below p, plus p * (p - 1) / 4 * log(pi). Raises RuntimeError for `p`
+    below 1."""
     if p < 1:
         raise errors_linalg.positive("mvlgamma", "p", p)
     if input._dtype.kind == "b":
@@ -216,9 +207,8 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
 
 @op(namespace="linalg", name="vander", method=False)
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
-    """(..., n) to (..., n, N): the powers 0 to N - 1 of each element, N being n unless it is given.
-    RuntimeError for an N below 2, bool, and floating dtypes of 16 bits.
-    """
+    """Returns the powers 0 to N - 1 of each element, (..., n) to (..., n, N); N is n unless given.
+    Raises RuntimeError for an N below 2, bool, and 16-bit floating-point dtypes."""
     if x._dtype.kind == "b":
         raise errors_linalg.no_bool("linalg.vander")
     if x._dtype is not x._dtype.compute:
@@ -240,9 +230,8 @@ def _powers(x: Tensor, count: int) -> Tensor:
 
 @op(method=False)
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers of a vector's elements as columns, falling unless `increasing`. RuntimeError for
-    other numbers of dims and a negative N.
-    """
+    """Returns the powers of a vector's elements as columns, descending unless `increasing`. Raises
+    RuntimeError for other numbers of dims and a negative N."""
     if x.ndim != 1:
         raise errors_linalg.one_dim("vander", x._shape)
     if N is not None and N < 0:
@@ -256,5 +245,6 @@ also_in("special", multigammaln="mvlgamma")
 
 @op(namespace="linalg")
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """A view of the diagonals of matrices; offset > 0 lies above them, < 0 below."""
+    """Returns a view of the diagonals of matrices; offset > 0 is above the main diagonal, < 0
+    below."""
     return diagonal_of(A, offset, dim1, dim2)

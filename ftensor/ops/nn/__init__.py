@@ -1,1 +1,1 @@
-"""Neural networks' functions."""
+"""Functions of neural networks."""

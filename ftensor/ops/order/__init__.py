@@ -1,1 +1,1 @@
-"""Ops that go by the order of elements: scans, sorting, searching, selecting, counting."""
+"""Ops based on the order of elements: scans, sorting, searching, selecting, counting."""

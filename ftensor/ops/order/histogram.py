@@ -21,7 +21,7 @@ from .sort import returned, searchsorted
 
 
 def _totals(places: Tensor, weight: Tensor | None, size: int, of: Any) -> Tensor:
-    """How often each place below `size` is there, or the sums of its weights."""
+    """Returns how often each position below `size` occurs, or the sums of its weights."""
     totals = zeros(size, dtype=of, device=places.device)
     if weight is None:
         weight = ones_like(places, dtype=of)
@@ -30,10 +30,9 @@ def _totals(places: Tensor, weight: Tensor | None, size: int, of: Any) -> Tensor
 
 @composed(exact=True)
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each number from 0 on is there, or the sums of its `weights`; at least `minlength`
-    counts. int64, float32 for weights of float32, float64 for others. RuntimeError for negative
-    numbers, others than whole ones, and other than one dim.
-    """
+    """Counts each number from 0 on, or sums its `weights`; the result has at least `minlength`
+    elements. It is int64, float32 for float32 weights, float64 for others. Raises RuntimeError for
+    negative or non-integer input and for numbers of dims other than one."""
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor("bincount", "input", input)
     if input._dtype.kind not in "iu":
@@ -46,7 +45,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         raise errors_order.counted(input._shape, input._dtype)
     if weights is not None and weights._shape != input._shape:
         raise errors_order.weight_shape("bincount", weights._shape, input._shape)
-    output.check_capacity(input, input.numel(), dtypes.int64)  # what is added for each of them
+    output.check_capacity(input, input.numel(), dtypes.int64)  # memory for the summands
     low, high = (int(x) for x in input.aminmax())
     if low < 0:
         raise errors_order.negative_counted(low)
@@ -58,8 +57,9 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 def _limits(name: str, x: Tensor, low: float, high: float, explicit: bool, more: float = 0.5) -> tuple[float, float]:
-    """The range that is given, or that of the elements; `more` on each side of a single number."""
-    output.check_capacity(x, x.numel(), x._dtype)  # of the places that are worked out
+    """Returns the given range, or that of the elements; a range of a single number grows by `more`
+    on each side."""
+    output.check_capacity(x, x.numel(), x._dtype)  # memory for the positions
     if not explicit:
         low, high = (float(v) for v in x.aminmax()) if x.numel() else (0.0, 1.0)
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
@@ -69,10 +69,9 @@ def _limits(name: str, x: Tensor, low: float, high: float, explicit: bool, more:
 
 @composed(exact=True)
 def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
-    """How many elements fall into each of `bins` equal parts of [min, max], or of the elements' own
-    range where these are equal, in the input's dtype. What lies outside is left out. RuntimeError
-    for bool and complex numbers, no bins, and a range that is not finite.
-    """
+    """Counts the elements in each of `bins` equal parts of [min, max], in the input's dtype. With
+    equal `min` and `max` the range is that of the elements. Elements outside are ignored. Raises
+    RuntimeError for bool and complex numbers, zero bins, and a range that is not finite."""
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor("histc", "input", input)
     if input._dtype.kind not in "fiu":
@@ -83,7 +82,7 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     if input._dtype.kind != "f":
         return _whole_histc(x, bins, min, max)
     low, high = _limits("histc", x, float(min), float(max), min != max, 1)
-    # Each step is rounded to the elements' own dtype, as torch does it.
+    # Each step is rounded to the elements' own dtype, as in torch.
     first, last = (tensor(v, dtype=x._dtype, device=x.device) for v in (low, high))
     place = ((x - first) * bins / (last - first)).clamp(max=bins - 1)
     inside = (x >= low) & (x <= high)
@@ -91,7 +90,7 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
 
 
 def _whole_histc(x: Tensor, bins: int, min: Any, max: Any) -> Tensor:
-    """histc of integers, which torch has for CUDA alone: ends and places are whole numbers."""
+    """Implements histc for integers, with integer bounds and positions, as torch does on CUDA."""
     explicit = int(min) != int(max)
     first, last = (int(v) for v in _limits("histc", x, int(min), int(max), explicit, 1))
     wide = x.to(dtypes.int64)
@@ -101,7 +100,7 @@ def _whole_histc(x: Tensor, bins: int, min: Any, max: Any) -> Tensor:
 
 
 def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
-    """The edges of bins: given ones, or those of so many equal parts."""
+    """Returns the edges of bins: the given ones, or those of `bins` equal parts."""
     if isinstance(bins, Tensor):
         if bins.ndim != 1 or bins._dtype is not x._dtype or not bins.numel():
             raise errors_order.bin_edges(name, bins._shape, bins._dtype, x._dtype)
@@ -112,7 +111,7 @@ def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
 
 
 def _counted(x: Tensor, edges: Sequence[Tensor], weight: Tensor | None, density: bool) -> Tensor:
-    """The histogram of samples (rows of coordinates) in the bins between edges."""
+    """Returns the histogram of samples (rows of coordinates) in the bins between the edges."""
     sizes = tuple([e._shape[0] - 1 for e in edges])
     place = zeros(x._shape[0], dtype=dtypes.int64, device=x.device)
     inside = ones(x._shape[0], dtype=dtypes.bool, device=x.device)
@@ -151,11 +150,10 @@ def histogram(
     density: bool = False,
     out: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """How many elements, or how much `weight`, fall into each bin, and the edges: `bins` equal
-    parts of `range` (low, high), or of the elements' own range, or between the edges that `bins`
-    holds. The last bin has its right edge. With `density`, the integral is 1. RuntimeError for
-    other dtypes than float32 and float64, no bins, and what does not fit.
-    """
+    """Returns (the count or `weight` in each bin, the edges). `bins` is a number of equal parts of
+    `range` (low, high) or of the elements' range, or a tensor of edges. The last bin includes its
+    right edge. With `density` the integral is 1. Raises RuntimeError for dtypes other than float32
+    and float64, zero bins, and arguments that don't fit."""
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor("histogram", "input", input)
     if input._dtype not in (dtypes.float32, dtypes.float64):
@@ -177,9 +175,9 @@ def histogram(
 def histogramdd(
     input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """`histogram` of samples with several coordinates, the last dim: `bins` has a number, or edges,
-    for each, or is one number for all; `range` has (low, high) of each, one after another.
-    """
+    """Returns the `histogram` of samples with several coordinates (the last dim). `bins` has a
+    number or edges for each coordinate, or is one number for all; `range` lists (low, high) of each
+    coordinate."""
     name = "histogramdd"
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
@@ -188,7 +186,7 @@ def histogramdd(
     if input._dtype not in (dtypes.float32, dtypes.float64):
         raise errors.not_implemented_for(name, input._dtype)
     dims = input._shape[-1]
-    output.check_capacity(input, dims, dtypes.int64)  # of the list of bins
+    output.check_capacity(input, dims, dtypes.int64)  # memory for the list of bins
     each = [bins] * dims if isinstance(bins, int) else list(bins)
     if len(each) != dims:
         raise errors_order.bins_for_dims(len(each), dims)

@@ -26,7 +26,6 @@ from .sort import along, changes, ordered, returned, values, with_edge
 
 
 def _picked(input: Tensor, pair: tuple[Tensor, ...], dim: int, at: Tensor, keepdim: bool) -> tuple[Tensor, ...]:
-    """The sorted values and places at ranks `at`, which has size 1 along `dim`."""
     results = tuple([t.gather(dim, at) for t in pair])
     if not input.ndim:
         return tuple([t.reshape(()) for t in results])
@@ -42,10 +41,9 @@ def _some(name: str, x: Tensor, dim: int) -> None:
 
 @op(bare="h")
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """The `k`-th smallest element along `dim`, counted from 1, and its place. RuntimeError for a
-    `k` that is not there, IndexError for a dim without elements, NotImplementedError for complex
-    numbers and bool.
-    """
+    """Returns the `k`-th smallest element along `dim`, counted from 1, and its index. Raises
+    RuntimeError for a `k` out of range, IndexError for a dim without elements, NotImplementedError
+    for complex numbers and bool."""
     x, at = along("kthvalue", input, dim)
     _some("kthvalue", x, at)
     if x._dtype is dtypes.bool:
@@ -68,7 +66,8 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out
 
 
 def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
-    """median and nanmedian: of all, or along a dim; the lower one of two in the middle."""
+    """Implements median and nanmedian, of all elements or along a dim: the lower one of two middle
+    elements."""
     skips = name == "nanmedian"
     if dim is MISSING:
         if keepdim is not MISSING:
@@ -80,7 +79,7 @@ def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
             raise errors.not_implemented_for(name, input._dtype)
         if empty:
             value: float = float("nan")
-            if input._dtype.kind in "iu":  # NaN as an int32, and of that the low bits
+            if input._dtype.kind in "iu":  # NaN as int32, then the low bits
                 value = iinfo(input._dtype).min if input._dtype.itemsize > 2 else 0
             middle = full((), value, dtype=input._dtype, device=input.device)
         else:
@@ -124,24 +123,22 @@ _MEDIAN_FORMS = (
 
 @op(forms=tuple(text.format("median") for text in _MEDIAN_FORMS), bare="h")
 def median(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
-    """The element in the middle, of all or along `dim` with its place; of two in the middle the
-    lower one, and NaN where there is one. IndexError for a dim without elements,
-    NotImplementedError for complex numbers and bool.
-    """
+    """Returns the median of all elements, or along `dim` with its index: of two middle elements the
+    lower, and NaN if there is a NaN. Raises IndexError for a dim without elements,
+    NotImplementedError for complex numbers and bool."""
     return _middle("median", input, dim, keepdim, out)
 
 
 @op(forms=tuple(text.format("nanmedian") for text in _MEDIAN_FORMS), bare="h")
 def nanmedian(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
-    """`median` of the elements that are not NaN."""
+    """Returns the `median` of the elements that are not NaN."""
     return _middle("nanmedian", input, dim, keepdim, out)
 
 
 @op(bare="h")
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """The element that is there most often along `dim`, the smallest of several, and its last
-    place. IndexError for a dim without elements, NotImplementedError for complex numbers.
-    """
+    """Returns the most frequent element along `dim`, the smallest of several, and its last index.
+    Raises IndexError for a dim without elements, NotImplementedError for complex numbers."""
     x, at = along("mode", input, dim)
     _some("mode", x, at)
     pair = ordered("mode", x, at)
@@ -197,7 +194,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
         above = rows.gather(-1, place.ceil().to(dtypes.int64))
         weight = full_like(place, 0.5) if interpolation == "midpoint" else place - below
         quantiles = quantiles.lerp(above, weight)
-    quantiles = quantiles.movedim(-1, 0)  # the ranks first
+    quantiles = quantiles.movedim(-1, 0)  # the dim of `q` first
     if keepdim:
         sizes = [1] * input.ndim if dim is None else list(input._shape)
         if dim is not None and input.ndim:
@@ -212,10 +209,10 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
 def quantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """What a share `q` of the elements lies below, of all or along `dim`: a number in [0, 1], or a
-    vector of them, which then is the result's first dim. Between two elements by `interpolation`:
-    "linear", "lower", "higher", "midpoint" or "nearest". NaN where there is one. RuntimeError for
-    other dtypes than float32 and float64, ranks of another dtype and no elements.
+    """Returns the value below which a share `q` of the elements is, of all or along `dim`. `q` is a
+    number in [0, 1], or a vector, which becomes the result's first dim. `interpolation` between two
+    elements is "linear", "lower", "higher", "midpoint" or "nearest". NaN if there is a NaN. Raises
+    RuntimeError for dtypes other than float32 and float64, a `q` of another dtype, and no elements.
     """
     return _quantile("quantile", input, q, dim, keepdim, interpolation)
 
@@ -224,12 +221,11 @@ def quantile(
 def nanquantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """`quantile` of the elements that are not NaN."""
+    """Returns the `quantile` of the elements that are not NaN."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
 
 
 def _lexicographic(rows: Tensor) -> Tensor:
-    """The places of rows of a matrix in order: by each column, the last one first."""
     order = arange(rows._shape[0], device=rows.device)
     for column in reversed(range(rows._shape[1])):
         order = order[ordered("unique", rows.select(1, column)[order], 0)[1]]
@@ -286,10 +282,9 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Each element once, in order, or each slice along `dim`, in lexicographic order; where each
-    element of the input is among them, and how often. NaN differs from NaN. RuntimeError for slices
-    without elements, NotImplementedError for complex numbers.
-    """
+    """Returns each element once, in order, or each slice along `dim` in lexicographic order;
+    optionally the index of each input element among them, and the counts. NaN differs from NaN.
+    Raises RuntimeError for slices without elements, NotImplementedError for complex numbers."""
     return _unique("unique", input, True, return_inverse, return_counts, dim)
 
 
@@ -297,7 +292,6 @@ def unique(
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Tensor | tuple[Tensor, ...]:
-    """The first of each run of equal elements, or of equal slices along `dim`; the run that each
-    element of the input belongs to, and how long the runs are.
-    """
+    """Returns the first element of each run of equal elements, or of equal slices along `dim`;
+    optionally the run of each input element, and the lengths of the runs."""
     return _unique("unique_consecutive", input, False, return_inverse, return_counts, dim)

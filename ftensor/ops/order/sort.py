@@ -22,8 +22,8 @@ from ..reduce.reduction import several
 
 
 def along(name: str, input: Any, dim: Any) -> tuple[Tensor, int]:
-    """The tensor with at least one dim, and the dim from the front. TypeError for what is no
-    tensor or no int, IndexError for dims that are not there."""
+    """Returns (the tensor with at least one dim, the dim counted from the front). Raises TypeError
+    if the argument is no tensor or the dim no int, IndexError for a dim out of range."""
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
     if isinstance(dim, bool) or not hasattr(dim, "__index__"):
@@ -33,7 +33,6 @@ def along(name: str, input: Any, dim: Any) -> tuple[Tensor, int]:
 
 
 def returned(name: str, results: tuple[Tensor, ...], out: Any) -> Any:
-    """Results under their names, or the tensors of `out` with them in."""
     if out is None:
         return getattr(return_types, name)(results)
     outputs = deliver(name, tuple(results), several(name, out, len(results)), exact=True)
@@ -41,20 +40,19 @@ def returned(name: str, results: tuple[Tensor, ...], out: Any) -> Any:
 
 
 def changes(ordered: Tensor, dim: int) -> Tensor:
-    """Where an element differs from the one before it; one less than elements."""
     size = ordered._shape[dim] - 1
     return ordered.narrow(dim, 1, size) != ordered.narrow(dim, 0, size)
 
 
 def with_edge(mask: Tensor, dim: int, before: bool) -> Tensor:
-    """A mask with a true element at one end of a dim."""
     shape = tuple([1 if d == dim else n for d, n in enumerate(mask._shape)])
     edge = ones(shape, dtype=mask._dtype, device=mask.device)
     return cat([edge, mask] if before else [mask, edge], dim)
 
 
 def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[Tensor, ...]:
-    """Values and places of a sort, in the input's shape. RuntimeError for complex numbers."""
+    """Returns (values, indices) of a sort, in the input's shape. Raises RuntimeError for complex
+    numbers."""
     x, at = along(name, input, dim)
     if x._dtype.is_complex:
         raise errors_order.no_order(name, x._dtype)
@@ -65,7 +63,6 @@ def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[T
 
 
 def values(name: str, input: Any, dim: Any) -> Tensor:
-    """The values alone of `ordered`."""
     x, at = along(name, input, dim)
     if x._dtype.is_complex:
         raise errors_order.no_order(name, x._dtype)
@@ -76,9 +73,9 @@ def values(name: str, input: Any, dim: Any) -> Tensor:
 def sort(
     input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False, out: Any = None
 ) -> tuple[Tensor, Tensor]:
-    """The elements in order along `dim`, and the places that they come from. NaN is the largest;
-    equal elements stay as they stood, with `stable` and without. RuntimeError for complex numbers.
-    """
+    """Returns the elements in order along `dim`, and their indices in the input. NaN is the
+    largest; equal elements keep their order, with `stable` and without. Raises RuntimeError for
+    complex numbers."""
     return returned("sort", ordered("sort", input, dim, descending), out)
 
 
@@ -86,13 +83,13 @@ def sort(
     exact=True, forms=("argsort(input, dim=-1, descending=False, *, stable=False, out=None) -> Tensor",), bare="uh"
 )
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
-    """The places that sorted elements come from, as `sort` gives them."""
+    """Returns the indices of the sorted elements, the second result of `sort`."""
     return ordered("argsort", input, dim, descending)[1]
 
 
 @composed(exact=True, bare="uh")
 def msort(input: Tensor) -> Tensor:
-    """The elements in order along the first dim."""
+    """Returns the elements in order along the first dim."""
     return values("msort", input, 0)
 
 
@@ -100,9 +97,8 @@ def msort(input: Tensor) -> Tensor:
 def topk(
     input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None
 ) -> tuple[Tensor, Tensor]:
-    """The `k` largest (or smallest) elements along `dim`, in order, and their places. RuntimeError
-    for a `k` beyond the dim's size, for bool and for complex numbers.
-    """
+    """Returns the `k` largest (or smallest) elements along `dim`, in order, and their indices.
+    Raises RuntimeError for a `k` beyond the dim's size, for bool and for complex numbers."""
     x, at = along("topk", input, dim)
     if x._dtype.is_complex:
         raise errors_order.no_order("topk", x._dtype)
@@ -110,7 +106,7 @@ def topk(
         raise errors_order.not_of_bool("topk", x._dtype)
     if not 0 <= k <= x._shape[at]:
         raise errors_order.selected("topk", k, x._shape[at], 0)
-    k = k if input.ndim else 1  # a number is its own largest, however few are asked for
+    k = k if input.ndim else 1  # a 0-d tensor is its own largest element for any k
     results = first(x, at, k, largest) if isinstance(largest, bool) else None
     if results is not None:
         pass
@@ -172,17 +168,16 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """How many elements of a sorted row are below each value, or, with `right` or `side="right"`,
-    not above it: where it would keep the order. One row of one dim, or one for each outer index
-    of the values; with `sorter`, rows are in order at the places that it holds. RuntimeError for
-    shapes and dtypes that don't agree.
-    """
+    """Returns the index at which each value would keep the order of a sorted row: the number of
+    elements below it, or not above it with `right` or `side="right"`. There is one row of one dim,
+    or one row for each outer index of the values. `sorter` gives the order of unsorted rows. Raises
+    RuntimeError for shapes and dtypes that don't agree."""
     return _placed("searchsorted", sorted_sequence, input, out_int32, right, side, sorter)
 
 
 @composed(exact=True, method=False, bare="h")
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
-    """`searchsorted` in one row of boundaries."""
+    """Returns `searchsorted` in one row of boundaries."""
     if isinstance(boundaries, Tensor) and boundaries.ndim != 1:
         raise errors_order.boundaries(boundaries._shape)
     return _placed("bucketize", boundaries, input, out_int32, right, None, None)
@@ -193,7 +188,7 @@ def _run(name: str, x: Tensor, dim: int, shape: Any) -> tuple[Tensor, ...]:
 
 
 def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
-    """cumsum and cumprod: in `dtype`, or in that of `out`, or in int64 for whole numbers."""
+    """Implements cumsum and cumprod, in `dtype`, or in that of `out`, or in int64 for integers."""
     x, at = along(name, input, dim)
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         raise errors.not_a_dtype(name, "dtype", dtype, dtypes.meant_by(dtype))
@@ -204,7 +199,7 @@ def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
         of = x._dtype if x._dtype.kind in "fc" else dtypes.int64
     if of is dtypes.bool or of.bare:
         raise errors.not_implemented_for(name, of)
-    # Whole numbers wrap around: the low bits of a sum are those of the wide one.
+    # Integers wrap around: the low bits of a sum are those of the wide sum.
     wide = of if of.kind in "fc" else dtypes.int64
     result = _run(name, x.to(of).to(wide), at, input._shape)[0].to(of)
     if out is None:
@@ -215,25 +210,24 @@ def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
 
 @op(inplace=True)
 def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """The sums of the elements up to each along `dim`: whole numbers in int64. RuntimeError for an
-    `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+    """Returns the sums of the elements up to each along `dim`; integers are summed in int64. Raises
+    RuntimeError for an `out` of another dtype than `dtype`, NotImplementedError for `dtype` bool.
     """
     return _running("cumsum", input, dim, dtype, out)
 
 
 @op(inplace=True)
 def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """The products of the elements up to each along `dim`: whole numbers in int64. RuntimeError for
-    an `out` of another dtype than `dtype`, NotImplementedError for bool as that.
-    """
+    """Returns the products of the elements up to each along `dim`; integers are multiplied in
+    int64. Raises RuntimeError for an `out` of another dtype than `dtype`, NotImplementedError for
+    `dtype` bool."""
     return _running("cumprod", input, dim, dtype, out)
 
 
 @op()
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
-    """The logarithms of the sums of exponentials up to each element along `dim`.
-    NotImplementedError for whole numbers.
-    """
+    """Returns the logarithms of the sums of exponentials up to each element along `dim`. Raises
+    NotImplementedError for integers."""
     x, at = along("logcumsumexp", input, dim)
     if x._dtype.kind not in "fc":
         raise errors.not_implemented_for("logcumsumexp", x._dtype)
@@ -253,17 +247,15 @@ def _extreme(name: str, input: Any, dim: Any, out: Any) -> Any:
 
 @op(bare="h")
 def cummax(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """The largest element up to each along `dim`, and the last place where it was found; NaN is
-    the largest. NotImplementedError for complex numbers.
-    """
+    """Returns the largest element up to each along `dim`, and its last index; NaN is the largest.
+    Raises NotImplementedError for complex numbers."""
     result: tuple[Tensor, Tensor] = _extreme("cummax", input, dim, out)
     return result
 
 
 @op(bare="h")
 def cummin(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """The smallest element up to each along `dim`, and the last place where it was found; NaN is
-    the smallest. NotImplementedError for complex numbers.
-    """
+    """Returns the smallest element up to each along `dim`, and its last index; NaN is the smallest.
+    Raises NotImplementedError for complex numbers."""
     result: tuple[Tensor, Tensor] = _extreme("cummin", input, dim, out)
     return result

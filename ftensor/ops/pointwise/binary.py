@@ -23,10 +23,11 @@ def _dtypes(inputs: Any) -> list[dtypes.dtype]:
 
 
 def check_factor(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
-    """A factor's category may not be above that of the operands."""
+    """Raises RuntimeError if a factor's category is above that of the operands."""
     for name, value in zip(op.params, params):
         kind = dtypes.scalar_dtype(value).kind
-        # A bool is for bools only; an integer fits everywhere; otherwise the category decides.
+        # A bool factor requires bools; an integer factor is always allowed; otherwise the category
+        # decides.
         allowed = {"b": "b", "f": "fc", "c": "c"}.get(kind, "buifc")
         if common.kind not in allowed:
             raise errors_arith.alpha_kind(op.name, name, value, common)
@@ -93,7 +94,6 @@ SUB_SCALED = Op(
 
 
 def _alpha(row: Op, input: Any, other: Any, alpha: Any) -> Any:
-    """The factor; RuntimeError where the dtype that both promote to can't hold it."""
     if isinstance(alpha, (int, float)) and (is_traced_number(alpha) or not -100 <= alpha <= 100):
         if type(input) is Tensor or type(other) is Tensor:
             check_fits(row.name, alpha, common_dtype(row, (input, other)))
@@ -102,9 +102,8 @@ def _alpha(row: Op, input: Any, other: Any, alpha: Any) -> Any:
 
 @op(inplace=True, rows=(ADD, ADD_SCALED))
 def add(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
-    """The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
-    RuntimeError for an `alpha` of a higher category than the inputs.
-    """
+    """Returns the sum of `input` and `alpha` times `other`, in the promoted dtype. Raises
+    RuntimeError for an `alpha` of a higher category than the inputs."""
     if alpha.__class__ is int and alpha == 1:
         return pointwise(ADD, (input, other), (), out)
     return pointwise(ADD_SCALED, (input, other), (_alpha(ADD, input, other, alpha),), out)
@@ -112,9 +111,8 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) ->
 
 @op(inplace=True, aliases=("subtract",), rows=(SUB, SUB_SCALED))
 def sub(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
-    """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
-    are meant, and for an `alpha` of a higher category than the inputs.
-    """
+    """Returns `input` minus `alpha` times `other`. Raises RuntimeError for bool operands (use `^`
+    or `~`) and for an `alpha` of a higher category than the inputs."""
     if alpha.__class__ is int and alpha == 1:
         return pointwise(SUB, (input, other), (), out)
     return pointwise(SUB_SCALED, (input, other), (_alpha(SUB, input, other, alpha),), out)
@@ -122,7 +120,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) ->
 
 @op(method=False)
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-    """`other` less `alpha` times `input`."""
+    """Returns `other` minus `alpha` times `input`."""
     if type(input) is not Tensor:
         raise errors.not_a_tensor("rsub", 1, input)
     return sub(other, input, alpha=alpha)
@@ -231,7 +229,7 @@ NEXTAFTER_NARROW = {
 
 @op(inplace=True, rows=(NEXTAFTER, *NEXTAFTER_NARROW.values()))
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The number after `input` in the direction of `other`, in the dtype that both promote to."""
+    """Returns the next representable number after `input` towards `other`, in the promoted dtype."""
     common = common_dtype(NEXTAFTER, (input, other))
     return pointwise(NEXTAFTER_NARROW.get(common, NEXTAFTER), (input, other), (), out)
 
@@ -247,7 +245,7 @@ LDEXP = Op(
 
 @op(inplace=True, rows=(LDEXP,))
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """`input` times 2 to the power of `other`.
+    """Returns `input` times 2 to the power of `other`.
 
     With floating-point `input` and integer `other`, only the exponent changes.
     """
@@ -260,7 +258,6 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 def number_fits(row: Op, input: Any, *numbers: Any) -> None:
-    """RuntimeError for numbers that the dtype, to which they promote with `input`, can't hold."""
     common = common_dtype(row, (input, *numbers))
     for number in numbers:
         check_fits(row.name, number, common)

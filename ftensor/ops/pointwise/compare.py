@@ -1,4 +1,4 @@
-"""Comparisons, element by element and of whole tensors, and logic on truth values."""
+"""Comparisons, element by element and of whole tensors, and logical ops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..bind import add_rows
 from ..order.sort import searchsorted
 
 _BOOL = Promote.ALWAYS_BOOL
-FEW_TESTS = 32  # that `isin` compares with each element
+FEW_TESTS = 32  # up to this number `isin` compares with each element
 
 
 def _order(name: str, sign: str, alias: str, doc: str) -> Op:
@@ -80,7 +80,7 @@ ROWS = [
 ]
 add_rows(ROWS, __name__)
 
-# Equality comes first, so that infinities are close to themselves.
+# Equality first, so that infinities are close to themselves.
 _CLOSE = "(fabs(a - b) <= fabs(rtol * b) + atol) && (fabs(a - b) < K(INFINITY))"
 _COMPLEX_EQUAL = "((a.re == b.re) && (a.im == b.im))"
 _COMPLEX_CLOSE = (
@@ -113,9 +113,8 @@ ISCLOSE_NAN = Op(
 
 @op(rows=(ISCLOSE, ISCLOSE_NAN))
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
-    """Whether elements are equal, or both finite and no further apart than
-    `atol + rtol * abs(other)`. Both tensors must have one dtype.
-    """
+    """Returns True where elements are equal, or both finite and no further apart than `atol + rtol
+    * abs(other)`. Both tensors must have one dtype."""
     for k, x in enumerate((input, other)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("isclose", k + 1, x)
@@ -134,13 +133,13 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8
 
 @op()
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """Whether `isclose` holds for every element."""
+    """True if `isclose` holds for every element."""
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
 @op()
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether shapes and all elements are equal."""
+    """True if shapes and all elements are equal."""
     for k, x in enumerate((input, other)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("equal", k + 1, x)
@@ -158,8 +157,8 @@ def equal(input: Tensor, other: Tensor) -> bool:
 def isin(
     elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False, out: Tensor | None = None
 ) -> Tensor:
-    """Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
-    a number. A few are compared with each; more are sorted, and searched.
+    """Returns True where an element is among `test_elements` (with `invert`: is not). One of the
+    two may be a number. A few test elements are compared one by one; more are sorted and searched.
     """
     if type(elements) is not Tensor and type(test_elements) is not Tensor:
         raise errors.needs_a_tensor("isin", (elements, test_elements))

@@ -1,4 +1,4 @@
-"""Division in all its roundings, and what it leaves."""
+"""Division in all its roundings, and remainders."""
 
 from __future__ import annotations
 
@@ -42,13 +42,14 @@ TRUNC_DIVIDE = Op(
 )
 TRUNC_DIVIDE_BY_NUMBER = replace(TRUNC_DIVIDE, body="trunc(a / b)", round_numbers=False)
 REMAINDER = Op("remainder", "remainder(input, other) -> Tensor", "ftb_remainder(a, b)", bool_="")
-_INTEGERS = ((int, int), (int, bool), (bool, int))  # types of numbers that divide as integers
+_INTEGERS = ((int, int), (int, bool), (bool, int))  # pairs of Python types that divide as integers
 ROWS = (DIVIDE, FLOOR_DIVIDE, TRUNC_DIVIDE, TRUNC_DIVIDE_BY_NUMBER)
 FMOD = Op("fmod", "fmod(input, other) -> Tensor", "ftb_fmod(a, b)", bool_="", tensors=(0,))
 
 
 def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
-    """A row that divides integers as integers, which the number 0 may not do."""
+    """Runs a row that divides integers as integers. Raises RuntimeError for the number 0 as integer
+    divisor."""
     if isinstance(other, int) and type(input) is Tensor and input._dtype.kind in "bui":
         if other == 0 or not values_of(other, common_dtype(row, (input, other)))[0]:
             raise errors_arith.zero_division(row.name)
@@ -59,10 +60,9 @@ def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
 
 @op(inplace=True, aliases=("divide",), rows=ROWS)
 def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
-    """The quotient: true (integers become the default dtype), or with `rounding_mode` "trunc"
-    (towards zero) or "floor" (down) in the dtype that the inputs promote to. Integers divided by
-    the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
-    """
+    """Returns the quotient: true division (integers become the default dtype), or with
+    `rounding_mode` "trunc" (towards zero) or "floor" (down) in the promoted dtype. Integers divided
+    by the number 0 raise RuntimeError; zeros in a tensor give -1 (all bits set)."""
     if rounding_mode is None:
         return pointwise(DIVIDE, (input, other), (), out)
     if rounding_mode == "floor":
@@ -75,27 +75,25 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor
 
 @op(inplace=True)
 def true_divide(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-    """`div` without rounding."""
+    """Like `div` without rounding."""
     return pointwise(DIVIDE, (input, other), (), out)
 
 
 @op(inplace=True, operators=("__floordiv__", "__rfloordiv__", "__ifloordiv__"))
 def floor_divide(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-    """`div` with rounding_mode="floor"."""
+    """Like `div` with rounding_mode="floor"."""
     return _divided(FLOOR_DIVIDE, input, other, out)
 
 
 @op(inplace=True, operators=("__mod__", "__rmod__", "__imod__"), rows=(REMAINDER,))
 def remainder(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-    """What floor division leaves, with the sign of `other`, as Python's `%`. Integers by the number
-    0 raise RuntimeError; by a tensor's zeros they stay as they are.
-    """
+    """Returns the remainder of floor division, with the sign of `other`, like Python's `%`.
+    Integers modulo the number 0 raise RuntimeError; zeros in a tensor leave them unchanged."""
     return _divided(REMAINDER, input, other, out)
 
 
 @op(inplace=True, rows=(FMOD,))
 def fmod(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-    """What division towards zero leaves, with the sign of `input`, as C's fmod. Integers by the
-    number 0 raise RuntimeError; by a tensor's zeros they stay as they are.
-    """
+    """Returns the remainder of division towards zero, with the sign of `input`, like C's fmod.
+    Integers modulo the number 0 raise RuntimeError; zeros in a tensor leave them unchanged."""
     return _divided(FMOD, input, other, out)

@@ -1,4 +1,4 @@
-"""Powers: of tensors and numbers, of integers and complex ones."""
+"""Powers of tensors and numbers, integers and complex numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _exact(name: str, body: str, int_: str, bool_: str, complex_: str) -> Op:
     return Op(f"pow_{name}", "pow(input, exponent) -> Tensor", body, int_=int_, bool_=bool_, complex_=complex_)
 
 
-# Exponents with a form that is faster and, as in torch, decides the special values.
+# Exponents with a faster form, which also decides the special values as in torch.
 EXACT: dict[Any, Op] = {
     0: _exact("0", "K(1)", "K(1)", "K(1)", "FT_CONE"),
     1: _exact("1", "a", "a", "a", "a"),
@@ -38,10 +38,9 @@ EXACT: dict[Any, Op] = {
 
 @op(inplace=True, operators=("__pow__", "__rpow__", "__ipow__"), rows=(POW, *EXACT.values()))
 def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
-    """`input` to the power of `exponent`; one of them may be a number. Integers stay integers and
-    wrap: to a negative number as exponent they raise RuntimeError, to a tensor's negative
-    elements they give 0 (1 and -1 excepted).
-    """
+    """Returns `input` to the power of `exponent`; one of them may be a number. Integers stay
+    integers and wrap: a negative number as exponent raises RuntimeError, negative elements of a
+    tensor give 0 (1 and -1 excepted)."""
     if type(exponent) is Tensor and type(input) is not Tensor:
         return _of_number(input, exponent, out)
     if type(exponent) is Tensor or type(input) is not Tensor:
@@ -53,13 +52,12 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
         if row is POW:
             check_fits("pow", exponent, common_dtype(POW, (input, exponent)))
         elif input._dtype is dtypes.float16 and isinstance(exponent, float) and exponent % 1:
-            row = POW  # torch has no short cut by sqrt here, and -inf shows it
+            row = POW  # torch doesn't use sqrt here; the result for -inf differs
         return pointwise(row, (input, exponent), (), out)
     return pointwise(POW, (input, exponent), (), out)
 
 
 def _of_number(base: Any, exponent: Tensor, out: Tensor | None) -> Tensor:
-    """A number to the power of each element: row-major, whatever the layout of the exponents."""
     both, shape = (base, exponent), exponent._shape
     if exponent.is_contiguous() or (out is not None and out._shape == shape):
         return pointwise(POW, both, (), out)
@@ -69,9 +67,8 @@ def _of_number(base: Any, exponent: Tensor, out: Tensor | None) -> Tensor:
 
 @op(inplace=True)
 def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
-    """`pow` in double precision: the result is float64, or complex128 where an input is complex.
-    `out` must have just that dtype.
-    """
+    """Returns `pow` in double precision: float64, or complex128 if an input is complex. `out` must
+    have exactly that dtype."""
     both = (input, exponent)
     wide = any(x._dtype.is_complex if type(x) is Tensor else isinstance(x, complex) for x in both)
     needed = dtypes.complex128 if wide else dtypes.float64

@@ -27,7 +27,6 @@ _Z = "a * K(0.70710678118654752440)"
 
 
 def special(name: str, doc: str, body: str, **more: Any) -> Op:
-    """A row under ft.special."""
     return floating(name, doc, body, namespace="special", **more)
 
 
@@ -86,7 +85,8 @@ add_rows(
         special(
             "ndtr",
             "The normal distribution function.",
-            # In halves as torch rounds it, step by step; elsewhere with an accurate left tail.
+            # Half precision is rounded step by step, as in torch; other dtypes have an accurate
+            # left tail.
             f"FT_DROPPED_BITS ? K(0.5) * ftb_narrow(K(1) + ftb_narrow(ft_erf(ftb_narrow({_Z})))) "
             f": K(0.5) * erfc(-{_Z})",
         ),
@@ -100,7 +100,7 @@ add_rows(
 
 @op(inplace=True, rows=(LOGIT, LOGIT_EPS))
 def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
+    """Returns log(x / (1 - x)); with `eps`, x is first clamped to [eps, 1 - eps]."""
     if eps is None:
         return pointwise(LOGIT, (input,), (), out)
     return pointwise(LOGIT_EPS, (input,), (eps,), out)
@@ -108,9 +108,8 @@ def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None)
 
 @op(inplace=True, rows=(ROUND, ROUND_RIGHT, ROUND_LEFT))
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
-    """The nearest number with so many decimals (negative: so many zeros before the point); of two,
-    the one with the even last digit. TypeError for `decimals` that are no int.
-    """
+    """Returns the nearest number with `decimals` decimals (negative: zeros before the point); of
+    two, the one with the even last digit. Raises TypeError for `decimals` that are no int."""
     decimals = as_int(decimals, "round", "decimals")
     if decimals == 0:
         return pointwise(ROUND, (input,), (), out)
@@ -127,9 +126,8 @@ def nan_to_num(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """NaN and the infinities replaced, by 0 and the dtype's largest and smallest number unless
-    told otherwise.
-    """
+    """Replaces NaN by `nan` (0) and the infinities by `posinf` and `neginf` (the dtype's largest
+    and smallest number)."""
     dtype = tensor_argument("nan_to_num", input).dtype
     nan, posinf, neginf = (
         as_float("nan_to_num", word, value) for word, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf))
@@ -146,7 +144,7 @@ def nan_to_num(
     return pointwise(NAN_TO_NUM, (input,), params, out)
 
 
-# ft.special's names for functions that have one of their own.
+# Further names in ft.special of functions that have their own.
 _ALSO_SPECIAL = "erf erfc erfinv exp2 expm1 log1p sinc round logit i0 digamma"
 also_in("special", *_ALSO_SPECIAL.split(), psi="digamma", gammaln="lgamma", expit="sigmoid")
 also_in("nn.functional", "sigmoid", "tanh")
@@ -161,7 +159,7 @@ def _bessel(name: str, doc: str, body: str, of: str = "input") -> Op:
 
 
 def _polynomials() -> Iterator[Op]:
-    """Orthogonal polynomials of x whose degree is the second input."""
+    """Yields the rows of orthogonal polynomials of x, whose degree is the second input."""
     polynomials = {}
     for kind, word in zip("tuvw", ("first", "second", "third", "fourth")):
         doc = f"Chebyshev's polynomial of the {word} kind of degree n"
@@ -259,9 +257,8 @@ def _inplace(input: Tensor, n: int) -> Tensor:
 
 @op(rows=(POLYGAMMA, TRIGAMMA), method=_method)
 def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The derivative of order n of digamma: (-1) ** (n + 1) * n! * zeta(n + 1, input) for n > 0.
-    RuntimeError for a negative n.
-    """
+    """Returns the derivative of order n of digamma: (-1) ** (n + 1) * n! * zeta(n + 1, input) for n
+    > 0. Raises RuntimeError for a negative n."""
     if not isinstance(n, int):
         raise errors.argument_type("polygamma", "n", "an int", n)
     if n < 0:
@@ -270,15 +267,16 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
         return pointwise(DIGAMMA, (input,), (), out)
     if n == 1:
         return pointwise(TRIGAMMA, (input,), (), out)
-    factor = float(math.factorial(n)) if n <= 170 else math.inf  # the largest that a float64 holds
+    # beyond 170 the factorial exceeds float64
+    factor = float(math.factorial(n)) if n <= 170 else math.inf
     return pointwise(POLYGAMMA, (input,), (float(n), factor if n % 2 else -factor), out)
 
 
 @op(rows=(MANTISSA, EXPONENT))
 def frexp(input: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """(mantissa, exponent): mantissa * 2 ** exponent is the input, the mantissa's size in [0.5, 1),
-    the exponent int32; 0 and what is not finite have the exponent 0. RuntimeError for integers.
-    """
+    """Returns (mantissa, exponent) with mantissa * 2 ** exponent equal to the input, the mantissa's
+    absolute value in [0.5, 1), the exponent int32. 0 and non-finite numbers have the exponent 0.
+    Raises RuntimeError for integers."""
     if not tensor_argument("frexp", input)._dtype.is_floating_point:
         raise errors.floating_only("frexp", input._dtype)
     results = pointwise(MANTISSA, (input,)), pointwise(EXPONENT, (input,)).to(int32)

@@ -1,4 +1,4 @@
-"""Ops on three inputs, choices, limits, and complex numbers from their parts."""
+"""Ops on three inputs, selections, limits, and complex numbers from their parts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CLAMP_MAX = Op(
 
 
 def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
-    """The tensor where the condition holds, else `other`."""
+    """Returns the tensor where the condition is True, else `other`."""
     return where(condition, input, other)
 
 
@@ -60,9 +60,9 @@ def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
     forms=("where(condition, input, other, *, out=None) -> Tensor", "where(condition) -> tuple[Tensor, ...]"),
 )
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
-    """`input` where the condition holds, else `other`; both may be numbers. With the condition
-    alone: the indices of its elements that are not zero, a tuple with one tensor for each dim.
-    """
+    """Returns `input` where the condition is True, else `other`; both may be numbers. With the
+    condition alone, returns the indices of its nonzero elements, a tuple with one tensor for each
+    dim."""
     if type(condition) is not Tensor:
         raise errors.not_a_tensor("where", 1, condition)
     if input is None and other is None:
@@ -82,9 +82,8 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
 
 @op(inplace=True, aliases=("clip",), rows=(CLAMP, CLAMP_MIN, CLAMP_MAX))
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
-    numbers or tensors and take part in promotion; NaN in any of them gives NaN.
-    """
+    """Limits the elements to [`min`, `max`]; `max` wins if the limits cross. Limits are numbers or
+    tensors and take part in type promotion; NaN in any of them gives NaN."""
     if min is None and max is None:
         raise errors_arith.no_bounds("clamp")
     if min is None:
@@ -96,13 +95,13 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
 
 @op(inplace=True)
 def clamp_min(input: Tensor, min: Any, *, out: Tensor | None = None) -> Tensor:
-    """The elements, at least `min`."""
+    """Returns the elements, at least `min`."""
     return _limited(CLAMP_MIN, input, (min,), out)
 
 
 @op(inplace=True)
 def clamp_max(input: Tensor, max: Any, *, out: Tensor | None = None) -> Tensor:
-    """The elements, at most `max`."""
+    """Returns the elements, at most `max`."""
     return _limited(CLAMP_MAX, input, (max,), out)
 
 
@@ -136,9 +135,8 @@ LERP = Op(
 
 @op(inplace=True, rows=(LERP,))
 def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
-    """From `input` (weight 0) to `end` (weight 1) in a straight line. The tensors must have one
-    dtype; a 0-d weight may have another.
-    """
+    """Interpolates linearly from `input` (weight 0) to `end` (weight 1). The tensors must have one
+    dtype; a 0-d weight may have another."""
     for k, x in enumerate((input, end)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("lerp", k + 1, x)
@@ -186,7 +184,9 @@ ADDCDIV = Op(
 
 @op(inplace=True, rows=(ADDCMUL, ADDCMUL_SCALED))
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None) -> Tensor:
-    """`input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result."""
+    """Returns `input + value * tensor1 * tensor2`. `value` is converted to the dtype of the
+    result.
+    """
     inputs = (input, tensor1, tensor2)
     if value.__class__ is int and value == 1:
         return pointwise(ADDCMUL, inputs, (), out)
@@ -195,15 +195,14 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, 
 
 @op(inplace=True, rows=(ADDCDIV,))
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None) -> Tensor:
-    """`input + value * tensor1 / tensor2`. RuntimeError where both divided tensors are
-    integers.
-    """
+    """Returns `input + value * tensor1 / tensor2`. Raises RuntimeError if both divided tensors are
+    integers."""
     inputs = (input, tensor1, tensor2)
     return pointwise(ADDCDIV, inputs, (_fitting(ADDCDIV, inputs, value),), out)
 
 
 def _fitting(row: Op, inputs: tuple[Any, ...], value: Any) -> Any:
-    """`value`, checked against the dtype that the inputs are computed in."""
+    """Returns `value`, checked against the compute dtype of the inputs."""
     for k, x in enumerate(inputs):
         if type(x) is not Tensor:
             raise errors.not_a_tensor(row.name, k + 1, x)
@@ -249,11 +248,13 @@ def _from_parts(row: Op, parts: tuple[Any, Any], out: Any) -> Tensor:
 
 @op(name="complex", method=False, rows=(COMPLEX,))
 def complex_(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Complex numbers from their parts, which must be of one dtype: float16, float32 or float64."""
+    """Returns complex numbers from their parts, which must have one dtype: float16, float32 or
+    float64."""
     return _from_parts(COMPLEX, (real, imag), out)
 
 
 @op(method=False, rows=(POLAR,))
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Complex numbers from their sizes and angles, which must both be float32 or both float64."""
+    """Returns complex numbers from absolute values and angles, which must both be float32 or both
+    float64."""
     return _from_parts(POLAR, (abs, angle), out)

@@ -14,22 +14,18 @@ from ..bind import add_rows
 
 
 def row(name: str, doc: str, body: str, **more: Any) -> Op:
-    """A row of one input named `input`."""
     return Op(name, f"{name}(input, *, out=None) -> Tensor", body, doc=doc, **more)
 
 
 def floating(name: str, doc: str, body: str, complex_: str | None = None, **more: Any) -> Op:
-    """A row whose integer inputs are computed in the default dtype."""
     return row(name, doc, body, complex_=complex_, promote=Promote.INT_TO_FLOAT, **more)
 
 
 def predicate(name: str, doc: str, body: str, **more: Any) -> Op:
-    """A row that yields bool."""
     return row(name, doc, body, promote=Promote.ALWAYS_BOOL, inplace=False, exact_out=True, **more)
 
 
 def rounding(name: str, doc: str, body: str, **more: Any) -> Op:
-    """A row that leaves integers as they are."""
     return row(name, doc, body, int_="a", bool_="", exact_out=True, bare="u", **more)
 
 
@@ -186,14 +182,13 @@ add_rows(PREDICATES, __name__)
 
 
 def tensor_argument(function: str, input: Any) -> Tensor:
-    """The input, or TypeError where it is no tensor."""
     if type(input) is not Tensor:
         raise errors.needs_a_tensor(function, (input,))
     return input
 
 
 def _no_out(test: Op) -> None:
-    """A predicate that torch gives no `out=`."""
+    """Registers a predicate without `out=`, as in torch."""
 
     def call(input: Tensor) -> Tensor:
         return pointwise(test, (input,))
@@ -209,7 +204,7 @@ for _test in (ISNAN, ISINF, ISFINITE, ISREAL):
 
 @op(name="abs_", aliases=("absolute_",))
 def _abs_(input: Tensor) -> Tensor:
-    """In-place form of `abs`; RuntimeError for complex tensors, whose result is real."""
+    """In-place form of `abs`. Raises RuntimeError for complex tensors, whose result is real."""
     if input.dtype.is_complex:
         raise errors.dtype_not_supported("abs_", input.dtype)
     return pointwise(ABS, (input,), (), input, True)
@@ -217,9 +212,8 @@ def _abs_(input: Tensor) -> Tensor:
 
 @op(rows=(ANGLE,))
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle to the positive real axis, in radians: of a real number 0 or pi. The angles of
-    complex numbers come in contiguous memory.
-    """
+    """Returns the angle to the positive real axis, in radians; 0 or pi for a real number. The
+    angles of complex numbers have contiguous memory."""
     dtype = tensor_argument("angle", input).dtype
     if dtype.is_complex and out is None:
         out = new_like(input, input._shape, dtype.to_real())
@@ -228,7 +222,7 @@ def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @op(rows=(CONJ,))
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The complex conjugate; a real tensor is returned itself."""
+    """Returns the complex conjugate; a real tensor itself."""
     if out is None and not tensor_argument("conj_physical", input).dtype.is_complex:
         return input
     return pointwise(CONJ, (input,), (), out)
@@ -242,7 +236,7 @@ def conj_physical_(input: Tensor) -> Tensor:
 
 @op(inplace=True, rows=(SQUARE,))
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The value times itself. A bool input gives int64."""
+    """Returns the square of each element. A bool input gives int64."""
     if tensor_argument("square", input).dtype is dtypes.bool:
         input = input.to(dtypes.int64)
     return pointwise(SQUARE, (input,), (), out)
@@ -250,7 +244,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @op()
 def positive(input: Tensor) -> Tensor:
-    """The tensor itself; RuntimeError for bool."""
+    """Returns the tensor itself. Raises RuntimeError for bool."""
     if tensor_argument("positive", input).dtype is dtypes.bool:
         raise errors.dtype_not_supported("positive", input.dtype)
     return input
@@ -261,17 +255,17 @@ register(Entry("__pos__", positive, function=False))
 
 @op()
 def conj(input: Tensor) -> Tensor:
-    """The complex conjugate; a real tensor is returned itself."""
+    """Returns the complex conjugate; a real tensor itself."""
     return pointwise(CONJ, (input,)) if tensor_argument("conj", input).dtype.is_complex else input
 
 
 @op()
 def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself, since `conj` computes at once."""
+    """Returns the tensor itself, since `conj` computes at once."""
     return tensor_argument("resolve_conj", input)
 
 
 @op()
 def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself, since no view is negated lazily."""
+    """Returns the tensor itself, since no view is negated lazily."""
     return tensor_argument("resolve_neg", input)

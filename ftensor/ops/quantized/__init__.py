@@ -1,3 +1,3 @@
-"""Integers that stand for real numbers: (integer - zero point) * scale."""
+"""Quantized ops: an integer represents the real number (integer - zero point) * scale."""
 
 CATEGORY = "quantized"

@@ -1,4 +1,4 @@
-"""What quantized ops check of their arguments."""
+"""Checks of the arguments of quantized ops."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ INTEGERS = (uint8, int8, int16)
 
 
 def a_tensor(op: str, name: str, value: Any) -> Tensor:
-    """`value`; TypeError unless it is a tensor."""
     if type(value) is not Tensor:
         raise errors.not_a_tensor(op, name, value)
     return value
 
 
 def integers(op: str, of: Any) -> dtype:
-    """`of`; ValueError unless quantized tensors have that dtype."""
+    """Returns `of`. Raises ValueError if no quantized tensor has that dtype."""
     if of not in INTEGERS:
         raise errors_quantized.not_integers(op, of)
     integer: dtype = of
@@ -30,21 +29,19 @@ def integers(op: str, of: Any) -> dtype:
 
 
 def bounds(op: str, low: Any, high: Any, of: dtype) -> None:
-    """AssertionError for bounds that the dtype doesn't hold."""
     least, most = iinfo(of).min, iinfo(of).max
     if not (least <= low <= most and least <= high <= most):
         raise errors_quantized.bounds(op, low, high, least, most, of)
 
 
 def scale(op: str, name: str, value: Any) -> float:
-    """A scale as a number; ValueError unless it is positive and finite."""
     if not isinstance(value, (int, float)) or not (isfinite(value) and value > 0):
         raise errors_quantized.scale(op, name, value)
     return float(value)
 
 
 def zero_point(op: str, name: str, value: Any, of: dtype) -> int:
-    """A zero point; ValueError unless it is an integer that the dtype holds."""
+    """Returns a zero point. Raises ValueError unless it is an integer that the dtype holds."""
     least, most = iinfo(of).min, iinfo(of).max
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise errors_quantized.zero_point(op, name, value, least, most, of)
@@ -52,7 +49,8 @@ def zero_point(op: str, name: str, value: Any, of: dtype) -> int:
 
 
 def along(op: str, name: str, values: Any, of: Tensor, axis: int) -> Tensor:
-    """One value for each channel, as it broadcasts along `axis`; RuntimeError for another shape."""
+    """Returns one value for each channel, shaped to broadcast along `axis`. Raises RuntimeError for
+    another shape."""
     values = a_tensor(op, name, values)
     size = of._shape[axis]
     if values._shape != (size,):

@@ -1,4 +1,4 @@
-"""Real numbers to integers and back: torch's `quantized_decomposed` ops, on plain tensors."""
+"""Quantization and dequantization: torch's `quantized_decomposed` ops, on plain tensors."""
 
 from __future__ import annotations
 
@@ -65,13 +65,12 @@ SAMPLES = Op(
 
 
 def computed(row: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], shape: Ints, of: dtype) -> Tensor:
-    """What a row gives, stored as `of`."""
     out = new(shape, of, inputs[0]._storage.device)
     return pointwise(row, inputs, params, out, True)
 
 
 def _real(name: str, input: Any) -> Tensor:
-    """float32; AssertionError for a dtype that torch doesn't quantize."""
+    """Returns the input in float32. Raises AssertionError for a dtype that torch doesn't quantize."""
     input = a_tensor(name, "input", input)
     if input._dtype not in (float32, float16, bfloat16):
         raise errors_quantized.not_float32(name, input._dtype)
@@ -89,11 +88,11 @@ def _quantized(name: str, input: Any, of: Any) -> Tensor:
 def quantize_per_tensor(
     input: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int, dtype: dtype
 ) -> Tensor:
-    """`input / scale + zero_point` as integers of `dtype` (uint8, int8 or int16): multiplied by the
-    reciprocal, rounded to even, clamped to [`quant_min`, `quant_max`]. The bits of torch's
-    `quantized_decomposed.quantize_per_tensor`. AssertionError for an input that is no float32,
-    float16 or bfloat16, and bounds that the dtype doesn't hold; ValueError for other dtypes.
-    """
+    """Returns `input / scale + zero_point` as integers of `dtype` (uint8, int8 or int16):
+    multiplied by the reciprocal, rounded to even, clamped to [`quant_min`, `quant_max`]. The bits
+    equal those of torch's `quantized_decomposed.quantize_per_tensor`. Raises AssertionError for an
+    input that is not float32, float16 or bfloat16, and for bounds that the dtype can't hold;
+    ValueError for other dtypes."""
     name = "quantize_per_tensor"
     input, of = _real(name, input), integers(name, dtype)
     bounds(name, quant_min, quant_max, of)
@@ -105,9 +104,8 @@ def quantize_per_tensor(
 def quantize_per_channel(
     input: Tensor, scales: Tensor, zero_points: Tensor, axis: int, quant_min: int, quant_max: int, dtype: dtype
 ) -> Tensor:
-    """`quantize_per_tensor` with a scale and a zero point for each index of the dim `axis`; float64
-    scales are computed with in double precision. RuntimeError for another number of these.
-    """
+    """Like `quantize_per_tensor`, with a scale and a zero point for each index of the dim `axis`.
+    float64 scales are used in double precision. Raises RuntimeError for a wrong number of them."""
     name = "quantize_per_channel"
     input, of = _real(name, input), integers(name, dtype)
     bounds(name, quant_min, quant_max, of)
@@ -120,10 +118,9 @@ def quantize_per_channel(
 def dequantize_per_tensor(
     input: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int, dtype: dtype
 ) -> Tensor:
-    """`(input - zero_point) * scale` in float32, the bits of torch's
-    `quantized_decomposed.dequantize_per_tensor`; the bounds are not looked at. AssertionError for
-    an input that is not of `dtype`, ValueError for one other than uint8, int8, int16.
-    """
+    """Returns `(input - zero_point) * scale` in float32, with the bits of torch's
+    `quantized_decomposed.dequantize_per_tensor`; the bounds are ignored. Raises AssertionError for
+    an input that is not of `dtype`, ValueError for a dtype other than uint8, int8, int16."""
     name = "dequantize_per_tensor"
     input = _quantized(name, input, dtype)
     numbers = (_scale(name, "scale", scale), _zero_point(name, "zero_point", zero_point, dtype))
@@ -134,9 +131,9 @@ def dequantize_per_tensor(
 def dequantize_per_channel(
     input: Tensor, scales: Tensor, zero_points: Tensor | None, axis: int, quant_min: int, quant_max: int, dtype: dtype
 ) -> Tensor:
-    """`dequantize_per_tensor` with a scale and a zero point (0 for None) for each index of `axis`.
-    RuntimeError for another number of these, AssertionError for bounds that `dtype` doesn't hold.
-    """
+    """Like `dequantize_per_tensor`, with a scale and a zero point (None: 0) for each index of
+    `axis`. Raises RuntimeError for a wrong number of them, AssertionError for bounds that `dtype`
+    can't hold."""
     name = "dequantize_per_channel"
     input = _quantized(name, input, dtype)
     bounds(name, quant_min, quant_max, dtype)
@@ -148,11 +145,10 @@ def dequantize_per_channel(
 
 @op(namespace=SPACE, method=False, rows=(SAMPLES,))
 def dequantize_as_complex(input: Tensor, scale: float) -> Tensor:
-    """complex64 numbers of int16 pairs (real, imag) in a last dim of 2, as converters of analog
-    signals give them, each part multiplied by `scale`. It is one expression of an element, so
-    `ft.jit` puts it into the kernel that reads the samples where kernels are made on request.
-    RuntimeError for another dtype or size.
-    """
+    """Returns complex64 numbers from int16 pairs (real, imag) in a last dim of 2, as
+    analog-to-digital converters deliver them; each part is multiplied by `scale`. It is an
+    elementwise expression, so `ft.jit` fuses it into the kernel that reads the samples where
+    kernels are generated on request. Raises RuntimeError for another dtype or size."""
     name = "dequantize_as_complex"
     input = a_tensor(name, "input", input)
     if input._dtype is not int16 or input._shape[-1:] != (2,):

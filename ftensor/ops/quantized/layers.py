@@ -1,4 +1,4 @@
-"""Layers of integers: sums in int32, scaled and rounded back to the input's dtype."""
+"""Quantized layers: sums in int32, scaled and rounded back to the input's dtype."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .arguments import scale as _scale
 from .arguments import zero_point as _zero_point
 from .convert import CLAMPED, SPACE, computed
 
-# Exact: differences of small integers, computed in float32.
+# Exact: float32 holds differences of small integers.
 CENTERED = Op(
     "centered",
     "centered(input) -> Tensor",
@@ -76,7 +76,8 @@ def _requantized(
     given_zero: Any,
     relu: bool,
 ) -> Tensor:
-    """The sums times (input_scale * weight_scale / scale), in single precision at every step."""
+    """Returns the sums times (input_scale * weight_scale / scale), in single precision at every
+    step."""
     out_scale = _scale(name, "scale", given_scale)
     zero = _zero_point(name, "zero_point", given_zero, of)
     single: Any = np.float32(_scale(name, "input_scale", input_scale))
@@ -132,7 +133,7 @@ def _conv2d(
     windows = (stride, padding, dilation, groups)
     sums = byte_sums("conv2d", 2, input, weight, *windows, zero)
     if sums is None:
-        # Zeros around centered integers are the zero point around the input.
+        # Padding of the centered integers with 0 equals padding of the input with its zero point.
         sums = CONV[2](_centered(input, zero), weight.to(int32), None, *windows)
     return _requantized(
         name, sums, input._dtype, sums.ndim - 3, bias, input_scale, weight_scale, scale, zero_point, relu
@@ -151,12 +152,12 @@ def linear(
     input_zero_point: int = 0,
     weight_scale: Any,
 ) -> Tensor:
-    """`input @ weight.T + bias` of an input (*, k) of uint8 or int8 and a weight (n, k) of int8,
-    whose zero point is 0, in the input's dtype with `scale` and `zero_point`. `weight_scale` is a
-    number, or (n,) of them; `bias` is (n,) real numbers in float32. Sums are int32; the bits are
-    those of `torch.ops.quantized.linear` by FBGEMM. RuntimeError for other dtypes and shapes,
-    ValueError for scales that are not positive and zero points that the dtype doesn't hold.
-    """
+    """Returns `input @ weight.T + bias` of an input (*, k) of uint8 or int8 and a weight (n, k) of
+    int8, whose zero point is 0, in the input's dtype with `scale` and `zero_point`. `weight_scale`
+    is a number, or (n,) numbers; `bias` is (n,) real numbers in float32. Sums are int32. The bits
+    equal those of `torch.ops.quantized.linear` with FBGEMM. Raises RuntimeError for other dtypes
+    and shapes, ValueError for scales that are not positive and zero points that the dtype can't
+    hold."""
     args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
     return _linear("linear", False, input, weight, bias, *args)
 
@@ -173,7 +174,7 @@ def linear_relu(
     input_zero_point: int = 0,
     weight_scale: Any,
 ) -> Tensor:
-    """`linear`, then `relu`, by the same rounding: `torch.ops.quantized.linear_relu`."""
+    """Like `linear`, then `relu`, with a single rounding: `torch.ops.quantized.linear_relu`."""
     args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
     return _linear("linear_relu", True, input, weight, bias, *args)
 
@@ -184,10 +185,10 @@ def conv2d(
     dilation: Any = 1, groups: int = 1, scale: float = 1.0, zero_point: int = 0, *,
     input_scale: float, input_zero_point: int = 0, weight_scale: Any,
 ) -> Tensor:  # fmt: skip
-    """The cross-correlation of `nn.functional.conv2d` of an input (N, C, H, W) or (C, H, W) of
-    uint8 or int8 with filters (O, C / groups, h, w) of int8, as in `linear`; around the input lies
-    its zero point. The bits of `torch.ops.quantized.conv2d` by FBGEMM. Errors as in `linear`.
-    """
+    """Returns the cross-correlation of `nn.functional.conv2d` of an input (N, C, H, W) or (C, H, W)
+    of uint8 or int8 with filters (O, C / groups, h, w) of int8, quantized like in `linear`; padding
+    is the input's zero point. The bits equal those of `torch.ops.quantized.conv2d` with FBGEMM.
+    Raises the errors of `linear`."""
     args = (stride, padding, dilation, groups, scale, zero_point)
     more = (input_scale, input_zero_point, weight_scale)
     return _conv2d("conv2d", False, input, weight, bias, *args, *more)
@@ -199,7 +200,7 @@ def conv2d_relu(
     dilation: Any = 1, groups: int = 1, scale: float = 1.0, zero_point: int = 0, *,
     input_scale: float, input_zero_point: int = 0, weight_scale: Any,
 ) -> Tensor:  # fmt: skip
-    """`conv2d`, then `relu`, by the same rounding: `torch.ops.quantized.conv2d_relu`."""
+    """Like `conv2d`, then `relu`, with a single rounding: `torch.ops.quantized.conv2d_relu`."""
     args = (stride, padding, dilation, groups, scale, zero_point)
     more = (input_scale, input_zero_point, weight_scale)
     return _conv2d("conv2d_relu", True, input, weight, bias, *args, *more)
@@ -207,9 +208,8 @@ def conv2d_relu(
 
 @op(namespace=SPACE, method=False)
 def relu(input: Tensor, zero_point: int = 0) -> Tensor:
-    """The integers, those below `zero_point` replaced by it: 0 for negative numbers. ValueError for
-    one that the input's dtype doesn't hold.
-    """
+    """Returns the integers, those below `zero_point` replaced by it: negative numbers become 0.
+    Raises ValueError for a zero point that the input's dtype can't hold."""
     of = integers("relu", a_tensor("relu", "input", input)._dtype)
     return input.clamp_min(_zero_point("relu", "zero_point", zero_point, of))
 
@@ -226,10 +226,9 @@ def add(
     other_scale: float,
     other_zero_point: int = 0,
 ) -> Tensor:
-    """The sum of the numbers that two tensors of one dtype and shape stand for, with `scale` and
+    """Returns the sum of two quantized tensors of one dtype and shape, with `scale` and
     `zero_point`: dequantized, added in float32, quantized, with the bits of these three ops of
-    torch's `quantized_decomposed`. RuntimeError for other dtypes and shapes.
-    """
+    torch's `quantized_decomposed`. Raises RuntimeError for other dtypes and shapes."""
     of = integers("add", a_tensor("add", "input", input)._dtype)
     if a_tensor("add", "other", other)._dtype is not of or other._shape != input._shape:
         raise errors.terms("add", of, input._shape, other._dtype, other._shape)

@@ -1,3 +1,3 @@
-"""Random numbers: tensors of them, distributions, choices."""
+"""Random tensors, distributions and choices."""
 
 CATEGORY = "random"

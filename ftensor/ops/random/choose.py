@@ -23,10 +23,10 @@ from .fill import BELOW, BINOMIAL, CHANCES, INTEGERS, POISSON, chance, drawn, ex
 
 @factory(method=False)
 def randperm(options: Options, n: int, *, generator: Any = None, out: Tensor | None = None) -> Tensor:
-    """The integers below `n` in a random order, each of equal probability; int64 unless another
-    dtype is given. RuntimeError for a dtype that cannot tell them apart.
+    """Returns the integers below `n` in a random order, all orders with equal probability; int64
+    unless another dtype is given. Raises RuntimeError for a dtype that can't represent all of them.
 
-    It is the order of random keys of 64 bits.
+    Sorts random 64-bit keys.
     """
     count = as_int(n, "randperm", "n")
     if count < 0:
@@ -50,10 +50,11 @@ def randperm(options: Options, n: int, *, generator: Any = None, out: Tensor | N
     )
 )
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, out: Tensor | None = None) -> Tensor:
-    """Ones and zeros in `input`'s shape and dtype: ones of the probability that the element of
-    `input` says, or, in all places, of the probability `p`.
+    """Returns ones and zeros in `input`'s shape and dtype: ones with the probability in each
+    element of `input`, or with probability `p` everywhere.
 
-    RuntimeError for a `p` that is no probability. An element below 0 counts as 0, one above 1 as 1.
+    Raises RuntimeError for a `p` that is no probability. An element below 0 counts as 0, one above
+    1 as 1.
     """
     layout(input, "bernoulli")
     if p is not None:
@@ -66,14 +67,14 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, o
 
 @composed(exact=True)
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
-    """Indices of categories, drawn with the probabilities that a row of `input` holds (they need
-    not sum to 1): `num_samples` for each row, as int64.
+    """Returns int64 indices of categories, `num_samples` for each row, drawn with the probabilities
+    in a row of `input`, which need not sum to 1.
 
-    Without `replacement` the categories of the largest probabilities divided by exponential
-    numbers are taken; with it, sums of the probabilities as integers (to 2**-37 of the largest, and
-    exactly for few categories) are searched for random ones below the last.
+    Without `replacement` it takes the categories with the largest probabilities divided by
+    exponential numbers. With it, cumulative sums of the probabilities as integers (to 2**-37 of the
+    largest, and exactly for few categories) are searched for random numbers below the total.
 
-    RuntimeError for rows that are no probabilities, for an input of more than 2 dims, or of
+    Raises RuntimeError for rows that are no probabilities, for an input of more than 2 dims or of
     integers, and for more draws without `replacement` than there are categories.
     """
     layout(input, "multinomial")
@@ -96,7 +97,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         if count == 1:
             return race.argmax(-1, keepdim=True)
         return race.topk(count)[1]
-    # All sums are below 2**62, and so is each share's part in them.
+    # All sums are below 2**62, and so is the scaled probability of each category.
     room = 61 - max(input._shape[-1] - 1, 0).bit_length()
     sums = (shares * 2.0**room).long().cumsum(-1)
     ends = sums[..., -1:].expand(*input._shape[:-1], count)
@@ -106,10 +107,10 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
 
 @op()
 def poisson(input: Tensor, generator: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """How many events happen where `input` has their mean number: Poisson's distribution, in the
+    """Returns numbers of Poisson's distribution whose means are the elements of `input`, in the
     input's dtype.
 
-    RuntimeError for a negative mean.
+    Raises RuntimeError for a negative mean.
     """
     layout(input, "poisson")
     if input._dtype.kind != "f" or input._dtype.bare:
@@ -121,11 +122,11 @@ def poisson(input: Tensor, generator: Any = None, *, out: Tensor | None = None) 
 
 @op(method=False)
 def binomial(count: Tensor, prob: Tensor, generator: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """How many of `count` tries succeed, each with probability `prob`, in the dtype of both;
-    the two are broadcast together.
+    """Returns the number of successes in `count` tries, each with probability `prob`, in the dtype
+    of both; the two tensors broadcast together.
 
-    ValueError for tensors that are not floating-point. A count is rounded down, and one below 0
-    counts as 0; a probability below 0 as 0, one above 1 as 1. NaN gives NaN.
+    Raises ValueError for tensors that are not floating-point. A count is rounded down, and one
+    below 0 counts as 0; a probability below 0 counts as 0, one above 1 as 1. NaN gives NaN.
     """
     for name, tensor in (("count", count), ("prob", prob)):
         layout(tensor, "binomial", name)

@@ -25,7 +25,7 @@ from ..create.sizes import number_argument, sizes
 from ..view.dims import view_as_real
 from ..view.layout import as_int, int_list, layout
 
-# What each row takes before its own numbers: the seed and the call, in parts that float32 holds.
+# The first params of each row: the seed and the call, in parts that float32 holds.
 STREAM = ("seed0", "seed1", "seed2", "call0", "call1")
 _STREAM = ", ".join(STREAM)
 _WORD = f"ftr_word(FT_POSITION, {_STREAM})"
@@ -57,7 +57,7 @@ INTEGERS = _row(
     only=("b", "u", "i", "f"),
     bare="u",
 )
-# Of a tensor's elements: integers below each, ones of such probabilities, what is dropped.
+# Rows with an input: integers below each element, ones of these probabilities, dropout.
 BELOW = _row("below", f"ftr_below(a, FT_POSITION, {_STREAM})", (), "a", promote=Promote.COUNT, only=("int64",))
 CHANCE = _row("chance", f"ftr_happens({_WORD}, p) ? K(1) : K(0)", ("p",), only=("b", "u", "i", "f"))
 CHANCES = _row("chances", f"ftr_happens({_WORD}, a) ? K(1) : K(0)", (), "a", any_out=True)
@@ -79,17 +79,16 @@ enter(
 
 
 def words(seed: int, call: int) -> tuple[int, ...]:
-    """A seed and the number of a call, as `STREAM` has them."""
     return seed & 0x3FFFFF, seed >> 22 & 0x1FFFFF, seed >> 43, call & 0xFFFFFF, call >> 24
 
 
 def drawn(
     function: str, row: Op, values: tuple[Any, ...], out: Tensor, generator: Any, inputs: tuple[Tensor, ...] = ()
 ) -> Tensor:
-    """Fill `out` by a row: the element in row-major place p gets the call's p-th numbers, however
-    `out` lies in memory. Inputs have its shape.
+    """Fills `out` with random numbers by a row: the element at row-major position p gets the p-th
+    numbers of the call, whatever the layout of `out`. `inputs` have its shape.
 
-    TypeError for what is no generator, RuntimeError for one of another device.
+    Raises TypeError for an invalid generator, RuntimeError for a generator of another device.
     """
     where = out._storage.device
     source = generator_for(function, generator, where)
@@ -102,7 +101,7 @@ def drawn(
 
 
 def _bounds(function: str, args: tuple[Any, ...], named: dict[str, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
-    """`from` and `to`, by place or by name (`from` is no name that a Python function can have)."""
+    """Returns `from` and `to`, given by position or by name (`from` can't be a Python parameter)."""
     bounds = dict(zip(("from", "to"), args))
     if len(args) > 2:
         raise errors_creation.surplus_arguments(function, 2, len(args))
@@ -120,7 +119,7 @@ def _real(function: str, name: str, value: Any) -> float:
 
 
 def _continuous(input: Tensor, function: str) -> Tensor:
-    """A tensor of floating-point numbers; of a complex one its parts."""
+    """Returns a floating-point tensor itself, a complex one as a view of its parts."""
     layout(input, function)
     if input._dtype.is_complex and function in ("uniform_", "normal_"):
         return view_as_real(input)
@@ -136,10 +135,10 @@ def _positive(function: str, name: str, value: float) -> None:
 
 @op(function=False, forms=("uniform_(from=0.0, to=1.0, *, generator=None) -> Tensor",))
 def uniform_(input: Tensor, *args: Any, generator: Any = None, **named: Any) -> Tensor:
-    """Fill with numbers of equal probability from `from` up to, but without, `to`: those that the
-    result's dtype holds exactly between 0 and 1 in equal steps, times the distance, plus `from`.
+    """Fills the tensor with uniform numbers in [from, to): equally spaced numbers in [0, 1) that
+    the result's dtype holds exactly, times (to - from), plus `from`.
 
-    RuntimeError where `to` is below `from`, or the dtype cannot hold a bound or their distance.
+    Raises RuntimeError if `to` is below `from`, or the dtype can't hold a bound or their distance.
     """
     low, high = (
         _real("uniform_", name, v) for name, v in zip(("from", "to"), _bounds("uniform_", args, named, (0.0, 1.0)))
@@ -159,7 +158,7 @@ def uniform_(input: Tensor, *args: Any, generator: Any = None, **named: Any) -> 
 
 
 def _last(low: float, high: float, of: dtype) -> float:
-    """The largest (normal) number of the dtype below `high`, but none below `low`."""
+    """Returns the largest normal number of the dtype below `high`, but at least `low`."""
     limits = finfo(of)
     fraction, exponent = math.frexp(high)
     exponent += round(math.log2(limits.eps)) - 1 - (fraction == 0.5)
@@ -170,9 +169,8 @@ def _last(low: float, high: float, of: dtype) -> float:
 
 @op(function=False)
 def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Fill with numbers of the normal distribution. Both parts of a complex number have half the
-    variance. RuntimeError for a negative `std`.
-    """
+    """Fills the tensor with numbers of the normal distribution. Both parts of a complex number have
+    half the variance. Raises RuntimeError for a negative `std`."""
     centre, spread = number_argument("normal_", "mean", mean), _real("normal_", "std", std)
     if not spread >= 0:
         raise errors_random.bad_parameter("normal_", "std", "0 or more", spread)
@@ -185,9 +183,8 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
 
 @op(function=False)
 def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
-    """Fill with exp(x) for x of the normal distribution of `mean` and `std`. RuntimeError unless
-    `std` is above 0.
-    """
+    """Fills the tensor with exp(x) for x of the normal distribution of `mean` and `std`. Raises
+    RuntimeError unless `std` is above 0."""
     centre, spread = _real("log_normal_", "mean", mean), _real("log_normal_", "std", std)
     _positive("log_normal_", "std", spread)
     _continuous(input, "log_normal_")
@@ -196,9 +193,8 @@ def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator
 
 @op(function=False)
 def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Fill with numbers above 0 of the exponential distribution of rate `lambd` (its mean is
-    1 / lambd). RuntimeError unless `lambd` is above 0, and for integers.
-    """
+    """Fills the tensor with numbers above 0 of the exponential distribution of rate `lambd` (its
+    mean is 1 / lambd). Raises RuntimeError unless `lambd` is above 0, and for integers."""
     rate = _real("exponential_", "lambd", lambd)
     _floats(input, "exponential_")
     _positive("exponential_", "lambd", rate)
@@ -208,9 +204,8 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
 
 @op(function=False)
 def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Fill with numbers of Cauchy's distribution: half of them lie within `sigma` of `median`.
-    RuntimeError unless `sigma` is above 0, and for integers.
-    """
+    """Fills the tensor with numbers of Cauchy's distribution: half of them are within `sigma` of
+    `median`. Raises RuntimeError unless `sigma` is above 0, and for integers."""
     centre, spread = _real("cauchy_", "median", median), _real("cauchy_", "sigma", sigma)
     _floats(input, "cauchy_")
     _positive("cauchy_", "sigma", spread)
@@ -225,9 +220,8 @@ def _floats(input: Tensor, function: str) -> None:
 
 @op(function=False)
 def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
-    """Fill with how many tries it takes, 1 or more, until something of probability `p` happens.
-    RuntimeError unless `p` is between 0 and 1.
-    """
+    """Fills the tensor with the number of tries, 1 or more, up to the first success of probability
+    `p`. Raises RuntimeError unless `p` is between 0 and 1."""
     chance = _real("geometric_", "p", p)
     if not 0 < chance < 1:
         raise errors_random.bad_parameter("geometric_", "p", "between 0 and 1", chance)
@@ -246,11 +240,9 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
     ),
 )
 def random_(input: Tensor, *args: Any, generator: Any = None, **named: Any) -> Tensor:
-    """Fill with integers of equal probability from `from` up to, but without, `to`. Without `from`
-    they begin at 0, without `to` they go up to the largest of the dtype; of a floating-point dtype
-    that is the largest up to which it holds each integer. RuntimeError for a range without
-    numbers, or beyond the dtype.
-    """
+    """Fills the tensor with uniform integers in [from, to). `from` defaults to 0, `to` to one above
+    the largest integer of the dtype; for a floating-point dtype that is the largest integer up to
+    which it holds all integers. Raises RuntimeError for an empty range or one beyond the dtype."""
     if len(args) == 1 and "to" not in named and "from" not in named:
         args = (0, *args)
     low, high = _bounds("random_", args, named, (0, None))
@@ -263,14 +255,16 @@ def random_(input: Tensor, *args: Any, generator: Any = None, **named: Any) -> T
 
 
 def integers(function: str, out: Tensor, low: int, high: int | None, generator: Any) -> Tensor:
-    """Fill with integers from `low` up to, but without, `high`, or to the dtype's largest."""
+    """Fills `out` with uniform integers in [low, high); with `high` None up to the dtype's
+    largest.
+    """
     of = out._dtype
     if of.is_complex:
         raise errors_random.complex_integers(function, of)
     if of.kind == "b":
         least, most = 0, 1
     elif of.kind == "f":
-        most = round(2 / finfo(of).eps)  # beyond it, not every integer is there
+        most = round(2 / finfo(of).eps)  # beyond it the dtype lacks some integers
         least = -int(finfo(of).max)
     else:
         least, most = iinfo(of).min, iinfo(of).max
@@ -286,10 +280,11 @@ def integers(function: str, out: Tensor, low: int, high: int | None, generator: 
 
 @op(function=False, forms=("bernoulli_(p=0.5, *, generator=None) -> Tensor",))
 def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
-    """Fill with ones of probability `p`, a number or a tensor of one for each element, else zeros.
+    """Fills the tensor with ones of probability `p`, a number or a tensor with one for each
+    element, else zeros.
 
-    RuntimeError for a number that is no probability. A tensor's are taken as they are: below 0
-    always 0, above 1 always 1.
+    Raises RuntimeError for a number that is no probability. Elements of a tensor are not checked:
+    below 0 always gives 0, above 1 always 1.
     """
     layout(input, "bernoulli_")
     if isinstance(p, Tensor):
@@ -301,7 +296,6 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
 
 
 def probability(function: str, p: Any) -> float:
-    """A number from 0 to 1; RuntimeError for another one."""
     chosen = _real(function, "p", p)
     if not 0 <= chosen <= 1:
         raise errors_random.bad_parameter(function, "p", "from 0 to 1", chosen)
@@ -309,7 +303,6 @@ def probability(function: str, p: Any) -> float:
 
 
 def chance(out: Tensor, p: float, generator: Any = None) -> Tensor:
-    """Fill with ones of probability `p`, else zeros."""
     if out._dtype.is_complex:
         raise errors.not_implemented_for("bernoulli_", out._dtype)
     return drawn("bernoulli_", CHANCE, (p,), out, generator)
@@ -317,20 +310,20 @@ def chance(out: Tensor, p: float, generator: Any = None) -> Tensor:
 
 @factory(method=False, ways=("*size",))
 def rand(options: Options, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None) -> Tensor:
-    """Numbers of equal probability from 0 up to, but without, 1."""
+    """Returns uniform random numbers in [0, 1)."""
     target = options.destination(sizes("rand", args, size), out)
     return uniform_(target, generator=generator)
 
 
 @factory(method=False, ways=("*size",))
 def randn(options: Options, *args: Any, size: Any = None, generator: Any = None, out: Tensor | None = None) -> Tensor:
-    """Numbers of the normal distribution of mean 0 and variance 1."""
+    """Returns numbers of the normal distribution of mean 0 and variance 1."""
     target = options.destination(sizes("randn", args, size), out)
     return normal_(target, generator=generator)
 
 
 def _low_and_high(function: str, args: tuple[Any, ...], low: Any, high: Any) -> tuple[int, int]:
-    """Bounds of integers, of which the upper one alone may be given."""
+    """Returns (low, high) of integers; a single positional bound is the upper one."""
     named = {k: v for k, v in (("low", low), ("high", high)) if v is not None}
     names = ("low", "high") if len(args) + len(named) > 1 else ("high",)
     if len(args) > len(names):
@@ -359,9 +352,8 @@ def randint(
     generator: Any = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Integers of equal probability from `low`, or 0, up to, but without, `high`; int64 unless
-    another dtype is given. RuntimeError for a range without numbers, or beyond the dtype.
-    """
+    """Returns uniform integers in [low, high); `low` defaults to 0, the dtype to int64. Raises
+    RuntimeError for an empty range or one beyond the dtype."""
     if size is None:
         if not args:
             raise errors.missing_argument("randint", "size")
@@ -381,7 +373,7 @@ def _like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
 def rand_like(
     options: Options, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format
 ) -> Tensor:
-    """`rand` in `input`'s shape, dtype, device and memory order."""
+    """Like `rand`, in `input`'s shape, dtype, device and memory order."""
     return uniform_(_like(options, input, memory_format), generator=generator)
 
 
@@ -389,7 +381,7 @@ def rand_like(
 def randn_like(
     options: Options, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format
 ) -> Tensor:
-    """`randn` in `input`'s shape, dtype, device and memory order."""
+    """Like `randn`, in `input`'s shape, dtype, device and memory order."""
     return normal_(_like(options, input, memory_format), generator=generator)
 
 
@@ -403,7 +395,7 @@ def randint_like(
     generator: Any = None,
     memory_format: Any = preserve_format,
 ) -> Tensor:
-    """`randint` in `input`'s shape, dtype, device and memory order."""
+    """Like `randint`, in `input`'s shape, dtype, device and memory order."""
     first, last = _low_and_high("randint_like", args, low, high)
     target = _like(options, input, memory_format)
     return integers("randint_like", target, first, last, generator)
@@ -420,11 +412,11 @@ def randint_like(
 def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Tensor | None = None, **options: Any
 ) -> Tensor:
-    """Numbers of the normal distribution, whose mean and standard deviation are two numbers
-    (then `size` is the shape), or a number or tensor for each element; these are broadcast
-    together, and the result has the dtype of `mean`, or `std`'s where that is a number.
+    """Returns numbers of the normal distribution. Mean and standard deviation are two numbers (then
+    `size` is the shape), or a number or tensor each; tensors broadcast together, and the result has
+    the dtype of `mean`, or of `std` if `mean` is a number.
 
-    RuntimeError for a negative `std`.
+    Raises RuntimeError for a negative `std`.
     """
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         if size is None:
@@ -435,7 +427,7 @@ def normal(
 
 
 def _normal_of(mean: Any, std: Any, out: Tensor | None, generator: Any) -> Tensor:
-    """Numbers with a mean, a deviation or both of each element's own."""
+    """Returns normal numbers whose mean, deviation or both differ from element to element."""
     like = mean if isinstance(mean, Tensor) else std
     shape = like._shape
     if isinstance(std, Tensor):

@@ -1,1 +1,1 @@
-"""Ops that put elements in other places: joined, repeated, turned, padded."""
+"""Ops that move elements: joined, repeated, flipped, padded."""

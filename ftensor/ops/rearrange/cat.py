@@ -25,7 +25,7 @@ from ..view.layout import as_int, ints
 
 
 def tensor_list(name: str, tensors: Any) -> list[Tensor]:
-    """A tuple or list of tensors; TypeError for anything else."""
+    """Returns a tuple or list of tensors as a list. Raises TypeError for anything else."""
     if not isinstance(tensors, (tuple, list)):
         raise errors_shape.not_tensors(name, tensors)
     for k, t in enumerate(tensors):
@@ -35,7 +35,6 @@ def tensor_list(name: str, tensors: Any) -> list[Tensor]:
 
 
 def suggested_strides(shape: Ints, tensors: Sequence[Tensor]) -> Ints:
-    """The strides of a fresh tensor: channels last if that is how all of these lie in memory."""
     if len(shape) in (4, 5) and all(is_channels_last(t._shape, t._strides) for t in tensors):
         return channels_last_strides(shape)
     return contiguous_strides(shape)
@@ -43,10 +42,10 @@ def suggested_strides(shape: Ints, tensors: Sequence[Tensor]) -> Ints:
 
 @op(method=False, aliases=("concat", "concatenate"))
 def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
-    """Tensors one after another along a dim.
+    """Concatenates tensors along a dim.
 
-    Their dtypes are promoted to a common one, and the other dims must have equal sizes; an empty
-    1-d tensor fits anywhere. RuntimeError for shapes that don't fit.
+    Their dtypes are promoted to a common one. The other dims must have equal sizes; an empty 1-d
+    tensor is skipped. Raises RuntimeError for shapes that don't fit.
     """
     parts = tensor_list("cat", tensors)
     if not parts:
@@ -98,7 +97,7 @@ def _check_fits(first: Tensor, t: Tensor, dim: int, k: int) -> None:
 
 @op(method=False)
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """Tensors of one shape, along a new dim."""
+    """Concatenates tensors of one shape along a new dim."""
     parts = tensor_list("stack", tensors)
     if not parts:
         raise errors_shape.no_tensors("stack")
@@ -108,7 +107,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
         if t._shape != shape:
             raise errors_shape.stack_shape(shape, t._shape, k)
     if out is None and dim < len(shape):
-        # As torch does, the memory order is that of the tensors put together without a new dim.
+        # As in torch, the memory format is that of the concatenation without the new dim.
         result = cat(parts, dim)
         sizes, steps = result._shape, result._strides
         step = shape[dim] * steps[dim] if 0 not in sizes else None
@@ -119,7 +118,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
 
 
 def _at_least(name: str, ndim: int, tensors: Any) -> list[Tensor]:
-    """The tensors with at least 1, 2 or 3 dims."""
+    """Returns the tensors with at least 1, 2 or 3 dims."""
     parts = tensor_list(name, tensors)
     if not parts:
         raise errors_shape.no_tensors(name)
@@ -129,26 +128,26 @@ def _at_least(name: str, ndim: int, tensors: Any) -> list[Tensor]:
 
 @op(method=False)
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """`cat` along the columns (dim 1; dim 0 if 1-d)."""
+    """Concatenates along the columns (dim 1; dim 0 of 1-d tensors)."""
     parts = _at_least("hstack", 1, tensors)
     return cat(parts, 0 if parts[0].ndim == 1 else 1, out=out)
 
 
 @op(method=False, aliases=("row_stack",))
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """`cat` along the rows, of tensors made 2-d."""
+    """Concatenates along the rows, of tensors made 2-d."""
     return cat(_at_least("vstack", 2, tensors), 0, out=out)
 
 
 @op(method=False)
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """`cat` along dim 2, of tensors made 3-d."""
+    """Concatenates along dim 2, of tensors made 3-d."""
     return cat(_at_least("dstack", 3, tensors), 2, out=out)
 
 
 @op(method=False)
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """`hstack`, with 1-d tensors as columns."""
+    """Like `hstack`, with 1-d tensors as columns."""
     parts = tensor_list("column_stack", tensors)
     if not parts:
         raise errors_shape.no_tensors("column_stack")
@@ -158,7 +157,7 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
 
 @op(method=False)
 def block_diag(*tensors: Tensor) -> Tensor:
-    """Matrices along the diagonal of a matrix of zeros."""
+    """Returns a matrix of zeros with the given matrices along its diagonal."""
     if not tensors:
         return output.new((1, 0), get_default_dtype(), current_device())
     blocks = []
@@ -178,9 +177,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 @op(method=False)
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Views of 1-d tensors expanded to a common grid, with one dim for each; with "xy" the first
-    two dims are swapped.
-    """
+    """Returns views of 1-d tensors expanded to a common grid, with one dim for each; "xy" swaps the
+    first two dims."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
     parts = tensor_list("meshgrid", tensors)
@@ -204,7 +202,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     shape = tuple([t.numel() for t in parts])
     grids = []
     for d, t in enumerate(parts):
-        # A dim of size 1 keeps the stride that torch's view of it has.
+        # A dim of size 1 keeps the stride of torch's view.
         strides = [1 if n == 1 else 0 for n in shape]
         strides[d] = t._strides[0] if t._shape else 1
         grids.append(t._view(shape, tuple(strides), t._offset))
@@ -215,9 +213,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
 @op(function=False)
 def repeat(input: Tensor, *repeats: Any, **named: Any) -> Tensor:
-    """A copy that holds the tensor so many times along each dim.
+    """Returns a copy that repeats the tensor along each dim by these counts.
 
-    More counts than dims stand for new dims in front.
+    More counts than dims add new dims in front.
     """
     argument = named.pop("repeats", None)
     if named or (argument is None and not repeats):
@@ -239,7 +237,7 @@ def _repeated(input: Tensor, counts: Ints) -> Tensor:
         raise errors.negative_size(min(shape), shape)
     result = output.new(shape, input._dtype, input._storage.device)
     if result.numel():
-        # Each dim as two: which of the copies, and where in it.
+        # Each dim as a pair: number of the copy, position in it.
         pairs = tuple([n for pair in zip(counts, sizes) for n in pair])
         steps = [(n * s, s) for n, s in zip(sizes, result._strides)]
         target = result._view(pairs, tuple([s for pair in steps for s in pair]), 0)
@@ -250,7 +248,7 @@ def _repeated(input: Tensor, counts: Ints) -> Tensor:
 
 @op()
 def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
-    """As `repeat`; fewer counts than dims are for the last ones."""
+    """Like `repeat`; fewer counts than dims apply to the last dims."""
     check_tensors("tile", input=input)
     argument = named.pop("dims", None)
     if named or (argument is None and not dims):
@@ -265,10 +263,9 @@ def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Each entry of a dim so many times, one after the other: as often as `repeats` says for all,
-    or for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is
-    flattened. `repeat_interleave(repeats)` gives the indices that this would take.
-    """
+    """Repeats each entry of a dim, one after the other: `repeats` times each, or by a 1-d integer
+    tensor with one count for each entry, for which the call waits. Without `dim` the input is
+    flattened. `repeat_interleave(repeats)` returns the indices that this would take."""
     name = "repeat_interleave"
     check_tensors(name, input=input)
     if repeats is None:
@@ -280,7 +277,7 @@ def repeat_interleave(
     dim = normalize_dim(dim, input.ndim)
     if not input._shape:
         if not isinstance(repeats, Tensor):
-            raise errors.dim_out_of_range(dim + 1, 0)  # as torch has it
+            raise errors.dim_out_of_range(dim + 1, 0)  # torch's error
         input = input.reshape(1)
     size = input._shape[dim]
     if isinstance(repeats, Tensor):
@@ -311,7 +308,7 @@ def repeat_interleave(
 
 
 def _listed(repeats: Tensor, output_size: int | None) -> np.ndarray[Any, Any]:
-    """Each position as often as `repeats` says."""
+    """Returns each position as often as `repeats` says."""
     if repeats._dtype not in (dtypes.int64, dtypes.int32):
         raise errors.not_implemented_for("repeat_interleave", repeats._dtype)
     pool = repeats._storage.backend.pool

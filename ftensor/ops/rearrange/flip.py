@@ -1,4 +1,4 @@
-"""Flips, rolls, rotations; triangles and diagonals."""
+"""Flips, rolls, rotations; triangular parts and diagonals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..view.layout import as_int, int_list, ints
 def _flipped(op: str, input: Tensor, dims: Any) -> Tensor:
     dims = normalize_dims(dims, input.ndim) if dims else ()
     if input._dtype.bare and input.ndim - 1 in dims and input.numel():
-        raise errors.not_implemented_for(op, input._dtype)  # as torch: whole rows are copied
+        raise errors.not_implemented_for(op, input._dtype)  # torch copies whole rows
     result = output.new(
         input._shape, input._dtype, input._storage.device, output.layout_strides(input, output.preserve_format)
     )
@@ -34,14 +34,14 @@ def _flipped(op: str, input: Tensor, dims: Any) -> Tensor:
             if d < input.ndim:
                 offset += (input._shape[d] - 1) * strides[d]
                 strides[d] = -strides[d]
-        # A view that no user gets to see: elsewhere strides are never negative.
+        # Internal view with negative strides, which public tensors never have.
         conversion.copy_(result, input._view(input._shape, tuple(strides), offset))
     return result
 
 
 @op()
 def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
-    """A copy with the order along these dims reversed."""
+    """Returns a copy with the order along these dims reversed."""
     check_tensors("flip", input=input)
     axes = named.pop("dims", None)
     if named or (axes is None and not dims):
@@ -53,7 +53,7 @@ def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 
 @op()
 def fliplr(input: Tensor) -> Tensor:
-    """A copy with the columns (dim 1) reversed."""
+    """Returns a copy with the columns (dim 1) reversed."""
     check_tensors("fliplr", input=input)
     if input.ndim < 2:
         raise errors.too_few_dims("fliplr", 2, input.ndim)
@@ -62,7 +62,7 @@ def fliplr(input: Tensor) -> Tensor:
 
 @op()
 def flipud(input: Tensor) -> Tensor:
-    """A copy with the rows (dim 0) reversed."""
+    """Returns a copy with the rows (dim 0) reversed."""
     check_tensors("flipud", input=input)
     if input.ndim < 1:
         raise errors.too_few_dims("flipud", 1, input.ndim)
@@ -71,9 +71,8 @@ def flipud(input: Tensor) -> Tensor:
 
 @op()
 def roll(input: Tensor, shifts: Any = None, dims: Any = ()) -> Tensor:
-    """A copy with elements moved along dims; what leaves at the end comes back at the start.
-    Without dims the tensor is rolled as if flattened.
-    """
+    """Returns a copy with elements shifted along dims; elements that leave at the end return at the
+    start. Without dims the tensor is rolled as if flattened."""
     check_tensors("roll", input=input)
     if shifts is None:
         raise errors.missing_argument("roll", "shifts")
@@ -98,7 +97,7 @@ def roll(input: Tensor, shifts: Any = None, dims: Any = ()) -> Tensor:
 
 
 def _rolled(input: Tensor, moves: dict[int, int]) -> Tensor:
-    """A copy of each piece that stays together."""
+    """Returns the rolled tensor: copies each block of elements that stays contiguous."""
     shape = input._shape
     strides = contiguous_strides(shape)
     if len(shape) in (4, 5) and is_channels_last(shape, input._strides):
@@ -106,7 +105,7 @@ def _rolled(input: Tensor, moves: dict[int, int]) -> Tensor:
     result = output.new(shape, input._dtype, input._storage.device, strides)
     if not input.numel():
         return result
-    cuts = []  # per dim: (from, to, length) of its pieces
+    cuts = []  # for each dim: (from, to, length) of its blocks
     for d, n in enumerate(shape):
         step = moves.get(d, 0) % n
         cuts.append([(0, step, n - step), (n - step, 0, step)] if step else [(0, 0, n)])
@@ -121,7 +120,7 @@ def _rolled(input: Tensor, moves: dict[int, int]) -> Tensor:
 
 @op(bare="")
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """A copy turned k times from dims[0] to dims[1]."""
+    """Returns a copy rotated k times from dims[0] to dims[1]."""
     check_tensors("rot90", input=input)
     times = as_int(k, "rot90", "k") % 4
     axes = int_list(dims, "rot90", "dims")
@@ -144,7 +143,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
 
 
 CATEGORY = "ranges"
-# Zeros take the place of what the mask leaves out, whatever it is (nan times 0 would be nan).
+# Zero replaces masked elements; a product would keep NaN.
 KEEP = Op(
     "keep",
     "keep(input, mask) -> Tensor",
@@ -158,14 +157,14 @@ enter(__name__, KEEP)
 
 
 def _triangle(input: Tensor, diagonal: int, lower: bool) -> Tensor:
-    """A bool view over the input's matrices, true where `column - row` is on the kept side.
+    """Returns a bool view with the input's shape, True where `column - row` is on the kept side.
 
-    It is one row of values of `column - row`, seen with a negative stride: next to no memory.
+    It is one row of values of `column - row`, viewed with a negative stride: next to no memory.
     """
     rows, columns = input._shape[-2:]
     count = rows + columns - 1
     line = output.new((count,), dtypes.bool, input._storage.device)
-    # Value p of the line is about column - row == p - (rows - 1).
+    # Element p of the row is True or False for column - row == p - (rows - 1).
     cut = min(max(diagonal + rows - 1 + lower, 0), count)
     conversion.fill_(line._view((cut,), (1,), 0), lower)
     conversion.fill_(line._view((count - cut,), (1,), cut), not lower)
@@ -191,19 +190,23 @@ def _kept(name: str, input: Tensor, diagonal: Any, lower: bool, out: Tensor | No
 
 @op(inplace=True, bare="h")
 def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere."""
+    """Returns the lower triangle of each matrix, up to diagonal number `diagonal`; zeros
+    elsewhere.
+    """
     return _kept("tril", input, diagonal, True, out)
 
 
 @op(inplace=True, bare="h")
 def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """The upper triangle of each matrix, from the diagonal with this number on; zeros elsewhere."""
+    """Returns the upper triangle of each matrix, from diagonal number `diagonal` on; zeros
+    elsewhere."""
     return _kept("triu", input, diagonal, False, out)
 
 
 @op()
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal."""
+    """Returns a copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its
+    diagonal."""
     check_tensors("diag", input=input)
     diagonal = as_int(diagonal, "diag", "diagonal")
     if input.ndim == 1:
@@ -217,7 +220,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 @op()
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Matrices of zeros over dim1 and dim2 with the last dim's entries on a diagonal."""
+    """Returns matrices of zeros over dim1 and dim2 with the entries of the last dim on a diagonal."""
     check_tensors("diag_embed", input=input)
     first, second = normalize_dim(dim1, input.ndim + 1), normalize_dim(dim2, input.ndim + 1)
     offset = as_int(offset, "diag_embed", "offset")
@@ -235,17 +238,16 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 @op()
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """A matrix with the flattened input on a diagonal."""
+    """Returns a matrix with the flattened input on a diagonal."""
     check_tensors("diagflat", input=input)
     return diag_embed(input.reshape(-1), as_int(offset, "diagflat", "offset"))
 
 
 @op(function=False)
 def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """Write a number into the main diagonal of a matrix, or of a tensor with more dims, all of one
-    size. `wrap` goes on below a square in matrices with more rows than columns. RuntimeError for
-    vectors, and where the sizes of more than two dims differ.
-    """
+    """Writes a number into the main diagonal of a matrix, or of a tensor with more dims, all of one
+    size. `wrap` restarts the diagonal below a square in matrices with more rows than columns.
+    Raises RuntimeError for vectors, and if the sizes of more than two dims differ."""
     check_tensors("fill_diagonal_", input=input)
     sizes = input._shape
     if len(sizes) < 2:
@@ -255,7 +257,7 @@ def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
     step, offset = sum(input._strides), input._offset
     conversion.fill_(input._view((min(sizes),), (step,), offset), fill_value)
     rows, columns = sizes[0], sizes[-1]
-    # The next diagonals begin one row below each square.
+    # The next diagonals start one row below each square.
     for top in range(columns + 1, rows if wrap and len(sizes) == 2 else 0, columns + 1):
         start = offset + top * input._strides[0]
         conversion.fill_(input._view((min(rows - top, columns),), (step,), start), fill_value)

@@ -25,9 +25,8 @@ from .cat import suggested_strides
 
 @op(method=False)
 def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
-    """A copy with `value` before and after: pairs of counts, for the last dim first. Negative ones
-    cut off.
-    """
+    """Returns a copy with `value` before and after: pairs of counts, for the last dim first.
+    Negative counts remove elements."""
     name = "constant_pad_nd"
     check_tensors(name, input=input)
     counts = int_list(pad, name, "pad")
@@ -49,7 +48,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
         raise errors_shape.pad_too_negative(counts, input._shape)
     here = sum(max(-b, 0) * s for b, s in zip(before, input._strides))
     source = input._view(kept, input._strides, input._offset + here)
-    if max(counts) <= 0:  # nothing is added, so the order in memory stays
+    if max(counts) <= 0:  # nothing is added, so the memory order is kept
         return conversion.clone(source)
     strides = suggested_strides(shape, (input,))
     result = output.new(shape, input._dtype, input._storage.device, strides)
@@ -76,7 +75,6 @@ MODES: dict[str, Callable[[int, int], int]] = {"reflect": _reflected, "replicate
 
 
 def positions(x: Tensor, dim: int, listed: list[int]) -> Tensor:
-    """x at the listed positions of a dim; itself where those are all, in their order."""
     if listed == list(range(x._shape[dim])):
         return x
     return x.index_select(dim, constant_of(np.array(listed, np.int64), x))
@@ -84,10 +82,10 @@ def positions(x: Tensor, dim: int, listed: list[int]) -> Tensor:
 
 @op(namespace="nn.functional")
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
-    """A copy with elements before and after: pairs of counts, for the last dim first; negative ones
-    cut off. They are `value` (0); or, for the last one to three dims, those of the other side of
-    the edge ('reflect'), of the edge ('replicate') or of the other end ('circular').
-    """
+    """Returns a copy with elements added before and after: pairs of counts, for the last dim first;
+    negative counts remove elements. Added elements are `value` (0) or, for the last one to three
+    dims, mirrored at the edge ('reflect'), copies of the edge ('replicate'), or from the other end
+    ('circular')."""
     value = as_float("pad", "value", value)
     if mode == "constant":
         return constant_pad_nd(input, pad, 0 if value is None else value)
@@ -113,10 +111,10 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         if max(before, after) > most or total < 0 or not size:
             raise errors_spatial.pad_wraps(mode, counts, input._shape)
         first = 0
-        if mode == "circular":  # goes around what is left
+        if mode == "circular":  # wraps around the remaining elements
             first, size = max(-before, 0), size + min(before, 0) + min(after, 0)
             before = max(before, 0)
-        if size <= 0 and (total or before):  # there is nothing to go around
+        if size <= 0 and (total or before):  # nothing remains to wrap around
             raise errors_spatial.pad_wraps(mode, counts, input._shape)
         check_capacity(result, total, int64)
         listed = [first + MODES[mode](at - before, size) for at in range(total)]

@@ -1,3 +1,3 @@
-"""Ops that fold dims away."""
+"""Reductions over dims."""
 
 CATEGORY = "reductions"

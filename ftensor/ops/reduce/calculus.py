@@ -20,10 +20,9 @@ from ..rearrange.cat import cat
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """Differences of neighbours along `dim`, taken `n` times, after `prepend` and `append` were put
-    at the ends; `!=` for bool. RuntimeError for a negative `n`, 0-d inputs and shapes that don't
-    fit, IndexError for a dim that is not there.
-    """
+    """Returns the differences of neighbours along `dim`, taken `n` times, with `prepend` and
+    `append` added at the ends first; `!=` for bool. Raises RuntimeError for a negative `n`, 0-d
+    inputs and shapes that don't fit, IndexError for a dim out of range."""
     if not input.ndim:
         raise errors_calculus.one_dim("diff")
     dim = normalize_dim(dim, input.ndim)
@@ -52,7 +51,8 @@ def diff(
 
 
 def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
-    """The distances of the points, to be multiplied with sums of neighbours along `dim`."""
+    """Returns the distances between the points `x`, shaped to multiply sums of neighbours along
+    `dim` of `y`."""
     if not x.ndim:
         raise errors_calculus.scalar_points(name)
     if x.ndim == 1:
@@ -69,7 +69,7 @@ def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
 
 
 def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
-    """The area of each trapezoid between neighbours along `dim`."""
+    """Returns the area of each trapezoid between neighbours along `dim`."""
     dx = None if dx is MISSING else dx
     if x is not None and dx is not None:
         raise errors_calculus.two_widths(name)
@@ -96,25 +96,24 @@ def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
 
 @op(method=False)
 def trapezoid(y: Tensor, x: Any = None, *, dx: Any = MISSING, dim: int = -1) -> Tensor:
-    """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
-    neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
-    """
+    """Returns the integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart
+    (default 1). Raises RuntimeError for bool, for both arguments, and for shapes that don't fit."""
     return _trapezoids("trapezoid", y, x, dx, dim).sum(dim)
 
 
 @op(method=False)
 def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = MISSING, dim: int = -1) -> Tensor:
-    """The running integral along `dim`: one element less than samples."""
+    """Returns the running integral along `dim`: one element fewer than samples."""
     return _trapezoids("cumulative_trapezoid", y, x, dx, dim).cumsum(dim)
 
 
 @op(method=False)
 def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
-    """The derivative along each dim, or those in `dim`: central differences of second order inside,
-    one-sided ones of `edge_order` (1 or 2) at the ends.
+    """Returns the derivative along each dim, or those in `dim`: central differences of second order
+    inside, one-sided ones of `edge_order` (1 or 2) at the ends.
 
     `spacing` is the distance of the samples (one for all dims, or a list) or a list of tensors with
-    their places. RuntimeError for sizes that are too small and lists that don't fit.
+    their coordinates. Raises RuntimeError for sizes that are too small and lists that don't fit.
     """
     if edge_order not in (1, 2):
         raise errors_calculus.edge_order(edge_order)
@@ -144,7 +143,8 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order:
 
 
 def _derivative(y: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
-    """The derivative along one dim, by the formulas that numpy.gradient's page derives."""
+    """Returns the derivative along one dim, by the formulas that numpy.gradient's documentation
+    derives."""
     n = y._shape[dim]
 
     def at(start: int, count: int) -> Tensor:
@@ -179,7 +179,7 @@ def _derivative(y: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
 
 
 def _one_sided(at: Any, end: int, p: Tensor, q: Tensor) -> Tensor:
-    """The derivative at an end from three samples, the steps away from it being p and q."""
+    """Returns the derivative at an end from three samples; p and q are the steps away from it."""
     way = 1 if end == 0 else -1
     slope: Tensor = (
         at(end, 1) * (-(2 * p + q) / (p * (p + q)))

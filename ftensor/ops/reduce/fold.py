@@ -1,4 +1,4 @@
-"""Reductions of one row each, and those that return positions."""
+"""Reductions with one row each, and reductions that return indices."""
 
 from __future__ import annotations
 
@@ -126,7 +126,8 @@ QUOTIENT = Op(
 def nanmean(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
+    """Returns the mean of the elements that are not NaN. Raises RuntimeError for integers and
+    complex tensors."""
     checked("nanmean", input, keepdim, dtype, out)
     if input._dtype.kind not in "fc":
         raise errors.floating_only("nanmean", input._dtype)
@@ -143,7 +144,7 @@ def nanmean(
 
 @op()
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> tuple[Tensor, Tensor]:
-    """The smallest and the largest element, of all or along one dim."""
+    """Returns the smallest and the largest element, of all or along one dim."""
     checked("aminmax", input, keepdim)
     dims = dims_of("aminmax", dim, input.ndim, Dims.ONE)
     check_not_empty("aminmax", input, dims, dim)
@@ -158,9 +159,8 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out
 
 @op(function=False)
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:
-    """The sum over the dims that broadcasting a tensor of this size would have made or stretched.
-    RuntimeError when it does not broadcast to this tensor's shape.
-    """
+    """Sums over the dims that broadcasting from this size would add or expand. Raises RuntimeError
+    if the size doesn't broadcast to this tensor's shape."""
     if not size:
         raise errors.missing_argument("sum_to_size", "size")
     wanted = ints(size[0], size[1:], "sum_to_size", "size")
@@ -174,7 +174,7 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     return sums._view(wanted, sums._strides[lead:], 0)
 
 
-# NaN wins over every number; among equals, the first one.
+# NaN wins over every number; among equal elements the first wins.
 _SAME = "y == x || (y != y && x != x)"
 _WINS = "y {} x || (y != y && x == x)"
 MAX = Reduce(
@@ -218,7 +218,7 @@ ARGMIN = Reduce(
 
 
 def _extreme(along: Reduce, of_all: Reduce, input: Tensor, dim: Any, keepdim: Any, other: Any, out: Any) -> Any:
-    """max and min in their three forms: of all elements, along a dim, of two tensors."""
+    """Implements max and min in their three forms: of all elements, along a dim, of two tensors."""
     name = along.name
     if isinstance(dim, Tensor):
         if other is not MISSING:
@@ -254,9 +254,8 @@ def _extreme(along: Reduce, of_all: Reduce, input: Tensor, dim: Any, keepdim: An
     ),
 )
 def max(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None) -> Any:
-    """The largest element of all; the largest along a dim, with the first index it is found at; or
-    the larger of two tensors' elements, as `maximum`. A NaN is the largest.
-    """
+    """Returns the largest element of all; the largest along a dim, with its first index; or the
+    larger of two tensors' elements, like `maximum`. A NaN is the largest."""
     return _extreme(MAX, AMAX, input, dim, keepdim, other, out)
 
 
@@ -269,9 +268,8 @@ def max(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any
     ),
 )
 def min(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None) -> Any:
-    """The smallest element of all; the smallest along a dim, with the first index it is found at;
-    or the smaller of two tensors' elements, as `minimum`. A NaN is the smallest.
-    """
+    """Returns the smallest element of all; the smallest along a dim, with its first index; or the
+    smaller of two tensors' elements, like `minimum`. A NaN is the smallest."""
     return _extreme(MIN, AMIN, input, dim, keepdim, other, out)
 
 

@@ -1,7 +1,7 @@
-"""torch.masked: reductions and normalizations of the elements that a mask lets through.
+"""torch.masked: reductions and normalizations of the elements where a mask is True.
 
-A masked element counts as the identity of the operation. A mask may have fewer dims than the
-input, to whose shape it is broadcast; no mask lets all elements through.
+A masked element counts as the identity of the operation. A mask may have fewer dims than the input,
+to whose shape it broadcasts; without a mask all elements count.
 """
 
 from __future__ import annotations
@@ -31,21 +31,19 @@ from .stats import vector_norm
 
 
 def _least(name: str, of: dtype) -> Any:
-    """The identity of a maximum."""
     if of.kind == "b" or (of.is_complex and name != "logsumexp"):
         raise errors_reduce.no_identity(name, of, not of.is_complex)
     return -math.inf if of.kind in "fc" else iinfo(of).min
 
 
 def _most(name: str, of: dtype) -> Any:
-    """The identity of a minimum."""
     if of.kind in "bc":
         raise errors_reduce.no_identity(name, of, not of.is_complex)
     return math.inf if of.kind == "f" else iinfo(of).max
 
 
 def _mask(name: str, input: Tensor, mask: Any) -> Tensor:
-    """A mask as bools of the input's shape; IndexError for one of more dims."""
+    """Returns a mask as bools of the input's shape. Raises IndexError for a mask of more dims."""
     if not isinstance(mask, Tensor):
         raise errors.not_a_tensor(name, "mask", mask)
     if mask.ndim > input.ndim:
@@ -54,7 +52,8 @@ def _mask(name: str, input: Tensor, mask: Any) -> Tensor:
 
 
 def _filled(name: str, input: Tensor, mask: Any, identity: Any) -> Tensor:
-    """The input with `identity`, or what that says for the dtype, in place of what is masked."""
+    """Returns the input with masked elements replaced by `identity`, which may be a function of the
+    dtype."""
     checked(name, input)
     if mask is None:
         return input
@@ -71,13 +70,13 @@ def _summed_in(input: Tensor, dtype: dtype | None) -> dtype:
     return int64 if dtype is None and input._dtype.kind in "bui" else _own(input, dtype)
 
 
-# The parameters of reductions over several dims, over one or all, and of what runs along one.
+# The parameters of reductions over several dims, over one or all, and of functions along one dim.
 _TYPED = "*, dtype: dtype | None = None, mask: Tensor | None = None"
 _KEPT = _TYPED.replace("*", "*, keepdim: bool | None = False")
 OVER = f"input: Tensor, dim: int | Sequence[int] | None = None, {_KEPT}"
 PLACE = f"input: Tensor, dim: int | None = None, {_KEPT}"
 ALONG = f"input: Tensor, dim: int, {_TYPED}"
-# What follows of `dim` and `keepdim` for the op that runs on what is filled.
+# The arguments for `dim` and `keepdim` of the op that runs on the filled tensor.
 _DIMS = {
     OVER: "dims_of(FULL, dim, input.ndim), bool(keepdim)",
     PLACE: "dim, bool(keepdim)",
@@ -89,10 +88,8 @@ def _masked(
     name: str, parameters: str, identity: Any, run: Callable[..., Tensor], doc: str,
     of: Callable[[Tensor, dtype | None], dtype] = _own,
 ) -> Callable[..., Tensor]:  # fmt: skip
-    """Enter an op that runs on a tensor with `identity`, or what that says for the dtype, in place
-    of what is masked: `run(filled, *dims, dtype=)`, with the dtype `of` the input and of what a
-    user asks for.
-    """
+    """Registers a masked op. It replaces masked elements by `identity`, which may be a function of
+    the dtype, and calls `run(filled, *dims, dtype=)`; `of(input, dtype)` determines that dtype."""
     return op(namespace="masked", method=False)(
         written(
             name, parameters,
@@ -105,7 +102,8 @@ def _masked(
 
 
 def _folded(row: Reduce) -> Callable[..., Tensor]:
-    """The reduction of a row, in the dtype where it takes one, else brought to that."""
+    """Returns the reduction of a row with a parameter `dtype`; for a row without one, the result is
+    converted."""
 
     def run(filled: Tensor, dims: Any, keepdim: bool, dtype: dtype) -> Tensor:
         result: Tensor = called(row, filled, dims, keepdim, dtype if row.converts else None, None)
@@ -144,7 +142,7 @@ _masked("softmin", ALONG, _most, lambda filled, dim, dtype: softmax(-filled, dim
 
 
 def _count(name: str, input: Tensor, dim: int | Sequence[int] | None, keepdim: Any, mask: Any) -> Tensor:
-    """How many elements a mask lets through."""
+    """Returns how many elements a mask selects."""
     if mask is None:
         let = ones((), dtype=int64, device=input.device).expand(input._shape)
     else:
@@ -158,9 +156,8 @@ def _mean(
     input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool | None = False,
     dtype: dtype | None = None, mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The mean over `dim` of the elements that `mask` lets through: NaN where that is none.
-    ValueError for a dtype without fractions.
-    """
+    """Returns the mean over `dim` of the elements where `mask` is True; NaN if there are none.
+    Raises ValueError for an integer dtype."""
     checked("masked.mean", input)
     of = input._dtype if dtype is None else dtype
     if of.kind not in "fc":
@@ -173,9 +170,8 @@ def _mean(
 def _median(
     input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The lower median along `dim` of the elements that `mask` lets through and that are numbers;
-    NaN where there is none, which is a ValueError for integers.
-    """
+    """Returns the lower median along `dim` of the elements where `mask` is True and that are not
+    NaN. Without such elements it is NaN, or raises ValueError for integers."""
     checked("masked.median", input)
     at, of = normalize_dim(dim, input.ndim), input._dtype
     values = input if of.kind == "f" else input.to(float32)
@@ -192,7 +188,7 @@ def _logsumexp(
     input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool = False,
     dtype: dtype | None = None, mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """log of the sum over `dim` of exp of the elements that `mask` lets through."""
+    """Returns log of the sum over `dim` of exp of the elements where `mask` is True."""
     name = "masked.logsumexp"
     filled = _filled("logsumexp", input, mask, _least)
     result: Tensor = logsumexp(filled, dims_of(name, dim, input.ndim), keepdim)
@@ -204,7 +200,7 @@ def _logaddexp(
     input: Tensor, other: Tensor, *, dtype: dtype | None = None,
     input_mask: Tensor | None = None, other_mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """log(exp(input) + exp(other)), elementwise; what a mask hides adds nothing."""
+    """Returns log(exp(input) + exp(other)), elementwise; a masked element contributes nothing."""
     name = "masked.logaddexp"
     left = _filled(name, input, input_mask, _least)
     right = _filled(name, other, other_mask, _least)
@@ -216,7 +212,7 @@ def _norm(
     input: Tensor, ord: float | None = 2.0, dim: int | Sequence[int] | None = None, *,
     keepdim: bool | None = False, dtype: dtype | None = None, mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The vector norm of order `ord` over `dim` of the elements that `mask` lets through."""
+    """Returns the vector norm of order `ord` over `dim` of the elements where `mask` is True."""
     name = "masked.norm"
     filled = _filled(name, input, mask, _most if ord == -math.inf else 0)
     norm: Tensor = vector_norm(
@@ -233,7 +229,7 @@ def _spread(
     name: str, input: Tensor, dim: int | Sequence[int] | None, unbiased: bool | None,
     correction: float | None, keepdim: Any, dtype: dtype | None, mask: Any,
 ) -> Tensor:  # fmt: skip
-    """The variance: the squares of the distances to the mean, summed, by their count."""
+    """Returns the variance: the mean of the squared distances to the mean."""
     if unbiased is not None and correction is not None:
         raise errors_reduce.argument_unexpected(name, "correction", "beside `unbiased`")
     checked(name, input)
@@ -257,9 +253,8 @@ def _var(
     correction: float | None = None, keepdim: bool | None = False, dtype: dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The variance over `dim` of the elements that `mask` lets through; the squares are divided by
-    their count less `correction` (1; 0 where `unbiased` is False).
-    """
+    """Returns the variance over `dim` of the elements where `mask` is True; the sum of squares is
+    divided by their count minus `correction` (1; 0 if `unbiased` is False)."""
     return _spread("masked.var", input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
@@ -269,7 +264,7 @@ def _std(
     correction: float | None = None, keepdim: bool | None = False, dtype: dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The square root of `masked.var`."""
+    """Returns the square root of `masked.var`."""
     return _spread("masked.std", input, dim, unbiased, correction, keepdim, dtype, mask).sqrt()
 
 
@@ -278,9 +273,8 @@ def normalize(
     input: Tensor, ord: float, dim: int | Sequence[int] | None, *, eps: float = 1e-12,
     dtype: dtype | None = None, mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The elements that `mask` lets through, others as 0, by their norm of order `ord` over `dim`,
-    or by `eps` where that is more.
-    """
+    """Returns the elements where `mask` is True, others as 0, divided by their norm of order `ord`
+    over `dim`, or by `eps` if that is larger."""
     filled = _filled("masked.normalize", input, mask, 0)
     sizes = _norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     return filled / sizes.maximum(sizes.new_full((), eps))

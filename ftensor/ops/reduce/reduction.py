@@ -15,12 +15,11 @@ from ...execute.reduce import fold
 from ...iterator.shape import Ints, normalize_dims, numel
 from ...rows.op import Dims, Promote, Reduce, dtypes_through, refuses_bare
 
-MOST_DIMS = 64  # that torch reduces
+MOST_DIMS = 64  # torch's limit for reductions
 _SOME, _ONE = Dims.SOME, Dims.ONE
 
 
 def checked(name: str, input: Any, keepdim: Any = False, dtype: Any = None, out: Any = None) -> None:
-    """TypeError for arguments of the wrong type."""
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
     if keepdim is not False and keepdim is not True:
@@ -32,19 +31,17 @@ def checked(name: str, input: Any, keepdim: Any = False, dtype: Any = None, out:
 
 
 def several(name: str, out: Any, count: int) -> Sequence[Tensor]:
-    """The tensors of `out` of an op with as many outputs; TypeError for anything else."""
     if not isinstance(out, (tuple, list)) or len(out) != count:
         raise errors.argument_type(name, "out", f"a tuple of {count} Tensors", out)
     return out
 
 
 def is_int(value: Any) -> bool:
-    """Whether a value can name a dim."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def one_dim(name: str, dim: Any) -> int:
-    """An int; TypeError for anything else."""
+    """Returns a dim as an int. Raises TypeError for anything else."""
     if is_int(dim):
         return int(dim)
     if isinstance(dim, Tensor) or not hasattr(dim, "__index__") or isinstance(dim, bool):
@@ -53,7 +50,7 @@ def one_dim(name: str, dim: Any) -> int:
 
 
 def dims_of(name: str, dim: Any, ndim: int, rule: Dims = _SOME) -> Ints:
-    """The dims that an argument names, counted from the front."""
+    """Returns the dims that an argument names, counted from the front."""
     if type(dim) is int or dim is None:
         pass
     elif is_int(dim):
@@ -72,13 +69,12 @@ def dims_of(name: str, dim: Any, ndim: int, rule: Dims = _SOME) -> Ints:
 
 
 def count(shape: Sequence[int], dims: Ints) -> int:
-    """How many elements go into one result."""
     return numel([shape[d] for d in dims])
 
 
 def check_not_empty(name: str, input: Tensor, dims: Ints, dim: Any, kind: type[Exception] = RuntimeError) -> None:
-    """For reductions that have no result of nothing: `kind` where `dim` names no dim, IndexError
-    where it names one without elements."""
+    """For reductions without an identity: raises `kind` for an empty reduction if `dim` names no
+    dim, IndexError if a named dim has no elements."""
     if 0 not in input._shape:
         return
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
@@ -90,17 +86,12 @@ def check_not_empty(name: str, input: Tensor, dims: Ints, dim: Any, kind: type[E
 
 @cache
 def _taken(row: Reduce, own: dtype, of: dtype | None, default: dtype) -> tuple[Reduce, dtype, tuple[dtype, ...]]:
-    """(the row that computes, what it computes in, the dtypes of its outputs).
-
-    `default` is the default dtype, on which promotion depends.
-    """
     compute, result = dtypes_through(row.promote, own) if of is None else (of.compute, of)
     return row.instead.get(result.kind, row), compute, row.results(result)
 
 
 @cache
 def _refused(row: Reduce, own: dtype, of: dtype | None) -> bool:
-    """Whether a row has no words for a tensor's dtype, or for the one it is to be taken as."""
     if refuses_bare(row.promote, row.bare, of or own) or (of is not None and of.bare):
         return True
     return not row.serves((of or own).kind) or (own.is_complex and not row.serves("c"))
@@ -114,11 +105,6 @@ def outputs(
     of: dtype | None = None,
     into: Sequence[Tensor] | None = None,
 ) -> tuple[Tensor, ...]:
-    """A row's reduction over `dims`, counted from the front; no argument is read or checked here.
-
-    `of` is the dtype of the computation and the result in place of the one that the row promotes
-    to; `into` has a tensor for each output, of any dtype that can hold it.
-    """
     runs, compute, results = _taken(row, input._dtype, of, get_default_dtype())
     numbers = (count(input._shape, dims),) if row.params else ()
     return fold(runs, (input,), dims, keepdim, compute, results, numbers, into)
@@ -127,23 +113,21 @@ def outputs(
 def reduced(
     row: Reduce, input: Tensor, dims: Ints, keepdim: bool = False, of: dtype | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """As `outputs`, of a row with one."""
     return outputs(row, input, dims, keepdim, of, None if out is None else (out,))[0]
 
 
 def _refusal(row: Reduce, of: dtype) -> Exception:
-    """The row's, but for a dtype of few ops whose kind it serves: as torch, which has no kernel."""
     if of.bare and row.serves(of.kind):
         return errors.not_implemented_for(row.name, of)
     return row.refusal(row.name, of)
 
 
 def called(row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any) -> Any:
-    """A row's reduction as a user calls it, `of` being the argument `dtype`.
+    """Runs a row's reduction with a user's arguments; `of` is the argument `dtype`.
 
-    TypeError for arguments of the wrong type, IndexError for dims that are not there, the row's
-    exceptions for dtypes and for no elements, RuntimeError for an `out` of another dtype. Several
-    outputs are a named tuple, and so are the tensors of `out`.
+    Raises TypeError for arguments of the wrong type, IndexError for dims out of range, the row's
+    exceptions for dtypes and empty inputs, RuntimeError for an `out` of another dtype. Several
+    outputs are a named tuple, and `out` is a tuple of tensors then.
     """
     single = len(row.finish) == 1
     checked(row.name, input, keepdim, of, out if single else None)

@@ -1,4 +1,4 @@
-"""Reductions of pieces of a dim: `segment_reduce`."""
+"""Reductions of segments of a dim: `segment_reduce`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..index.gather import check_tensors
 from ..order.sort import searchsorted
 from ..rearrange.cat import cat
 
-# torch's names of the reductions, as scatter_reduce has them, and what each begins with.
+# scatter_reduce's names of the reductions, and the initial value of each.
 _BEGIN = {
     "sum": ("sum", 0.0),
     "mean": ("sum", 0.0),
@@ -39,12 +39,11 @@ def segment_reduce(
     unsafe: bool = False,
     initial: Any = None,
 ) -> Tensor:
-    """The "sum", "mean", "prod", "max" or "min" of each segment of a dim. Segments follow one
-    another: `lengths`, of the shape of the dims before `axis` and a last one, says how long they
-    are, `offsets` where each begins and the last ends. A segment of no elements is `initial`, or
-    else what changes no other number (NaN for the mean). RuntimeError where the lengths do not
-    make up the dim, unless `unsafe`.
-    """
+    """Returns the "sum", "mean", "prod", "max" or "min" of each segment of a dim. Segments follow
+    one another. `lengths` holds their lengths, with the shape of the dims before `axis` and one
+    last dim; `offsets` instead holds each start and the last end. An empty segment gives `initial`,
+    or else the identity of the reduction (NaN for the mean). Raises RuntimeError unless the lengths
+    sum up to the dim; `unsafe` skips that check."""
     name = "segment_reduce"
     check_tensors(name, data=data)
     if reduce not in _BEGIN:
@@ -58,7 +57,7 @@ def segment_reduce(
     join, begin = _BEGIN[reduce]
     count, size = ends._shape[-1] - 1, data._shape[axis]
     place = arange(size, device=data.device).expand((*data._shape[:axis], size)).contiguous()
-    # One more segment takes what lies in none.
+    # An additional segment collects elements outside all segments.
     which = searchsorted(ends.narrow(-1, 1, count).contiguous(), place, right=True)
     which = which.masked_fill(place < ends.narrow(-1, 0, 1), count)
     which = which.reshape((*which._shape, *[1] * (data.ndim - axis - 1))).expand(data._shape)
@@ -76,7 +75,7 @@ def segment_reduce(
 
 
 def _offsets(data: Tensor, axis: int, lengths: Tensor | None, offsets: Tensor | None, unsafe: bool) -> Tensor:
-    """Where the segments begin and the last ends, as int64."""
+    """Returns the starts of the segments and the last end, as int64."""
     segments = lengths if offsets is None else offsets
     word = "lengths" if offsets is None else "offsets"
     check_tensors("segment_reduce", **{word: segments})

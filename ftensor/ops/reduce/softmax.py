@@ -1,4 +1,4 @@
-"""The exponential sums: logsumexp, softmax, log_softmax."""
+"""Sums of exponentials: logsumexp, softmax, log_softmax."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..view.dims import view_as_real
 from .fold import AMAX
 from .reduction import checked, dims_of, one_dim, reduced
 
-# An infinite largest element is left where it is: inf - inf would be NaN.
+# An infinite maximum is not subtracted: inf - inf would be NaN.
 _CENTER = "(fabs(b) == K(INFINITY) ? K(0) : b)"
 EXP_SUM = Reduce(
     "logsumexp",
@@ -65,7 +65,7 @@ enter(__name__, EXP_SUM, EXP_SUM_COMPLEX, UNCENTER)
 @op()
 @fused
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
+    """Returns the logarithm of the sum of exponentials over `dim`, without intermediate overflow."""
     checked("logsumexp", input, keepdim, None, out)
     if out is not None and out._dtype.kind not in "fc":
         raise errors_reduce.out_not_floating("logsumexp", out._dtype)
@@ -126,12 +126,12 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
 
 
 def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:
-    """SOFTMAX or LOG_SOFTMAX along `dim`, counted from the front, of elements taken as `of`, a
-    floating-point dtype; contiguous."""
-    # A narrower dtype is what the elements are rounded to first, as torch has it.
+    """Runs SOFTMAX or LOG_SOFTMAX along `dim`, counted from the front, with elements converted to
+    `of`, a floating-point dtype; the result is contiguous."""
+    # Elements are first rounded to a narrower dtype, as in torch.
     fits = input._dtype is of or (input._dtype.kind == "f" and dtypes.promote_types(input._dtype, of) is of)
     source = input if fits else input.to(of)
-    # Along the last dim torch keeps a logarithm's argument and value in the narrow dtype.
+    # Along the last dim torch stores a logarithm's argument and value in the narrow dtype.
     last = dim == input.ndim - 1
     narrow = row is LOG_SOFTMAX and last and source._dtype is of is not of.compute
     if last and source._dtype is of:
@@ -155,9 +155,6 @@ def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:
 
 
 def _keeps_terms(source: Tensor, dim: int) -> bool:
-    """Whether exponentials, of which each is summed and divided, lie where the results will: in a
-    graph of rows that stay near. Elsewhere they cost less than memory that is gone through again.
-    """
     row = (source._shape or (1,))[dim] * source._dtype.compute.itemsize
     return revisits_rows(source) and row <= NEAR_BYTES
 
@@ -165,14 +162,14 @@ def _keeps_terms(source: Tensor, dim: int) -> bool:
 @op()
 @fused
 def softmax(input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Exponentials along a dim, divided by their sum."""
+    """Returns exponentials along a dim, divided by their sum."""
     return _softmax(SOFTMAX, input, dim, dtype, out)
 
 
 @op()
 @fused
 def log_softmax(input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of `softmax`."""
+    """Returns the logarithm of `softmax`."""
     return _softmax(LOG_SOFTMAX, input, dim, dtype, out)
 
 
@@ -182,12 +179,12 @@ for _call in (logsumexp, softmax):
 
 @op(name="log_softmax", namespace="special")
 def _special(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
-    """The logarithm of `softmax`."""
+    """Returns the logarithm of `softmax`."""
     return _softmax(LOG_SOFTMAX, input, dim, dtype, None)
 
 
 def _layer(call: Callable[..., Tensor], name: str, doc: str) -> Callable[..., Tensor]:
-    """The nn.functional form, whose dim follows from the number of dims where it is left out."""
+    """Returns the nn.functional form, whose default dim depends on the number of dims."""
 
     def layer(input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
         if dim is None:

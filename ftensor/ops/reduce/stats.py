@@ -86,7 +86,7 @@ def _norm_of(input: Tensor, order: float, dim: Any, keepdim: bool, wanted: dtype
     of = wanted or d
     red = _ROWS.get(order, NORM_P)
     if red not in (NORM_0, NORM_HIGH) and count(input._shape, dims) == 1:
-        red = NORM_HIGH  # of one element: its size, without a power that could leave the range
+        red = NORM_HIGH  # one element: its absolute value, because a power could overflow
     params = (order,) if red is NORM_P else ()
     result = of.to_real()
     if out is not None:
@@ -114,9 +114,8 @@ def vector_norm(
     dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The norm of order `ord` (any number, inf or -inf; 0 counts what is not zero) of all elements
-    or over `dim`. RuntimeError for integers.
-    """
+    """Returns the norm of order `ord` (any number, inf or -inf; 0 counts nonzero elements) of all
+    elements or over `dim`. Raises RuntimeError for integers."""
     checked("linalg.vector_norm", input, keepdim, dtype, out)
     return _norm_of(input, _order(ord), dim, keepdim, dtype, out)
 
@@ -124,7 +123,7 @@ def vector_norm(
 def _norm_method(
     input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: dtype | None = None
 ) -> Tensor:
-    """The vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm."""
+    """Returns the vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm."""
     return norm(input, p, dim, keepdim, None, dtype)
 
 
@@ -137,8 +136,8 @@ def norm(
     out: Tensor | None = None,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """The vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm, "nuc" the
-    sum of a matrix's singular values (see `linalg.matrix_norm`)."""
+    """Returns the vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm,
+    "nuc" the sum of a matrix's singular values (see `linalg.matrix_norm`)."""
     checked("norm", input, keepdim, dtype, out)
     if isinstance(p, str) and p == "nuc":
         of_two = (-2, -1) if dim is None and input.ndim == 2 else dim
@@ -152,7 +151,7 @@ def norm(
 
 @op()
 def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
-    """The norm of order `p` of all differences."""
+    """Returns the norm of order `p` of all differences."""
     checked("dist", input)
     if not isinstance(other, Tensor):
         raise errors.not_a_tensor("dist", "other", other)
@@ -183,8 +182,6 @@ enter(__name__, VAR, STD)
 
 
 def _summed_in(input: Tensor) -> dtype:
-    """float64 for real numbers where the device has it to spare, as torch does: squares leave
-    float32's range."""
     d = input._dtype
     return float64 if not d.is_complex and spares_double(input) else d.compute
 
@@ -199,7 +196,7 @@ def _spread(
     correction: Any,
     out: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """(variance or deviation, mean); the mean in the dtype that is computed in, dims kept."""
+    """Returns (variance or deviation, mean); the mean has the compute dtype and keeps the dims."""
     if isinstance(dim, bool):  # the form with `unbiased` alone
         if unbiased is not MISSING or correction is not MISSING:
             raise errors_reduce.argument_unexpected(name, "unbiased", "twice")
@@ -252,9 +249,9 @@ def var(
     correction: Any = MISSING,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The variance over `dim`: the mean square distance from the mean, divided by n - correction
-    (`unbiased=False` is `correction=0`). A complex tensor's is real. RuntimeError for integers.
-    """
+    """Returns the variance over `dim`: the mean squared distance from the mean, divided by n -
+    correction (`unbiased=False` is `correction=0`). The variance of a complex tensor is real.
+    Raises RuntimeError for integers."""
     return _one(VAR, input, dim, unbiased, keepdim, correction, out)
 
 
@@ -269,7 +266,7 @@ def std(
     correction: Any = MISSING,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The standard deviation over `dim`: the square root of `var`."""
+    """Returns the standard deviation over `dim`: the square root of `var`."""
     return _one(STD, input, dim, unbiased, keepdim, correction, out)
 
 
@@ -292,10 +289,10 @@ def std_mean(
 
 
 def moments(x: Tensor, dims: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """(mean square distance from the mean, mean) over dims, which are kept, in the dtype of `x`,
-    one that is computed in: only squares leave its range, as those of torch's norms do."""
+    """Returns (mean squared distance from the mean, mean) over `dims`, which are kept, in the dtype
+    of `x`, a compute dtype. Overflow of the squares is possible, as in torch's norms."""
     n = count(x._shape, dims)
-    if spares_double(x):  # where a factor costs nothing, too: no pass of its own
+    if spares_double(x):  # and where multiplying costs no extra pass
         whole = 2.0 ** n.bit_length()  # more than n, and exact as a factor
         mean = reduced(MEAN, x * (1 / whole), dims, True, x._dtype) * whole
     else:

@@ -32,7 +32,8 @@ NORMS = (None, "backward", "forward", "ortho")
 
 
 def numbers(op: str, input: Any, real: bool = False) -> Tensor:
-    """The input in a floating-point dtype; RuntimeError for one that isn't transformed."""
+    """Returns the input in a floating-point dtype. Raises RuntimeError for a dtype that has no
+    transform."""
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(op, "input", input)
     of = input._dtype
@@ -46,13 +47,13 @@ def numbers(op: str, input: Any, real: bool = False) -> Tensor:
 
 
 def real_out(op: str, out: Any) -> None:
-    """RuntimeError for a complex `out=` of real results."""
     if isinstance(out, Tensor) and out._dtype.is_complex:
         raise errors_spectral.real_output(op, out._dtype)
 
 
 def factor_of(op: str, norm: Any, n: int, inverse: bool) -> float:
-    """What results are scaled by; RuntimeError for an unknown `norm`, TypeError for no string."""
+    """Returns the factor of the results. Raises RuntimeError for an unknown `norm`, TypeError for a
+    `norm` that is no string."""
     if norm is not None and not isinstance(norm, str):
         raise errors_spectral.norm_type(op, norm)
     if norm not in NORMS:
@@ -76,8 +77,8 @@ def points_of(op: str, n: int) -> int:
 
 
 def along_one(op: str, x: Tensor, n: Any, dim: Any, real_output: bool = False) -> tuple[int, int]:
-    """(dim, points) of a transform along one dim. To m numbers of half a spectrum belong
-    2 * (m - 1) in `real_output`."""
+    """Returns (dim, points) of a transform along one dim. With `real_output`, half a spectrum of m
+    numbers has 2 * (m - 1) points by default."""
     dim = dim_of(op, x, dim)
     if n is not None:
         return dim, points_of(op, as_int(n, op, "n"))
@@ -86,7 +87,7 @@ def along_one(op: str, x: Tensor, n: Any, dim: Any, real_output: bool = False) -
 
 
 def along_several(op: str, x: Tensor, s: Any, dim: Any, real_output: bool = False) -> tuple[Ints, Ints]:
-    """(dims, points) of a transform along several dims."""
+    """Returns (dims, points) of a transform along several dims."""
     lengths = None if s is None else int_list([s] if isinstance(s, int) else s, op, "s")
     if dim is not None:
         dims = int_list([dim] if isinstance(dim, int) else dim, op, "dim")
@@ -105,7 +106,7 @@ def along_several(op: str, x: Tensor, s: Any, dim: Any, real_output: bool = Fals
     return dims, tuple([points_of(op, n) for n in points])
 
 
-# Longer transforms go by rows that are whole, so that zeros are put there first.
+# Longer transforms require complete rows, so the input is padded first.
 PADDED = 256
 
 
@@ -118,8 +119,8 @@ def _batch(x: Tensor, dims: Any) -> list[int]:
 
 
 def complex_to_complex(x: Tensor, dims: Ints, inverse: bool, scale: float, order: Any = None) -> Tensor:
-    """Transforms of complex numbers along all of `dims`, times `scale`; their dims lie in memory in
-    this `order`, without it as torch's do."""
+    """Returns the transforms of complex numbers along all of `dims`, times `scale`. The result's
+    dims have the memory order `order`, or torch's."""
     if not dims:
         return x.clone()
     sorted_dims = _descending(x, dims)
@@ -131,11 +132,13 @@ def complex_to_complex(x: Tensor, dims: Ints, inverse: bool, scale: float, order
 
 
 def one_dim(x: Tensor, dim: int, n: int, inverse: bool, scale: float, order: Any = None, also: Any = None) -> Tensor:
-    """The transforms of `n` complex numbers along `dim`: cut, or with zeros after them."""
-    if n > x._shape[dim]:  # a copy with zeros would have its dims as they are named
+    """Returns the transforms of `n` complex numbers along `dim`; the input is cut or padded with
+    zeros."""
+    if n > x._shape[dim]:  # a padded copy would have the default dim order
         order = order or (*[d for d in range(x.ndim) if d != dim], dim)
         if n > PADDED:
-            x, also = resized(x, (dim,), (n,)), None  # the launch is not one of the input
+            # this launch reads the padded copy: not cached for the input
+            x, also = resized(x, (dim,), (n,)), None
     order = order or (*_batch(x, (dim,)), dim)
     if too_long(n):
         return _chirped(x.narrow(dim, 0, n), dim, inverse, scale, order)
@@ -143,10 +146,10 @@ def one_dim(x: Tensor, dim: int, n: int, inverse: bool, scale: float, order: Any
 
 
 def real_to_complex(x: Tensor, dims: Ints, scale: float, conj: bool = False, also: Any = None) -> Tensor:
-    """Forward transforms of real numbers: the first n // 2 + 1 along the last of `dims`, with
-    `conj` their conjugates, and the other transforms inverse."""
+    """Returns forward transforms of real numbers: the first n // 2 + 1 along the last of `dims`.
+    With `conj` these are conjugated and the other transforms are inverse."""
     *others, last = dims
-    first = (last,) if conj else dims  # torch's inverse transforms lay their results out twice
+    first = (last,) if conj else dims  # torch's inverse transforms arrange their results twice
     order: Any = (*_batch(x, first), *_descending(x, [d for d in first if d != last]), last)
     n, factor = x._shape[last], 1.0 if others else scale
     if too_long(n if n % 2 else n // 2) or has_stream_kernel(x, n):
@@ -162,8 +165,8 @@ def real_to_complex(x: Tensor, dims: Ints, scale: float, conj: bool = False, als
 
 
 def complex_to_real(x: Tensor, dims: Ints, n: int, scale: float, inverse: bool = True, also: Any = None) -> Tensor:
-    """Transforms of one half of a spectrum, the last of `dims`, to `n` real numbers there: inverse
-    ones, or forward ones."""
+    """Transforms half a spectrum along the last of `dims` to `n` real numbers, by inverse
+    transforms or, with `inverse=False`, forward ones."""
     *others, last = dims
     if others:
         x = complex_to_complex(x, tuple(others), inverse, 1.0)
@@ -177,14 +180,13 @@ def complex_to_real(x: Tensor, dims: Ints, n: int, scale: float, inverse: bool =
 
 
 def _laid(x: Tensor, order: Any) -> Tensor:
-    """The same, its dims in memory in this order without gaps."""
     laid = x.permute(order).clone(memory_format=contiguous_format)
     return laid.permute([order.index(d) for d in range(len(order))])
 
 
 def _chirped(x: Tensor, dim: int, inverse: bool, scale: float, order: Any) -> Tensor:
-    """Transforms of a length with a large prime factor, as a convolution (`fft_plan._steps`) by
-    several launches."""
+    """Returns transforms of a length with a large prime factor, as a convolution
+    (`fft_plan._steps`) in several launches."""
     n = x._shape[dim]
     size = smooth(2 * n - 1)
     x = x.movedim(dim, -1)
@@ -198,12 +200,11 @@ def _chirped(x: Tensor, dim: int, inverse: bool, scale: float, order: Any) -> Te
 
 
 def _parts(make: Any, *sizes: int) -> Any:
-    """A complex table as pairs."""
     return make(*sizes).view("float64").reshape(-1, 2)
 
 
 def resized(x: Tensor, dims: Ints, sizes: Ints) -> Tensor:
-    """`x` cut, or padded with zeros, at the end of `dims`."""
+    """Returns `x` cut, or padded with zeros, at the end of `dims`."""
     for d, n in zip(dims, sizes):
         if n < x._shape[d]:
             x = x.narrow(d, 0, n)
@@ -220,7 +221,8 @@ def resized(x: Tensor, dims: Ints, sizes: Ints) -> Tensor:
 
 
 class TransformKind(Enum):
-    """What a transform makes of what."""
+    """Types of a transform's input and output: complex to complex, real to half a spectrum, and
+    back."""
 
     COMPLEX = "complex numbers of as many"
     HALF = "of real numbers the first half of a spectrum, which the rest mirrors"
@@ -233,14 +235,15 @@ FORWARD, INVERSE = False, True
 
 @dataclass(frozen=True)
 class FourierTransform:
-    """What a transform is: from it come the functions that go along one dim, two, or several."""
+    """The definition of a transform; its methods create the functions along one, two or several
+    dims."""
 
     name: str
     kind: TransformKind
     inverse: bool
 
     def along_one(self, doc: str) -> Callable[..., Tensor]:
-        """The op of one dim."""
+        """Returns the op along one dim."""
         name, inverse = self.name, self.inverse
 
         def run(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
@@ -249,7 +252,7 @@ class FourierTransform:
                 return result
             x = self._operand(input)
             axis, points = along_one(name, x, n, dim, self.kind is REAL)
-            if self.kind is COMPLEX:  # whose kernels cut the input, and put zeros behind it
+            if self.kind is COMPLEX:  # these kernels cut or pad the input themselves
                 factor = factor_of(name, norm, points, inverse)
                 return one_dim(x, axis, points, inverse, factor, None, key if x is input else None)
             x = self._resized(x, (axis,), (points,))
@@ -258,7 +261,7 @@ class FourierTransform:
         return self._entered(run, doc)
 
     def along_several(self, doc: str, dims: Ints | None = None) -> Callable[..., Tensor]:
-        """The op of several dims, of `dims` where none are named."""
+        """Returns the op along several dims; `dims` are its default."""
 
         def run(
             input: Tensor,
@@ -275,23 +278,21 @@ class FourierTransform:
         return self._entered(run, doc)
 
     def along_two(self) -> Callable[..., Tensor]:
-        """The op of the last two dims."""
         doc = f"`{self.name.removesuffix('2')}n` along the last two dims."
         return self.along_several(doc, (-2, -1))
 
     def _operand(self, input: Any) -> Tensor:
-        """The input in the dtype that is read."""
         x = numbers(self.name, input, self.kind is HALF)
         return x if self.kind is HALF else x.to(x._dtype.to_complex())
 
     def _resized(self, x: Tensor, dims: Ints, points: Ints) -> Tensor:
-        """As many numbers as are read for so many `points`, or results, along `dims`."""
         if self.kind is REAL:
             points = (*points[:-1], points[-1] // 2 + 1)
         return resized(x, dims, points)
 
     def _run(self, x: Tensor, dims: Ints, points: Ints, norm: Any, also: Any = None) -> Tensor:
-        """The transforms; `also` is a key under which `cached_transform` is to find the launch."""
+        """Runs the transforms; `also` is a key under which `cached_transform` finds the launch
+        again."""
         factor = factor_of(self.name, norm, numel(points), self.inverse)
         if self.kind is COMPLEX:
             return complex_to_complex(x, dims, self.inverse, factor)
@@ -300,7 +301,6 @@ class FourierTransform:
         return complex_to_real(x, dims, points[-1], factor, self.inverse, also)
 
     def _entered(self, run: Callable[..., Tensor], doc: str) -> Callable[..., Tensor]:
-        """The function, in the catalogue."""
         run.__name__ = run.__qualname__ = self.name
         run.__doc__ = doc
         check = real_out if self.kind is REAL else None
@@ -308,13 +308,13 @@ class FourierTransform:
 
 
 def _seen(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any, Tensor | None]:
-    """A key for such a call, and its result where one like it was served before."""
+    """Returns (the key of this call, the result of the cached launch of an equal call or None)."""
     if type(input) is not Tensor or type(dim) is not int:
         return None, None
     key = (op, input._key, n, dim, norm)
     try:
         return key, cached_transform(key, input)
-    except TypeError:  # something that is no number, which is refused elsewhere
+    except TypeError:  # an argument that is no number: the op raises the error later
         return None, None
 
 
@@ -387,21 +387,23 @@ def _shifted(op: str, input: Any, dim: Any, back: bool) -> Tensor:
 
 @op(namespace="fft", method=False)
 def fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """The zero frequency brought from the front to the middle, along `dim` or all dims."""
+    """Moves the zero frequency from the front to the middle, along `dim` or all dims."""
     return _shifted("fftshift", input, dim, False)
 
 
 @op(namespace="fft", method=False)
 def ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """The inverse of `fftshift`."""
+    """Inverts `fftshift`."""
     return _shifted("ifftshift", input, dim, True)
 
 
 def _place(options: Options, n: Any, d: float, half: bool, out: Tensor | None) -> Tensor:
-    """0, 1, ... and, without `half`, the negative ones behind, over n * d."""
+    """Returns 0, 1, ... and, without `half`, the negative frequencies behind, all divided by n *
+    d.
+    """
     op = options.function
     n = as_int(n, op, "n")
-    count = int(n / 2) + 1 if half else n  # rounded towards 0, as torch does
+    count = int(n / 2) + 1 if half else n  # rounded towards 0, as in torch
     if count < 0:
         raise errors_creation.negative_dimension((count,))
     if options.dtype is not None and options.dtype.kind not in "fc":
@@ -422,13 +424,13 @@ def _place(options: Options, n: Any, d: float, half: bool, out: Tensor | None) -
 
 @factory(namespace="fft", method=False)
 def fftfreq(options: Options, n: int, d: float = 1.0, *, out: Tensor | None = None) -> Tensor:
-    """The frequencies of `n` points that are `d` apart, in the order of `fft`: 0, 1, ... and then
-    the negative ones, over n * d. RuntimeError for a dtype that is no floating-point one.
-    """
+    """Returns the frequencies of `n` points that are `d` apart, in the order of `fft`: 0, 1, ...
+    and then the negative ones, divided by n * d. Raises RuntimeError for a dtype that is not
+    floating-point."""
     return _place(options, n, d, False, out)
 
 
 @factory(namespace="fft", method=False)
 def rfftfreq(options: Options, n: int, d: float = 1.0, *, out: Tensor | None = None) -> Tensor:
-    """The frequencies of `rfft`: 0 to n // 2, over n * d."""
+    """Returns the frequencies of `rfft`: 0 to n // 2, divided by n * d."""
     return _place(options, n, d, True, out)

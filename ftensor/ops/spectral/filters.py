@@ -26,14 +26,14 @@ from . import windows
 from .fft import fft, fftfreq, fftn, ifft, ifftn, irfft, irfftn, rfft, rfftfreq, rfftn
 from .stft import overlapped
 
-# Numbers that one product of matrices filters at once.
+# Elements that one matrix product filters.
 BLOCK = 64
-# Filters without feedback go by transforms from so many taps on.
+# From this number of taps on, filters without feedback use Fourier transforms.
 DIRECT_TAPS = 16
 
 
 def floating(name: str, *tensors: Any) -> list[Tensor]:
-    """Tensors in the floating-point dtype that they share; ValueError for 16 bits."""
+    """Returns tensors in their common floating-point dtype. Raises ValueError for 16 bits."""
     for x in tensors:
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor(name, "x", x)
@@ -46,7 +46,6 @@ def floating(name: str, *tensors: Any) -> list[Tensor]:
 
 
 def _cut(x: Tensor, axes: Sequence[int], sizes: Sequence[int]) -> Tensor:
-    """The middle of x along the axes."""
     for d, n in zip(axes, sizes):
         x = x.narrow(d, (x._shape[d] - n) // 2, n)
     return x
@@ -90,7 +89,8 @@ def _convolved(name: str, in1: Any, in2: Any, mode: str, axes: Any, blocks: bool
 
 
 def _in_blocks(x: Tensor, y: Tensor, dim: int) -> Tensor:
-    """The full convolution along a dim, of pieces of the longer input that are then added up."""
+    """Returns the full convolution along a dim, in blocks of the longer input that are then added
+    (overlap-add)."""
     if x._shape[dim] < y._shape[dim]:
         x, y = y, x
     x, y = x.movedim(dim, -1), y.movedim(dim, -1)
@@ -108,28 +108,26 @@ def _in_blocks(x: Tensor, y: Tensor, dim: int) -> Tensor:
 
 @op(namespace="signal", method=False)
 def fftconvolve(in1: Tensor, in2: Tensor, mode: str = "full", axes: Any = None) -> Tensor:
-    """The convolution along `axes` (all), by Fourier transforms: of `mode` "full", the part "same"
-    around the middle that has in1's size, or the one, "valid", that needs no zeros at the edges.
-    ValueError for inputs that don't fit.
-    """
+    """Convolves along `axes` (all) by Fourier transforms. `mode` "full" returns all, "same" the
+    middle part of in1's size, "valid" the part that needs no zeros at the edges. Raises ValueError
+    for inputs that don't fit."""
     return _convolved("fftconvolve", in1, in2, mode, axes, False)
 
 
 @op(namespace="signal", method=False)
 def oaconvolve(in1: Tensor, in2: Tensor, mode: str = "full", axes: Any = None) -> Tensor:
-    """As `fftconvolve`; along a single dim by blocks that overlap and are added, for one input that
-    is much longer than the other.
-    """
+    """Like `fftconvolve`; along a single dim it works by overlap-add, for one input that is much
+    longer than the other."""
     return _convolved("oaconvolve", in1, in2, mode, axes, True)
 
 
 @op(namespace="signal", method=False)
 def lfilter(b: Any, a: Any, x: Tensor, axis: int = -1, zi: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
-    """The filter with numerator `b` and denominator `a` along `axis`: a[0] y[n] is the sum of
-    b[k] x[n - k] less that of a[k] y[n - k], k >= 1. With `zi`, the state that it begins with
-    ((..., order), its last dim in the place of `axis`), (y, the state at the end).
+    """Filters along `axis` with numerator `b` and denominator `a`: a[0] y[n] is the sum of b[k] x[n
+    - k] minus that of a[k] y[n - k], k >= 1. With `zi`, the initial state ((..., order), its last
+    dim in the place of `axis`), returns (y, the final state).
 
-    Sums are taken in float64 where the device has it. ValueError where a[0] is 0.
+    Sums are computed in float64 if the device has it. Raises ValueError if a[0] is 0.
     """
     (x,) = floating("lfilter", x)
     top, bottom = windows.values(b), windows.values(a)
@@ -144,7 +142,6 @@ def lfilter(b: Any, a: Any, x: Tensor, axis: int = -1, zi: Tensor | None = None)
 
 
 def filtered(b: Any, a: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The filter along the last dim, and the state at its end."""
     order = max(len(a), len(b)) - 1
     if order and x.numel() and not a[1:].any():
         return _finite(np.pad(b / a[0], (0, order + 1 - len(b))), x, zi)
@@ -152,19 +149,19 @@ def filtered(b: Any, a: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tens
 
 
 def recurrence(system: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
-    """What `system` (`design.state_space`) gives along the last dim, and its state at the end, by
-    blocks of BLOCK numbers.
+    """Runs `system` (`design.state_space`) along the last dim, in blocks of BLOCK numbers; returns
+    (the output, the final state).
 
-    A block's results and the state after it are sums of its numbers and of the state before it,
-    with the same factors for each block; the states are found for all blocks in steps that double
-    how many blocks they look back.
+    A block's outputs and final state are linear in its numbers and its initial state, with the same
+    factors for each block. The initial states of all blocks come from a prefix scan that doubles
+    its reach in each step.
     """
     step, into, out, direct = system
     n, order, batch = x._shape[-1], len(step), x._shape[:-1]
     of = summed_in(x)
 
     def like(m: Any) -> Tensor:
-        # A copy: an array turned around is read backwards.
+        # A copy, because a reversed array has negative strides.
         return tensor(np.array(m)).to(device=x.device, dtype=of)
 
     if not order or not x.numel():
@@ -173,7 +170,8 @@ def recurrence(system: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tenso
     powers = [np.eye(order)]
     for _ in range(BLOCK):
         powers.append(powers[-1] @ step)
-    reach = np.stack([p @ into for p in powers[:BLOCK]])  # what came k numbers before the end
+    # response to the input k elements before the end
+    reach = np.stack([p @ into for p in powers[:BLOCK]])
     seen = np.stack([out @ p for p in powers[:BLOCK]])
     answer = np.concatenate([[direct], seen[: BLOCK - 1] @ into])
     k = np.arange(BLOCK)
@@ -201,7 +199,8 @@ def recurrence(system: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tenso
 
 
 def _finite(taps: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
-    """As `recurrence`, of `taps` alone: the state at the end is what they make of zeros."""
+    """Like `recurrence` for a filter of `taps` without feedback: the final state is the response to
+    zeros."""
     of, n, order = summed_in(x), x._shape[-1], len(taps) - 1
     batch, kernel = x._shape[:-1], tensor(np.array(taps)).to(device=x.device)
     wide = result_type(x, kernel) if np.iscomplexobj(taps) else of
@@ -220,7 +219,6 @@ def _finite(taps: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
 
 
 def summed_in(x: Tensor) -> dtype:
-    """float64, or such complex numbers, where the device has it."""
     wide = x._storage.backend.properties.has_float64
     return result_type(x, zeros((1,), dtype=float64)) if wide else x._dtype
 
@@ -235,10 +233,10 @@ def resample_poly(
     padtype: str = "constant",
     cval: float | None = None,
 ) -> Tensor:
-    """The signal at up / down times its rate: `up` - 1 zeros between its elements, a low-pass
-    filter (by a window, or given by its values), and each `down`-th of that. Beyond its ends it is
-    `cval` (0), or its own "mean", "minimum" or "maximum". ValueError for factors below 1.
-    """
+    """Resamples a signal to up / down times its rate: inserts `up` - 1 zeros between its elements,
+    applies a low-pass filter (a window, or given values), and takes every `down`-th result. Beyond
+    its ends the signal is `cval` (0), or its own "mean", "minimum" or "maximum". Raises ValueError
+    for factors below 1."""
     (x,) = floating("resample_poly", x)
     if up < 1 or down < 1:
         raise errors_spectral.filter_argument("resample_poly", f"{up} / {down}: both are at least 1")
@@ -265,9 +263,9 @@ def resample_poly(
     rows = rows - ends
     n = rows._shape[-1]
     count = -(-n * up // down)
-    # Result q * up + r is around place (q * up + r) * down of the signal with zeros in it, where
-    # element m stands at m * up: of each residue r the filter has other taps, and takes the signal
-    # itself in steps of `down`, beginning `first` elements from q * down.
+    # Result q * up + r is at position (q * up + r) * down of the signal with inserted zeros, in
+    # which element m is at m * up. Each residue r has its own taps, and reads the signal in steps
+    # of `down`, starting `first` elements from q * down.
     first, last = -(-(half - len(taps) + 1) // up), ((up - 1) * down + half) // up
     tap = np.arange(up)[:, None] * down + half - np.arange(first, last + 1) * up
     inside = (tap >= 0) & (tap < len(taps))
@@ -286,9 +284,9 @@ def resample_poly(
 def decimate(
     x: Tensor, q: int, n: int | None = None, ftype: str = "iir", axis: int = -1, zero_phase: bool = True
 ) -> Tensor:
-    """Each `q`-th element after a low-pass filter: for `ftype` "iir" a Chebyshev one of order `n`
-    (8), for "fir" one of n + 1 taps (20 q) by a Hamming window. With `zero_phase` without delay.
-    ValueError for another `ftype`, and for signals shorter than the filter's edges.
+    """Takes each `q`-th element after a low-pass filter: for `ftype` "iir" a Chebyshev filter of
+    order `n` (8), for "fir" n + 1 taps (20 q) with a Hamming window. `zero_phase` removes the
+    delay. Raises ValueError for another `ftype`, and for signals shorter than the filter's edges.
     """
     (x,) = floating("decimate", x)
     if q < 1:
@@ -311,7 +309,8 @@ def decimate(
 
 
 def _sections(sections: Any, x: Tensor, start: Tensor | None) -> Tensor:
-    """One filter after the other; `start` is the value at which they have settled before."""
+    """Applies one filter section after the other. `start` is the value to which the sections have
+    settled before the signal."""
     system = windows.cascade(sections)
     state = None
     if start is not None:
@@ -322,7 +321,7 @@ def _sections(sections: Any, x: Tensor, start: Tensor | None) -> Tensor:
 
 
 def _both_ways(sections: Any, x: Tensor) -> Tensor:
-    """Forwards and backwards over the signal, which goes on beyond its ends turned around them."""
+    """Filters forwards and backwards; the signal is extended beyond its ends by odd reflection."""
     short = sum(len(a) == 2 for _, a in sections)
     edge, n = 3 * (2 * len(sections) + 1 - short), x._shape[-1]
     if n <= edge:
@@ -341,7 +340,7 @@ def _power(
     name: str, x: Tensor, fs: float, window: Any, each: int, overlap: int, nfft: int | None,
     detrend: Any, onesided: bool, scaling: str, axis: int, average: str = "mean",
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """(frequencies, the mean or the median over segments of the squares of their transforms)."""
+    """Returns (frequencies, mean or median over segments of the squared transforms)."""
     refuse = errors_spectral.filter_argument
     if not fs > 0:
         raise refuse(name, f"fs={fs}: the rate must be positive")
@@ -349,7 +348,8 @@ def _power(
         raise refuse(name, f"scaling={scaling!r} is neither density nor spectrum")
     if detrend not in ("constant", "linear", False):
         raise refuse(name, f"detrend={detrend!r} is none of constant, linear, False")
-    output.check_capacity(x, x.numel(), x._dtype)  # of the segments, and of the window on the host
+    # memory of the segments, and of the window on the host
+    output.check_capacity(x, x.numel(), x._dtype)
     output.check_capacity(x, each, float64)
     shape = windows.window(name, window, each, True)
     if len(shape) != each:
@@ -368,9 +368,9 @@ def _power(
     half = onesided and not x._dtype.is_complex
     spectrum = (rfft if half else fft)(rows * weights, points)
     total = fs * (shape**2).sum() if scaling == "density" else shape.sum() ** 2
-    factor = 1 / float(total) if total else math.nan  # SciPy's, for a window without power
+    factor = 1 / float(total) if total else math.nan  # SciPy's result for a window of zeros
     power = (real(spectrum).square() + imag(spectrum).square()) * factor
-    if half:  # the frequencies that were left out have as much power
+    if half:  # the omitted frequencies have equal power
         power.narrow(-1, 1, (points - 1) // 2).mul_(2)
     power = power.mean(-2) if average == "mean" else _median(power)
     of: dict[str, Any] = {"dtype": power._dtype, "device": x.device}
@@ -379,8 +379,8 @@ def _power(
 
 
 def _median(power: Tensor) -> Tensor:
-    """The median over segments, over what it is of numbers whose mean is 1: of a chi-square
-    distribution of two degrees (B. Allen et al., arXiv:gr-qc/0509116, appendix B)."""
+    """Returns the median over segments, divided by its bias: the median of a chi-square
+    distribution of two degrees with mean 1 (B. Allen et al., arXiv:gr-qc/0509116, appendix B)."""
     n = power._shape[-2]
     order = power.sort(-2)[0]
     middle = (order.select(-2, (n - 1) // 2) + order.select(-2, n // 2)) * 0.5
@@ -400,9 +400,8 @@ def periodogram(
     scaling: str = "density",
     axis: int = -1,
 ) -> tuple[Tensor, Tensor]:
-    """(frequencies, power): the square of the signal's transform, per Hz ("density") or in all
-    ("spectrum"). ValueError for arguments that don't fit.
-    """
+    """Returns (frequencies, power): the squared transform of the signal, per Hz ("density") or in
+    total ("spectrum"). Raises ValueError for arguments that don't fit."""
     (x,) = floating("periodogram", x)
     axis = normalize_dim(axis, x.ndim)
     n = x._shape[axis]
@@ -425,10 +424,9 @@ def welch(
     axis: int = -1,
     average: str = "mean",
 ) -> tuple[Tensor, Tensor]:
-    """(frequencies, power) by P. Welch's method: the mean of the periodograms of segments of
-    `nperseg` (256) elements, of which `noverlap` (half) are those of the one before; or their
-    "median", without its bias. ValueError for arguments that don't fit.
-    """
+    """Returns (frequencies, power) by P. Welch's method: the mean of the periodograms of segments
+    of `nperseg` (256) elements that overlap by `noverlap` (half), or their "median" without its
+    bias. Raises ValueError for arguments that don't fit."""
     (x,) = floating("welch", x)
     if average not in ("mean", "median"):
         raise errors_spectral.filter_argument("welch", f"average={average!r} is neither mean nor median")

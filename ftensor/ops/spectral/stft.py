@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms, and back."""
+"""Short-time Fourier transforms and their inverse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _checked(name: str, holds: bool, what: str) -> None:
 
 
 def _window(name: str, window: Any, win_length: int, n_fft: int, like: Tensor) -> Tensor | None:
-    """The window with zeros on both sides up to `n_fft`; None where it is all ones."""
+    """Returns the window padded with zeros on both sides to `n_fft`; None if it is all ones."""
     _checked(name, 0 < win_length <= n_fft, f"win_length {win_length} is not in [1, n_fft={n_fft}]")
     if window is not None:
         _checked(
@@ -53,13 +53,14 @@ def stft(
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
 ) -> Tensor:
-    """Transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a window.
+    """Returns the transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a
+    window.
 
-    A signal (or a batch of them) of n numbers gives (frequencies, frames): with `onesided`, the
-    default for real signals, n_fft // 2 + 1 frequencies. With `center` frame t is around element
-    t * hop_length, of a signal that is padded by `pad_mode`. `normalized` divides by sqrt(n_fft).
-    Without `return_complex` real and imaginary parts are a last dim of 2. RuntimeError for
-    arguments that don't fit, and for real signals where `return_complex` is not given.
+    A signal (or a batch of them) gives (frequencies, frames): with `onesided`, the default for real
+    signals, n_fft // 2 + 1 frequencies. With `center` frame t is centered on element t *
+    hop_length, of a signal padded by `pad_mode`. `normalized` divides by sqrt(n_fft). Without
+    `return_complex` real and imaginary parts are a last dim of 2. Raises RuntimeError for arguments
+    that don't fit, and for real signals without `return_complex`.
     """
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor("stft", "input", input)
@@ -86,7 +87,7 @@ def stft(
         onesided = not complex_
     _checked(name, not (onesided and complex_), "onesided goes with real signals and windows alone")
     if align_to_window:
-        # Frames stand where the window does, which begins within them.
+        # The frame covers the window, which starts `side` elements later.
         side = (n_fft - width) // 2
         x = pad(x, (side, n_fft - width - side))
     frames = x.unfold(1, n_fft, hop)
@@ -113,10 +114,10 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Tensor:
-    """The signal of which (frequencies, frames) are the `stft`: frames times the window are added
-    up, over the sum of the windows' squares. `length` cuts it, or pads it with zeros. RuntimeError
-    for arguments that don't fit, and where windows leave an element uncovered.
-    """
+    """Returns the signal whose `stft` is (frequencies, frames): overlap-adds frames times the
+    window and divides by the sum of the squared windows. `length` cuts the signal or pads it with
+    zeros. Raises RuntimeError for arguments that don't fit, and if windows leave an element
+    uncovered."""
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor("istft", "input", input)
     name, x = "istft", input
@@ -167,8 +168,8 @@ def istft(
 
 
 def overlapped(x: Tensor, hop: int) -> Tensor:
-    """The sums of (batch, frames, n) where they overlap, `hop` apart: (batch, n + hop * (frames -
-    1)). Part k of every frame is added at once, since those don't overlap."""
+    """Returns the overlap-add of frames (batch, frames, n), `hop` apart: (batch, n + hop * (frames
+    - 1)). Part k of every frame is added at once, since those parts don't overlap."""
     batch, frames, n = x._shape
     parts = -(-n // hop)
     shape = (batch, frames + parts - 1, hop)

@@ -32,7 +32,8 @@ _NAMED: dict[str, Callable[..., Array]] = {
 
 
 def window(op: str, name_or_values: Any, n: int, periodic: bool) -> Array:
-    """A window by name, ("kaiser", beta), or its values. ValueError for an unknown name."""
+    """Returns the values of a window: a name, ("kaiser", beta), or the values. Raises ValueError
+    for an unknown name."""
     if not isinstance(name_or_values, (str, tuple)):
         return values(name_or_values)
     name, *more = (name_or_values,) if isinstance(name_or_values, str) else name_or_values
@@ -46,7 +47,6 @@ def window(op: str, name_or_values: Any, n: int, periodic: bool) -> Array:
 
 
 def values(coefficients: Any) -> Array:
-    """Coefficients given as numbers, an array or a tensor."""
     if isinstance(coefficients, Tensor):
         output.check_capacity(coefficients, coefficients.numel(), float64)
     array = coefficients.numpy() if isinstance(coefficients, Tensor) else np.asarray(coefficients)
@@ -54,15 +54,14 @@ def values(coefficients: Any) -> Array:
 
 
 def lowpass(op: str, taps: int, cutoff: float, shape: Any) -> Array:
-    """A low-pass filter of so many taps by a window; the cutoff is relative to half the rate."""
     m = np.arange(taps) - (taps - 1) / 2
     h = cutoff * np.sinc(cutoff * m) * window(op, shape, taps, False)
     return np.asarray(h / h.sum())
 
 
 def state_space(b: Array, a: Array) -> tuple[Array, Array, Array, Any]:
-    """(A, B, C, D) of a filter in transposed direct form II: the state z of p numbers becomes
-    A z + B x, the result is C z + D x."""
+    """Returns (A, B, C, D) of a filter in transposed direct form II: the state z of p numbers
+    becomes A z + B x, the result is C z + D x."""
     order = max(len(a), len(b)) - 1
     b, a = (np.pad(c / a[0], (0, order + 1 - len(c))) for c in (b, a))
     step = np.zeros((order, order), np.result_type(a, b))
@@ -74,7 +73,7 @@ def state_space(b: Array, a: Array) -> tuple[Array, Array, Array, Any]:
 
 
 def cascade(sections: Sequence[tuple[Array, Array]]) -> tuple[Array, Array, Array, Any]:
-    """(A, B, C, D) of sections (b, a), each of which filters what the one before it gives."""
+    """Returns (A, B, C, D) of sections (b, a) in series."""
     step, into, out, direct = np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.float64(1)
     for b, a in sections:
         a2, b2, c2, d2 = state_space(b, a)
@@ -86,8 +85,8 @@ def cascade(sections: Sequence[tuple[Array, Array]]) -> tuple[Array, Array, Arra
 
 
 def chebyshev(order: int, ripple: float, cutoff: float) -> list[tuple[Array, Array]]:
-    """Second-order sections (b, a) of a digital low-pass filter of type I with a ripple in dB, by
-    the bilinear transformation; the cutoff is relative to half the rate."""
+    """Returns second-order sections (b, a) of a digital low-pass filter of type I with a ripple in
+    dB, by the bilinear transformation; the cutoff is relative to half the rate."""
     epsilon = np.sqrt(10 ** (0.1 * ripple) - 1)
     theta = np.pi * np.arange(-order + 1, order, 2) / (2 * order)
     poles = -np.sinh(np.arcsinh(1 / epsilon) / order + 1j * theta)
@@ -109,8 +108,9 @@ def _filled(options: Options, n: int, value: float = 1.0) -> Tensor:
 
 
 def _older(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Enter one of torch's older windows: `values(0, 1, ... as a tensor, its length)`, of one more
-    where it is periodic; each step is rounded to the dtype. What else `values` takes, follows."""
+    """Registers one of torch's older windows from `values(0, 1, ... as a tensor, its length)`. A
+    periodic window is one of length + 1 without its last value; each step is rounded to the dtype.
+    Further parameters of `values` follow in the signature."""
 
     def window(options: Options, window_length: Any, periodic: bool, *more: Any) -> Tensor:
         op, n = options.function, as_int(window_length, options.function, "window_length")
@@ -141,9 +141,8 @@ def _older(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 @_older
 def bartlett_window(i: Tensor, n: int) -> Tensor:
-    """1 - |2 i / N - 1|: a triangle, N being window_length, or less one where not `periodic`.
-    RuntimeError for a negative length and dtypes that are no floating-point ones.
-    """
+    """Returns 1 - |2 i / N - 1|, a triangle. N is window_length, or window_length - 1 without
+    `periodic`. Raises RuntimeError for a negative length and dtypes that are not floating-point."""
     i = i.mul_(2.0 / (n - 1))
     middle = ((n - 1) >> 1) + 1
     i.narrow(0, middle, n - middle).mul_(-1).add_(2)
@@ -152,7 +151,7 @@ def bartlett_window(i: Tensor, n: int) -> Tensor:
 
 @_older
 def blackman_window(i: Tensor, n: int) -> Tensor:
-    """0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `bartlett_window`."""
+    """Returns 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `bartlett_window`."""
     angle = i.mul_(math.pi / (n - 1))
     return angle.mul(4).cos_().mul_(0.08) - angle.mul(2).cos_().mul_(0.5) + 0.42
 
@@ -163,28 +162,28 @@ def _raised(i: Tensor, n: int, alpha: float, beta: float) -> Tensor:
 
 @_older
 def hann_window(i: Tensor, n: int) -> Tensor:
-    """0.5 - 0.5 cos(2 pi i / N), with N as in `bartlett_window`."""
+    """Returns 0.5 - 0.5 cos(2 pi i / N), with N as in `bartlett_window`."""
     return _raised(i, n, 0.5, 0.5)
 
 
 @_older
 def hamming_window(i: Tensor, n: int, alpha: float = 0.54, beta: float = 0.46) -> Tensor:
-    """alpha - beta cos(2 pi i / N), with N as in `bartlett_window`."""
+    """Returns alpha - beta cos(2 pi i / N), with N as in `bartlett_window`."""
     return _raised(i, n, alpha, beta)
 
 
 @_older
 def kaiser_window(i: Tensor, n: int, beta: float = 12.0) -> Tensor:
-    """i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `bartlett_window`."""
-    # torch has one kernel for it, which rounds 16-bit dtypes at its end alone.
+    """Returns i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `bartlett_window`."""
+    # torch computes it in one kernel, which rounds 16-bit dtypes only at the end.
     x = i.to(i._dtype.compute) * (2.0 / (n - 1)) - 1
     arc = (1 - x * x).clamp(min=0).sqrt()
     return ((arc * beta).i0() / arc.new_full((), beta).i0()).to(i._dtype)
 
 
 def _length(options: Options, M: Any) -> int:
-    """The length of a window of `signal.windows`; ValueError for a negative one, and for a dtype
-    that is neither float32 nor float64."""
+    """Returns the length of a window of `signal.windows`. Raises ValueError for a negative length
+    and for a dtype other than float32 and float64."""
     n = as_int(M, options.function, "M")
     if n < 0:
         raise errors_spectral.window_length(options.function, n, ValueError)
@@ -195,7 +194,6 @@ def _length(options: Options, M: Any) -> int:
 
 
 def _line(options: Options, start: float, step: float, n: int) -> Tensor:
-    """`n` numbers from `start` in steps."""
     of = options.dtype or get_default_dtype()
     return linspace(start, start + (n - 1) * step, n, dtype=of, device=options.device)
 
@@ -221,10 +219,9 @@ _window: dict[str, Any] = {
 
 @factory(**_window)
 def general_cosine(options: Options, M: int, *, a: Any, sym: bool = True) -> Tensor:
-    """The sum of a[k] (-1)^k cos(2 pi k i / N), where N is M - 1, or M where not `sym`. ValueError
-    for a negative M, no `a` and dtypes other than float32 and float64, TypeError for an `a` that is
-    no list.
-    """
+    """Returns the sum of a[k] (-1)^k cos(2 pi k i / N), where N is M - 1, or M without `sym`.
+    Raises ValueError for a negative M, an empty `a` and dtypes other than float32 and float64,
+    TypeError for an `a` that is no list."""
     if _length(options, M) < 2:
         return _cosines(options, M, (), sym)
     if not isinstance(a, (list, tuple)):
@@ -236,12 +233,12 @@ def general_cosine(options: Options, M: int, *, a: Any, sym: bool = True) -> Ten
 
 @factory(**_window)
 def general_hamming(options: Options, M: int, *, alpha: float = 0.54, sym: bool = True) -> Tensor:
-    """alpha - (1 - alpha) cos(2 pi i / N), with N as in `general_cosine`."""
+    """Returns alpha - (1 - alpha) cos(2 pi i / N), with N as in `general_cosine`."""
     return _cosines(options, M, (alpha, 1.0 - alpha), sym)
 
 
 def _cosine_sum(name: str, factors: tuple[float, ...], doc: str) -> None:
-    """Enter a window of so many cosines."""
+    """Registers a window that is a sum of cosines."""
 
     def call(options: Options, M: int, *, sym: bool = True) -> Tensor:
         return _cosines(options, M, factors, sym)
@@ -264,14 +261,14 @@ _cosine_sum(
 
 @factory(**_window)
 def bartlett(options: Options, M: int, *, sym: bool = True) -> Tensor:
-    """1 - |2 i / N - 1|, with N as in `general_cosine`."""
+    """Returns 1 - |2 i / N - 1|, with N as in `general_cosine`."""
     n = _length(options, M)
     return 1 - _line(options, -1.0, 2 / (n - sym), n).abs() if n > 1 else _filled(options, n)
 
 
 @factory(**_window)
 def cosine(options: Options, M: int, *, sym: bool = True) -> Tensor:
-    """sin(pi (i + 0.5) / N), where N is M, or M + 1 where not `sym`."""
+    """Returns sin(pi (i + 0.5) / N), where N is M, or M + 1 without `sym`."""
     n = _length(options, M)
     if not n:
         return _filled(options, n)
@@ -281,9 +278,8 @@ def cosine(options: Options, M: int, *, sym: bool = True) -> Tensor:
 
 @factory(**_window)
 def exponential(options: Options, M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True) -> Tensor:
-    """exp(-|i - center| / tau). ValueError for a `tau` that is not positive, and for a `center`
-    of a symmetric window, which has its own.
-    """
+    """Returns exp(-|i - center| / tau). Raises ValueError for a `tau` that is not positive, and for
+    a `center` of a symmetric window, whose center is fixed."""
     n = _length(options, M)
     if tau <= 0:
         raise errors_spectral.positive("exponential", "tau", tau)
@@ -298,9 +294,8 @@ def exponential(options: Options, M: int, *, center: float | None = None, tau: f
 
 @factory(**_window)
 def gaussian(options: Options, M: int, *, std: float = 1.0, sym: bool = True) -> Tensor:
-    """exp(-(i - c)^2 / (2 std^2)) around the middle c. ValueError for an `std` that is not
-    positive.
-    """
+    """Returns exp(-(i - c)^2 / (2 std^2)) around the middle c. Raises ValueError for an `std` that
+    is not positive."""
     n = _length(options, M)
     if std <= 0:
         raise errors_spectral.positive("gaussian", "std", std)
@@ -312,9 +307,8 @@ def gaussian(options: Options, M: int, *, std: float = 1.0, sym: bool = True) ->
 
 @factory(**_window)
 def kaiser(options: Options, M: int, *, beta: float = 12.0, sym: bool = True) -> Tensor:
-    """i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `general_cosine`. ValueError for
-    a negative `beta`.
-    """
+    """Returns i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `general_cosine`. Raises
+    ValueError for a negative `beta`."""
     n = _length(options, M)
     if beta < 0:
         raise errors_spectral.not_negative("kaiser", "beta", beta)
@@ -324,5 +318,5 @@ def kaiser(options: Options, M: int, *, beta: float = 12.0, sym: bool = True) ->
     end = min(beta, -beta + (n - 1) * step)
     of: dict[str, Any] = {"dtype": options.dtype or get_default_dtype(), "device": options.device}
     k = linspace(-beta, end, n, **of)
-    # Rounded, the ends may lie beyond beta.
+    # By rounding, the ends may exceed beta.
     return (beta * beta - k.square()).clamp(min=0).sqrt().i0() / tensor(beta, **of).i0()

@@ -43,10 +43,10 @@ def to(
     copy: bool = False,
     memory_format: memory_format | None = None,
 ) -> Tensor:
-    """The tensor in another dtype or on another device.
+    """Converts the tensor to another dtype or device.
 
-    The tensor itself when nothing changes, unless `copy`. Strides are kept unless `memory_format`
-    says otherwise. `non_blocking` is accepted; copies to the host wait.
+    Returns the tensor itself if nothing changes, unless `copy`. Strides are kept unless
+    `memory_format` is given. `non_blocking` is accepted; copies to the host wait.
     """
     positional = list(args)
     if positional:
@@ -79,14 +79,12 @@ def _names_device(value: Any) -> bool:
 
 
 def _dtype_in(positional: list[Any]) -> Any:
-    """Take the dtype off the arguments that follow a device, if there is one."""
     if positional and (positional[0] is None or isinstance(positional[0], (dtypes.dtype, type))):
         return positional.pop(0)
     return None
 
 
 def _one_of(name: str, positional: Any, keyword: Any) -> Any:
-    """An argument that may be given by position or by name, but not both ways."""
     if positional is not None and keyword is not None:
         raise errors_creation.given_twice("to", name)
     return keyword if positional is None else positional
@@ -121,9 +119,8 @@ for _name, _of in {
 
 @op(function=False)
 def copy_(input: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
-    """Write `other`, broadcast to this tensor's shape and converted to its dtype, into this
-    tensor.
-    """
+    """Writes `other`, broadcast to this tensor's shape and converted to its dtype, into this
+    tensor."""
     if not isinstance(other, Tensor):
         scalar = number(other)
         if scalar is None:
@@ -138,14 +135,14 @@ def copy_(input: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
 
 @op()
 def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
-    """A copy in memory of its own."""
-    layout(input, "clone")  # refuses what is no tensor
+    """Returns a copy with its own memory."""
+    layout(input, "clone")  # raises TypeError for anything but a tensor
     return copied(input, memory_format)
 
 
 @op(function=False)
 def contiguous(input: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
-    """Itself if it is, else a copy."""
+    """Returns the tensor itself if it is contiguous, else a copy."""
     if input.is_contiguous(memory_format):
         return input
     return clone(input, memory_format=memory_format)
@@ -153,9 +150,9 @@ def contiguous(input: Tensor, memory_format: memory_format = contiguous_format) 
 
 @op()
 def fill_(input: Tensor, value: Any) -> Tensor:
-    """Write a number (or a 0-d tensor's value) into every element.
+    """Writes a number (or a 0-d tensor's value) into every element.
 
-    RuntimeError for a number that the dtype can't hold; a tensor's value is converted.
+    Raises RuntimeError for a number that the dtype can't hold; a tensor's value is converted.
     """
     if isinstance(value, Tensor):
         if value._shape:
@@ -173,29 +170,28 @@ def _stored(op: str, value: Any, of: dtype, alone: bool = False) -> Any:
 
 
 def number_like(op: str, input: Tensor, value: Any) -> Tensor:
-    """A Python number as a 0-d tensor of `input`'s dtype; RuntimeError where it does not fit."""
     result = new((), input._dtype, input._storage.device)
     return fill_with(result, _stored(op, value, input._dtype))
 
 
 @op()
 def fill(input: Tensor, value: Any) -> Tensor:
-    """A tensor like `input` with every element `value`."""
+    """Returns a tensor like `input` with every element equal to `value`."""
     result = new(input._shape, input._dtype, input._storage.device, layout_strides(input, preserve_format))
     return fill_(result, value)
 
 
 @op()
 def zero_(input: Tensor) -> Tensor:
-    """Write zeros."""
+    """Writes zeros into every element."""
     return fill_with(input, 0)
 
 
 @op(function=False)
 def resize_(input: Tensor, *size: Any, memory_format: memory_format = contiguous_format) -> Tensor:
-    """Change the shape in place; elements keep their place in memory.
+    """Changes the shape in place; elements keep their position in memory.
 
-    A storage that is too small is replaced by a larger one with the same beginning.
+    A storage that is too small is replaced by a larger one that begins with the same elements.
     """
     shape = ints(size[0], size[1:], "resize_", "size") if size else None
     if shape is None:

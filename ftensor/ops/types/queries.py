@@ -1,4 +1,4 @@
-"""Questions about a tensor's type and place, and the methods that change them."""
+"""Queries of a tensor's dtype and device, and the methods that change them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ _DTYPES = {f"{name}Tensor": d for d, name in _NAMES.items()}
 
 
 def _checked(input: Any, function: str) -> Tensor:
-    """The tensor; TypeError for anything else."""
     layout(input, function)
     tensor: Tensor = input
     return tensor
@@ -41,73 +40,73 @@ def _checked(input: Any, function: str) -> Tensor:
 
 @op(method=False)
 def is_tensor(obj: Any) -> bool:
-    """Whether it is a Tensor."""
+    """True if `obj` is a Tensor."""
     return isinstance(obj, Tensor)
 
 
 @op(method=False)
 def numel(input: Tensor) -> int:
-    """The number of elements."""
+    """Returns the number of elements."""
     return _checked(input, "numel").numel()
 
 
 @op(method=False)
 def get_device(input: Tensor) -> int:
-    """The number of the tensor's fpga; -1 on the host."""
+    """Returns the index of the tensor's fpga; -1 on the host."""
     return _checked(input, "get_device").get_device()
 
 
 @op(method=False)
 def is_inference(input: Tensor) -> bool:
-    """False: no tensor is made for inference alone, where none records gradients."""
+    """Returns False: ftensor records no gradients, so it has no inference tensors."""
     return _checked(input, "is_inference").is_inference()
 
 
 @op(method=False)
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the dtype is a real floating point one."""
+    """True if the dtype is a real floating-point dtype."""
     return _checked(input, "is_floating_point")._dtype.is_floating_point
 
 
 @op(method=False)
 def is_complex(input: Tensor) -> bool:
-    """Whether the dtype is complex."""
+    """True if the dtype is complex."""
     return _checked(input, "is_complex")._dtype.is_complex
 
 
 @op(method=False)
 def is_signed(input: Tensor) -> bool:
-    """Whether the dtype has negative numbers."""
+    """True if the dtype has negative numbers."""
     return _checked(input, "is_signed")._dtype.is_signed
 
 
 @op(method=False)
 def is_conj(input: Tensor) -> bool:
-    """False, since ftensor's conj computes at once."""
+    """Returns False: ftensor's conj computes at once."""
     return _checked(input, "is_conj").is_conj()
 
 
 @op(method=False)
 def is_neg(input: Tensor) -> bool:
-    """False, since ftensor's negations are computed at once."""
+    """Returns False: ftensor's negations are computed at once."""
     return _checked(input, "is_neg").is_neg()
 
 
 @op()
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the one element is not zero; RuntimeError for several."""
+    """True if the one element is not zero. Raises RuntimeError for several elements."""
     return bool(_checked(input, "is_nonzero"))
 
 
 @op(function=False, prop=True)
 def is_cpu(input: Tensor) -> bool:
-    """Whether the tensor is on the host."""
+    """True if the tensor is on the host."""
     return input._storage.device.type == "cpu"
 
 
 @op(function=False, prop=True)
 def is_fpga(input: Tensor) -> bool:
-    """Whether the tensor is on an `fpga` device."""
+    """True if the tensor is on an `fpga` device."""
     return input._storage.device.type == "fpga"
 
 
@@ -117,13 +116,13 @@ def is_fpga(input: Tensor) -> bool:
     aliases=("is_meta", "is_mkldnn", "is_mps", "is_nested", "is_quantized", "is_sparse", "is_xpu"),
 )
 def is_cuda(input: Tensor) -> bool:
-    """False: tensors are strided and on `fpga` or `cpu`."""
+    """False: a tensor is strided and on `fpga` or `cpu`."""
     return False
 
 
 @op(function=False, prop=True)
 def data(input: Tensor) -> Tensor:
-    """The same elements in another Tensor, as `detach()`."""
+    """A new Tensor over the same elements, like `detach()`."""
     return input._view(input._shape, input._strides, input._offset)
 
 
@@ -141,7 +140,7 @@ def grad(input: Tensor) -> None:
 
 @op(function=False)
 def requires_grad_(input: Tensor, requires_grad: bool = True) -> Tensor:
-    """Itself; RuntimeError for True, which can't be honoured."""
+    """Returns the tensor itself. Raises RuntimeError for True: ftensor records no gradients."""
     if requires_grad:
         raise errors_creation.no_autograd("requires_grad_")
     return input
@@ -149,13 +148,13 @@ def requires_grad_(input: Tensor, requires_grad: bool = True) -> Tensor:
 
 @op(function=False)
 def is_pinned(input: Tensor, device: Any = None) -> bool:
-    """False, memory is not pinned."""
+    """Returns False: memory is not pinned."""
     return False
 
 
 @op(function=False)
 def cpu(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
-    """The tensor on the host; itself if it is."""
+    """Returns the tensor on the host; the tensor itself if it is there."""
     return converted(input, input._dtype, CPU, False, memory_format)
 
 
@@ -166,17 +165,16 @@ def fpga(
     non_blocking: bool = False,
     memory_format: memory_format = preserve_format,
 ) -> Tensor:
-    """The tensor on an fpga, the current one unless said otherwise."""
+    """Returns the tensor on an fpga, by default the current one."""
     where = resolve("fpga" if device is None else device)
     return converted(input, input._dtype, where, False, memory_format)
 
 
 @op(function=False, forms=("type() -> str", "type(dtype, non_blocking=False) -> Tensor"))
 def type(input: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: bool = False) -> str | Tensor:
-    """Without a dtype the name of the tensor's type, such as "ftensor.FloatTensor" (on an fpga
-    "ftensor.fpga.FloatTensor"), else the tensor converted to a dtype or to such a name, which may
-    be torch's ("torch.FloatTensor": on the host, as there).
-    """
+    """Without `dtype` returns the name of the tensor's type, such as "ftensor.FloatTensor" (on an
+    fpga "ftensor.fpga.FloatTensor"). Otherwise converts the tensor to a dtype or to such a name,
+    which may be torch's ("torch.FloatTensor": on the host)."""
     where = input._storage.device
     if dtype is None:
         place = "" if where.type == "cpu" else "fpga."
@@ -199,16 +197,15 @@ def type(input: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: b
 
 @op(function=False)
 def type_as(input: Tensor, other: Tensor) -> Tensor:
-    """The tensor in `other`'s dtype, on its device."""
+    """Returns the tensor in `other`'s dtype, on its device."""
     like = _checked(other, "type_as")
     return converted(input, like._dtype, like._storage.device)
 
 
 @op()
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: memory_format = contiguous_format) -> Tensor:
-    """`resize_` to another tensor's shape; with `preserve_format` channels-last where that
-    one is.
-    """
+    """Resizes the tensor to another tensor's shape; with `preserve_format` channels-last if that
+    tensor is."""
     like = _checked(the_template, "resize_as_")
     wanted = suggested_format(like) if memory_format is preserve_format else memory_format
     return resize_(input, like._shape, memory_format=wanted)

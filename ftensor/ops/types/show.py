@@ -16,10 +16,10 @@ from ..view.layout import basic_index
 @method("__repr__")
 @method("__str__")
 def show(t: Tensor) -> str:
-    """The text of `repr(t)`."""
+    """Returns the text of `repr(t)`."""
     where = t.device
     name = None if where == current_device() else str(where)
-    if not t.numel():  # of any shape, also one that no array has
+    if not t.numel():  # some empty shapes are invalid for NumPy
         return tensor_str(t._host_values(), t._dtype, name, shape=t._shape)
     if not needs_summary(t.numel()):
         return tensor_str(t._host_values(), t._dtype, name, shape=t._shape)
@@ -37,9 +37,10 @@ def show(t: Tensor) -> str:
 
 @method("_repr_html_")
 def notebook(t: Tensor) -> str:
-    """What notebooks show of a tensor: shape, dtype, device, bytes, and a small picture of the
-    values of one or two dims, of which large ones give every n-th; the text of other tensors."""
-    from ..._printing import POINTS, SIDE, every, tensor_html  # notebooks alone need it
+    """Returns the HTML that notebooks show of a tensor: shape, dtype, device, bytes, and a small
+    picture of the values of one or two dims, in which large tensors are sampled at every n-th
+    value. Other tensors show their text."""
+    from ..._printing import POINTS, SIDE, every, tensor_html  # only notebooks need it
 
     facts: list[tuple[str, object]] = [
         ("shape", tuple(t._shape)),

@@ -1,1 +1,1 @@
-"""Ops that look at the same memory otherwise."""
+"""Ops that return views of the same memory."""

@@ -1,4 +1,4 @@
-"""The forms of views that copy: `transpose_copy` and its kin."""
+"""The copying forms of views: `transpose_copy` and its relatives."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ VIEWS = (
     view_as_real,
 )  # fmt: skip
 
-# Of these forms torch has a method for one.
+# torch has a method for only one of these.
 METHODS = ("narrow_copy",)
 
 
 def _narrow(input: Tensor, dim: int, *args: Any, **kwargs: Any) -> Tensor:
-    """`narrow`, whose copying form has another class of error for a dim beyond the last."""
+    """`narrow` for its copying form, which raises another exception class for a dim out of range."""
     if isinstance(dim, int) and 0 < input.ndim <= dim:
         raise errors_view.narrow_copy_dim(dim, input.ndim)
     return narrow(input, dim, *args, **kwargs)
 
 
 def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that gives copies of what a view shows, or writes them to `out`."""
+    """Returns a function that copies the result of a view op, or writes it to `out`."""
 
     def copied(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         seen = view(*args, **kwargs)

@@ -22,7 +22,7 @@ def _transposed(
 
 @op(aliases=("swapdims",))
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """A view with two dims exchanged."""
+    """Returns a view with two dims exchanged."""
     return with_layout(input, _transposed(input, dim0, dim1, "transpose"))
 
 
@@ -46,16 +46,15 @@ def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
 @op()
 def permute(input: Tensor, dims: Any, *more: int) -> Tensor:
-    """A view with all dims in the order given."""
+    """Returns a view with all dims in the order given."""
     order = ints(dims, more, "permute", "dims")
     return with_layout(input, view_math.permute(*layout(input, "permute"), order))
 
 
 @op(aliases=("moveaxis",))
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
-    """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
-    other dims in their order.
-    """
+    """Returns a view with the `source` dims (an int or a tuple) at the `destination` positions and
+    the other dims in their order."""
     if isinstance(source, (tuple, list)) or isinstance(destination, (tuple, list)):
         moved = int_list(source, "movedim", "source")
         target = int_list(destination, "movedim", "destination")
@@ -74,7 +73,7 @@ def _t(input: Tensor, function: str) -> Layout:
 
 @op()
 def t(input: Tensor) -> Tensor:
-    """A matrix transposed, as a view; RuntimeError beyond 2 dims."""
+    """Returns a matrix transposed, as a view. Raises RuntimeError for more than 2 dims."""
     return with_layout(input, _t(input, "t"))
 
 
@@ -86,7 +85,7 @@ def t_(input: Tensor) -> Tensor:
 
 @op(name="T", function=False, method=False, prop=True)
 def reversed_dims(input: Tensor) -> Tensor:
-    """A view with all dims in reverse order; meant for matrices."""
+    """Returns a view with all dims in reverse order; meant for matrices."""
     shape, strides, offset = layout(input, "T")
     if len(shape) != 2:
         warnings.warn(errors_view.transpose_deprecated("T", len(shape)), stacklevel=2)
@@ -94,7 +93,7 @@ def reversed_dims(input: Tensor) -> Tensor:
 
 
 def _matrices(input: Tensor, name: str) -> Tensor:
-    """The last two dims exchanged; a 0-d tensor is returned itself, as torch still does."""
+    """Returns a view with the last two dims exchanged; a 0-d tensor itself, as torch does."""
     shape, strides, offset = layout(input, name)
     if not shape:
         warnings.warn(errors_view.transpose_deprecated(name, 0), stacklevel=3)
@@ -110,19 +109,19 @@ def _conjugate(input: Tensor) -> Tensor:
 
 @op(name="mT", function=False, method=False, prop=True)
 def matrix_transposed(input: Tensor) -> Tensor:
-    """A view with the last two dims exchanged, for a matrix or a batch of matrices."""
+    """Returns a view with the last two dims exchanged, for a matrix or a batch of matrices."""
     return _matrices(input, "mT")
 
 
 @op(name="mH", function=False, method=False, prop=True)
 def batch_adjoint(input: Tensor) -> Tensor:
-    """mT, conjugated when complex (then a copy; torch returns a lazy view)."""
+    """The matrix transposed and, if complex, conjugated: then a copy, where torch has a lazy view."""
     return _conjugate(_matrices(input, "mH"))
 
 
 @op(name="H", function=False, method=False, prop=True)
 def matrix_adjoint(input: Tensor) -> Tensor:
-    """A matrix transposed, and conjugated when complex (then a copy)."""
+    """Returns a matrix transposed, and conjugated when complex (then a copy)."""
     shape, _, _ = layout(input, "H")
     if len(shape) > 2:
         raise errors_view.not_a_matrix("H", len(shape))
@@ -131,7 +130,7 @@ def matrix_adjoint(input: Tensor) -> Tensor:
 
 @op()
 def adjoint(input: Tensor) -> Tensor:
-    """The last two dims exchanged, conjugated when complex."""
+    """Returns the last two dims exchanged, conjugated when complex."""
     return _conjugate(_matrices(input, "adjoint"))
 
 
@@ -146,7 +145,8 @@ def _squeezed(input: Tensor, dim: Any, more: tuple[Any, ...], function: str) -> 
 
 @op()
 def squeeze(input: Tensor, dim: Any = None, *more: int) -> Tensor:
-    """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
+    """Returns a view without the dims of size 1, or without those of them named by `dim` (int or
+    tuple)."""
     return with_layout(input, _squeezed(input, dim, more, "squeeze"))
 
 
@@ -158,7 +158,7 @@ def squeeze_(input: Tensor, dim: Any = None, *more: int) -> Tensor:
 
 @op()
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """A view with a new dim of size 1 at `dim`."""
+    """Returns a view with a new dim of size 1 at `dim`."""
     at = as_int(dim, "unsqueeze", "dim")
     return with_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze"), at))
 
@@ -188,19 +188,20 @@ _RAISE = {1: view_math.atleast_1d, 2: view_math.atleast_2d, 3: view_math.atleast
 
 @op(method=False)
 def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """A 0-d tensor gets one dim."""
+    """Returns tensors with at least one dim: a 0-d tensor gets one dim."""
     return _atleast(tensors, 1, "atleast_1d")
 
 
 @op(method=False)
 def atleast_2d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """Missing dims of size 1 in front."""
+    """Returns tensors with at least two dims; missing dims of size 1 are added in front."""
     return _atleast(tensors, 2, "atleast_2d")
 
 
 @op(method=False)
 def atleast_3d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """0-d and 1-d tensors become (1, n, 1), matrices (n, m, 1)."""
+    """Returns tensors with at least three dims: 0-d and 1-d tensors become (1, n, 1), matrices (n,
+    m, 1)."""
     return _atleast(tensors, 3, "atleast_3d")
 
 
@@ -210,7 +211,7 @@ def _pairs(input: Tensor) -> view_math.Layout:
 
 @op(method=False)
 def view_as_real(input: Tensor) -> Tensor:
-    """A view of a complex tensor with (real, imag) in a new last dim of size 2."""
+    """Returns a view of a complex tensor with (real, imag) in a new last dim of size 2."""
     layout(input, "view_as_real")
     if not input.dtype.is_complex:
         raise errors_view.real_view_of_real(input.dtype)
@@ -219,9 +220,8 @@ def view_as_real(input: Tensor) -> Tensor:
 
 @op(method=False)
 def view_as_complex(input: Tensor) -> Tensor:
-    """A complex view of a float16, float32 or float64 tensor whose last dim holds (real, imag),
-    with stride 1; all other strides and the offset must be even.
-    """
+    """Returns a complex view of a float16, float32 or float64 tensor whose last dim holds (real,
+    imag) with stride 1. All other strides and the offset must be even."""
     geometry = layout(input, "view_as_complex")
     if input.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
         raise errors_view.complex_view_of(input.dtype)
@@ -238,14 +238,14 @@ def _component(input: Tensor, index: int) -> Tensor:
 
 @op(method=False, prop=True)
 def real(input: Tensor) -> Tensor:
-    """A view of the real parts; a real tensor is returned itself."""
+    """Returns a view of the real parts; a real tensor itself."""
     layout(input, "real")
     return _component(input, 0) if input.dtype.is_complex else input
 
 
 @op(method=False, prop=True)
 def imag(input: Tensor) -> Tensor:
-    """A view of the imaginary parts; RuntimeError for a real tensor."""
+    """Returns a view of the imaginary parts. Raises RuntimeError for a real tensor."""
     layout(input, "imag")
     if not input.dtype.is_complex:
         raise errors_view.imag_of_real(input.dtype)

@@ -1,4 +1,4 @@
-"""Shape, strides and offset of every view: pure arithmetic, no tensors."""
+"""Shape, strides and offset of every view: pure arithmetic, without tensors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ Layout = tuple[Ints, Ints, int]
 
 
 def view(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
-    """The same elements in row-major order under another shape, one size of which may be -1."""
+    """Returns the layout of the same elements in row-major order under another shape; one size may
+    be -1."""
     size = infer_shape(size, numel(shape))
     new_strides = view_strides(shape, strides, size)
     if new_strides is None:
@@ -25,7 +26,8 @@ def view(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
 
 
 def reinterpret(shape: Ints, strides: Ints, offset: int, old: int, new: int) -> Layout:
-    """The same bytes as elements of `new` bytes instead of `old`: only the last dim changes."""
+    """Returns the layout of the same bytes as elements of `new` instead of `old` bytes; only the
+    last dim changes."""
     if old == new:
         return shape, strides, offset
     if not shape:
@@ -48,7 +50,7 @@ def reinterpret(shape: Ints, strides: Ints, offset: int, old: int, new: int) -> 
 
 
 def transpose(shape: Ints, strides: Ints, offset: int, dim0: int, dim1: int) -> Layout:
-    """Two dims exchanged."""
+    """Returns the layout with two dims exchanged."""
     ndim = len(shape)
     dim0, dim1 = normalize_dim(dim0, ndim), normalize_dim(dim1, ndim)
     if dim0 == dim1:
@@ -59,30 +61,28 @@ def transpose(shape: Ints, strides: Ints, offset: int, dim0: int, dim1: int) -> 
 
 
 def permute(shape: Ints, strides: Ints, offset: int, dims: Ints) -> Layout:
-    """All dims in the order given."""
     if len(dims) != len(shape):
         raise errors_view.permute_count(dims, len(shape))
     return reorder(shape, strides, offset, _in_turn(dims, len(shape)))
 
 
 def _in_turn(dims: Ints, ndim: int) -> Ints:
-    """The dims normalized; a repeat is an error before a later dim that is out of range is one."""
     for count in range(1, len(dims)):
         normalize_dims(dims[:count], ndim)
     return normalize_dims(dims, ndim)
 
 
 def reorder(shape: Ints, strides: Ints, offset: int, order: Sequence[int]) -> Layout:
-    """All dims in an order that is known to be a permutation."""
     return tuple([shape[d] for d in order]), tuple([strides[d] for d in order]), offset
 
 
 def movedim(shape: Ints, strides: Ints, offset: int, source: Ints, destination: Ints) -> Layout:
-    """Dims moved from `source` to `destination`; the others keep their order."""
+    """Returns the layout with dims moved from `source` to `destination`; the others keep their
+    order."""
     ndim = len(shape)
     if len(source) != len(destination):
         raise errors_view.movedim_counts(source, destination)
-    # Out of range goes before named twice, on both sides, as in torch.
+    # As in torch, both lists are checked for range before repeats.
     moved = [normalize_dim(d, ndim) for d in source]
     places = [normalize_dim(d, ndim) for d in destination]
     target = dict(zip(normalize_dims(places, ndim), normalize_dims(moved, ndim), strict=True))
@@ -94,12 +94,13 @@ def movedim(shape: Ints, strides: Ints, offset: int, source: Ints, destination: 
 
 
 def expand(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
-    """Dims of size 1 repeated by stride 0, new dims in front; -1 keeps an existing size."""
+    """Returns the layout with dims of size 1 repeated by stride 0 and new dims in front; -1 keeps a
+    size."""
     lead = len(size) - len(shape)
     if lead < 0:
         raise errors_view.expand_too_few(shape, size)
     sizes, steps = list(size), [0] * len(size)
-    # From the end: a new dim of size 1 takes the stride that would step over all behind it.
+    # From the last dim: a new dim of size 1 gets the stride that would skip all later dims.
     for i in range(len(size) - 1, -1, -1):
         want = size[i]
         if i >= lead:
@@ -119,7 +120,7 @@ def expand(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
 
 
 def squeeze(shape: Ints, strides: Ints, offset: int, dims: int | Ints | None) -> Layout:
-    """Without those of `dims` (all, when None) whose size is 1."""
+    """Returns the layout without those of `dims` (all if None) whose size is 1."""
     ndim = len(shape)
     chosen = _in_turn(dims, ndim) if isinstance(dims, tuple) else normalize_dims(dims, ndim)
     kept = [d for d, size in enumerate(shape) if size != 1 or d not in chosen]
@@ -127,14 +128,14 @@ def squeeze(shape: Ints, strides: Ints, offset: int, dims: int | Ints | None) ->
 
 
 def unsqueeze(shape: Ints, strides: Ints, offset: int, dim: int) -> Layout:
-    """A new dim of size 1 before dim `dim`."""
+    """Returns the layout with a new dim of size 1 before dim `dim`."""
     dim = normalize_dim(dim, len(shape) + 1)
     step = shape[dim] * strides[dim] if dim < len(shape) else 1
     return (*shape[:dim], 1, *shape[dim:]), (*strides[:dim], step, *strides[dim:]), offset
 
 
 def narrow(shape: Ints, strides: Ints, offset: int, dim: int, start: int, length: int) -> Layout:
-    """`length` entries of a dim, from `start` on."""
+    """Returns the layout of `length` entries of a dim, starting at `start`."""
     if not shape:
         raise errors_view.scalar_has_no_dims("narrow")
     if length < 0:
@@ -150,7 +151,7 @@ def narrow(shape: Ints, strides: Ints, offset: int, dim: int, start: int, length
 
 
 def select(shape: Ints, strides: Ints, offset: int, dim: int, index: int) -> Layout:
-    """One entry of a dim; the dim goes away."""
+    """Returns the layout of one entry of a dim, without that dim."""
     if not shape:
         raise errors_view.scalar_has_no_dims("select", IndexError)
     dim = normalize_dim(dim, len(shape))
@@ -162,7 +163,8 @@ def select(shape: Ints, strides: Ints, offset: int, dim: int, index: int) -> Lay
 
 
 def slice_dim(shape: Ints, strides: Ints, offset: int, dim: int, start: int, stop: int, step: int = 1) -> Layout:
-    """`start:stop:step` of a dim, as Python cuts sequences; `step` is positive."""
+    """Returns the layout of `start:stop:step` of a dim, with Python's slicing rules; `step` is
+    positive."""
     size = shape[dim]
     start = min(max(start + size if start < 0 else start, 0), size)
     stop = min(max(stop + size if stop < 0 else stop, start), size)
@@ -173,7 +175,7 @@ def slice_dim(shape: Ints, strides: Ints, offset: int, dim: int, start: int, sto
 
 
 def flatten_shape(shape: Ints, start: int, end: int) -> Ints:
-    """The shape with dims `start` to `end` (included) joined into one."""
+    """Returns the shape with dims `start` to `end` (included) joined into one."""
     ndim = len(shape)
     start, end = normalize_dim(start, ndim), normalize_dim(end, ndim)
     if start > end:
@@ -182,7 +184,7 @@ def flatten_shape(shape: Ints, start: int, end: int) -> Ints:
 
 
 def unflatten_shape(shape: Ints, dim: int, sizes: Ints) -> Ints:
-    """The shape with one dim split into `sizes`, one of which may be -1."""
+    """Returns the shape with one dim split into `sizes`, one of which may be -1."""
     if not sizes:
         raise errors_view.unflatten_into_nothing()
     dim_in = normalize_dim(dim, len(shape))
@@ -192,7 +194,8 @@ def unflatten_shape(shape: Ints, dim: int, sizes: Ints) -> Ints:
 
 
 def diagonal(shape: Ints, strides: Ints, offset: int, diagonal: int, dim1: int, dim2: int) -> Layout:
-    """The entries of two dims whose indices differ by `diagonal`, as a new last dim."""
+    """Returns the layout with the entries of two dims whose indices differ by `diagonal` as a new
+    last dim."""
     ndim = len(shape)
     first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
     if first == second:
@@ -202,7 +205,7 @@ def diagonal(shape: Ints, strides: Ints, offset: int, diagonal: int, dim1: int, 
     else:
         length, start = min(shape[first] + diagonal, shape[second]), -diagonal * strides[first]
     if length <= 0:
-        length, start = 0, 0  # an empty diagonal stays where it is, inside the memory
+        length, start = 0, 0  # an empty diagonal keeps the offset, inside the memory
     kept = [d for d in range(ndim) if d not in (first, second)]
     shape_kept, strides_kept, _ = reorder(shape, strides, offset, kept)
     step = strides[first] + strides[second]
@@ -210,7 +213,8 @@ def diagonal(shape: Ints, strides: Ints, offset: int, diagonal: int, dim1: int, 
 
 
 def unfold(shape: Ints, strides: Ints, offset: int, dim: int, size: int, step: int) -> Layout:
-    """Windows of `size` entries of a dim, every `step`, as a new last dim."""
+    """Returns the layout with windows of `size` entries of a dim, one every `step`, as a new last
+    dim."""
     dim = normalize_dim(dim, len(shape))
     length = shape[dim] if shape else 1
     if not 0 <= size <= length:
@@ -229,7 +233,7 @@ def unfold(shape: Ints, strides: Ints, offset: int, dim: int, size: int, step: i
 
 
 def as_strided(size: Ints, stride: Ints, offset: int, itemsize: int, nbytes: int) -> Layout:
-    """A layout given outright, over a storage of `nbytes`."""
+    """Returns the given layout, checked against a storage of `nbytes`."""
     if len(size) != len(stride) or min((*size, *stride, offset), default=0) < 0:
         raise errors_view.as_strided_layout(size, stride, offset)
     if 0 not in size:
@@ -241,31 +245,27 @@ def as_strided(size: Ints, stride: Ints, offset: int, itemsize: int, nbytes: int
 
 
 def atleast_1d(shape: Ints, strides: Ints, offset: int) -> Layout:
-    """A dim of size 1 for a 0-d tensor."""
     return (shape, strides, offset) if shape else ((1,), (1,), offset)
 
 
 def atleast_3d(shape: Ints, strides: Ints, offset: int) -> Layout:
-    """Dims of size 1 around a tensor of less than 3 dims, as for a stack of matrices."""
     if len(shape) < 2:
         shape, strides, offset = atleast_2d(shape, strides, offset)
     return unsqueeze(shape, strides, offset, -1) if len(shape) < 3 else (shape, strides, offset)
 
 
 def atleast_2d(shape: Ints, strides: Ints, offset: int) -> Layout:
-    """Dims of size 1 in front of a tensor of less than 2 dims."""
     if not shape:
         return (1, 1), (1, 1), offset
     return unsqueeze(shape, strides, offset, 0) if len(shape) < 2 else (shape, strides, offset)
 
 
 def as_real(shape: Ints, strides: Ints, offset: int) -> Layout:
-    """Complex numbers as pairs in a new last dim."""
     return (*shape, 2), (*[2 * s for s in strides], 1), 2 * offset
 
 
 def as_complex(shape: Ints, strides: Ints, offset: int) -> Layout:
-    """Pairs in the last dim as complex numbers."""
+    """Returns the layout of pairs in the last dim as complex numbers."""
     layout_error = errors_view.complex_view_layout
     if not shape:
         raise layout_error("the number of dims", 0, "at least 1")
@@ -285,7 +285,7 @@ Cuts = list[tuple[int, int]]  # (start, stop) of each piece, as a slice would re
 
 
 def cuts_of(sizes: Iterable[int]) -> Cuts:
-    """The cuts that give pieces of these sizes, one after the other."""
+    """Returns the (start, stop) of adjacent pieces of these sizes."""
     cuts, start = [], 0
     for size in sizes:
         cuts.append((start, start + size))
@@ -294,7 +294,7 @@ def cuts_of(sizes: Iterable[int]) -> Cuts:
 
 
 def equal_pieces(length: int, size: int) -> Cuts:
-    """Pieces of `size`; the last takes what is left. An empty dim gives one empty piece."""
+    """Returns pieces of `size`; the last one is shorter. An empty dim gives one empty piece."""
     if size < 0 or (size == 0 and length):
         raise errors_view.split_size(size, length)
     if not length:
@@ -303,14 +303,14 @@ def equal_pieces(length: int, size: int) -> Cuts:
 
 
 def sized_pieces(length: int, sizes: Ints) -> Cuts:
-    """Pieces of the sizes given, which must make up the dim."""
+    """Returns pieces of the given sizes. Raises RuntimeError unless they add up to the dim."""
     if sum(sizes) != length or min(sizes, default=0) < 0:
         raise errors_view.split_sizes(sizes, length)
     return cuts_of(sizes)
 
 
 def chunks(length: int, count: int) -> Cuts:
-    """At most `count` pieces, all but the last of one size."""
+    """Returns at most `count` pieces, all but the last of one size."""
     if count <= 0:
         raise errors_view.piece_count("chunk", count)
     if not length:
@@ -319,7 +319,7 @@ def chunks(length: int, count: int) -> Cuts:
 
 
 def sections(length: int, count: int) -> Cuts:
-    """Exactly `count` pieces whose sizes differ by at most 1, the larger ones first."""
+    """Returns exactly `count` pieces whose sizes differ by at most 1, the larger ones first."""
     if count <= 0:
         raise errors_view.piece_count("tensor_split", count)
     size, larger = divmod(length, count)
@@ -327,12 +327,11 @@ def sections(length: int, count: int) -> Cuts:
 
 
 def between(length: int, indices: Ints) -> Cuts:
-    """Pieces between consecutive indices, read as slices are: negative ones from the end."""
     return list(zip((0, *indices), (*indices, length), strict=True))
 
 
 def layout(tensor: Tensor, function: str, argument: str = "input") -> Layout:
-    """Shape, strides and offset of what must be a tensor."""
+    """Returns (shape, strides, offset) of a tensor. Raises TypeError for anything else."""
     try:
         return tensor._shape, tensor._strides, tensor._offset
     except AttributeError:
@@ -340,7 +339,8 @@ def layout(tensor: Tensor, function: str, argument: str = "input") -> Layout:
 
 
 def as_int(value: Any, function: str, argument: str) -> int:
-    """An int, or what has `__index__` (NumPy's ints, 0-d integer tensors), but no bool."""
+    """Returns an int, from an int or an object with `__index__` (NumPy's ints, 0-d integer
+    tensors); bool is refused."""
     if type(value) is not int:
         if isinstance(value, bool):
             raise errors_view.not_an_int(function, argument, value)
@@ -354,33 +354,32 @@ def as_int(value: Any, function: str, argument: str) -> int:
 
 
 def int_list(values: Any, function: str, argument: str) -> Ints:
-    """A tuple or list of ints."""
+    """Returns a tuple or list of ints as a tuple."""
     if not isinstance(values, (tuple, list)):
         raise errors_view.not_ints(function, argument, values)
     try:
         return tuple([as_int(value, function, argument) for value in values])
-    except ValueError:  # torch has a TypeError for ints too large in a list
+    except ValueError:  # torch raises TypeError for ints that are too large
         raise errors_view.not_ints(function, argument, values) from None
 
 
 def ints(first: Any, more: tuple[Any, ...], function: str, argument: str) -> Ints:
-    """Ints given one by one, or all in one tuple or list."""
     if not more and isinstance(first, (tuple, list)):
         return int_list(first, function, argument)
     return int_list((first, *more), function, argument)
 
 
 def with_layout(input: Tensor, geometry: Layout) -> Tensor:
-    """A view of the tensor's storage with another layout.
+    """Returns a view of the tensor's storage with another layout.
 
-    As a function, so that `geometry` is computed, and what is no tensor refused, before `input` is
-    asked for anything.
+    It is a function so that `geometry`, which refuses an argument that is no tensor, is evaluated
+    before any attribute of `input`.
     """
     return input._view(*geometry)
 
 
 def set_layout(input: Tensor, geometry: Layout) -> Tensor:
-    """Give the tensor itself another layout over its storage, as in-place view ops do."""
+    """Sets another layout of the tensor itself over its storage, for in-place view ops."""
     return input._become(input._view(*geometry))
 
 
@@ -388,11 +387,11 @@ LARGEST = 2**63 - 1
 
 
 def basic_index(shape: Ints, strides: Ints, offset: int, items: Sequence[Any]) -> Layout:
-    """The layout of `tensor[items]`; sizes, strides and offset in elements.
+    """Returns the layout of `tensor[items]`; sizes, strides and offset in elements.
 
-    Anything with `__index__` counts as an int. bool and tensor indices with dims are no views
-    and must not get here. IndexError for what is out of bounds or too much, ValueError for a
-    step that is not positive.
+    Anything with `__index__` counts as an int. Callers handle bool and index tensors with dims.
+    Raises IndexError for indices out of bounds and too many indices, ValueError for a step that is
+    not positive.
     """
     ndim = len(shape)
     used = sum(1 for item in items if item is not None and item is not Ellipsis)
@@ -400,10 +399,11 @@ def basic_index(shape: Ints, strides: Ints, offset: int, items: Sequence[Any]) -
         raise errors_view.too_many_indices(used, ndim)
     sizes: list[int] = []
     steps: list[int] = []
-    at = 0  # the dim that the next item is about
+    at = 0  # the dim that the next item indexes
     for item in items:
         if item is Ellipsis:
-            # torch lets a second ... count its dims again; only a dim wanted after it is an error
+            # torch lets a second ... count its dims again; only a later item without a dim is an
+            # error
             skip = at + ndim - used
             sizes += shape[at:skip]
             steps += strides[at:skip]
@@ -437,7 +437,7 @@ def basic_index(shape: Ints, strides: Ints, offset: int, items: Sequence[Any]) -
 
 
 def slice_bounds(item: slice) -> tuple[int, int, int]:
-    """start, stop, step of a slice as ints, before they meet a size."""
+    """Returns start, stop and step of a slice as ints, before they are clamped to a size."""
     step = 1 if item.step is None else _bound(item.step)
     if step <= 0:
         raise errors_view.slice_step(step)
@@ -454,7 +454,7 @@ def _bound(value: Any) -> int:
 
 
 def as_index(item: Any) -> int:
-    """An item that stands for one int."""
+    """Returns an item as an int, from anything with `__index__`."""
     if type(item) is int:
         return item
     try:

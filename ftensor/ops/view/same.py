@@ -1,4 +1,4 @@
-"""Two tensors and their memory: whether they are the same, and one that takes the other's."""
+"""Comparison and sharing of two tensors' memory."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .layout import as_int, int_list, layout
 
 @op()
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether the shapes are the same."""
+    """True if the shapes are equal."""
     return layout(input, "is_same_size")[0] == layout(other, "is_same_size", "other")[0]
 
 
 @op(function=False)
 def is_set_to(input: Tensor, tensor: Tensor) -> bool:
-    """Whether both are the same elements of one memory, in the same shape and strides."""
+    """True if both are the same elements of one memory, with the same shape and strides."""
     same = layout(input, "is_set_to") == layout(tensor, "is_set_to", "tensor")
     return same and input._storage is tensor._storage and input._dtype is tensor._dtype
 
@@ -38,10 +38,9 @@ def set_(
     size: Sequence[int] | None = None,
     stride: Sequence[int] | None = None,
 ) -> Tensor:
-    """Let the tensor share another's memory from now on: in its layout, or in the one given,
-    counted in elements of its storage. Without `source` it becomes empty. RuntimeError for another
-    dtype and a layout beyond the storage's end.
-    """
+    """Makes the tensor share another's memory, with its layout or with the given one, in elements
+    of its storage. Without `source` it becomes empty. Raises RuntimeError for another dtype and a
+    layout beyond the storage's end."""
     layout(input, "set_")
     if source is None:
         return input._become(new((0,), input._dtype, input._storage.device))
@@ -63,10 +62,9 @@ _ORDERS = {contiguous_format: None, channels_last: 4, channels_last_3d: 5}
 
 @op(function=False)
 def dim_order(input: Tensor, *, ambiguity_check: bool | list[memory_format] = False) -> tuple[int, ...]:
-    """The dims in the order in which they lie in memory, the outermost first. Asked for with
-    `ambiguity_check`: RuntimeError where dims of size 1 or of equal strides leave that open, and
-    not just one of the memory formats listed fits. TypeError for another argument.
-    """
+    """Returns the dims in their memory order, outermost first. `ambiguity_check` raises
+    RuntimeError if dims of size 1 or equal strides leave the order open; a list of memory formats
+    raises unless exactly one of them fits. Raises TypeError for another argument."""
     shape, strides, _ = layout(input, "dim_order")
     asked: Any = ambiguity_check
     formats = asked if isinstance(asked, list) else []
@@ -94,9 +92,8 @@ def slice_copy(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """A copy of `start:end:step` of a dim, or the same in `out`. RuntimeError for a step that is
-    not positive.
-    """
+    """Returns a copy of `start:end:step` of a dim, or writes it to `out`. Raises RuntimeError for a
+    step that is not positive."""
     geometry = layout(input, "slice_copy")
     if not geometry[0]:
         raise errors_view.scalar_has_no_dims("slice_copy", IndexError)
@@ -111,5 +108,5 @@ def slice_copy(
 
 @method("__reversed__")
 def reversed_(self: Tensor) -> Tensor:
-    """The entries of the first dim from the last to the first, as a copy."""
+    """Returns a copy with the first dim reversed."""
     return self.flip((0,)) if self._shape else self

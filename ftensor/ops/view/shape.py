@@ -19,9 +19,8 @@ from .layout import as_int, int_list, ints, layout, set_layout, with_layout
 
 @op(function=False, forms=("view(*shape) -> Tensor", "view(dtype) -> Tensor"))
 def view(input: Tensor, size: Any = MISSING, *more: int, dtype: Any = MISSING) -> Tensor:
-    """The same memory under another shape (one size may be -1), or its bytes as another dtype.
-    RuntimeError when strides or sizes would need a copy; `reshape` makes one.
-    """
+    """Returns the same memory under another shape (one size may be -1), or its bytes as another
+    dtype. Raises RuntimeError if strides or sizes would require a copy; `reshape` copies."""
     if size is MISSING:
         size, dtype = dtype, MISSING
     if more or isinstance(size, (tuple, list)):
@@ -47,7 +46,7 @@ def view(input: Tensor, size: Any = MISSING, *more: int, dtype: Any = MISSING) -
 
 @op(function=False)
 def view_as(input: Tensor, other: Tensor) -> Tensor:
-    """The tensor viewed with `other`'s shape."""
+    """Returns the tensor viewed with `other`'s shape."""
     size, _, _ = layout(other, "view_as", "other")
     return with_layout(input, view_math.view(*layout(input, "view_as"), size))
 
@@ -64,23 +63,21 @@ def _reshape(input: Tensor, size: tuple[int, ...], function: str) -> Tensor:
 
 @op()
 def reshape(input: Tensor, shape: Any, *more: int) -> Tensor:
-    """The elements in row-major order under another shape, one size of which may be -1: a view
-    where strides allow it, else a copy. RuntimeError when the shape does not fit.
-    """
+    """Returns the elements in row-major order under another shape, one size of which may be -1: a
+    view if the strides allow it, else a copy. Raises RuntimeError if the shape doesn't fit."""
     return _reshape(input, ints(shape, more, "reshape", "shape"), "reshape")
 
 
 @op(function=False)
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
-    """The tensor reshaped to `other`'s shape."""
+    """Returns the tensor reshaped to `other`'s shape."""
     return _reshape(input, layout(other, "reshape_as", "other")[0], "reshape_as")
 
 
 @op()
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Dims `start_dim` to `end_dim` joined into one: a view where strides allow it, else a copy,
-    and the tensor itself when there is nothing to join.
-    """
+    """Joins dims `start_dim` to `end_dim` into one: a view if the strides allow it, else a copy,
+    and the tensor itself if there is nothing to join."""
     shape, _, _ = layout(input, "flatten")
     start = as_int(start_dim, "flatten", "start_dim")
     end = as_int(end_dim, "flatten", "end_dim")
@@ -90,16 +87,15 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @op()
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dim, copied unless they lie contiguously."""
+    """Returns all elements in one dim, copied unless they are contiguous."""
     shape, _, _ = layout(input, "ravel")
     return _reshape(contiguous(input), (numel(shape),), "ravel")
 
 
 @op()
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
-    """A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
-    not multiply to the dim's size.
-    """
+    """Returns a view with one dim split into `sizes`, one of which may be -1. Raises RuntimeError
+    if their product is not the dim's size."""
     shape, strides, offset = layout(input, "unflatten")
     dim = as_int(dim, "unflatten", "dim")
     wanted = () if sizes is None else int_list(sizes, "unflatten", "sizes")
@@ -109,30 +105,29 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 @op(function=False)
 def expand(input: Tensor, size: Any, *more: int, implicit: bool = False) -> Tensor:
-    """A view with dims of size 1 repeated (by stride 0) and new dims in front; -1 keeps a size.
-    RuntimeError when another dim would have to change.
-    """
+    """Returns a view with dims of size 1 repeated (by stride 0) and new dims in front; -1 keeps a
+    size. Raises RuntimeError if another dim would have to change."""
     wanted = ints(size, more, "expand", "size")
     return with_layout(input, view_math.expand(*layout(input, "expand"), wanted))
 
 
 @op(function=False)
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
-    """The tensor expanded to `other`'s shape."""
+    """Returns the tensor expanded to `other`'s shape."""
     size, _, _ = layout(other, "expand_as", "other")
     return with_layout(input, view_math.expand(*layout(input, "expand_as"), size))
 
 
 @op()
 def broadcast_to(input: Tensor, size: Any, *more: int) -> Tensor:
-    """The same as `input.expand(size)`."""
+    """Returns the same as `input.expand(size)`."""
     wanted = ints(size, more, "broadcast_to", "size")
     return with_layout(input, view_math.expand(*layout(input, "broadcast_to"), wanted))
 
 
 @op(method=False)
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """The tensors expanded to their common shape."""
+    """Returns the tensors expanded to their common shape."""
     layouts = [layout(t, "broadcast_tensors", f"tensors[{i}]") for i, t in enumerate(tensors)]
     size = common_shape(*[shape for shape, _, _ in layouts])
     return tuple(
@@ -145,9 +140,8 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 @op(method=False)
 def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape that tensors of these shapes (tuples, lists or single ints) broadcast to.
-    ValueError for a negative size, RuntimeError when they do not broadcast.
-    """
+    """Returns the shape that tensors of these shapes (tuples, lists or single ints) broadcast to.
+    Raises ValueError for a negative size, RuntimeError if they don't broadcast."""
     read = []
     for shape in shapes:
         if not isinstance(shape, (tuple, list)):
@@ -177,9 +171,8 @@ def _strided(input: Tensor, size: Any, stride: Any, offset: Any, function: str) 
 
 @op()
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A view with this layout over the tensor's whole storage, counted in elements; the offset is
-    the tensor's own when None. RuntimeError beyond the storage's end.
-    """
+    """Returns a view with this layout over the tensor's whole storage, in elements;
+    `storage_offset` None means the tensor's own. Raises RuntimeError beyond the storage's end."""
     return with_layout(input, _strided(input, size, stride, storage_offset, "as_strided"))
 
 
@@ -191,7 +184,8 @@ def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | Non
 
 @op(function=False)
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """A view of all windows of `size` entries of a dim, one every `step`, as a new last dim."""
+    """Returns a view of all windows of `size` entries of a dim, one every `step`, as a new last
+    dim."""
     args = (("dimension", dimension), ("size", size), ("step", step))
     dim, length, every = (as_int(value, "unfold", name) for name, value in args)
     return with_layout(input, view_math.unfold(*layout(input, "unfold"), dim, length, every))
@@ -199,7 +193,8 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 @op()
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
+    """Returns a view of the diagonal of two dims as a new last dim; offset > 0 is above the main
+    diagonal, < 0 below."""
     args = (("offset", offset), ("dim1", dim1), ("dim2", dim2))
     above, first, second = (as_int(value, "diagonal", name) for name, value in args)
     return with_layout(input, view_math.diagonal(*layout(input, "diagonal"), above, first, second))
@@ -207,9 +202,8 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 @op()
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
-    negative from the end).
-    """
+    """Returns a view of `length` entries of a dim, starting at `start` (an int or a 0-d integer
+    tensor; negative counts from the end)."""
     geometry = layout(input, "narrow")
     if isinstance(start, Tensor) and (start.ndim or start.dtype.kind not in "iu"):
         raise errors_view.narrow_start_tensor(start.dtype, start.ndim)
@@ -219,24 +213,24 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 
 @op()
 def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """A view of one entry of a dim, without that dim."""
+    """Returns a view of one entry of a dim, without that dim."""
     dim, index = as_int(dim, "select", "dim"), as_int(index, "select", "index")
     return with_layout(input, view_math.select(*layout(input, "select"), dim, index))
 
 
 @op()
 def detach(input: Tensor) -> Tensor:
-    """A new tensor over the same memory."""
+    """Returns a new tensor over the same memory."""
     return with_layout(input, layout(input, "detach"))
 
 
 @op()
 def detach_(input: Tensor) -> Tensor:
-    """The tensor itself; ftensor records no gradients."""
+    """Returns the tensor itself; ftensor records no gradients."""
     return input
 
 
 @op(function=False, method=False)
 def alias(input: Tensor) -> Tensor:
-    """What `detach` returns, under the name other dispatchers know."""
+    """Returns a new tensor over the same memory, like `detach`."""
     return with_layout(input, layout(input, "alias"))

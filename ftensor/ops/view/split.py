@@ -1,4 +1,4 @@
-"""Ops that take a tensor apart along a dim into views."""
+"""Ops that split a tensor along a dim into views."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...rows.catalogue import op
 from . import layout as split_math
 from .layout import as_int, int_list, ints, layout, slice_dim, with_layout
 
-VIEW_BYTES = 384  # of a tensor that shares its memory: the object, its shape, strides and offset
+VIEW_BYTES = 384  # bytes of a view on the host: the object, its shape, strides and offset
 
 
 def _cut_dim(input: Tensor, dim: Any, function: str) -> tuple[int, int]:
-    """The dim counted from the front, and its size; RuntimeError for a 0-d tensor."""
+    """Returns (the dim counted from the front, its size). Raises RuntimeError for a 0-d tensor."""
     shape, _, _ = layout(input, function)
     if not shape:
         raise errors_view.scalar_has_no_dims(function)
@@ -26,7 +26,6 @@ def _cut_dim(input: Tensor, dim: Any, function: str) -> tuple[int, int]:
 
 
 def _ask(input: Tensor, views: int) -> None:
-    """OutOfMemoryError for more views than there is memory for, before any is made."""
     input._storage.backend.pool.ask(views * VIEW_BYTES)
 
 
@@ -37,24 +36,21 @@ def _pieces(input: Tensor, dim: int, cuts: split_math.Cuts) -> tuple[Tensor, ...
 
 @op()
 def unsafe_split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
-    list, which must add up to the dim's.
-    """
+    """Returns views of `split_size` entries of a dim each (the last may have fewer), or of the
+    sizes in a list, which must add up to the dim's."""
     return split(input, split_size, dim)
 
 
 def _split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
-    list, which must add up to the dim's.
-    """
+    """Returns views of `split_size` entries of a dim each (the last may have fewer), or of the
+    sizes in a list, which must add up to the dim's."""
     return split(input, split_size, dim)
 
 
 @op(method=_split)
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of that many entries of a dim each (the last may have less), or of the sizes in a
-    list, which must add up to the dim's.
-    """
+    """Returns views of `split_size_or_sections` entries of a dim each (the last may have fewer), or
+    of the sizes in a list, which must add up to the dim's."""
     size = split_size_or_sections
     if isinstance(size, (tuple, list)):
         return split_with_sizes(tensor, size, dim)
@@ -66,7 +62,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 @op(aliases=("unsafe_split_with_sizes",))
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of these sizes."""
+    """Returns views of these sizes along a dim."""
     sizes = int_list(split_sizes, "split_with_sizes", "split_sizes")
     dim, length = _cut_dim(input, dim, "split_with_sizes")
     return _pieces(input, dim, split_math.sized_pieces(length, sizes))
@@ -74,9 +70,8 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
 
 @op(aliases=("unsafe_chunk",))
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
-    many.
-    """
+    """Returns at most `chunks` views of a dim, equal but for the last; `tensor_split` returns
+    exactly as many."""
     count = as_int(chunks, "chunk", "chunks")
     dim, length = _cut_dim(input, dim, "chunk")
     _ask(input, min(count, length) if length else count)
@@ -93,8 +88,8 @@ def tensor_split(
     indices: Any = None,
     tensor_indices_or_sections: Tensor | None = None,
 ) -> tuple[Tensor, ...]:
-    """That many views of a dim, with sizes that differ by at most 1, or the views between the
-    indices in a tuple. An int64 tensor of 0 or 1 dims stands for the one or the other.
+    """Returns that many views of a dim, with sizes that differ by at most 1, or the views between
+    the indices in a tuple. An int64 tensor of 0 dims is a number, one of 1 dim a tuple of indices.
     """
     arguments = (indices_or_sections, sections, indices, tensor_indices_or_sections)
     where = next((value for value in arguments if value is not None), None)
@@ -115,7 +110,7 @@ def tensor_split(
 
 @op()
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """A view of every entry of a dim."""
+    """Returns a view of every entry of a dim."""
     shape, strides, offset = layout(input, "unbind")
     if not shape:
         raise errors_view.scalar_has_no_dims("unbind", IndexError)
@@ -136,7 +131,8 @@ def iterated(self: Tensor) -> Iterator[Tensor]:
 def _stacked_split(
     input: Tensor, where: Any, more: tuple[Any, ...], dim: int, need: int, function: str
 ) -> tuple[Tensor, ...]:
-    """hsplit, vsplit, dsplit: indices as tensor_split takes them, or equal sections."""
+    """Implements hsplit, vsplit and dsplit: a number of equal sections, or indices as in
+    tensor_split."""
     shape, _, _ = layout(input, function)
     if len(shape) < need:
         raise errors.too_few_dims(function, need, len(shape))
@@ -152,9 +148,8 @@ def _stacked_split(
 
 @op(forms=("hsplit(input, sections) -> tuple[Tensor, ...]", "hsplit(input, indices) -> tuple[Tensor, ...]"))
 def hsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
-    """Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
-    the indices.
-    """
+    """Returns views of the columns (dim 1; dim 0 of a 1-d tensor): a number of equal ones, or those
+    between the indices."""
     where = indices if sections is None else sections
     dim = 0 if len(layout(input, "hsplit")[0]) == 1 else 1
     return _stacked_split(input, where, more, dim, 1, "hsplit")
@@ -162,13 +157,13 @@ def hsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None)
 
 @op(forms=("vsplit(input, sections) -> tuple[Tensor, ...]", "vsplit(input, indices) -> tuple[Tensor, ...]"))
 def vsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
-    """As hsplit, along the rows (dim 0)."""
+    """Like hsplit, along the rows (dim 0)."""
     where = indices if sections is None else sections
     return _stacked_split(input, where, more, 0, 2, "vsplit")
 
 
 @op(forms=("dsplit(input, sections) -> tuple[Tensor, ...]", "dsplit(input, indices) -> tuple[Tensor, ...]"))
 def dsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
-    """As hsplit, along dim 2."""
+    """Like hsplit, along dim 2."""
     where = indices if sections is None else sections
     return _stacked_split(input, where, more, 2, 3, "dsplit")

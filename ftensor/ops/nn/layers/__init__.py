@@ -1,1 +1,1 @@
-"""Layers: activations, normalizations, dropout, embeddings, and what trains them."""
+"""Layers: activations, normalizations, dropout, embeddings, and optimizer updates."""

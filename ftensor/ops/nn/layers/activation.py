@@ -1,4 +1,4 @@
-"""Activations: ft.nn.functional's pointwise functions, and those that are methods too."""
+"""Activations: pointwise functions of ft.nn.functional, some of which are also methods."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from ....rows.spelling import describe, signature_text, written
 from ...pointwise.unary import tensor_argument
 
 SPACE = "nn.functional"
-# The fixed numbers of selu, from its paper's equations (14).
+# The constants of selu, from its paper's equations (14).
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 Numbers = Callable[..., tuple[float, ...]]
-# How the parameters of an activation end, and where its result goes then.
+# The ending of an activation's parameter list, and the tensor for the result with it.
 INPLACE = "inplace: bool = False"
 OUT = "*, out: Tensor | None = None"
 _RESULT = {INPLACE: ", input if inplace else None, inplace", OUT: ", out", "": ""}
 
 
 def row(name: str, params: str, body: str, **more: Any) -> Op:
-    """A row of one input and `params`, which are divided by spaces."""
+    """Returns a row of one input; `params` are names separated by spaces."""
     names = tuple(params.split())
     signature = f"{name}({', '.join(('input', *names))}, *, out=None) -> Tensor"
     return Op(name, signature, body, params=names, **{"float_only": True, **more})
@@ -39,10 +39,12 @@ def row(name: str, params: str, body: str, **more: Any) -> Op:
 def activation(
     row: Op, parameters: str, numbers: Numbers | None, doc: str, ending: str = INPLACE, name: str = "", **entry: Any
 ) -> Callable[..., Tensor]:
-    """Put the function of a row, or another one of it that has a `name`, into the catalogue.
+    """Registers the function of an activation row, or with `name` a further function of the same
+    row.
 
-    Its parameters are the input, the `parameters`, as in a definition, and the `ending`. `numbers`
-    makes the row's numbers of the name, the input and these; `entry` is what `op` takes.
+    The function's parameters are the input, `parameters` (source text, as in a definition) and
+    `ending`. `numbers(name, input, ...)` computes the row's params; `entry` holds arguments of
+    `op`.
     """
     entry = {"namespace": SPACE, "rows": () if name else (row,), **entry}
     name = name or row.name
@@ -55,13 +57,11 @@ def activation(
 
 
 def _held(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
-    """The numbers; RuntimeError where the dtype can't hold them."""
     of = tensor_argument(name, input)._dtype
     return tuple([fitted(name, x, of) for x in numbers])
 
 
 def _computed(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
-    """As `_held`, for the dtype that is computed in."""
     of = tensor_argument(name, input)._dtype
     return tuple([fitted(name, x, of.compute if of.kind == "f" else of) for x in numbers])
 
@@ -69,7 +69,7 @@ def _computed(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
 def _within(name: str, input: Tensor, low: float, high: float) -> tuple[float, ...]:
     if low > high:
         raise errors_unary.limits_swapped(name, low, high)
-    if input.dtype.kind in "ui":  # before they are looked at, limits lose their fractions
+    if input.dtype.kind in "ui":  # limits lose their fractions before the check
         low, high = int(low), int(high)
     if input.dtype.kind == "u" and low < 0:
         raise errors_unary.negative_limit(name, low, input.dtype)
@@ -159,11 +159,11 @@ THRESHOLD = row("threshold", "limit value", "a <= limit ? value : a", float_only
 
 @op(namespace=SPACE, rows=(THRESHOLD,))
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """`value` wherever the input is not above `threshold`."""
+    """Returns `value` where the input is not above `threshold`, else the input."""
     limits = _limit("threshold", input, threshold, value)
     if not inplace:
         return pointwise(THRESHOLD, (input,), limits)
-    x = without_expanded_dims(input)  # as torch, which takes expanded tensors here
+    x = without_expanded_dims(input)  # torch accepts expanded tensors here
     pointwise(THRESHOLD, (x,), limits, x, True)
     return input
 
@@ -179,14 +179,15 @@ activation(
     method=False,
 )
 
-# The error of a runtime's erf is small beside 1, and it is quicker than ft_erf.
+# The error of a runtime's erf is small compared with 1, and it is faster than ft_erf.
 GELU = row("gelu", "", "K(0.5) * a * (K(1) + erf(a * K(0.70710678118654752440)))")
 GELU_TANH = row("gelu", "", "K(0.5) * a * (K(1) + ft_tanh(K(0.79788456080286535588) * (a + K(0.044715) * a * a * a)))")
 
 
 @op(namespace=SPACE, rows=(GELU, GELU_TANH))
 def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
-    """The value times the normal distribution function, or its approximation by "tanh"."""
+    """Returns the input times the normal distribution function, or times its approximation by
+    "tanh"."""
     if approximate not in ("none", "tanh"):
         raise errors_unary.gelu_approximation(approximate)
     return pointwise(GELU if approximate == "none" else GELU_TANH, (input,), (), out)
@@ -206,7 +207,7 @@ LOGSIGMOID = row("logsigmoid", "", "(a > K(0) ? K(0) : a) - log1p(exp(-fabs(a)))
 
 @op(namespace=SPACE, rows=(LOGSIGMOID,))
 def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Log(sigmoid(input)), in contiguous memory."""
+    """Returns log(sigmoid(input)) in contiguous memory."""
     out = new_like(input, input._shape) if out is None else out
     return pointwise(LOGSIGMOID, (input,), (), out)
 
@@ -228,7 +229,7 @@ DIFFERENCE = Op("tanhshrink", "tanhshrink(input, other, *, out=None) -> Tensor",
 
 @op(namespace=SPACE, rows=(DIFFERENCE,))
 def tanhshrink(input: Tensor) -> Tensor:
-    """Input - tanh(input)."""
+    """Returns input - tanh(input)."""
     if tensor_argument("tanhshrink", input).dtype is bool_:
         raise errors.dtype_not_supported("tanhshrink", input.dtype)
     return pointwise(DIFFERENCE, (input, input.tanh()))
@@ -255,11 +256,10 @@ def _inplace_form(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _named(call: Callable[..., Tensor], name: str) -> tuple[str, ...]:
-    """How the in-place form of a function is called under a name."""
     return (signature_text(name, call, without="inplace"),)
 
 
-# torch has these under more names: at the top, as methods (relu and hardshrink), in place.
+# torch has these under further names: at the top level, as methods (relu and hardshrink), in place.
 register(Entry("hardshrink", hardshrink, method=False, namespace=SPACE))
 for _call in (relu, hardtanh, leaky_relu, elu, selu, celu, threshold):
     _form = _inplace_form(_call)
@@ -268,6 +268,6 @@ for _call in (relu, hardtanh, leaky_relu, elu, selu, celu, threshold):
     register(Entry(_word, _form, method=False, forms=_forms, namespace=SPACE))
     describe(_form, _forms)
     if _call in (relu, selu, celu, threshold):
-        if _call is not threshold:  # which takes `out` there
+        if _call is not threshold:  # threshold has no `out` there
             register(Entry(_call.__name__, _call, method=_call is relu))
         register(Entry(_word, _form, method=_call is relu, forms=_named(_call, _word)))

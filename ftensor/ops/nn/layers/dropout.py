@@ -1,4 +1,4 @@
-"""Dropout in its forms, and the random slopes of `rrelu`."""
+"""Dropout in its forms, and `rrelu` with random slopes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from ...random.fill import ALPHA_DROPOUT, DROPOUT, RRELU, chance, drawn
 from ...view.layout import layout
 from .activation import SELU_ALPHA, SELU_SCALE, SPACE, leaky_relu
 
-# A dropout of the input with a probability, into an output where there is one.
+# A dropout: (input, probability, output or None) -> result.
 Run = Callable[[Tensor, float, Tensor | None], Tensor]
 
-# Of SELU: what alpha dropout sets in the place of a value, minus its limit far below 0.
+# SELU's negative limit, with the sign changed: alpha dropout replaces dropped elements by its
+# negative.
 _ALPHA = SELU_ALPHA * SELU_SCALE
 
 
@@ -40,13 +41,13 @@ def _fractions(input: Tensor) -> None:
 
 
 def _numbers(p: float) -> tuple[float, float]:
-    """The probability to stay, and the factor of what stays."""
     return 1 - p, 1 / (1 - p) if p < 1 else 0.0
 
 
 def _alpha_numbers(p: float) -> tuple[float, float, float]:
-    """The factor of what stays, and what is added to it and to the others, so that mean 0 and
-    variance 1 are kept (Klambauer and others: Self-normalizing neural networks, 2017)."""
+    """Returns the scale of kept elements, and the offsets of kept and dropped elements, so that
+    mean 0 and variance 1 are preserved (Klambauer and others: Self-normalizing neural networks,
+    2017)."""
     if p == 1:
         return 0.0, 0.0, 0.0
     gain = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
@@ -67,7 +68,7 @@ def _alpha_dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
 
 
 def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Tensor:
-    """Dropout that one draw decides for a whole channel (the first two dims)."""
+    """Drops whole channels: one random draw for each index of the first two dims."""
     if input.ndim < 2:
         raise errors_random.feature_dims(input.ndim)
     _fractions(input)
@@ -97,7 +98,7 @@ def _trained(
 
 
 def _dropout(run: Run, name: str, doc: str) -> None:
-    """Enter a dropout as `ft.name`, and as `ft.name_` in place."""
+    """Registers a dropout as `ft.name` and as `ft.name_` in place."""
     for suffix, out, said in (("", "None", doc), ("_", "input", f"`{name}` in place.")):
         op(method=False)(
             written(
@@ -137,7 +138,7 @@ _dropout(
 
 @op(method=False)
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
-    """(`dropout` of the input, a bool tensor that is true where an element stays)."""
+    """Returns (`dropout` of the input, a bool tensor that is True where an element is kept)."""
     p = _checked(input, p)
     if train is False or not p:
         return input.clone(), ones_like(input, dtype=dtypes.bool)
@@ -147,7 +148,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 
 
 def _nn_dropout(run: Run, name: str, training: bool, doc: str) -> Callable[..., Tensor]:
-    """Enter a dropout as `ft.nn.functional.name`, with the default of `training`."""
+    """Registers a dropout as `ft.nn.functional.name`; `training` is the default of its parameter."""
     return op(namespace=SPACE, method=False)(
         written(
             name,
@@ -190,7 +191,7 @@ _nn_dropout(
 
 @op(namespace=SPACE, method=False)
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """`dropout` of whole channels of a (batch, channels, length) or (channels, length) input."""
+    """Drops whole channels of a (batch, channels, length) or (channels, length) input."""
     _checked(input, p, ValueError)
     if input.ndim not in (2, 3):
         raise errors_random.dropout1d_dims(input.ndim)
@@ -199,9 +200,8 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 @op(namespace=SPACE, method=False)
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """`dropout` of whole channels of a (batch, channels, height, width) input. One of 3 dims is
-    taken as (batch, channels, length), which torch means to change.
-    """
+    """Drops whole channels of a (batch, channels, height, width) input. An input of 3 dims counts
+    as (batch, channels, length), which torch plans to change."""
     _checked(input, p, ValueError)
     if input.ndim not in (3, 4):
         errors_random.warn_channels("dropout2d", input.ndim, (3, 4))
@@ -212,9 +212,8 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 @op(namespace=SPACE, method=False)
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """`dropout` of whole channels of a (batch, channels, depth, height, width) input; one of 4
-    dims has no batch.
-    """
+    """Drops whole channels of a (batch, channels, depth, height, width) input, or of one of 4 dims
+    without a batch."""
     _checked(input, p, ValueError)
     if input.ndim not in (4, 5):
         errors_random.warn_channels("dropout3d", input.ndim, (4, 5))
@@ -222,7 +221,6 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def _of_channels(input: Tensor, p: float, training: Any, inplace: Any, alone: bool = False) -> Tensor:
-    """Dropout of the channels; those of an input `alone` have no batch before them."""
     batch = input.unsqueeze(0) if alone else input
     result = _trained(_feature, batch, p, training, batch if inplace else None, ValueError)
     return input if inplace or result is batch else result.squeeze(0) if alone else result
@@ -248,9 +246,8 @@ _LOWER, _UPPER = 1 / 8, 1 / 3
 def rrelu(
     input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False, generator: Any = None
 ) -> Tensor:
-    """Elements up to 0 times a slope, where `training` a random one from `lower` to `upper` for
-    each, else their mean. RuntimeError where `lower` is above `upper`.
-    """
+    """Multiplies elements up to 0 by a slope: with `training` a random one from `lower` to `upper`
+    for each, else their mean. Raises RuntimeError if `lower` is above `upper`."""
     return _random_slopes(input, lower, upper, training, generator, None)
 
 
@@ -266,7 +263,6 @@ def rrelu_(
 def nn_rrelu(
     input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Elements up to 0 times a slope, where `training` a random one from `lower` to `upper` for
-    each, else their mean. RuntimeError where `lower` is above `upper`.
-    """
+    """Multiplies elements up to 0 by a slope: with `training` a random one from `lower` to `upper`
+    for each, else their mean. Raises RuntimeError if `lower` is above `upper`."""
     return _random_slopes(input, lower, upper, training, None, input if inplace else None)

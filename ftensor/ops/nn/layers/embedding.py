@@ -18,7 +18,7 @@ from .activation import SPACE
 
 
 def shorten(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -> None:
-    """Bring the rows that are used, in place, to a norm of at most `max_norm`."""
+    """Scales the rows that `index` uses, in place, to a norm of at most `max_norm`."""
     used = zeros(weight._shape[:1], dtype=weight._dtype, device=weight.device)
     used[index.reshape(-1)] = 1
     norms = weight.norm(norm_type, 1)
@@ -27,7 +27,7 @@ def shorten(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) ->
 
 
 def check(name: str, input: Tensor, weight: Tensor, offsets: Tensor | None = None) -> dtype:
-    """The dtype of the indices: that in which they meet offsets, as torch converts both."""
+    """Checks the tensors of an embedding; returns the dtype that indices and offsets promote to."""
     for word, x in (("input", input), ("weight", weight)):
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor(name, word, x)
@@ -40,7 +40,7 @@ def check(name: str, input: Tensor, weight: Tensor, offsets: Tensor | None = Non
 
 
 def padding(name: str, padding_idx: int | None, rows: int) -> int:
-    """The row that pads, counted from the first; -1 where none does."""
+    """Returns the padding row counted from the front; -1 without padding."""
     if padding_idx is None:
         return -1
     if not -rows <= padding_idx < rows:
@@ -58,10 +58,10 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of `weight` that `input` names, (*) and (n, d) to (*, d). With `max_norm`, the rows
-    that are used are first shortened in place. The other arguments are about gradients.
+    """Returns the rows of `weight` that `input` names: (*) and (n, d) give (*, d). With `max_norm`,
+    the rows in use are first scaled down in place. The other arguments concern gradients.
 
-    RuntimeError for indices that are no integers, IndexError for a row that is not there.
+    Raises RuntimeError for indices that are no integers, IndexError for a row that does not exist.
     """
     if isinstance(weight, Tensor) and weight.ndim == 1:
         return index_select(weight, 0, input.reshape(-1)).reshape(input._shape)
@@ -75,9 +75,9 @@ def embedding(
 
 @op(namespace=SPACE)
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """int64 of shape (*, num_classes), 1 at each element's class; -1 stands for the largest + 1.
-    RuntimeError for negative classes, those beyond `num_classes`, and other dtypes.
-    """
+    """Returns int64 of shape (*, num_classes) with 1 at each element's class; -1 means the largest
+    class + 1. Raises RuntimeError for negative classes, classes beyond `num_classes`, and other
+    dtypes."""
     if input._dtype is not int64:
         raise errors_nn.class_dtype("one_hot", input._dtype)
     if not input.numel():
@@ -103,7 +103,7 @@ NAME = "embedding_bag"
 
 
 def _count(input: Tensor, offsets: Tensor, last: bool) -> int:
-    """How many bags the offsets make; RuntimeError for those outside the indices."""
+    """Returns the number of bags. Raises RuntimeError for offsets outside the indices."""
     if offsets._dtype not in (int32, int64):
         raise errors_nn.bag_starts(f"offsets must be int64 or int32, not {offsets._dtype}")
     if not offsets.numel():
@@ -119,10 +119,11 @@ def _count(input: Tensor, offsets: Tensor, last: bool) -> int:
 
 
 def cut(input: Tensor, offsets: Tensor, last: bool) -> tuple[int, Tensor]:
-    """How many bags offsets make of indices (n,), and which one each index is in, int64 of (used,):
-    those behind the last bag are in none. With `last`, the last offset is the last bag's end.
+    """Returns (the number of bags, the bag of each index as int64 (used,)) of offsets into indices
+    (n,). Indices behind the last bag are not used. With `last`, the last offset is the end of the
+    last bag.
 
-    RuntimeError for offsets that are no integers or lie outside.
+    Raises RuntimeError for offsets that are no integers or are out of range.
     """
     bags = _count(input, offsets, last)
     used = input.numel()
@@ -136,10 +137,9 @@ def cut(input: Tensor, offsets: Tensor, last: bool) -> tuple[int, Tensor]:
 def pooled(
     weight: Tensor, index: Tensor, of: Tensor, bags: int, mode: str, weights: Tensor | None, pad: int
 ) -> tuple[Tensor, Tensor]:
-    """(bags, d): the rows at `index` folded bag by bag, each times one of `weights`; and how many
-    each bag has, int64 of (bags,). Rows `pad` don't count; empty bags are zeros. RuntimeError for
-    an index of no row.
-    """
+    """Returns (bags (bags, d), counts (bags,) as int64): the rows at `index` reduced bag by bag,
+    each times its element of `weights`. Rows `pad` don't count; empty bags are zeros. Raises
+    RuntimeError for an index out of range."""
     width = weight._shape[1]
     parts = selected(NAME, weight, 0, index, refusal=errors_nn.bag_bounds)
     if weights is not None:
@@ -160,13 +160,12 @@ def pooled(
 
 
 def _spread(of: Tensor, width: int) -> Tensor:
-    """An index for each element of the rows."""
     return of.unsqueeze(1).expand(-1, width)
 
 
 def largest(weight: Tensor, index: Tensor, of: Tensor, most: Tensor, pad: int) -> Tensor:
-    """int64 of (bags, d): the rows whose elements are the largest of bags, `most`; of equal ones
-    the first in the bag. 0 for empty bags."""
+    """Returns the row of each maximum: int64 (bags, d) for the maxima `most` (bags, d). Among equal
+    elements it is the first in the bag; 0 for empty bags."""
     n, (bags, width) = index.numel(), most._shape
     first = full((bags, width), n, dtype=int64, device=weight.device)
     if n:
@@ -193,12 +192,11 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Sums, means or the largest of rows of `weight`, bag by bag: the rows of a 2-d `input` are
-    bags; a 1-d one is cut where `offsets` say. Rows `padding_idx` don't count; empty bags give
-    zeros.
+    """Reduces rows of `weight` bag by bag, by sum, mean or max. The rows of a 2-d `input` are bags;
+    `offsets` split a 1-d `input`. Rows `padding_idx` don't count; empty bags give zeros.
 
-    ValueError for shapes and modes that there are not, RuntimeError for offsets, indices and
-    dtypes that don't fit.
+    Raises ValueError for unsupported shapes and modes, RuntimeError for offsets, indices and dtypes
+    that don't fit.
     """
     of_indices = check(NAME, input, weight, offsets)
     if max_norm is not None:

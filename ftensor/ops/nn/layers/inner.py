@@ -1,5 +1,5 @@
-"""What torch's own programs call by a name with an underscore: parts of layers, indices without
-checks; and functions made of layers."""
+"""Ops that torch's own programs call by a name with an underscore: parts of layers, indices without
+checks, and composed functions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .norm import native_batch_norm
 def _native_batch_norm_legit(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, *more: Any, out: Any = None, **named: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`native_batch_norm`, also without running statistics."""
+    """Like `native_batch_norm`, also without running statistics."""
     if len(more) + len(named) == 3:
         more = (None, None, *more)
     results: tuple[Tensor, Tensor, Tensor] = native_batch_norm(input, weight, bias, *more, **named)
@@ -53,25 +53,26 @@ def _native_batch_norm_legit_no_training(
     momentum: float,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`native_batch_norm` by the running statistics."""
+    """Like `native_batch_norm` with the running statistics."""
     return native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
 
 
 @op(method=False)
 def _safe_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    """`softmax` whose rows are 0 where all of their elements are -inf."""
+    """Like `softmax`, but a row of -inf alone gives 0."""
     probabilities = softmax(input, dim, dtype)
     return probabilities.masked_fill((input == float("-inf")).all(dim, keepdim=True), 0.0)
 
 
 def _clamped(input: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    """Indices brought into the input's dims; None stands for a whole dim."""
     return tuple(slice(None) if i is None else i.clamp(-size, size - 1) for i, size in zip(indices, input._shape))
 
 
 @op(method=False)
 def _unsafe_masked_index(input: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: Any) -> Tensor:
-    """input[indices] where `mask` says so, `fill` elsewhere, whatever the indices are there."""
+    """Returns input[indices] where `mask` is True, else `fill`. Masked indices may be out of
+    range.
+    """
     if not input.numel():
         shape = broadcast_shapes(*[i._shape for i in indices if i is not None], mask._shape)
         return full(shape, fill, dtype=input._dtype, device=input.device)
@@ -82,7 +83,7 @@ def _unsafe_masked_index(input: Tensor, mask: Tensor, indices: Sequence[Tensor |
 def _unsafe_masked_index_put_accumulate(
     input: Tensor, mask: Tensor, indices: Sequence[Tensor | None], values: Tensor
 ) -> Tensor:
-    """A copy of the input to which `values` are added at the indices, where `mask` says so."""
+    """Returns a copy of the input with `values` added at the indices where `mask` is True."""
     if not input.numel():
         return input.clone()
     added = values.masked_fill(~mask, 0)
@@ -91,10 +92,9 @@ def _unsafe_masked_index_put_accumulate(
 
 @composed(method=False)
 def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
-    """Each tensor cut into `num_chunks` along `dim`, zeros at its end, and flattened from there;
-    the first chunks of all tensors side by side, then the second ones. RuntimeError for dims that
-    don't fit.
-    """
+    """Splits each tensor into `num_chunks` chunks along `dim`, padded with zeros at the end, and
+    flattens the dims from there. Returns the chunks concatenated: the first chunks of all tensors
+    side by side, then the second ones. Raises RuntimeError for dims that don't fit."""
     if not tensors or num_chunks < 1:
         raise errors_sequence.chunks("one tensor at least and a positive num_chunks")
     dim += tensors[0].ndim if dim < 0 else 0
@@ -113,9 +113,8 @@ def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
 
 @op(method=False)
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """`conv1d` of an input (steps, batch, channels), with weights (kernel, channels, filters):
-    (steps, batch, filters). RuntimeError for shapes that don't fit.
-    """
+    """Returns `conv1d` of an input (steps, batch, channels) with weights (kernel, channels,
+    filters): (steps, batch, filters). Raises RuntimeError for shapes that don't fit."""
     if input.ndim != 3 or weight.ndim != 3:
         raise errors_nn.few_dims("conv_tbc", 3, min(input._shape, weight._shape, key=len))
     result = CONV[1](input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
@@ -135,11 +134,12 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Tensor:
-    """`cross_entropy` of `linear(input, linear_weight, linear_bias)`, where a weight (classes,
-    *sizes, features) gives as many losses for each sample as sizes have elements.
+    """Returns `cross_entropy` of `linear(input, linear_weight, linear_bias)`. A weight of shape
+    (classes, *sizes, features) gives numel(sizes) losses for each sample.
 
-    `options` say how torch saves memory, and change nothing here. Errors as those two, RuntimeError
-    for an input of other dims, and for an `ignore_index` where targets are probabilities.
+    `options` are torch's ways to save memory and have no effect here. Raises the errors of both
+    functions, and RuntimeError for an input of other dims and for an `ignore_index` with
+    probabilities as targets.
     """
     *rows, features = linear_weight._shape
     if input.ndim not in (1, 2) or (input.ndim == 1 and len(rows) > 1):
@@ -155,9 +155,8 @@ def linear_cross_entropy(
 
 @op(namespace=SPACE)
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    """A sample of the Gumbel-softmax distribution along `dim` at temperature `tau`; with `hard`,
-    1 at its largest element and 0 elsewhere. `eps` has no meaning any more, as in torch.
-    """
+    """Returns a sample of the Gumbel-softmax distribution along `dim` at temperature `tau`; `hard`
+    gives 1 at its largest element and 0 elsewhere. `eps` has no effect, as in torch."""
     noise = -empty_like(logits).exponential_().log()
     soft: Tensor = nn_softmax((logits + noise) / tau, dim)
     if not hard:

@@ -38,7 +38,7 @@ def _row(body: str, *more: str, name: str = "layer_norm") -> Op:
 CENTERED = _row("(a - b) * c")
 SCALED = _row("(a - b) * c * d", "weight")
 SHIFTED = _row("(a - b) * c * d + e", "weight", "bias")
-# float16 and bfloat16, as torch has them: the mean is subtracted when both are scaled.
+# float16 and bfloat16, as in torch: input and mean are scaled before the subtraction.
 FUSED = "fma(a, c, -(b * c))"
 NARROW = tuple(
     _row(f"{FUSED}{body}", *more, name="narrow_layer_norm")
@@ -48,7 +48,8 @@ enter(__name__, CENTERED, SCALED, SHIFTED, *NARROW)
 
 
 def _shape(name: str, input: Tensor, normalized_shape: Any, **factors: Tensor | None) -> int:
-    """How many last dims are normalized. RuntimeError where they or the factors don't fit."""
+    """Returns how many last dims are normalized. Raises RuntimeError if they or the factors don't
+    fit."""
     shape = int_list(normalized_shape, name, "normalized_shape")
     if not shape:
         raise errors_nn.no_normalized_shape(name)
@@ -61,17 +62,16 @@ def _shape(name: str, input: Tensor, normalized_shape: Any, **factors: Tensor | 
 
 
 def check_floating(name: str, input: Tensor) -> None:
-    """NotImplementedError for an input of another dtype than a floating-point one."""
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)
 
 
 def statistics_of(input: Tensor, dims: Sequence[int], eps: float, of_rows: bool = False) -> tuple[Tensor, Tensor]:
-    """(mean, 1 / deviation) over dims, which are kept, in the dtype that is computed in. Torch
-    sums squares in that for norms of rows, for others in float64."""
-    output.check_capacity(input, input.numel(), input._dtype)  # of what is made with them
+    """Returns (mean, 1 / deviation) over `dims`, which are kept, in the compute dtype. `of_rows`
+    sums squares in the compute dtype, otherwise in float64, as torch does."""
+    output.check_capacity(input, input.numel(), input._dtype)  # memory for the temporaries
     x = input.to(input._dtype.compute)
-    if not numel(input._shape):  # means of nothing are 0, as torch has them
+    if not numel(input._shape):  # the mean of nothing is 0, as in torch
         mean = x.sum(dims, keepdim=True)
         return mean, mean / 0
     if of_rows:
@@ -82,7 +82,8 @@ def statistics_of(input: Tensor, dims: Sequence[int], eps: float, of_rows: bool 
 
 
 def normalized(input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """(input - mean) * rstd * weight + bias, as one factor and one summand for each element."""
+    """Returns (input - mean) * rstd * weight + bias, computed as one factor and one summand for
+    each element."""
     mean, rstd = mean.to(input._dtype.compute), rstd.to(input._dtype.compute)
     factor = rstd if weight is None else rstd * weight
     summand = -mean * factor if bias is None else bias - mean * factor
@@ -91,7 +92,6 @@ def normalized(input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None,
 
 
 def saved_statistic(statistic: Tensor, input: Tensor, weight: Tensor | None) -> Tensor:
-    """A statistic in the dtype that torch keeps it in: the factors', where they have another."""
     return statistic.to(input._dtype if weight is None else weight._dtype)
 
 
@@ -100,7 +100,7 @@ def saved_statistic(statistic: Tensor, input: Tensor, weight: Tensor | None) -> 
 def native_layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(layer_norm, mean, 1 / deviation); the last two in the dtype that is computed in."""
+    """Returns (layer_norm, mean, 1 / deviation); the statistics have the compute dtype."""
     ndim = _shape("layer_norm", input, normalized_shape, weight=weight, bias=bias)
     check_floating("layer_norm", input)
     whole = whole_norm(input, ndim, weight, bias, eps)
@@ -130,9 +130,8 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """(x - mean) / sqrt(var + eps) * weight + bias over the last dims, whose sizes, and those of
-    `weight` and `bias`, are `normalized_shape`. RuntimeError where they are not.
-    """
+    """Returns (x - mean) / sqrt(var + eps) * weight + bias over the last dims, whose sizes are
+    `normalized_shape`, as are those of `weight` and `bias`. Raises RuntimeError if they differ."""
     return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
@@ -141,9 +140,8 @@ def layer_norm(
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
-    """x / sqrt(mean(x * x) + eps) * weight over the last dims; `eps` is the dtype's where it is not
-    given. RuntimeError where shapes don't fit.
-    """
+    """Returns x / sqrt(mean(x * x) + eps) * weight over the last dims; `eps` defaults to the
+    dtype's. Raises RuntimeError for shapes that don't fit."""
     ndim = _shape("rms_norm", input, normalized_shape, weight=weight)
     x = input.to(input._dtype.compute)
     dims = tuple(range(input.ndim - ndim, input.ndim))
@@ -157,7 +155,7 @@ def rms_norm(
 def native_group_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(group_norm, mean, 1 / deviation), for an input of N * C * HxW elements."""
+    """Returns (group_norm, mean, 1 / deviation) for an input of N * C * HxW elements."""
     name = "group_norm"
     if group < 1:
         raise errors_nn.not_positive(name, "num_groups", group)
@@ -172,7 +170,7 @@ def native_group_norm(
     factors = [None if x is None else x.reshape(1, group, -1, 1) for x in (weight, bias)]
     apart = grouped.reshape(N, group, C // group, HxW)
     each: list[Any] = [mean.unsqueeze(-1), rstd.unsqueeze(-1), *factors]
-    if specializes(input):  # one kernel has them for each element
+    if specializes(input):  # one kernel computes them for each element
         each = [None if x is None else x.expand(apart._shape) for x in each]
     result = normalized(apart, *each)
     saved = [saved_statistic(x, input, weight).reshape(N, group) for x in (mean, rstd)]
@@ -183,9 +181,9 @@ def native_group_norm(
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
-    """Channels (dim 1) in `num_groups` groups, each with mean 0 and variance 1; then `weight` and
-    `bias` of each channel. RuntimeError where the channels don't fall into groups.
-    """
+    """Normalizes channels (dim 1) in `num_groups` groups, each to mean 0 and variance 1, then
+    applies `weight` and `bias` of each channel. Raises RuntimeError if `num_groups` doesn't divide
+    the channels."""
     if input.ndim < 2:
         raise errors_nn.few_dims("group_norm", 2, input._shape)
     n, channels, *rest = input._shape
@@ -197,14 +195,13 @@ def group_norm(
 @op(namespace=SPACE)
 @fused
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """input / (k + alpha * mean of squares over `size` neighbouring channels) ** beta. ValueError
-    for fewer than 3 dims.
-    """
+    """Returns input / (k + alpha * mean of squares over `size` neighbouring channels) ** beta.
+    Raises ValueError for fewer than 3 dims."""
     if input.ndim < 3:
         raise errors_nn.channels_needed("local_response_norm", input._shape)
     if not input.numel():
         return input
-    # Sums of a window as differences of running sums would lose digits; size is small.
+    # Differences of running sums would lose digits; `size` is small.
     square = input * input
     low, high = size // 2, (size - 1) // 2
     channels = input._shape[1]
@@ -228,7 +225,7 @@ def native_batch_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, training: bool, momentum: float, eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
+    """Returns (batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
     name = "batch_norm"
     if input.ndim < 2 and input.numel():
         raise errors_nn.few_dims(name, 2, input._shape)
@@ -242,7 +239,7 @@ def native_batch_norm(
     if training:
         dims = (0, *range(2, input.ndim))
         mean, rstd = (saved_statistic(x, input, weight) for x in _of_batch(input, dims, eps, weight))
-        if not eps:  # as torch, which takes no batch for infinitely far apart
+        if not eps:  # as in torch, a channel without variance gives 0
             rstd = rstd.masked_fill(rstd.isinf(), 0)
         _update(input, dims, running_mean, running_var, momentum)
         saved = [x.reshape(-1) for x in (mean, rstd)]
@@ -254,7 +251,7 @@ def native_batch_norm(
         saved = [saved_statistic(empty(0, device=input.device), input, weight) for _ in range(2)]
     factors = [None if x is None else x.reshape(across) for x in (weight, bias)]
     result = normalized(input, mean, rstd, factors[0], factors[1])
-    # Only what lies channels-last without gaps stays so, as in torch.
+    # Only a channels-last tensor without gaps keeps its format, as in torch.
     kept = is_channels_last(input._shape, input._strides) and not input.is_contiguous()
     last = channels_last if input.ndim == 4 else channels_last_3d
     result = formed(result, last if kept else contiguous_format)
@@ -262,8 +259,8 @@ def native_batch_norm(
 
 
 def _of_batch(input: Tensor, dims: Sequence[int], eps: float, weight: Tensor | None) -> tuple[Tensor, Tensor]:
-    """`statistics_of`, and where torch keeps the sum of squares, and its mean, in bfloat16: with
-    factors of the input's dtype, and elements in line."""
+    """Like `statistics_of`, but reproduces torch's bfloat16 rounding: for contiguous inputs whose
+    factors are bfloat16 too, torch stores the sum of squares and its mean in bfloat16."""
     of = input._dtype
     count = numel(tuple(input._shape[d] for d in dims))
     alike = weight is None or weight._dtype is of
@@ -277,7 +274,7 @@ def _of_batch(input: Tensor, dims: Sequence[int], eps: float, weight: Tensor | N
 def _update(
     input: Tensor, dims: Sequence[int], running_mean: Tensor | None, running_var: Tensor | None, momentum: float
 ) -> None:
-    """The running statistics brought nearer to those of this batch; their variance is unbiased."""
+    """Moves the running statistics towards those of this batch; the variance is unbiased."""
     if running_mean is None and running_var is None:
         return
     var, mean = var_mean(input.to(input._dtype.compute), dims)
@@ -286,7 +283,6 @@ def _update(
 
 
 def moved(running: Tensor | None, now: Tensor, momentum: float) -> None:
-    """Brings a running statistic, if it is kept, nearer to that of this batch."""
     if running is not None:
         running.copy_((1 - momentum) * running + momentum * now)
 
@@ -297,10 +293,10 @@ def batch_norm(
     weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Each channel (dim 1) with mean 0 and variance 1: those of the batch in `training`, which also
-    move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
-    a channel, an `eps` below 0 or, in `training`, 0, RuntimeError for shapes that don't fit.
-    """
+    """Normalizes each channel (dim 1) to mean 0 and variance 1. In `training` the batch's
+    statistics are used and move the running ones by `momentum`; otherwise the running ones are
+    used. Raises ValueError for a batch with one value for each channel and for a negative `eps` (or
+    0 in `training`), RuntimeError for shapes that don't fit."""
     if eps < 0 or (training and not eps):
         raise errors_nn.batch_eps(eps, training)
     if training and input.ndim > 1 and numel((input._shape[0], *input._shape[2:])) == 1:
@@ -315,7 +311,8 @@ def instance_norm(
     weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """`batch_norm` of each sample by itself; running statistics are moved by the samples' mean."""
+    """Normalizes each sample by itself, like `batch_norm`. The running statistics move by the mean
+    over the samples."""
     if use_input_stats and numel(input._shape[2:]) == 1:
         raise errors_nn.one_value("instance_norm", input._shape)
     n, channels, *rest = input._shape

@@ -1,4 +1,4 @@
-"""Sums of float16 and bfloat16 that are rounded after each step, where torch's own loops are."""
+"""Sums of float16 and bfloat16 that are rounded after each step, like torch's own loops."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from ....dtypes import dtype
 from ...create.sizes import zeros
 from ...rearrange.cat import cat
 
-GROUP = 16  # so many terms in a row, in torch's sums in steps
+GROUP = 16  # number of terms that torch adds in a row
 
 
 def narrow(of: dtype) -> bool:
-    """Whether elements are stored in fewer bits than are computed with."""
     return of.kind == "f" and of.compute is not of
 
 
 def in_order(parts: Sequence[Tensor]) -> Tensor:
-    """The sum of tensors of one dtype from the first to the last, rounded to it each time."""
+    """Returns the sum of tensors of one dtype in order, rounded to the dtype after each addition."""
     total = parts[0]
     for part in parts[1:]:
         total = total + part
@@ -26,8 +25,8 @@ def in_order(parts: Sequence[Tensor]) -> Tensor:
 
 
 def in_steps(terms: Tensor) -> Tensor:
-    """The sum of a vector with at least one element, as torch's losses of classes add them: the
-    first, then groups of `GROUP`; the sums of full groups are summed in the same way."""
+    """Returns the sum of a nonempty vector in the order of torch's classification losses: the first
+    element, then groups of `GROUP` elements; the sums of full groups are summed in the same way."""
     rests = []
     while terms.numel() > 1:
         first, others = terms[:1], terms[1:]

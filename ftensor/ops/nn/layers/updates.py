@@ -1,8 +1,8 @@
-"""What an optimizer does to a parameter in one step: what torch's fused optimizers compute.
+"""Updates of parameters in one optimizer step, equal to those of torch's fused optimizers.
 
-Formulas are those of torch.optim. A step's number is a tensor of no dims on the device, so that
-nothing waits for it; 1 - beta**step is -expm1(step * log(beta)), which is right in single precision
-for a beta near 1.
+Formulas are those of torch.optim. A step's number is a 0-d tensor on the device, so that nothing
+waits for it. 1 - beta**step is -expm1(step * log(beta)), which is accurate in single precision for
+a beta near 1.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ enter(__name__, MOVING_SQUARE, ADAM, DESCENT, DECAYED, MOMENTUM)
 
 
 class Adam(NamedTuple):
-    """The numbers of Adam, and of AdamW where weight decay is `decoupled` from the gradient."""
+    """The hyperparameters of Adam, and of AdamW if weight decay is `decoupled` from the gradient."""
 
     rate: float
     beta1: float
@@ -54,12 +54,10 @@ class Adam(NamedTuple):
 
 
 def _log(beta: float) -> float:
-    """log(beta), where 0 keeps nothing: 1 - beta**step is 1."""
     return log(beta) if beta > 0 else -1e4
 
 
 def _directed(grad: Tensor, param: Tensor, maximize: bool, decay: float) -> Tensor:
-    """The gradient downwards, with the decay of weights in it."""
     if not decay:
         return -grad if maximize else grad
     return pointwise(DECAYED, (grad, param), (-1.0 if maximize else 1.0, decay))
@@ -74,8 +72,8 @@ def adam(
     steps: Sequence[Tensor],
     of: Adam,
 ) -> None:
-    """One step of all parameters, in place; `largest`, where there are such, is what amsgrad keeps
-    of `squares`."""
+    """Performs one Adam step on all parameters, in place. `largest` holds the running maxima of
+    `squares` for amsgrad and is empty without it."""
     decays = (0.0, of.rate * of.decay) if of.decoupled else (of.decay, 0.0)
     _adam(
         params, grads, means, squares, largest, steps, of.maximize, *decays, of.rate, of.eps,
@@ -111,8 +109,8 @@ def descend(
     maximize: bool,
     first: bool,
 ) -> None:
-    """One step of gradient descent of all parameters, in place; `buffers`, where there are such,
-    have the momentum, none at the `first` step."""
+    """Performs one step of gradient descent on all parameters, in place. `buffers` hold the
+    momentum; the `first` step initializes them."""
     kept = 1 - dampening
     _descend(params, grads, buffers, nesterov, maximize, first, decay, rate, momentum, kept)
 
@@ -154,7 +152,7 @@ def adagrad(
     eps: float,
     maximize: bool,
 ) -> None:
-    """One step of Adagrad of all parameters, in place; `totals` have the sums of all squared
+    """Performs one Adagrad step on all parameters, in place. `totals` hold the sums of all squared
     gradients."""
     for param, grad, total, step in zip(params, grads, totals, steps):
         grad = _directed(grad, param, maximize, decay)

@@ -1,1 +1,1 @@
-"""Losses and distances: what a result costs, and how far two are apart."""
+"""Losses and distances."""

@@ -1,4 +1,4 @@
-"""Losses of classes, and CTC."""
+"""Classification losses, and CTC."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ..layers.activation import SPACE
 from ..layers.stepwise import in_steps, narrow
 from .reduction import REDUCTIONS, loss, reduced, tensors
 
-# What torch's own nll_loss asks for. Classes are numbers of single precision there, which counts
-# them all up to 2**24.
+# torch's checks of nll_loss. Class numbers are in single precision there, which is exact up to
+# 2**24.
 KNOWN_CLASS = Op(
     "known_class",
     "known_class(target, ignored, *, out=None) -> Tensor",
@@ -58,15 +58,15 @@ enter(__name__, KNOWN_CLASS, NLL_LOSS, NLL_INPUT)
 def nll_loss(
     input: Tensor, target: Tensor, word: str, weight: Tensor | None = None, ignore_index: int = -100
 ) -> Tensor:
-    """-weight[target] * input[target]: what the right class costs, of log-probabilities in dim 1
-    (dim 0 of a 1-d input). The mean is over the weights; targets `ignore_index` count nothing.
-    IndexError for a class that is not there, RuntimeError and ValueError for shapes that don't fit,
-    RuntimeError for weights of another dtype, NotImplementedError unless it is of floating point.
-    """
+    """Returns -weight[target] * input[target], the cost of the right class, for log-probabilities
+    in dim 1 (dim 0 of a 1-d input). The mean is weighted; targets equal to `ignore_index` don't
+    count. Raises IndexError for a class that does not exist, RuntimeError and ValueError for shapes
+    that don't fit, RuntimeError for weights of another dtype, NotImplementedError unless the dtype
+    is floating-point."""
     _check_classes("nll_loss", input, target, weight)
     if input.ndim == 1:
         target = target.reshape(())
-    if not narrow(input._dtype):  # else sums are rounded in steps
+    if not narrow(input._dtype):  # otherwise sums are rounded in steps
         results = nll(input, target.to(int64), weight, word, ignore_index)
         if results is not None:
             return results[0]
@@ -78,7 +78,7 @@ def nll_loss(
         weights = used.to(input._dtype)
     else:
         weights = weight[index] * used
-    # A where and no product: what is ignored may be infinite.
+    # `where` instead of a product, because the loss of an ignored class may be infinite.
     loss = (loss * weights if weight is not None else loss).where(used, zeros_like(loss))
     if word == "none":
         return loss.contiguous()
@@ -91,7 +91,7 @@ def nll_loss(
 
 
 def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | None) -> None:
-    """The shapes of inputs, targets and weights, as torch wants them."""
+    """Checks the shapes of inputs, targets and weights with torch's rules."""
     if not input._shape:
         raise errors_nn.class_dims(name, input._shape)
     if target._dtype not in (int64, uint8):
@@ -117,14 +117,13 @@ def cross_entropy(
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """`nll_loss` of log_softmax(input); a floating-point target of the input's shape holds
-    probabilities of all classes. A `label_smoothing` below 0 smooths nothing, as in torch;
-    RuntimeError for one above 1.
-    """
+    """Returns `nll_loss` of log_softmax(input). A floating-point target of the input's shape holds
+    probabilities of all classes. A negative `label_smoothing` has no effect, as in torch; one above
+    1 raises RuntimeError."""
     name = "cross_entropy"
     if label_smoothing > 1:
         raise errors_nn.label_smoothing(label_smoothing)
-    label_smoothing = label_smoothing if label_smoothing > 0 else 0.0  # NaN is not above 0
+    label_smoothing = label_smoothing if label_smoothing > 0 else 0.0  # 0 for NaN
     if input._shape == target._shape and not target._dtype.is_floating_point:
         raise errors_nn.probabilities("a target of", target._dtype)
     if not input._shape:
@@ -138,7 +137,7 @@ def cross_entropy(
     loss = nll_loss(logs, target, weight, None, ignore_index, None, word)
     if not label_smoothing:
         return loss
-    if input.ndim == 1 and target._shape:  # which torch takes without smoothing alone
+    if input.ndim == 1 and target._shape:  # torch accepts it without smoothing only
         raise errors_nn.class_shape(name, input._shape, target._shape)
     classes = input._shape[dim]
     used = target != ignore_index
@@ -159,7 +158,7 @@ def cross_entropy(
 def _of_probabilities(
     name: str, logs: Tensor, target: Tensor, weight: Tensor | None, word: str, smoothing: float
 ) -> Tensor:
-    """Cross entropy with a probability for each class."""
+    """Returns the cross entropy for targets that hold a probability of each class."""
     if logs._shape != target._shape and logs.ndim == 1:
         raise errors_nn.class_dtype(name, target._dtype)
     if logs._shape != target._shape:
@@ -180,14 +179,13 @@ def _of_probabilities(
 
 
 def _along(weight: Tensor, dim: int, ndim: int) -> Tensor:
-    """A vector as a tensor that broadcasts along one dim."""
     return weight.reshape([-1 if d == dim else 1 for d in range(ndim)])
 
 
 CATEGORY = "sequences"
 
-# Graves et al., "Connectionist Temporal Classification" (2006), equations (6) and (7), in logs.
-# Where no path leads, the sum is one of zeros, whose logarithm is -inf.
+# Graves et al., "Connectionist Temporal Classification" (2006), equations (6) and (7), in
+# logarithms. Without a path the sum is over zeros, and its logarithm is -inf.
 STEP = Op(
     "ctc_step",
     "ctc_step(stay, back, skip, allowed, log_prob) -> Tensor",
@@ -197,12 +195,13 @@ STEP = Op(
 )
 enter(__name__, STEP)
 
-# Before the first state stand so many without a path, which a step may look back on.
+# Number of states of probability 0 before the first one: a step reads up to two states back.
 BEFORE = 2
 
 
 def _lengths(name: str, word: str, lengths: Any, batch: int) -> list[int]:
-    """Lengths as numbers. RuntimeError for those of another batch, and for no integers."""
+    """Returns lengths as ints. Raises RuntimeError for a wrong number of lengths and for
+    non-integers."""
     if isinstance(lengths, Tensor):
         if lengths._dtype.kind not in "ui":
             raise errors_sequence.lengths(name, word, f"not {lengths._dtype}", batch)
@@ -214,7 +213,7 @@ def _lengths(name: str, word: str, lengths: Any, batch: int) -> list[int]:
 
 
 def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blank: int) -> Tensor:
-    """(batch, longest): each sample's labels, and blanks behind them."""
+    """Returns each sample's labels padded with blanks: (batch, longest)."""
     longest = max(lengths)
     places = arange(longest, device=targets.device)
     if targets.ndim == 2:
@@ -236,11 +235,11 @@ def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blan
 def states_of(
     name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int
 ) -> tuple[Tensor, list[int], list[int]]:
-    """(states of each sample, lengths of inputs, lengths of targets).
+    """Returns (states of each sample, lengths of inputs, lengths of targets).
 
-    The states of a sample are its labels with blanks between and around them, and blanks behind
-    these: int64 of (batch, states). RuntimeError for shapes and lengths that don't fit,
-    NotImplementedError for other dtypes than float32, float64.
+    The states of a sample are its labels with blanks between and around them, padded with blanks:
+    int64 of (batch, states). Raises RuntimeError for shapes and lengths that don't fit,
+    NotImplementedError for dtypes other than float32 and float64.
     """
     tensors(name, log_probs=log_probs, targets=targets)
     if isinstance(input_lengths, Tensor) is not isinstance(target_lengths, Tensor):
@@ -266,11 +265,10 @@ def states_of(
 
 
 def prefixes(log_probs: Tensor, states: Tensor, end: int) -> Tensor:
-    """alpha, logarithms of (steps, batch, BEFORE + states): of the steps before `end`, how probable
-    it is to have come to a state. The others hold whatever was in memory.
-    """
+    """Returns alpha, (steps, batch, BEFORE + states): for the steps before `end`, the logarithm of
+    the probability of all paths to a state. Elements of later steps are uninitialized."""
     steps, (batch, count) = log_probs._shape[0], states._shape
-    # A blank may be left out between two labels that differ.
+    # A path may skip the blank between two different labels.
     allowed = full((batch, count), -math.inf, dtype=log_probs._dtype, device=log_probs.device)
     if count > BEFORE:
         differ = states[:, BEFORE:] != states[:, :-BEFORE]
@@ -291,13 +289,14 @@ def prefixes(log_probs: Tensor, states: Tensor, end: int) -> Tensor:
 def _paths(
     name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int
 ) -> tuple[Tensor, Tensor, list[int]]:
-    """(negative log-likelihoods, alpha as `prefixes` has it, lengths of targets); raises what
-    `states_of` does."""
+    """Returns (negative log-likelihoods, alpha of `prefixes`, lengths of targets). Raises what
+    `states_of` raises."""
     lengths = input_lengths, target_lengths
     states, ends, counts = states_of(name, log_probs, targets, *lengths, blank)
     batch, where = log_probs._shape[1], log_probs.device
     alpha = prefixes(log_probs, states, max(ends))
-    # The last label and the blank behind it end a path; without steps, none but the empty one.
+    # A path ends at the last label or at the blank behind it; without steps only the empty path
+    # exists.
     width = alpha._shape[2]
     rows = [((end - 1) * batch + n) * width for n, end in enumerate(ends)]
     last = [at + BEFORE + 2 * c if end else n * width for n, (at, c, end) in enumerate(zip(rows, counts, ends))]
@@ -319,9 +318,8 @@ def _ctc_loss(
     blank: int = 0,
     zero_infinity: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """(negative log-likelihoods, logarithms of alpha of (batch, steps, states)), of log_probs
-    (steps, batch, classes). What lies beyond a sample's lengths means nothing.
-    """
+    """Returns (negative log-likelihoods, logarithms of alpha (batch, steps, states)) of log_probs
+    (steps, batch, classes). Elements beyond a sample's lengths have no meaning."""
     loss, alpha, _ = _paths("_ctc_loss", log_probs, targets, input_lengths, target_lengths, blank)
     states = alpha._shape[2] - BEFORE
     return loss, alpha.narrow(2, BEFORE, states).transpose(0, 1).contiguous()
@@ -337,13 +335,14 @@ def ctc_loss(
     reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
-    (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
+    """Returns -log of the probability of `targets` given the frames `log_probs` (steps, batch,
+    classes), with blanks and repeated labels between the labels. `targets` are (batch, longest) or
+    all labels in one dim.
 
-    `reduction` is 0 for one loss a sample, 2 for their sum, 1 for their mean, each divided by the
-    length of its target. `zero_infinity` makes 0 of the losses of targets that don't fit into
-    their frames. (steps, classes) is one sample. RuntimeError for shapes and lengths that don't
-    fit, NotImplementedError for other dtypes than float32 and float64.
+    `reduction` is 0 for one loss for each sample, 2 for their sum, 1 for their mean, each divided
+    by the length of its target. `zero_infinity` sets losses of targets that don't fit into their
+    frames to 0. `log_probs` of (steps, classes) are one sample. Raises RuntimeError for shapes and
+    lengths that don't fit, NotImplementedError for dtypes other than float32 and float64.
     """
     name = "ctc_loss"
     tensors(name, log_probs=log_probs, targets=targets)
@@ -371,13 +370,14 @@ def _by_word(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
-    (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
+    """Returns -log of the probability of `targets` given the frames `log_probs` (steps, batch,
+    classes), with blanks and repeated labels between the labels. `targets` are (batch, longest) or
+    all labels in one dim.
 
-    `reduction` "mean" divides each sample's loss by the length of its target. `zero_infinity` makes
-    0 of the losses of targets that don't fit into their frames. (steps, classes) is one sample.
-    RuntimeError for shapes and lengths that don't fit, NotImplementedError for other dtypes than
-    float32 and float64.
+    `reduction` "mean" divides each sample's loss by the length of its target. `zero_infinity` sets
+    losses of targets that don't fit into their frames to 0. `log_probs` of (steps, classes) are one
+    sample. Raises RuntimeError for shapes and lengths that don't fit, NotImplementedError for
+    dtypes other than float32 and float64.
     """
     if reduction not in REDUCTIONS:
         raise errors_nn.reduction("ctc_loss", reduction)

@@ -1,4 +1,4 @@
-"""Losses of an input and its target: what each element costs, as rows and as formulas."""
+"""Elementwise losses of an input and its target, as rows and as formulas."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ CATEGORY = "losses"
 
 
 def _row(name: str, body: str, params: str = "", lets: Sequence[tuple[str, str]] = ()) -> Op:
-    """A loss of floating-point elements `a` and their targets `b`."""
     names = tuple(params.split())
     signature = f"{name}({', '.join(('input', 'target', *names))}, *, out=None) -> Tensor"
     return Op(name, signature, body, params=names, lets=tuple(lets), float_only=True)
 
 
-# In half precision every step is rounded, as torch does.
+# In half precision every step is rounded, as in torch.
 _GAP = (("gap", "fabs(ftb_narrow(a - b))"),)
 _SQUARE = "ftb_narrow(ftb_narrow(K(0.5) * gap) * gap)"
 MSE = _row("mse_loss", "gap * gap", "", _GAP)
@@ -39,14 +38,14 @@ SMOOTH_L1 = _row("smooth_l1_loss", f"gap < beta ? {_SQUARE} / beta : gap - K(0.5
 HUBER = _row(
     "huber_loss", f"gap < delta ? {_SQUARE} : delta * ftb_narrow(gap - ftb_narrow(K(0.5) * delta))", "delta", _GAP
 )
-# Of float16, torch rounds the loss alone.
+# For float16 torch rounds only the loss.
 HUBER_WHOLE = _row(
     "huber_loss",
     "gap < delta ? K(0.5) * gap * gap : delta * (gap - K(0.5) * delta)",
     "delta",
     (("gap", "fabs(a - b)"),),
 )
-# Both logarithms end at -100, so that the loss of a certain mistake is finite.
+# Both logarithms are clamped at -100, so the loss of a certain mistake is finite.
 BCE = _row(
     "binary_cross_entropy",
     "ftb_narrow(ftb_narrow(b - K(1)) * ft_max(ftb_narrow(log1p(-a)), K(-100))) "
@@ -56,21 +55,22 @@ BCE = _row(
 
 @loss("input target size_average reduce reduction weight", shapes=Shapes.WARNED)
 def l1_loss(input: Tensor, target: Tensor) -> Tensor:
-    """The distance of each element from its target; their mean, "sum", or "none" of both."""
+    """Returns the distance of each element from its target: their mean, their "sum", or with "none"
+    each."""
     return (input - target).abs()
 
 
 @loss("input target size_average reduce reduction weight", shapes=Shapes.WARNED, rows=(MSE,))
 def mse_loss(input: Tensor, target: Tensor) -> Tensor:
-    """The square of each distance from the target; their mean, "sum", or "none" of both."""
+    """Returns the square of each distance from the target: their mean, their "sum", or with "none"
+    each."""
     return pointwise(MSE, (input, target))
 
 
 @loss("input target size_average reduce reduction beta", shapes=Shapes.WARNED, first=True, rows=(SMOOTH_L1,))
 def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0) -> Tensor:
-    """Half the square over `beta` where a distance is below `beta`, else the distance - beta / 2.
-    RuntimeError for a negative `beta`.
-    """
+    """Returns half the square over `beta` where a distance is below `beta`, else the distance -
+    beta / 2. Raises RuntimeError for a negative `beta`."""
     if beta < 0:
         raise errors_nn.negative("smooth_l1_loss", "beta", beta)
     return pointwise(SMOOTH_L1, (input, target), (beta,)) if beta else (input - target).abs()
@@ -78,9 +78,9 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0) -> Tensor:
 
 @loss("input target reduction delta weight", shapes=Shapes.WARNED, rows=(HUBER, HUBER_WHOLE))
 def huber_loss(input: Tensor, target: Tensor, delta: float = 1.0) -> Tensor:
-    """Half the square up to a distance of `delta`, then the line that touches it, in the input's
-    dtype. RuntimeError unless `delta` is positive, or for a target that this dtype can't hold.
-    """
+    """Returns half the square up to a distance of `delta`, and beyond it the tangent line, in the
+    input's dtype. Raises RuntimeError unless `delta` is positive, or for a target that this dtype
+    can't hold."""
     if not delta > 0:
         raise errors_nn.not_positive("huber_loss", "delta", delta)
     if input._shape != target._shape:
@@ -93,9 +93,9 @@ def huber_loss(input: Tensor, target: Tensor, delta: float = 1.0) -> Tensor:
 
 @loss("input target weight size_average reduce reduction", shapes=Shapes.EQUAL, first=True, whole=False, rows=(BCE,))
 def binary_cross_entropy(input: Tensor, target: Tensor, word: str, weight: Tensor | None = None) -> Tensor:
-    """-(target * log(input) + (1 - target) * log(1 - input)), no logarithm below -100. ValueError
-    for other shapes, RuntimeError for an input outside [0, 1], and for targets of another dtype.
-    """
+    """Returns -(target * log(input) + (1 - target) * log(1 - input)), with logarithms clamped at
+    -100. Raises ValueError for other shapes, RuntimeError for an input outside [0, 1] and for
+    targets of another dtype."""
     name = "binary_cross_entropy"
     if input._dtype is not target._dtype:
         raise errors_nn.same_dtype(name, "target", input._dtype, target._dtype)
@@ -114,30 +114,29 @@ def _binary_cross_entropy(input: Tensor, target: Tensor, word: str, weight: Tens
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None
 ) -> Tensor:
-    """`binary_cross_entropy` of sigmoid(input), without overflow; `pos_weight` multiplies what true
-    targets cost. ValueError for other shapes, RuntimeError for dtypes that the target's can't hold.
-    """
+    """Returns `binary_cross_entropy` of sigmoid(input), without overflow; `pos_weight` multiplies
+    the cost of true targets. Raises ValueError for other shapes, RuntimeError for dtypes that the
+    target's can't hold."""
     log_true = logsigmoid(input)
     if pos_weight is not None:
         log_true.mul_((pos_weight - 1) * target + 1)
-    # In place as in torch, where the loss has the target's dtype and refuses what that can't hold.
+    # In place as in torch: the loss has the target's dtype and refuses values that it can't hold.
     losses: Tensor = (1 - target).mul_(input).sub_(log_true)
     return losses if weight is None else losses.mul_(weight)
 
 
 @loss()
 def soft_margin_loss(input: Tensor, target: Tensor) -> Tensor:
-    """Log(1 + exp(-target * input)) for targets 1 and -1, in the input's dtype and shape;
-    RuntimeError for targets that don't fit into these.
-    """
+    """Returns log(1 + exp(-target * input)) for targets 1 and -1, in the input's dtype and shape.
+    Raises RuntimeError for targets that don't fit the input."""
     return (-input).mul_(target).exp_().log1p_()
 
 
 @loss()
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0) -> Tensor:
-    """The input where the target is 1, and max(0, margin - input) where it is -1. RuntimeError for
-    a margin that the input's dtype can't hold; an integer dtype drops its fraction.
-    """
+    """Returns the input where the target is 1, and max(0, margin - input) where it is -1. Raises
+    RuntimeError for a margin that the input's dtype can't hold; an integer dtype drops its
+    fraction."""
     margin = storable("hinge_embedding_loss", margin, input._dtype)
     margin = rounded(margin, input._dtype) if narrow(input._dtype) else margin
     near, zero = (margin - input).clamp_(min=0), zeros_like(input)
@@ -146,10 +145,9 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0) -> 
 
 @loss("input target size_average reduce reduction log_target", first=True)
 def kl_div(input: Tensor, target: Tensor, word: str, log_target: bool = False) -> Tensor:
-    """target * (log(target) - input), the Kullback-Leibler divergence of a distribution whose
-    logarithm is `input`; "batchmean" divides the sum by the first dim. RuntimeError for tensors
-    that are not of floating point.
-    """
+    """Returns target * (log(target) - input), the Kullback-Leibler divergence from a distribution
+    whose logarithm is `input`; "batchmean" divides the sum by the first dim. Raises RuntimeError
+    for tensors that are not floating-point."""
     for x in (input, target):
         if not x._dtype.is_floating_point:
             raise errors_nn.floating_inputs("kl_div", x._dtype)
@@ -166,9 +164,8 @@ def kl_div(input: Tensor, target: Tensor, word: str, log_target: bool = False) -
 def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, eps: float = 1e-8
 ) -> Tensor:
-    """exp(input) - target * input, or input - target * log(input + eps) unless `log_input`; `full`
-    adds Stirling's approximation of log(target!).
-    """
+    """Returns exp(input) - target * input, or input - target * log(input + eps) without
+    `log_input`; `full` adds Stirling's approximation of log(target!)."""
     losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
@@ -180,9 +177,8 @@ def poisson_nll_loss(
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, word: str = "mean"
 ) -> Tensor:
-    """(log(var) + (input - target)^2 / var) / 2 with `var` at least `eps`; `full` adds
-    log(2 pi) / 2. ValueError for a `var` of another shape or with negative elements.
-    """
+    """Returns (log(var) + (input - target)^2 / var) / 2 with `var` at least `eps`; `full` adds
+    log(2 pi) / 2. Raises ValueError for a `var` of another shape or with negative elements."""
     if not isinstance(var, Tensor):
         var = full_like(input, var)
     elif var._shape != input._shape:

@@ -1,4 +1,4 @@
-"""Distances, similarities, and losses of margins."""
+"""Distances, similarities, and margin losses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .reduction import loss, word_of
 @op(method=False)
 @fused
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
-    """The p-norm of x1 - x2 + eps along the last dim."""
+    """Returns the p-norm of x1 - x2 + eps along the last dim."""
     for name, x in (("x1", x1), ("x2", x2)):
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor("pairwise_distance", name, x)
@@ -35,7 +35,8 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 @op(method=False)
 @fused
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. RuntimeError for integers."""
+    """Returns x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. Raises RuntimeError for
+    integers."""
     of = result_type(x1, x2)
     if not of.is_floating_point:
         raise errors_nn.floating_inputs("cosine_similarity", of)
@@ -49,7 +50,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 @op(namespace=SPACE)
 @fused
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
-    """The input over its p-norm along `dim`, which counts as `eps` at least."""
+    """Returns the input divided by its p-norm along `dim`; a norm below `eps` counts as `eps`."""
     output.check_capacity(input, input.numel(), input._dtype)
     return input.div(input.norm(p, dim, True).clamp(min=eps), out=out)
 
@@ -57,9 +58,8 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
 @op(method=False)
 @fused
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
-    """The p-norm distances of all pairs of rows: (..., m, k) and (..., n, k) give (..., m, n).
-    RuntimeError for shapes that don't fit and a negative `p`.
-    """
+    """Returns the p-norm distances of all pairs of rows: (..., m, k) and (..., n, k) give (..., m,
+    n). Raises RuntimeError for shapes that don't fit and a negative `p`."""
     for name, x in (("x1", x1), ("x2", x2)):
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor("cdist", name, x)
@@ -82,15 +82,14 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = "use_mm_fo
     return vector_norm(difference, p, -1)
 
 
-# torch's ways to compute the Euclidean distance; here it is always the sum of squares.
+# torch's ways to compute the Euclidean distance; this implementation always sums squares.
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
 @op(method=False, namespace=SPACE)
 def pdist(input: Tensor, p: float = 2) -> Tensor:
-    """The p-norm distances of all pairs of rows of a matrix, each pair once. RuntimeError for other
-    numbers of dims and a negative `p`.
-    """
+    """Returns the p-norm distances of all pairs of rows of a matrix, each pair once. Raises
+    RuntimeError for other numbers of dims and a negative `p`."""
     if input.ndim != 2:
         raise errors_nn.matrix_needed("pdist", input._shape)
     if not input._dtype.is_floating_point:
@@ -110,7 +109,8 @@ also_in(SPACE, "pairwise_distance", "cosine_similarity")
 
 @loss()
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0) -> Tensor:
-    """max(0, margin - target * (input1 - input2)). RuntimeError for different numbers of dims."""
+    """Returns max(0, margin - target * (input1 - input2)). Raises RuntimeError for different
+    numbers of dims."""
     if not input1.ndim == input2.ndim == target.ndim:
         raise errors_nn.same_dims("margin_ranking_loss", input1._shape, input2._shape, target._shape)
     return (-target * (input1 - input2) + float(margin)).clamp(min=0)
@@ -127,9 +127,8 @@ def _rows(name: str, input: Tensor, target: Tensor, target_shape: tuple[int, ...
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """The mean over the wrong classes of max(0, margin - input[target] + input[class]) ** p, with
-    `p` 1 or 2 and inputs of shape (classes,) or (batch, classes).
-    """
+    """Returns the mean over the wrong classes of max(0, margin - input[target] + input[class]) **
+    p, with `p` 1 or 2 and inputs of shape (classes,) or (batch, classes)."""
     name = "multi_margin_loss"
     if p not in (1, 2):
         raise errors_nn.power(name, p)
@@ -151,10 +150,11 @@ def multi_margin_loss(
 
 
 def listed_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(which places stand before the first -1, the classes there and 0 elsewhere, which classes are
-    among them), of the targets of `multilabel_margin_loss`."""
+    """Returns three masks and indices of the targets of `multilabel_margin_loss`: (True at
+    positions before the first -1; the classes there, 0 elsewhere; True for classes among the
+    targets)."""
     target = target if target._shape else target.reshape(1)
-    ended = (target < 0).to(int64).amax(-1, keepdim=True)  # is there an end?
+    ended = (target < 0).to(int64).amax(-1, keepdim=True)  # does the row have an end mark?
     first = (target < 0).to(int64).argmax(-1, keepdim=True)
     classes = target._shape[-1]
     end = where(ended > 0, first, classes)
@@ -166,9 +166,9 @@ def listed_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tenso
 
 @loss(first=True)
 def multilabel_margin_loss(input: Tensor, target: Tensor) -> Tensor:
-    """max(0, 1 - input[right] + input[wrong]) over all pairs of right and wrong classes, divided by
-    the number of classes; the right ones stand in `target` before its first -1.
-    """
+    """Returns max(0, 1 - input[right] + input[wrong]) summed over all pairs of a right and a wrong
+    class, divided by the number of classes. The right classes are the elements of `target` before
+    its first -1."""
     if not (input.ndim < 2 and target._shape in ((), (1,)) and input.numel() == 1):
         _rows("multilabel_margin_loss", input, target, input._shape)
     if not input.ndim:
@@ -185,7 +185,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor) -> Tensor:
 
 @loss()
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
-    """The mean over classes (the last dim) of binary cross entropy with logits."""
+    """Returns the mean over classes (the last dim) of binary cross entropy with logits."""
     costs = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     costs = costs if weight is None else costs * weight
     last = input.ndim - 1
@@ -194,9 +194,8 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
 
 @loss()
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0) -> Tensor:
-    """1 - cos(input1, input2) for a target 1, max(0, cos - margin) for -1; vectors lie in the last
-    dim. RuntimeError for shapes that don't fit.
-    """
+    """Returns 1 - cos(input1, input2) for a target 1, max(0, cos - margin) for -1; vectors extend
+    along the last dim. Raises RuntimeError for shapes that don't fit."""
     if target.ndim not in (0, 1) or not input1.ndim == input2.ndim == target.ndim + 1:
         raise errors_nn.cosine_dims(target._shape, input1._shape, input2._shape)
     dim, eps = target.ndim, 1e-12
@@ -219,9 +218,8 @@ def triplet_margin_loss(
     eps: float = 1e-6,
     swap: bool = False,
 ) -> Tensor:
-    """max(0, margin + |anchor - positive| - |anchor - negative|) by `pairwise_distance`; with
-    `swap`, the smaller of the negative's distances to the other two counts.
-    """
+    """Returns max(0, margin + |anchor - positive| - |anchor - negative|) by `pairwise_distance`.
+    `swap` uses the smaller of the negative's distances to anchor and positive."""
 
     def distance(x: Tensor, y: Tensor) -> Tensor:
         return pairwise_distance(x, y, p, eps)
@@ -240,7 +238,7 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """`triplet_margin_loss` with a distance of one's own."""
+    """Returns `triplet_margin_loss` with a distance function of the caller."""
     return _triplet(
         "triplet_margin_with_distance_loss",
         anchor,
@@ -267,7 +265,7 @@ def _triplet(
         raise errors_nn.margin(name, margin)
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise errors_nn.same_dims(name, anchor._shape, positive._shape, negative._shape)
-    word_of(name, None, None, reduction)  # a distance of one's own is not called in vain
+    word_of(name, None, None, reduction)  # check the word before the user's distance function runs
     far = distance(anchor, negative)
     if swap:
         far = far.minimum(distance(positive, negative))

@@ -1,5 +1,5 @@
-"""What all losses share: what they refuse, and how `size_average`, `reduce`, `reduction` and
-`weight` make one number of each element's loss."""
+"""Shared by losses: argument checks, and the reduction by `size_average`, `reduce`, `reduction` and
+`weight`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ....runtime.call_site import levels_to_user
 from ..layers.activation import SPACE
 
 REDUCTIONS = ("none", "mean", "sum")
-# What `loss` reads itself, as torch declares it.
+# Parameters that `loss` reads itself, with torch's types.
 _OWN = {
     "size_average": "size_average: Any = None",
     "reduce": "reduce: Any = None",
@@ -30,7 +30,7 @@ _OWN = {
 
 
 class Shapes(Enum):
-    """What a loss does about a target whose shape is not the input's."""
+    """How a loss treats a target whose shape differs from the input's."""
 
     ANY = "the function's affair"
     WARNED = "a warning: it broadcasts"
@@ -38,7 +38,7 @@ class Shapes(Enum):
 
 
 def reduced(loss: Tensor, word: str, weight: Tensor | None = None) -> Tensor:
-    """Each element's loss, or their mean or sum; with weights, the mean is the weighted one."""
+    """Returns each element's loss, or their mean or sum; with weights the mean is weighted."""
     if weight is not None:
         loss = loss * weight
         if word == "mean":
@@ -48,8 +48,8 @@ def reduced(loss: Tensor, word: str, weight: Tensor | None = None) -> Tensor:
 
 
 def word_of(name: str, size_average: Any, reduce: Any, reduction: str) -> str:
-    """`reduction`, unless one of the two old arguments is there: torch's reading of them.
-    ValueError for another word."""
+    """Returns the reduction: `reduction`, or torch's reading of the old arguments `size_average`
+    and `reduce`. Raises ValueError for another word."""
     if size_average is None and reduce is None:
         if reduction not in REDUCTIONS and (name != "kl_div" or reduction != "batchmean"):
             raise errors_nn.reduction(name, reduction)
@@ -73,13 +73,14 @@ def loss(
     whole: bool = True,
     rows: tuple[Row, ...] = (),
 ) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
-    """Put a loss into the catalogue whose elements a function computes.
+    """Registers a loss in the catalogue; the decorated function computes the loss of each element.
 
-    `parameters` are torch's, in its order, where they are not the function's own and then
-    `size_average`, `reduce` and `reduction`. A `weight` that the function does not take is for the
-    mean; a function that takes the `word` of the reduction reduces by itself. As in torch, some
-    look at that word `first`, others after all else. It runs as a graph, unless it is not `whole`:
-    where it reads values, has kernels of its own, or calls a user's function.
+    `parameters` are torch's, in its order, if they aren't the function's own followed by
+    `size_average`, `reduce` and `reduction`. A `weight` that the function doesn't take weighs the
+    mean. A function with a parameter `word` (the reduction) reduces by itself. `first` checks that
+    word before everything else, as torch does for some losses. The loss runs as a fused graph
+    unless `whole` is False, for a loss that reads values, has kernels of its own, or calls a user's
+    function.
     """
 
     def add(elements: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -106,8 +107,8 @@ def loss(
 
 
 def _computed(name: str, elements: Callable[..., Tensor], reduces: bool) -> Callable[..., Tensor]:
-    """A loss of a word, or what it is read from, of a weight, and of the arguments of `elements`,
-    which `reduces` by itself or not."""
+    """Returns a function of (reduction, weight, *arguments of `elements`) that computes and reduces
+    a loss; an `elements` that `reduces` returns the reduced loss itself."""
 
     @wraps(elements)
     def call(word: Any, weight: Tensor | None, *args: Any) -> Tensor:
@@ -120,7 +121,7 @@ def _computed(name: str, elements: Callable[..., Tensor], reduces: bool) -> Call
 
 
 def _statements(own: Mapping[str, Parameter], order: Sequence[str], shapes: Shapes, first: bool) -> str:
-    """What the function of a loss does around its elements."""
+    """Returns the body of a loss function: checks, the reduction, and the call of its elements."""
     required = [p.name for p in own.values() if p.annotation in ("Tensor", Tensor)]
     old = [word if word in order else "None" for word in ("size_average", "reduce")]
     word = f"({', '.join(old)}, reduction)"

@@ -44,12 +44,13 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """softmax(query @ key^T * scale + mask) @ value, for (..., L, E), (..., S, E), (..., S, V).
+    """Returns softmax(query @ key^T * scale + mask) @ value, for (..., L, E), (..., S, E), (..., S,
+    V).
 
-    `scale` is 1 / sqrt(E) where it is not given. A bool mask says what is attended, another is
-    added; `is_causal` attends to positions up to the query's. With `enable_gqa`, heads of key and
-    value (dim -3) serve several of the query's. RuntimeError for shapes that don't fit and for a
-    mask beside `is_causal`.
+    `scale` defaults to 1 / sqrt(E). A bool mask is True where attention is allowed; another mask is
+    added. `is_causal` attends to positions up to the query's. With `enable_gqa`, each head of key
+    and value (dim -3) is shared by several heads of the query. Raises RuntimeError for shapes that
+    don't fit and for a mask together with `is_causal`.
     """
     name = "scaled_dot_product_attention"
     if not query._dtype is key._dtype is value._dtype:
@@ -60,7 +61,7 @@ def scaled_dot_product_attention(
         raise errors_nn.floating_inputs(name, query._dtype)
     if is_causal and attn_mask is not None:
         raise errors_nn.two_masks(name)
-    if not key.numel() and not value.numel():  # nothing to attend to, whatever the heads
+    if not key.numel() and not value.numel():  # nothing to attend to, for any number of heads
         shape = (*query._shape[:-1], value._shape[-1])
         return zeros(shape, dtype=query._dtype, device=query.device)
     if enable_gqa:
@@ -78,10 +79,10 @@ def scaled_dot_product_attention(
         added = full(sizes, -math.inf, dtype=compute, device=query.device).triu(1)
     elif attn_mask is not None and attn_mask._dtype is bool_:
         added = where(attn_mask, 0.0, -math.inf).to(compute)
-    # The product takes the scale and the mask with it.
+    # The matrix product applies the scale and the mask too.
     weights = scores(query, key.transpose(-2, -1), factor, added).softmax(-1)
     if attn_mask is not None and attn_mask._dtype is bool_:
-        # A query that attends to nothing gets zeros and no NaN.
+        # A query that attends to nothing gets zeros instead of NaN.
         weights = where(attn_mask.any(-1, keepdim=True), weights, 0.0)
     if dropout_p > 0:
         weights = nn_dropout(weights, dropout_p)
@@ -89,7 +90,7 @@ def scaled_dot_product_attention(
 
 
 def scores(query: Tensor, keys: Tensor, factor: float, added: Tensor | None) -> Tensor:
-    """query @ keys * factor + added, in one launch where the summand has no larger shape."""
+    """Returns query @ keys * factor + added, in one launch if the summand's shape isn't larger."""
     of = check("matmul", input=query, other=keys)
     if query._shape[-1] != keys._shape[-2]:
         raise errors_matmul.shapes_differ("matmul", query._shape, keys._shape)
@@ -103,9 +104,8 @@ def scores(query: Tensor, keys: Tensor, factor: float, added: Tensor | None) -> 
 
 @op(namespace=SPACE)
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input1^T @ weight[k] @ input2 + bias[k] for each k: (..., m), (..., n), (k, m, n) give
-    (..., k). RuntimeError for shapes that don't fit.
-    """
+    """Returns input1^T @ weight[k] @ input2 + bias[k] for each k: (..., m), (..., n), (k, m, n)
+    give (..., k). Raises RuntimeError for shapes that don't fit."""
     k, m, n = weight._shape if weight.ndim == 3 else (0, -1, -1)
     if input1._shape[:-1] != input2._shape[:-1] or (input1._shape[-1], input2._shape[-1]) != (m, n):
         raise errors_nn.bilinear_shapes(input1._shape, input2._shape, weight._shape)
@@ -120,7 +120,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 @composed(namespace=SPACE)
 @fused
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """The first half along `dim` times sigmoid of the second. RuntimeError for an odd size."""
+    """Returns the first half along `dim` times sigmoid of the second. Raises RuntimeError for an
+    odd size."""
     if not input.ndim:
         raise errors_nn.few_dims("glu", 1, input._shape)
     size = input._shape[dim] if -input.ndim <= dim < input.ndim else 0
@@ -128,15 +129,14 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         raise errors_nn.odd_size("glu", dim, size)
     first, second = input.chunk(2, dim) if size else (input, input)
     if not size:
-        input.size(dim)  # IndexError for a dim that is not there
+        input.size(dim)  # raises IndexError for a dim out of range
     return first * second.sigmoid()
 
 
 @op(rows=(PRELU,))
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """The value, negative ones times `weight`, which holds one number or one for each channel
-    (dim 1). RuntimeError for another size or dtype.
-    """
+    """Returns the input with negative elements multiplied by `weight`, which holds one number or
+    one for each channel (dim 1). Raises RuntimeError for another size or dtype."""
     if weight.ndim > 1:
         raise errors_nn.prelu_weight_dims(weight._shape)
     if weight._dtype is not input._dtype:
@@ -156,7 +156,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 @op(namespace=SPACE)
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """`softmax` of the negative input."""
+    """Returns `softmax` of the negated input."""
     return nn_softmax(-input, dim, _stacklevel, dtype)
 
 
@@ -173,7 +173,7 @@ def _need(holds: bool, what: str) -> None:
 
 
 def _dims(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None) -> bool:
-    """Whether there is a batch. AssertionError for dims that don't belong together."""
+    """True if there is a batch dim. Raises AssertionError for numbers of dims that don't fit."""
     _need(query.ndim in (2, 3), f"query has 2 or 3 dims, not {query.ndim}")
     _need(key.ndim == value.ndim == query.ndim, "query, key and value have equally many dims")
     need = query.ndim - 1
@@ -182,7 +182,6 @@ def _dims(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None) -> 
 
 
 def _added(mask: Tensor | None, word: str, like: Tensor) -> Tensor | None:
-    """A mask as what is added to scores: a bool one says what is not attended to."""
     if mask is None or mask._dtype.is_floating_point:
         return mask
     _need(mask._dtype is bool_, f"{word} is of bool or floating point, not {mask._dtype}")
@@ -197,7 +196,7 @@ def _projected(
     bias: Tensor | None,
     parts: tuple[Tensor | None, ...] | None,
 ) -> tuple[Tensor, ...]:
-    """Query, key and value times their weights, which are `parts`, or lie in one `weight`."""
+    """Returns query, key and value times their weights: `parts`, or the thirds of one `weight`."""
     biases: tuple[Tensor | None, ...] = (None,) * 3 if bias is None else bias.chunk(3)
     if parts is None:
         assert weight is not None
@@ -216,12 +215,12 @@ def _projected(
 
 
 def _longer(mask: Tensor | None) -> Tensor | None:
-    """A mask with one more key, which is attended to."""
     return None if mask is None else pad(mask, (0, 1))
 
 
 def _attn_mask(mask: Tensor, queries: int, keys: int, heads: int) -> Tensor:
-    """A mask with a dim of heads. RuntimeError for another shape, AssertionError for other dims."""
+    """Returns a mask with a dim of heads. Raises RuntimeError for another shape, AssertionError for
+    other numbers of dims."""
     _need(mask.ndim in (2, 3), f"attn_mask has 2 or 3 dims, not {mask.ndim}")
     needed = (queries, keys) if mask.ndim == 2 else (heads, queries, keys)
     if mask._shape != needed:
@@ -241,17 +240,17 @@ def multi_head_attention_forward(
     static_k: Tensor | None = None, static_v: Tensor | None = None,
     average_attn_weights: bool = True, is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    """(attention's result, its weights), of query (L, N, E), key and value (S, N, E) without or
-    with a batch N: (L, N, E), and with `need_weights` (N, L, S), the heads' mean, or, without
-    `average_attn_weights`, (N, heads, L, S).
+    """Returns (result of attention, its weights), of query (L, N, E), key and value (S, N, E), with
+    or without a batch N. The result is (L, N, E). With `need_weights` the weights are (N, L, S),
+    the mean over the heads, or (N, heads, L, S) without `average_attn_weights`.
 
-    All three are projected, by the parts of `in_proj_weight` (3 E, E) or, with
-    `use_separate_proj_weight`, by weights of their own, and cut into heads. `bias_k` and `bias_v`
-    (1, 1, E), and zeros by `add_zero_attn`, are further keys and values; `static_k` and `static_v`
-    (N * heads, S, E / heads) stand in place of the projected ones. Masks say what is not attended
-    to, or are added: `key_padding_mask` (N, S), `attn_mask` (L, S) or (N * heads, L, S);
-    `is_causal` says that it is the causal one. AssertionError and RuntimeError for shapes that
-    don't fit.
+    Query, key and value are projected by the parts of `in_proj_weight` (3 E, E) or, with
+    `use_separate_proj_weight`, by separate weights, and split into heads. `bias_k` and `bias_v` (1,
+    1, E), and zeros with `add_zero_attn`, are additional keys and values. `static_k` and `static_v`
+    (N * heads, S, E / heads) replace the projected ones. A bool mask is True where attention is not
+    allowed; another mask is added. `key_padding_mask` is (N, S), `attn_mask` (L, S) or (N * heads,
+    L, S); `is_causal` declares `attn_mask` causal. Raises AssertionError and RuntimeError for
+    shapes that don't fit.
     """
     batched = _dims(query, key, value, key_padding_mask)
     if not batched:
@@ -267,7 +266,7 @@ def multi_head_attention_forward(
     if is_causal and attn_mask is None:
         raise errors_sequence.causal_mask(NAME)
     if is_causal and padding is None and not need_weights:
-        attn_mask = None  # which attention makes itself
+        attn_mask = None  # attention creates the mask itself
     else:
         attn_mask = _added(attn_mask, "attn_mask", query)
         is_causal = is_causal and padding is None

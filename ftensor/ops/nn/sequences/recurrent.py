@@ -28,7 +28,7 @@ def _sigmoid(x: str) -> str:
     return f"(K(1) / (K(1) + exp(-({x}))))"
 
 
-# Gates come before their sigmoid or tanh. The formulas are those of torch.nn.LSTM and GRU.
+# Gates are given before their sigmoid or tanh. The formulas are those of torch.nn.LSTM and GRU.
 LSTM_CELL = Op(
     "lstm_cell",
     "lstm_cell(input_gate, forget_gate, cell_gate, cx) -> Tensor",
@@ -50,9 +50,9 @@ enter(__name__, LSTM_CELL, LSTM_HIDDEN, GRU_CELL)
 
 @dataclass(frozen=True)
 class Weights:
-    """What a layer multiplies in one direction: (gates, input) and (gates, hidden) with their
-    biases, and where hidden states are projected, (projected, hidden). `late` is a bias that steps
-    add behind their product; `beside`: a step's product is added where its gates are."""
+    """The weights of a layer in one direction: `ih` (gates, input) and `hh` (gates, hidden) with
+    their biases, and `hr` (projected, hidden) for projected states. A bias `late` is added after a
+    step's product. `beside` keeps a step's product apart and adds it in the kernel of the gates."""
 
     ih: Tensor
     hh: Tensor
@@ -63,15 +63,15 @@ class Weights:
     beside: bool = False
 
 
-# From the input's share of the gates, the states (h first) and the weights to the next states; h
-# is written to `out`, where there is one.
+# (the input's part of the gates, states with h first, weights, output or None) -> the next states;
+# h is also written to the output.
 Step = Callable[[Tensor, Sequence[Tensor], Weights, Tensor | None], tuple[Tensor, ...]]
 
 
 @dataclass(frozen=True)
 class CellKind:
-    """A kind of cell: its name, gates and step. `apart`: the hidden state's bias stays with its own
-    product, since a gate scales the two."""
+    """A kind of recurrent cell: its name, number of gates and step function. `apart` keeps the
+    hidden state's bias with its own product, because a gate scales both."""
 
     name: str
     gates: int
@@ -79,7 +79,7 @@ class CellKind:
     apart: bool = False
 
     def input_gates(self, input: Tensor, w: Weights) -> Tensor:
-        """The input's share of the gates, for all rows of an input of any number of dims."""
+        """Returns the input's part of the gates, for all rows of an input of any number of dims."""
         bias = w.b_ih
         if w.b_hh is not None and not self.apart:
             bias = w.b_hh if bias is None else bias + w.b_hh
@@ -87,8 +87,6 @@ class CellKind:
 
 
 def _gates(input_gates: Tensor, hx: Tensor, w: Weights) -> tuple[Tensor, Tensor | None]:
-    """The input's share of the gates and the state's, `beside` each other; else their sum, and
-    None. A sum of what was not rounded has the same bits wherever it is taken."""
     alike = input_gates._dtype is hx._dtype is w.hh._dtype and input_gates._dtype.compute is input_gates._dtype
     if w.beside and alike:
         return input_gates, hx.mm(w.hh.t())
@@ -150,7 +148,7 @@ KINDS = {
 
 
 def _fits(name: str, input: Tensor, states: Sequence[Tensor], w: Weights, gates: int) -> None:
-    """RuntimeError where a batch of inputs and its states don't fit the weights."""
+    """Raises RuntimeError if a batch of inputs and its states don't fit the weights."""
     if input.ndim != 2:
         raise errors_sequence.cell_input(name, input._shape)
     if input._shape[1] != w.ih._shape[1]:
@@ -164,7 +162,7 @@ def _fits(name: str, input: Tensor, states: Sequence[Tensor], w: Weights, gates:
 
 
 def _cell(name: str, input: Tensor, states: Sequence[Tensor], w: Weights) -> tuple[Tensor, ...]:
-    """One step of a batch."""
+    """Runs one step on a batch."""
     kind = KINDS[name.removesuffix("_cell")]
     for word, x in (("input", input), ("w_ih", w.ih), ("w_hh", w.hh), *zip(["hx"] * 2, states)):
         if not isinstance(x, Tensor):
@@ -200,10 +198,11 @@ def lstm_cell(
     b_ih: Tensor | None = None,
     b_hh: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The next (h, c) of inputs (batch, input) and states `hx`, (h, c) of (batch, hidden) each.
+    """Returns the next (h, c) of inputs (batch, input) and states `hx`, (h, c) of (batch, hidden)
+    each.
 
-    The weights' rows are the gates: input, forget, cell, output. RuntimeError for shapes that don't
-    fit and for other than two states.
+    The weights' rows are the gates: input, forget, cell, output. Raises RuntimeError for shapes
+    that don't fit and for a number of states other than two.
     """
     if len(hx) != 2:
         raise errors_sequence.two_states("lstm_cell", len(hx))
@@ -215,9 +214,10 @@ def lstm_cell(
 def gru_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> Tensor:
-    """The next state of inputs (batch, input) and a state (batch, hidden).
+    """Returns the next state of inputs (batch, input) and a state (batch, hidden).
 
-    The weights' rows are the gates: reset, update, new. RuntimeError for shapes that don't fit.
+    The weights' rows are the gates: reset, update, new. Raises RuntimeError for shapes that don't
+    fit.
     """
     return _cell("gru_cell", input, (hx,), Weights(w_ih, w_hh, b_ih, b_hh))[0]
 
@@ -242,10 +242,10 @@ _enter_plain("rnn_relu_cell", "relu")
 def _direction(
     kind: CellKind, gates: Tensor, sizes: Sequence[int], state: Sequence[Tensor], w: Weights, out: Tensor, reverse: bool
 ) -> list[Tensor]:
-    """Walk all steps and write the hidden states to the rows of `out`; the last states.
+    """Runs all steps, writes the hidden states to the rows of `out`, and returns the last states.
 
-    Step t has the next sizes[t] rows of `gates` (the input's share of them) and of `out`.
-    Sizes never rise: forward, the sequences at the end stop first; in reverse, they join last.
+    Step t takes the next sizes[t] rows of `gates` (the input's part) and of `out`. Sizes never
+    increase: forward, the last sequences end first; in reverse, they start last.
     """
     starts = list(accumulate(sizes, initial=0))
     steps = range(len(sizes))[::-1] if reverse else range(len(sizes))
@@ -266,7 +266,8 @@ def _direction(
 
 
 def _listed(name: str, params: Sequence[Tensor], layers: int, biases: bool, projected: bool) -> list[Weights]:
-    """The weights of each layer and direction. RuntimeError where there are not as many."""
+    """Returns the weights of each layer and direction. Raises RuntimeError for a wrong number of
+    tensors."""
     each = 2 + 2 * biases + projected
     if len(params) != each * layers:
         raise errors_sequence.weight_count(name, each * layers, len(params))
@@ -291,7 +292,8 @@ def _walk(
     train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, ...]:
-    """(the last layer's hidden states, all layers' last states) of rows in the order of steps."""
+    """Returns (hidden states of the last layer, last states of all layers) for rows ordered by
+    step."""
     directions = 1 + bool(bidirectional)
     projected = len(states) > 1 and states[0]._shape[-1] != states[1]._shape[-1]
     weights = _listed(kind.name, params, num_layers * directions, bool(has_biases), projected)
@@ -321,7 +323,8 @@ def _walk(
 
 
 def _states(name: str, hx: Any) -> list[Tensor]:
-    """A layer's states, one or, of an LSTM, two; and they are tensors."""
+    """Returns a layer's states as a list: one, or two of an LSTM. Raises TypeError if one is no
+    tensor."""
     states = list(hx) if name == "lstm" else [hx]
     if name == "lstm" and len(states) != 2:
         raise errors_sequence.two_states(name, len(states))
@@ -343,7 +346,7 @@ def _sequences(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[Tensor, ...]:
-    """A layer on sequences of one length, (steps, batch, features)."""
+    """Runs a layer on sequences of equal length, (steps, batch, features)."""
     states = _states(kind.name, hx)
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(kind.name, "input", input)
@@ -380,7 +383,8 @@ def _packed(
     train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, ...]:
-    """A layer on sequences of falling lengths, the rows of each step behind those of the last."""
+    """Runs a layer on packed sequences: the rows of each step follow those of the step before, with
+    sizes `batch_sizes`, which never increase."""
     states = _states(kind.name, hx)
     for word, x in (("data", data), ("batch_sizes", batch_sizes)):
         if not isinstance(x, Tensor):

@@ -1,1 +1,1 @@
-"""Layers over space: convolutions, pools, windows, interpolation."""
+"""Spatial layers: convolutions, pools, windows, interpolation."""

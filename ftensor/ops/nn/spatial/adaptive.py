@@ -1,4 +1,4 @@
-"""Adaptive and fractional pooling: windows whose beginnings follow from the output's size."""
+"""Adaptive and fractional pooling: windows whose starts depend on the output's size."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from ..layers.stepwise import in_order, narrow
 from .pool import EITHER, PAIR, located, lowest, maxima, pooling, summed
 from .windows import at_positions, each, laid_out, padded, windows
 
-# Windows of three dims with at most so many elements of 16 bits are summed as torch sums them,
-# rounded at each step; the sums of larger ones would stop growing. A single one is a mean there.
+# 3-d windows with at most this number of 16-bit elements are summed as in torch, rounded at each
+# step; the sums of larger windows would stop growing. A single window is a mean in torch.
 STEPS = 64
 
 
 def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
-    """The output's sizes; None is the input's. ValueError for an input with fewer dims."""
+    """Returns the output's sizes; None means the input's. Raises ValueError for an input with fewer
+    dims."""
     if output_size is None:
         output_size = (None,) * n
     if isinstance(output_size, (tuple, list)):
@@ -47,19 +48,19 @@ def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)
     shape = (*input._shape[:-n], *sizes)
-    # Of each window the host has its two ends.
+    # The host stores both ends of each window.
     ends = sum(sizes) * 128
     input._storage.backend.pool.ask(numel(shape) * input._dtype.itemsize + ends)
     return sizes
 
 
 def _intervals(size: int, count: int) -> list[tuple[int, int]]:
-    """(first, one after last) of each of `count` windows, which may overlap by one."""
     return [(j * size // count, -(-(j + 1) * size // count)) for j in range(count)]
 
 
 def _seen(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, list[list[tuple[int, int]]]]:
-    """(the windows (*lead, *counts, *kernel) with `value` behind shorter ones, their intervals)."""
+    """Returns (the windows (*lead, *counts, *kernel), their intervals); shorter windows are padded
+    with `value`."""
     n = len(sizes)
     spans = [_intervals(m, k) for m, k in zip(input._shape[-n:], sizes)]
     kernel = tuple([max((e - b for b, e in one), default=1) for one in spans])
@@ -67,7 +68,7 @@ def _seen(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, list[list[tup
         steps = [one[1][0] - one[0][0] if len(one) > 1 else 1 for one in spans]
         if all(b == j * s for one, s in zip(spans, steps) for j, (b, _) in enumerate(one)):
             return windows(input, sizes, kernel, steps, (1,) * n), spans
-    # One more element, for the places that shorter windows leave empty.
+    # One more element fills the unused positions of shorter windows.
     x = padded(input, (0,) * n, (1,) * n, value)
     lists = [
         [b + j if b + j < e else m for b, e in one for j in range(k)]
@@ -78,7 +79,8 @@ def _seen(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, list[list[tup
 
 
 def _stepwise(seen: Tensor, spans: list[list[tuple[int, int]]]) -> Tensor:
-    """The means of windows, rounded to their dtype after each sum and quotient, as torch does."""
+    """Returns the means of windows, rounded to their dtype after each addition and division, as
+    torch does."""
     n = len(spans)
     places = itertools.product(*[range(k) for k in seen._shape[-n:]])
     result = in_order([seen[(..., *place)] for place in places])
@@ -106,15 +108,14 @@ def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Te
             along = tensor([e - b for b, e in one], dtype=result._dtype, device=result.device)
             counts = along if counts is None else counts.unsqueeze(-1) * along
     result = (result / counts).to(input._dtype)
-    if n == 3 and numel(sizes) > 1:  # a single one is a mean, which keeps the layout
+    if n == 3 and numel(sizes) > 1:  # a single window is a mean, which keeps the layout
         return result.contiguous()
     return laid_out(result, input, n)
 
 
 def _positions(offsets: Tensor, begins: Sequence[Any], kernel: Ints, sizes: Ints) -> Tensor:
-    """Places in windows that begin at `begins` (a tensor for each dim, which broadcasts) as
-    positions in the spatial dims, flattened.
-    """
+    """Converts offsets inside windows to flat positions in the spatial dims. `begins` holds the
+    start of the windows in each dim and broadcasts."""
     flat: Any = None
     for d, begin in enumerate(begins):
         step = numel(kernel[d + 1 :])
@@ -142,10 +143,12 @@ def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indic
 
 
 def _starts(samples: Tensor, size: int, kernel: int, count: int) -> Tensor:
-    """Where the windows of each channel begin: (N, C, count) int64 from samples (N, C) in [0, 1).
+    """Returns where the windows of each channel start: (N, C, count) int64 from samples (N, C) in
+    [0, 1).
 
-    Steps of (size - kernel) / (count - 1), rounded down with the sample as their common fraction;
-    the last window ends where the input does (Graham, Fractional Max-Pooling, section 2).
+    The starts are steps of (size - kernel) / (count - 1) rounded down, with the sample as their
+    common fraction; the last window ends at the input's end (Graham, Fractional Max-Pooling,
+    section 2).
     """
     x = samples.to(samples._dtype.compute).unsqueeze(-1)
     last = full((*samples._shape, 1), size - kernel, dtype=int64, device=x.device)
@@ -190,7 +193,7 @@ def _fractional(
         samples = rand(*x._shape[:2], n, dtype=input._dtype, device=input.device)
     if samples.ndim != 3 or samples._shape[0] < x._shape[0] or samples._shape[1:] != (x._shape[1], n):
         raise errors_spatial.grid(name, f"_random_samples of shape {tuple(samples._shape)}")
-    # torch's samples are for the last dim first.
+    # torch's samples are in the order last dim first.
     begins = []
     at = x
     for d in range(n):
@@ -211,7 +214,7 @@ _FRACTIONAL = (
     "kernel_size: Any, output_size: Any = None, output_ratio: Any = None, "
     "return_indices: bool = False, _random_samples: Tensor | None = None"
 )
-# The means, by how many dims they are for.
+# The adaptive means by number of dims.
 ADAPTIVE_AVG_POOL: dict[int, Callable[..., Tensor]] = {}
 
 for _n in (1, 2, 3):
@@ -252,9 +255,8 @@ for too few dims, RuntimeError for other sizes.
 
 @op(method=False)
 def adaptive_max_pool1d(input: Tensor, output_size: Any) -> tuple[Tensor, Tensor]:
-    """The maxima, and their positions, of windows that divide the last dim into as many as
-    `output_size` says. RuntimeError for sizes that cannot be.
-    """
+    """Returns the maxima and their positions in windows that divide the last dim into `output_size`
+    parts. Raises RuntimeError for impossible sizes."""
     values, places = _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, True)
     return values, places
 

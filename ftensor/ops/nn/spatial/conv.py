@@ -23,15 +23,14 @@ from ...linalg.product import DOT, check
 from ..layers.activation import SPACE
 from .windows import covered, each, laid_out, padded, windows
 
-# From as many filters and products on, windows are laid out as the columns of a matrix, at most so
-# many elements at a time.
+# From these numbers of filters and products on, windows are copied into columns of a matrix, BLOCK
+# elements at a time.
 FILTERS, TERMS, BLOCK = 4, 1 << 18, 1 << 17
 
 
 def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) -> Tensor:
-    """The same as products of matrices: the elements under the kernel are laid out as columns, a
-    block of windows at a time, so that no more than the block's are ever there.
-    """
+    """Computes a convolution as matrix products. The elements under the kernel are copied into
+    columns, for one block of windows at a time, which limits the memory for the columns."""
     groups, filters, channels, *kernel = weight._shape
     n = len(kernel)
     batch, rows = shape[0], shape[2]
@@ -61,16 +60,14 @@ def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) 
 
 
 def _sums(x: Tensor) -> dtype:
-    """What few products are summed in: complex64 in double where that is cheap."""
     if x._dtype is complex64 and spares_double(x):
         return complex128
     return x._dtype.compute
 
 
 def contracted(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, stride: Ints, dilation: Ints) -> Tensor:
-    """The convolution (N, groups * O, *counts) of a padded input (N, groups * C, *sizes) with a
-    weight (groups, O, C, *kernel), in the input's dtype; sums are rounded once.
-    """
+    """Returns the convolution (N, groups * O, *counts) of a padded input (N, groups * C, *sizes)
+    with a weight (groups, O, C, *kernel), in the input's dtype. Sums are rounded once."""
     groups, filters, channels, *kernel = weight._shape
     n = len(kernel)
     shape = (x._shape[0], groups * filters, *counts)
@@ -80,7 +77,7 @@ def contracted(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, str
     if filters >= FILTERS and numel(shape) * channels * numel(tuple(kernel)) >= TERMS:
         return _by_columns(seen, weight, bias, shape)
     batch, channel, *rest = seen._strides
-    # (N, groups, O, *counts, C, *kernel), one filter for all windows, one window for all filters.
+    # (N, groups, O, *counts, C, *kernel): each filter at all windows, each window for all filters.
     apart = seen._view(
         (x._shape[0], groups, 1, *counts, channels, *kernel),
         (batch, channel * channels, 0, *rest[:n], channel, *rest[n:]),
@@ -102,9 +99,9 @@ def contracted(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, str
 def by_kernel(
     x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows, call: Any
 ) -> Tensor | None:
-    """The result (N, groups * O, *counts) for a weight (groups, O, C, *kernel), where there is a
-    kernel for it and something to compute: channels last, where an operand's are.
-    """
+    """Returns the convolution (N, groups * O, *counts) with a weight (groups, O, C, *kernel),
+    computed by a special kernel; None if there is no such kernel or nothing to compute. The result
+    is channels-last if an operand is."""
     shape = (x._shape[0], weight._shape[0] * weight._shape[1], *counts)
     row = filtered(x, weight, bias, counts, of)
     if row is not None:
@@ -119,7 +116,6 @@ def by_kernel(
 
 
 def _joined(weight: Tensor) -> Tensor:
-    """All filters of all groups: those of a group follow the group's before."""
     groups, filters, *rest = weight._shape
     return weight._view((groups * filters, *rest), weight._strides[1:], weight._offset)
 
@@ -128,7 +124,7 @@ def _checked(
     name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, groups: int,
     sizes: dict[str, Ints], transposed: bool,
 ) -> None:  # fmt: skip
-    """RuntimeError where dtypes, shapes or numbers don't belong together."""
+    """Raises RuntimeError for dtypes, shapes or numbers that don't fit together."""
     tensors = {"input": input, "weight": weight}
     check(name, **tensors if bias is None else {**tensors, "bias": bias})
     if transposed and input._dtype.kind in "ui" and input._dtype is not int64:
@@ -163,7 +159,7 @@ def _checked(
 def _call(
     name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, *numbers: Any
 ) -> tuple[Any, ...] | None:
-    """What tells a call's launch from others', but None where that is not all there is to do."""
+    """Returns the cache key of a call's launch; None if the call needs more than that launch."""
     if input.ndim != n + 2:
         return None
     key: list[Any] = [name, input._key, weight._key, None if bias is None else bias._key]
@@ -183,8 +179,8 @@ def checked(
     name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
     padding: Any, dilation: Any, groups: int,
 ) -> tuple[Tensor, Tensor, Ints, ConvWindows, Ints, Ints]:  # fmt: skip
-    """A convolution's operands after all checks: the input with samples, the weight by groups, how
-    many results, the windows, and how many zeros lie before and behind."""
+    """Checks a convolution's operands. Returns the input with a batch dim, the weight by groups,
+    the counts of results, the windows, and the numbers of zeros before and after."""
     stride, dilation = each(name, "stride", stride, n), each(name, "dilation", dilation, n)
     sizes = {"stride": stride, "dilation": dilation}
     word = padding if isinstance(padding, str) else ""
@@ -204,7 +200,8 @@ def checked(
     if any(c > m for c, m in zip(cover, room)):
         raise errors.kernel_too_large(name, room, cover)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
-    filters = weight._shape[0] // groups if weight._shape[1] else 0  # torch's, without channels
+    # torch's count without channels
+    filters = weight._shape[0] // groups if weight._shape[1] else 0
     grouped = weight._view(
         (groups, filters, *weight._shape[1:]),
         (weight._strides[0] * (weight._shape[0] // groups), *weight._strides),
@@ -270,7 +267,8 @@ def _transposed(
 
 
 def _exchanged(weight: Tensor, groups: int) -> Tensor:
-    """A transposed convolution's weight (C, O, *kernel) as (groups, O, C / groups, *kernel)."""
+    """Returns a transposed convolution's weight (C, O, *kernel) as (groups, O, C / groups,
+    *kernel)."""
     own, channels = weight._strides, weight._shape[0] // groups
     return weight._view(
         (groups, weight._shape[1], channels, *weight._shape[2:]),
@@ -280,20 +278,19 @@ def _exchanged(weight: Tensor, groups: int) -> Tensor:
 
 
 def _add(call: Callable[..., Tensor], name: str, doc: str) -> None:
-    """Enter a function as `ft.name` and as `ft.nn.functional.name`."""
     call.__name__ = call.__qualname__ = name
     call.__doc__ = doc
     op(method=False)(call)
     register(Entry(name, call, method=False, namespace=SPACE))
 
 
-# The functions, by how many dims they are for.
+# The functions by number of dims.
 CONV: dict[int, Callable[..., Tensor]] = {}
 CONV_TRANSPOSE: dict[int, Callable[..., Tensor]] = {}
 
 
 def _make(n: int) -> None:
-    """Both forms for n dims."""
+    """Registers convolution and transposed convolution of n spatial dims."""
 
     def conv(
         input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
@@ -342,12 +339,12 @@ PLAIN = ConvWindows(1, (1,), (0,), (1,))
 def byte_sums(
     name: str, n: int, input: Tensor, weight: Tensor, stride: Any, padding: Any, dilation: Any, groups: int, zero: int
 ) -> Tensor | None:
-    """The convolution, in int32, of bytes less `zero`, which also lies around them, with int8
-    filters, by a board's kernels of bytes; None where there are none, or nothing is computed.
-    Errors are those of all convolutions."""
+    """Returns the convolution in int32 of bytes minus `zero` with int8 filters, by a board's byte
+    kernels; the padding is `zero` too. Returns None if the device has no such kernel or nothing to
+    compute. Raises the errors of all convolutions."""
     if not has_byte_kernel(input, weight, numel(weight._shape[2:])):
         return None
-    alike = input.view(weight._dtype)  # as bytes, their sign aside
+    alike = input.view(weight._dtype)  # their bytes; the sign is handled separately
     batched, grouped, counts, of, _, _ = checked(name, n, alike, weight, None, stride, padding, dilation, groups)
     shape = (batched._shape[0], weight._shape[0], *counts)
     x = input if input.ndim == n + 2 else input.unsqueeze(0)
@@ -359,8 +356,9 @@ def byte_sums(
 
 
 def byte_products(input: Tensor, weight: Tensor, zero: int) -> Tensor | None:
-    """`(input - zero) @ weight.T` in int32, of bytes (m, k) and int8 (n, k), as a convolution: an
-    element of a row is a channel, a row is a position. None where a board has no such kernels."""
+    """Returns `(input - zero) @ weight.T` in int32, of bytes (m, k) and int8 (n, k), as a
+    convolution with k channels and m positions. Returns None if the device is no board with such
+    kernels."""
     (m, k), n = input._shape, weight._shape[0]
     if not m * n * k or not has_byte_kernel(input, weight, 1):
         return None

@@ -1,4 +1,4 @@
-"""Images read at the points of a grid: grid_sample, and affine_grid, which makes one."""
+"""Images sampled at the points of a grid: grid_sample, and affine_grid, which creates a grid."""
 
 from __future__ import annotations
 
@@ -37,18 +37,17 @@ CUBIC = -0.75  # the parameter of the cubic convolution kernel (Keys, 1981)
 
 
 def mirrors(size: int, corners: bool) -> tuple[float, float]:
-    """Where coordinates are reflected: at the outer elements' centers (`corners`) or edges. The
-    first one's coordinate, and the distance of the other."""
     return (0.0, size - 1.0) if corners else (-0.5, float(size))
 
 
 def folded(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
-    """Coordinates reflected until they lie between the mirrors."""
+    """Returns coordinates reflected until they are between the mirrors. `flat` selects torch's
+    arithmetic for 2-d images."""
     low, span = mirrors(size, corners)
     if not span:
         return at * 0
     away = (at - low).abs()
-    if flat:  # the periods taken off at once, as torch has it for two dims
+    if flat:  # subtracts all periods at once, as torch does in two dims
         rest = away - (away / (2 * span)).trunc() * (2 * span)
         return rest.minimum(2 * span - rest) + low
     rest = away.fmod(span)
@@ -57,17 +56,14 @@ def folded(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
 
 
 def _between_edges(at: Tensor, size: int) -> Tensor:
-    """Coordinates from -1 to 1 as places from -0.5 to size - 0.5. As in torch, float16 and bfloat16
-    are rounded after each step, others once after the product."""
     if at._dtype.compute is not at._dtype:
         return (at + 1) * (size / 2) - 0.5
     return pointwise(PLACE, (at,), (size / 2,))
 
 
 def within(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Tensor:
-    """Coordinates as the padding has them: as they are, or brought into the image. There NaN is the
-    first element of two dims and the last one of three, as in torch.
-    """
+    """Applies the padding mode to coordinates: leaves them, clamps them, or reflects them. Clamped
+    NaN becomes the first element in two dims and the last one in three, as in torch."""
     if padding == "zeros":
         return at
     if padding == "reflection":
@@ -76,16 +72,16 @@ def within(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Te
 
 
 class GridSampler:
-    """Elements of an image (N, C, *sizes) at coordinates (N, points), 0 outside."""
+    """An image (N, C, *sizes) to be sampled at coordinates (N, points), 0 outside."""
 
     def __init__(self, input: Tensor) -> None:
         self.sizes = input._shape[2:]
         self.flat = input.reshape(*input._shape[:2], numel(self.sizes))
 
     def places(self, coordinates: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-        """Of whole-numbered coordinates, one tensor for each dim: which lie in the image, of shape
-        (N, 1, points), and their places in it, (N, C, points), 0 for those outside.
-        """
+        """Returns (True for coordinates inside the image, of shape (N, 1, points); their flat
+        positions (N, C, points), 0 outside). The coordinates are whole numbers, one tensor for each
+        dim."""
         there: Any = None
         place: Any = None
         for at, size in zip(coordinates, self.sizes):
@@ -97,7 +93,8 @@ class GridSampler:
         return there.unsqueeze(1), place.unsqueeze(1).expand(n, channels, place._shape[1])
 
     def at(self, coordinates: Sequence[Tensor], weight: Tensor | None = None) -> Tensor:
-        """(N, C, points): the elements at `places`, times weights; 0 outside, whatever these."""
+        """Returns the elements at the coordinates times `weight`, (N, C, points); 0 outside the
+        image, whatever the weight."""
         there, index = self.places(coordinates)
         values = self.flat.gather(2, index)
         values = values if weight is None else values * weight.unsqueeze(1)
@@ -105,9 +102,9 @@ class GridSampler:
 
 
 def _linear(image: GridSampler, points: list[Tensor]) -> Tensor:
-    """The mean of the 2 ** dims elements around each point, weighted by nearness."""
+    """Returns the mean of the 2 ** dims elements around each point, weighted by nearness."""
     lows = [at.floor() for at in points]
-    flat = len(points) == 2  # where torch subtracts in another order
+    flat = len(points) == 2  # torch subtracts in another order in two dims
     total: Any = None
     for corner in itertools.product((0, 1), repeat=len(points)):
         weight: Any = None
@@ -124,7 +121,9 @@ def _linear(image: GridSampler, points: list[Tensor]) -> Tensor:
 
 
 def cubic_weights(part: Tensor) -> list[Tensor]:
-    """The weights of the four elements around a point `part` after the second."""
+    """Returns the weights of the four elements around a point at fraction `part` behind the
+    second.
+    """
     a = CUBIC
 
     def near(x: Any) -> Any:
@@ -137,7 +136,7 @@ def cubic_weights(part: Tensor) -> list[Tensor]:
 
 
 def _cubic(image: GridSampler, points: list[Tensor], padding: str, corners: bool) -> Tensor:
-    """Cubic convolution of the 4 x 4 elements around each point."""
+    """Returns the cubic convolution of the 4 x 4 elements around each point."""
     lows = [at.floor() for at in points]
     weights = [cubic_weights(at - low) for at, low in zip(points, lows)]
     total: Any = None
@@ -153,7 +152,7 @@ def _cubic(image: GridSampler, points: list[Tensor], padding: str, corners: bool
 
 
 def _check(name: str, n: int, input: Tensor, grid: Tensor) -> None:
-    """RuntimeError where an image and a grid don't belong together."""
+    """Raises RuntimeError if an image and a grid don't fit together."""
     if input._dtype is not grid._dtype:
         raise errors_spatial.grid(name, f"input and grid must have one dtype, not {input._dtype} and {grid._dtype}")
     if input._storage.device is not grid._storage.device:
@@ -172,7 +171,8 @@ def _check(name: str, n: int, input: Tensor, grid: Tensor) -> None:
 
 
 def places(grid: Tensor, sizes: Sequence[int], corners: bool) -> list[Tensor]:
-    """The points of a grid as places in an image, (N, points) for each of its dims, unpadded."""
+    """Returns the points of a grid as element coordinates, (N, points) for each dim, before
+    padding."""
     n, points = len(sizes), []
     flat = grid.reshape(grid._shape[0], -1, n)
     for d, size in enumerate(sizes):
@@ -209,12 +209,11 @@ def _sampled(name: str, n: int, input: Tensor, grid: Tensor, mode: str, padding:
 def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
-    """An image (N, C, H, W) or (N, C, D, H, W) at the points (x, y) or (x, y, z) of a grid
-    (N, ..., 2) or (N, ..., 3), -1 and 1 being its ends: the centers of the outer elements with
-    `align_corners`, else their edges. 'bilinear', 'nearest' or, of two dims, 'bicubic'; outside are
-    'zeros', the 'border', or a 'reflection'. ValueError for other modes, RuntimeError for shapes
-    and dtypes that don't fit.
-    """
+    """Samples an image (N, C, H, W) or (N, C, D, H, W) at the points (x, y) or (x, y, z) of a grid
+    (N, ..., 2) or (N, ..., 3). -1 and 1 are the image's ends: the centers of the outer elements
+    with `align_corners`, else their edges. Modes are 'bilinear', 'nearest' and, for two dims,
+    'bicubic'; padding modes are 'zeros', 'border' and 'reflection'. Raises ValueError for other
+    modes, RuntimeError for shapes and dtypes that don't fit."""
     for word, value, known in (("mode", mode, MODES), ("padding_mode", padding_mode, PADDINGS)):
         if value not in known:
             raise errors_spatial.mode(f"grid_sample(): {word}", value, known)
@@ -230,7 +229,8 @@ def _numbered(name: str, n: int, input: Tensor, grid: Tensor, mode: int, padding
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    """`nn.functional.grid_sample`; the modes by their number there, counted from 0."""
+    """Like `nn.functional.grid_sample`, with modes as numbers, counted from 0 in the order given
+    there."""
     n = input.ndim - 2
     return _numbered("grid_sampler", n, input, grid, interpolation_mode, padding_mode, align_corners)
 
@@ -239,7 +239,7 @@ def grid_sampler(
 def grid_sampler_2d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    """`grid_sampler` of images of two dims."""
+    """Like `grid_sampler`, for images of two dims."""
     name = "grid_sampler_2d"
     return _numbered(name, 2, input, grid, interpolation_mode, padding_mode, align_corners)
 
@@ -248,13 +248,12 @@ def grid_sampler_2d(
 def grid_sampler_3d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    """`grid_sampler` of images of three dims."""
+    """Like `grid_sampler`, for images of three dims."""
     name = "grid_sampler_3d"
     return _numbered(name, 3, input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def _ends(count: int, corners: bool) -> Any:
-    """The coordinates of a dim's elements, whose ends are -1 and 1."""
     if count == 1:
         return np.zeros(1)
     points = np.linspace(-1, 1, count)
@@ -263,10 +262,10 @@ def _ends(count: int, corners: bool) -> Any:
 
 @op(method=False)
 def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Tensor:
-    """`nn.functional.affine_grid`, unchecked."""
+    """Implements `nn.functional.affine_grid` without checks."""
     spatial = tuple(size)[2:]
     n = len(spatial)
-    # Of each point the host has its coordinates, and 1, beside what is made of them.
+    # The host stores the coordinates of each point and a 1, and the products with theta.
     theta._storage.backend.pool.ask(numel(spatial) * (2 * n + 1) * 8 * max(theta._shape[0], 1))
     axes = np.meshgrid(*[_ends(m, align_corners) for m in spatial], indexing="ij")
     base = np.stack([*reversed(axes), np.ones(spatial)], -1).reshape(1, -1, n + 1)
@@ -277,9 +276,9 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Tens
 
 @op(namespace=SPACE)
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
-    """The grid (N, H, W, 2) or (N, D, H, W, 3) whose points are the affine maps `theta`, (N, 2, 3)
-    or (N, 3, 4), of the elements' places in an image of `size` (N, C, *sizes), for `grid_sample`.
-    ValueError for shapes that don't fit, NotImplementedError for other dims.
+    """Returns the grid (N, H, W, 2) or (N, D, H, W, 3) of the affine maps `theta`, (N, 2, 3) or (N,
+    3, 4), applied to the element coordinates of an image of `size` (N, C, *sizes), for
+    `grid_sample`. Raises ValueError for shapes that don't fit, NotImplementedError for other dims.
     """
     name = "affine_grid"
     size = tuple(size)

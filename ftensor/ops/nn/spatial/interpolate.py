@@ -1,4 +1,4 @@
-"""Images in other sizes: taps and weights of each dim."""
+"""Resized images: taps and weights of each dim."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Taps = tuple[Any, Any]  # positions (results, taps) and their weights, as arrays
 
 
 def _cubic(a: float) -> Callable[[float], float]:
-    """The cubic convolution kernel of parameter a (Keys, 1981)."""
+    """Returns the cubic convolution kernel of parameter a (Keys, 1981)."""
 
     def weight(x: float) -> float:
         x = abs(x)
@@ -48,14 +48,12 @@ def _triangle(x: float) -> float:
 
 
 def _lanczos(x: float) -> float:
-    """sinc(x) sinc(x / 3) within 3 (Duchon, 1979)."""
     if not -3 < x < 3:
         return 0.0
     return float(np.sinc(x) * np.sinc(x / 3))
 
 
 def _scale(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
-    """How far apart the results lie, in elements, in the precision `real` as torch has it."""
     if corners:
         return real(size - 1) / real(count - 1) if count > 1 else real(0)
     return real(1.0 / factor) if factor else real(size) / real(count)
@@ -70,15 +68,14 @@ FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
 
 
 def nearest_taps(size: int, count: int, factor: float | None, exact: bool, real: Any) -> list[int]:
-    """The element that each result is; `exact`: the one under its middle, else under its beginning."""
     at = np.arange(count).astype(real) + (real(0.5) if exact else real(0))
     indices = np.floor(at * _scale(size, count, False, factor, real)).astype(np.int64)
     return np.minimum(indices, size - 1).tolist()
 
 
 def _source(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
-    """Where the results lie among the elements; product and difference are rounded together, as
-    torch's compilers have it."""
+    """Returns the coordinates of the results among the elements. The product and the difference are
+    rounded together, as compiled torch does."""
     at = np.arange(count).astype(real)
     scale = _scale(size, count, corners, factor, real)
     if corners:
@@ -87,7 +84,7 @@ def _source(size: int, count: int, corners: bool, factor: float | None, real: An
 
 
 def linear_taps(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
-    """The two elements around each result, the nearer the heavier."""
+    """Returns the two elements around each result with linear weights."""
     source = _source(size, count, corners, factor, real)
     if size == count:
         source = np.arange(count).astype(real)
@@ -99,7 +96,7 @@ def linear_taps(size: int, count: int, corners: bool, factor: float | None, real
 
 
 def cubic_taps(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
-    """The four elements around each result, by cubic convolution with a = -0.75."""
+    """Returns the four elements around each result, by cubic convolution with a = -0.75."""
     source = _source(size, count, corners, factor, real)
     first = np.floor(source)
     part = source - first
@@ -109,7 +106,7 @@ def cubic_taps(size: int, count: int, corners: bool, factor: float | None, real:
         return ((a + 2) * x - (a + 3)) * x * x + 1
 
     def far(x: Any) -> Any:
-        # The second product and its summand are rounded together, by torch's compilers too.
+        # The second product and its summand are rounded together, as by torch's compilers.
         middle = ((a * x - 5 * a) * np.float64(x) + 8 * a).astype(real)
         return middle * x - 4 * a
 
@@ -119,7 +116,8 @@ def cubic_taps(size: int, count: int, corners: bool, factor: float | None, real:
 
 
 def smoothed_taps(size: int, count: int, corners: bool, factor: float | None, real: Any, mode: str) -> Taps:
-    """As many neighbours as the kernel covers when it is as wide as the results are apart."""
+    """Returns the taps of a kernel that is as wide as the distance of the results: all elements it
+    covers."""
     scale = _scale(size, count, corners, factor, real)
     support, weight = FILTERS[mode]
     wide = max(scale, real(1))
@@ -141,8 +139,8 @@ def smoothed_taps(size: int, count: int, corners: bool, factor: float | None, re
 
 CATEGORY = "locating"
 
-# One index leads to an element (a) and the one behind it (b). The last element has none, so that
-# what is there twice (e) is found as b: a weight of zero would not keep an infinity out.
+# One index gives an element (a) and the next one (b). The last element has no next one, so (e)
+# selects (a) for both: a weight of zero would not exclude an infinity.
 LERP_AT = Op(
     "lerp_at",
     "lerp_at(start, end, near, far, twice) -> Tensor",
@@ -154,17 +152,19 @@ enter(__name__, LERP_AT)
 
 
 def serves(x: Tensor, dim: int, where: Any) -> bool:
-    """Whether the positions (results, taps) along a dim are each an element and the one behind it,
-    the last one being its own, and the kernel may be had where `x` lies."""
+    """True if the positions `where` (results, taps) along a dim are pairs of an element and the
+    next one (the last element repeats), and the device of `x` has the kernel."""
     if where.shape[1] != 2 or not has_gather_kernel(LERP_AT, x):
         return False
     return bool((where[:, 1] == np.minimum(where[:, 0] + 1, x._shape[dim] - 1)).all())
 
 
 def weighted(x: Tensor, dim: int, where: Any, weights: Any) -> Tensor:
-    """The sums along a dim that `serves`, by weights (results, 2) of the dtype of `x`."""
+    """Returns the sums along a dim for positions accepted by `serves`, with weights (results, 2) of
+    the dtype of `x`."""
     size, step = x._shape[dim], x._strides[dim]
-    most = max(size - 1, 1)  # those with one behind them; a single one is found either way
+    # elements with a next one; at least 1, because a single element is always in range
+    most = max(size - 1, 1)
     first = where[:, 0]
     table = constant_of(np.stack([*weights.T, first >= most]).astype(weights.dtype), x)
     index = constant_of(np.minimum(first, most - 1), x)
@@ -178,12 +178,12 @@ def weighted(x: Tensor, dim: int, where: Any, weights: Any) -> Tensor:
     return target.tensor
 
 
-# Bytes of the host for each neighbour of a result: a place as a number of Python in a list.
+# Bytes on the host for each neighbour of a result: its position as a Python int in a list.
 TAP = 40
 
 
 def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
-    """The sums of the taps of each result along a dim, in the dtype that is computed in."""
+    """Returns the weighted sums of each result's taps along a dim, in the dtype `compute`."""
     where, weights = taps
     if serves(x, dim, where):
         return weighted(x, dim, where, weights)
@@ -197,9 +197,10 @@ def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
 
 
 def _of_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
-    """The same for uint8, by weights of 16 bits, rounded to bytes after each dim, as torch does."""
+    """Like `_weighted` for uint8: weights have 16 bits, and results are rounded to bytes after each
+    dim, as torch does."""
     where, weights = taps
-    # Neighbours beyond the border are the border's: their weights are one before they are rounded.
+    # Neighbours beyond the border are the border element: their weights are added before rounding.
     for k in range(where.shape[1] - 1, 0, -1):
         same = where[:, k] == where[:, k - 1]
         weights[:, k - 1] += np.where(same, weights[:, k], 0)
@@ -214,8 +215,8 @@ def _of_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
 
 
 def _kept(weights: Any, of: dtype, mode: str) -> Any:
-    """Weights of a dtype of half precision, in which torch keeps them in all modes but 'bilinear'.
-    Where there are two, the first follows from the second as it is kept."""
+    """Returns weights rounded to a half-precision dtype, as torch stores them in all modes but
+    'bilinear'. With two taps, the first weight is 1 minus the rounded second."""
 
     def near(x: Any) -> Any:
         return widened(narrowed(x, of), of).astype(x.dtype)
@@ -270,7 +271,7 @@ def _resized(
     return laid_out(result.clone() if result is input else result, input)
 
 
-# The modes, and the dims of the input that each is for.
+# The modes, and the numbers of input dims of each.
 MODES = {
     "nearest": (3, 4, 5),
     "nearest-exact": (3, 4, 5),
@@ -286,7 +287,7 @@ MODES = {
 def _asked(
     input: Tensor, size: Any, scale_factor: Any, recompute: Any, mode: str
 ) -> tuple[list[int], list[float | None]]:
-    """(the sizes of the result, the factors that positions follow from)."""
+    """Returns (the sizes of the result, the scale factors for positions)."""
     n = input.ndim - 2
     if (size is not None and scale_factor is not None) or (size is None and scale_factor is None):
         raise errors_spatial.one_of_two("interpolate", "size", "scale_factor")
@@ -319,12 +320,12 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """An input (N, C, *sizes) with its 1 to 3 last dims in another `size`, or `scale_factor` times
-    theirs: 'nearest' (the lower neighbour), 'nearest-exact', 'area' (means), 'linear', 'bilinear'
-    and 'trilinear' (1, 2, 3 dims), 'bicubic' and 'lanczos' (2 dims). With `align_corners` the outer
-    elements' centers stay where they are; `antialias` widens the kernel where the result is smaller
-    (2 dims). ValueError for arguments that don't go together, NotImplementedError for other dims.
-    """
+    """Resizes the 1 to 3 last dims of an input (N, C, *sizes) to `size`, or by `scale_factor`.
+    Modes are 'nearest' (the lower neighbour), 'nearest-exact', 'area' (means), 'linear', 'bilinear'
+    and 'trilinear' (1, 2, 3 dims), 'bicubic' and 'lanczos' (2 dims). With `align_corners` the
+    centers of the outer elements stay in place; `antialias` widens the kernel when downsampling (2
+    dims). Raises ValueError for arguments that don't go together, NotImplementedError for other
+    dims."""
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise errors_spatial.align_corners(mode)
@@ -345,7 +346,7 @@ def interpolate(
 def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
-    """`interpolate` by its older name."""
+    """`interpolate` under its older name."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 

@@ -38,16 +38,16 @@ from ...reduce.fold import AMAX, MAX, SUM
 from ..layers.activation import SPACE, relu
 from .windows import covered, each, laid_out, padded, windows
 
-# Small windows are one launch: an operand is an element of all windows.
+# Kernels of these numbers of elements run in one launch: operand k is element k of all windows.
 SMALL = (2, 3, 4)
-# Of the windows' elements: shape, strides, where each view begins, how far in the spatial dims.
+# A window's elements: shape, strides, offset of each view, offset in the flattened spatial dims.
 Elements = tuple[Ints, Ints, Ints, Ints]
 
 
 def pool_of(
     name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> PoolingCall:
-    """The windows of a call on an input, known from the call before; as `PoolingCall`."""
+    """Returns the cached `PoolingCall` of these arguments."""
     shape, arguments = input._shape, (kernel_size, stride, padding, dilation)
     sizes = [tuple(x) if type(x) is list else x for x in arguments]
     flat = [k for x in sizes for k in (x if type(x) is tuple else (x,))]
@@ -57,7 +57,7 @@ def pool_of(
 
 
 class PoolingCall:
-    """The windows of a call: sizes of each dim, checked, and how many windows there are."""
+    """The checked geometry of a pooling call: sizes of each dim, and the number of windows."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class PoolingCall:
         dilation: Any,
         ceil_mode: bool,
     ) -> None:
-        """RuntimeError for sizes that make no windows, or windows of padding alone."""
+        """Raises RuntimeError for sizes that make no window, and for windows of padding alone."""
         self.n = n
         self._known: dict[Any, Elements] = {}
         self.kernel = each(name, "kernel_size", kernel_size, n)
@@ -92,7 +92,7 @@ class PoolingCall:
         counts = []
         for m, c, s, p in zip(self.sizes, cover, self.stride, self.padding):
             count = (m + 2 * p - c + (s - 1 if ceil_mode else 0)) // s + 1
-            # No window begins in the padding at the end.
+            # No window starts in the padding at the end.
             counts.append(count - 1 if ceil_mode and (count - 1) * s >= m + p else count)
         self.counts: Ints = tuple(counts)
         if min(counts) < 1:
@@ -104,21 +104,21 @@ class PoolingCall:
                 for k, s, c, m, p in zip(counts, self.stride, cover, self.sizes, self.padding)
             ]
         )
-        # Whether each element is in one window.
+        # True if each element is in exactly one window.
         whole = tuple([c * k for c, k in zip(counts, self.kernel)]) == self.sizes
         self.tiles = whole and self.stride == self.kernel and max(self.dilation) == 1
-        # Whether windows have a few elements each, none of them padding.
+        # True if windows have a few elements each and no padding.
         some = numel(self.kernel) in SMALL and not any(self.padding) and not any(self.after)
         self._few = some and 0 < numel(shape) <= COUNTED
-        # The windows, where they lie side by side along rows.
+        # The windows, if they are side by side along rows.
         self.beside: PlaneWindows | None = None
         if self.stride[-1] == self.kernel[-1] and self.dilation[-1] == 1 and not any(self.padding):
             walk = self.sizes, self.counts, self.kernel, self.stride, self.dilation
             self.beside = PlaneWindows(numel(shape[:-n]), *walk)
-        # The same of boards, whatever lies beside them: planes of one or two dims.
+        # The same for boards, which accept any layout: planes of one or two dims.
         self.banded: board.PoolWindows | None = None
         if n <= 2 and numel(shape):
-            before = (1,) * (2 - n)  # along columns, where there are none
+            before = (1,) * (2 - n)  # along columns, if there is only one dim
             self.banded = board.PoolWindows(
                 numel(shape[:-n]),
                 before + self.sizes,
@@ -131,26 +131,26 @@ class PoolingCall:
 
     @property
     def dims(self) -> Ints:
-        """The dims of the elements of a window."""
+        """Returns the dims of the elements of a window."""
         return tuple(range(-self.n, 0))
 
     def windows(self, input: Tensor, value: Any) -> Tensor:
-        """(*lead, *counts, *kernel), `value` where there is padding."""
+        """Returns the windows (*lead, *counts, *kernel); padding has the value `value`."""
         x = padded(input, self.padding, self.after, value)
         return windows(x, self.counts, self.kernel, self.stride, self.dilation)
 
     def few(self, input: Tensor) -> bool:
-        """Whether a launch may see all windows at once: a few elements of floating point each, none
-        of them padding."""
+        """True if one launch can read all windows at once: few floating-point elements in each,
+        without padding."""
         return self._few and input._dtype.kind == "f"
 
     def small(self, input: Tensor) -> bool:
-        """Whether that is so on a device of special kernels."""
+        """True if `few` holds and the device has special kernels."""
         return self.few(input) and specializes(input)
 
     def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], Ints]:
-        """Views (*lead, *counts) of the input, one for each element of a window, and how far from
-        the first one they lie in the spatial dims, flattened."""
+        """Returns views (*lead, *counts) of the input, one for each element of a window, and each
+        element's offset from the first one in the flattened spatial dims."""
         key = input._shape, input._strides
         known = self._known.get(key)
         if known is None:
@@ -173,7 +173,8 @@ class PoolingCall:
         return shape, strides, tuple(beside), tuple(places)
 
     def firsts(self, input: Tensor) -> Tensor:
-        """Where each window begins in the spatial dims, flattened: (*counts), not to be written."""
+        """Returns the start (*counts) of each window in the flattened spatial dims. Don't write to
+        the result."""
 
         def make() -> np.ndarray:
             whole = np.arange(numel(self.sizes)).reshape(self.sizes)
@@ -186,7 +187,7 @@ _pool = lru_cache(256)(PoolingCall)
 
 
 def _largest(size: int) -> Op:
-    """The largest of so many inputs."""
+    """Returns the row of the maximum of `size` inputs."""
     names = "abcd"[:size]
     body = names[0]
     for name in names[1:]:
@@ -197,8 +198,8 @@ def _largest(size: int) -> Op:
 
 @fused
 def _placed(views: Sequence[Tensor], firsts: Tensor, places: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """(the largest of inputs, where it lies: the place of the first one, and what the chosen one
-    lies beyond it); of several NaNs the last one, as in torch."""
+    """Returns (the maxima of the views, their flat positions). Among several NaNs the last one is
+    reported, as in torch."""
     best: Tensor = views[0]
     at: Any = places[0]
     for view, place in zip(views[1:], places[1:]):
@@ -212,12 +213,11 @@ enter(__name__, *LARGEST.values())
 
 
 def lowest(of: dtype) -> float | int:
-    """What no maximum takes from a window that has elements."""
     return iinfo(of).min if of.kind in "ui" else float("-inf")
 
 
 def maxima(seen: Tensor, n: int) -> Tensor:
-    """The largest of each window, whose elements are the last n dims."""
+    """Returns the maximum of each window, whose elements are the last n dims."""
     if not numel(seen._shape):
         return new(seen._shape[:-n], seen._dtype, seen._storage.device)
     of, dims = seen._dtype, tuple(range(seen.ndim - n, seen.ndim))
@@ -225,7 +225,7 @@ def maxima(seen: Tensor, n: int) -> Tensor:
 
 
 def located(seen: Tensor, n: int) -> tuple[Tensor, Tensor]:
-    """(the largest of each window, its place in the window's elements in row-major order)."""
+    """Returns (the maximum of each window, its row-major position in the window)."""
     if not numel(seen._shape):
         shape, where = seen._shape[:-n], seen._storage.device
         return new(shape, seen._dtype, where), new(shape, int64, where)
@@ -235,7 +235,7 @@ def located(seen: Tensor, n: int) -> tuple[Tensor, Tensor]:
 
 
 def _places(pool: PoolingCall, offsets: Tensor) -> Tensor:
-    """Places in windows as positions in the input's spatial dims, flattened."""
+    """Converts positions in windows to flat positions in the input's spatial dims."""
     n, flat = pool.n, None
     for d in range(n):
         step = numel(pool.kernel[d + 1 :])
@@ -244,7 +244,7 @@ def _places(pool: PoolingCall, offsets: Tensor) -> Tensor:
             inside = inside.remainder(pool.kernel[d])
         starts = arange(pool.counts[d], device=offsets.device) * pool.stride[d] - pool.padding[d]
         at = inside * pool.dilation[d] + starts.reshape(-1, *(1,) * (n - 1 - d))
-        if pool.padding[d]:  # a window of nothing above -inf: the first element that is there
+        if pool.padding[d]:  # a window of -inf alone reports its first real element
             at = where(at < 0, at.remainder(pool.dilation[d]), at)
         flat = at if flat is None else flat * pool.sizes[d] + at
     assert flat is not None
@@ -296,7 +296,8 @@ def _max_pool(
 
 
 def _counted(pool: PoolingCall, padded_too: bool, device: Any, of: dtype) -> Any:
-    """How many elements each window has: a number where all have as many, else a tensor."""
+    """Returns the number of elements of each window: a number if all windows have the same, else a
+    tensor."""
     lists = []
     for m, k, s, p, count in zip(pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts):
         begins = [j * s - p for j in range(count)]
@@ -345,7 +346,6 @@ def _avg_pool(
 
 
 def summed(seen: Tensor, n: int) -> Tensor:
-    """The sum of each window, in the dtype that is computed in."""
     compute, dims = seen._dtype.compute, tuple(range(seen.ndim - n, seen.ndim))
     return fold(SUM, (seen,), dims, False, compute, (compute,))[0]
 
@@ -378,9 +378,9 @@ def pooling(
     returns: str = "Tensor",
     enter: Enter = _ENTER,
 ) -> Callable[..., Any]:
-    """Enter `run(name, n, input, *parameters)`, which pools n dims, under the name.
+    """Registers `run(name, n, input, *parameters)`, a pooling over n dims, under the name.
 
-    A function that returns a pair asks for it by `return_indices`, whatever is given as that.
+    A function that returns a pair passes `return_indices=True` to `run`, whatever the caller gives.
     """
     words = [word.partition(":")[0] for word in parameters.split(", ")]
     arguments = ["True" if returns == PAIR and word == "return_indices" else word for word in words]
@@ -435,7 +435,7 @@ The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` ap
 )
 register(Entry("avg_pool1d", _function, method=False, namespace=SPACE))
 
-for _n, _dims in ((2, "H, W"), (3, "D, H, W")):  # to which torch gives an `out`
+for _n, _dims in ((2, "H, W"), (3, "D, H, W")):  # torch gives these an `out`
     pooling(
         _avg_pool,
         _n,

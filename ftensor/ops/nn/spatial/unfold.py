@@ -20,7 +20,7 @@ from .windows import covered, each, laid_out, padded, windows
 
 
 def _sizes(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Ints, Ints, Ints, Ints]:
-    """(kernel, dilation, padding, stride). RuntimeError for sizes that cannot be."""
+    """Returns (kernel, dilation, padding, stride). Raises RuntimeError for impossible sizes."""
     kernel = each(name, "kernel_size", kernel_size, 2)
     spacings = [each(name, w, g, 2) for w, g in (("dilation", dilation), ("stride", stride))]
     for word, numbers in zip(("kernel_size", "dilation", "stride"), (kernel, *spacings)):
@@ -39,9 +39,8 @@ def _counts(size: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Int
 
 @op(namespace=SPACE, aten=("im2col",), bare="u")
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """The windows of an image (N, C, H, W) or (C, H, W) as columns (N, C * kernel elements,
-    windows). RuntimeError for other shapes and sizes that make no windows.
-    """
+    """Returns the windows of an image (N, C, H, W) or (C, H, W) as columns (N, C * kernel elements,
+    windows). Raises RuntimeError for other shapes and sizes that make no windows."""
     name = "unfold"
     sizes = _sizes(name, kernel_size, dilation, padding, stride)
     kernel, spread, pad, steps = sizes
@@ -63,9 +62,8 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
 def fold(
     input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Columns (N, C * kernel elements, windows), as `unfold` makes them, added up where they were
-    in an image of `output_size`. RuntimeError for other shapes and sizes that don't fit.
-    """
+    """Sums columns (N, C * kernel elements, windows), as returned by `unfold`, into an image of
+    `output_size`. Raises RuntimeError for other shapes and sizes that don't fit."""
     name = "fold"
     kernel, spread, pad, steps = _sizes(name, kernel_size, dilation, padding, stride)
     size = each(name, "output_size", output_size, 2)
@@ -136,7 +134,7 @@ def _unpooled(
 
 
 def _make(n: int) -> None:
-    """max_unpool for n dims."""
+    """Registers max_unpool for n dims."""
     name = f"max_unpool{n}d"
 
     def call(
@@ -158,14 +156,14 @@ for _n in (1, 2, 3):
 
 
 def _apart(result: Tensor, input: Tensor) -> Tensor:
-    """A result in memory of its own, also where nothing changes places."""
     shared = result._storage is input._storage
     return result.clone(memory_format=suggested_format(input)) if shared else result
 
 
 @op(method=False, bare="")
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """(*, C * r * r, H, W) to (*, C, H * r, W * r). RuntimeError for channels that don't divide."""
+    """Rearranges (*, C * r * r, H, W) to (*, C, H * r, W * r). Raises RuntimeError if r * r doesn't
+    divide the channels."""
     name, r = "pixel_shuffle", upscale_factor
     if input.ndim < 3:
         raise errors_nn.few_dims(name, 3, input._shape)
@@ -183,7 +181,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 @op(method=False, bare="")
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """(*, C, H * r, W * r) to (*, C * r * r, H, W). RuntimeError for sizes that don't divide."""
+    """Rearranges (*, C, H * r, W * r) to (*, C * r * r, H, W). Raises RuntimeError if r doesn't
+    divide the sizes."""
     name, r = "pixel_unshuffle", downscale_factor
     if input.ndim < 3:
         raise errors_nn.few_dims(name, 3, input._shape)
@@ -202,9 +201,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 @op(method=False)
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels (dim 1) of `groups` groups, taken from each in turn. RuntimeError for fewer than
-    3 dims and channels that don't divide.
-    """
+    """Interleaves the channels (dim 1) of `groups` groups. Raises RuntimeError for fewer than 3
+    dims and if `groups` doesn't divide the channels."""
     name = "channel_shuffle"
     if input.ndim < 3:
         raise errors_nn.few_dims(name, 3, input._shape)

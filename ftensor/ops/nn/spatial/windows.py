@@ -1,4 +1,4 @@
-"""Windows over the last dims of a tensor: their sizes, and views and gathers that show them."""
+"""Windows over the last dims of a tensor: their sizes, and views and gathers of their elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ...types import conversion
 
 
 def each(op: str, word: str, value: Any, n: int) -> Ints:
-    """One int for each of n dims. RuntimeError for another number of them, TypeError for others."""
+    """Returns one int for each of n dims. Raises RuntimeError for another number of them, TypeError
+    for other types."""
     if isinstance(value, int) and not isinstance(value, bool):
         return (value,) * n
     try:
@@ -28,14 +29,13 @@ def each(op: str, word: str, value: Any, n: int) -> Ints:
 
 
 def covered(kernel: Sequence[int], dilation: Sequence[int]) -> Ints:
-    """How many positions of each dim lie between the ends of a window, both counted."""
+    """Returns the extent of a window in each dim, dilation included."""
     return tuple([d * (k - 1) + 1 for k, d in zip(kernel, dilation)])
 
 
 def padded(x: Tensor, before: Sequence[int], after: Sequence[int], value: Any = 0, steps: Sequence[int] = ()) -> Tensor:
-    """The last dims with `value` before and after them, and steps - 1 between elements; negative
-    counts cut off. The tensor itself where there is nothing to do.
-    """
+    """Pads the last dims with `value` before and after, and inserts steps - 1 elements between
+    neighbours; negative counts remove elements. Returns the tensor itself if nothing changes."""
     n = len(before)
     steps = tuple(steps) or (1,) * n
     if not any(before) and not any(after) and max(steps, default=1) == 1:
@@ -44,7 +44,7 @@ def padded(x: Tensor, before: Sequence[int], after: Sequence[int], value: Any = 
     shape = (*x._shape[:-n], *[m + b + a for m, b, a in zip(sizes, before, after)])
     result = output.new(shape, x._dtype, x._storage.device)
     conversion.fill_(result, value)
-    # What is cut off before the first element kept: whole steps, and where that one then lies.
+    # Elements removed before the first kept one: whole steps, and its position after them.
     skip = [-(min(b, 0) // s) for b, s in zip(before, steps)]
     first = [b + k * s for b, k, s in zip(before, skip, steps)]
     room = shape[-n:]
@@ -64,7 +64,7 @@ def padded(x: Tensor, before: Sequence[int], after: Sequence[int], value: Any = 
 def windows(
     x: Tensor, counts: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
 ) -> Tensor:
-    """A view (*lead, *counts, *kernel) of the last dims, which hold all those windows."""
+    """Returns a view (*lead, *counts, *kernel) of the windows over the last dims."""
     n = len(counts)
     own = x._strides[-n:]
     return x._view(
@@ -75,15 +75,14 @@ def windows(
 
 
 def at_positions(x: Tensor, lists: Sequence[list[int]]) -> Tensor:
-    """x at the listed positions of its last dims, each dim by itself."""
     for k, listed in enumerate(lists):
         x = positions(x, x.ndim - len(lists) + k, listed)
     return x
 
 
 def laid_out(values: Tensor, like: Tensor, n: int = 2) -> Tensor:
-    """A result in the memory format of the input: channels last, where that one is; so are those of
-    `n` = 1 spatial dim, which torch computes as images of one row."""
+    """Returns a result in the memory format of the input. With one spatial dim (`n` = 1) the
+    formats are those of images with one row, as in torch."""
     if n == 1 and values.ndim == like.ndim == 3:
         result: Tensor = laid_out(values.unsqueeze(2), like.unsqueeze(2)).squeeze(2)
         return result
@@ -92,7 +91,6 @@ def laid_out(values: Tensor, like: Tensor, n: int = 2) -> Tensor:
 
 
 def formed(values: Tensor, wanted: output.memory_format) -> Tensor:
-    """A result in a memory format."""
     laid = conversion.contiguous(values, wanted)
-    strides = output.layout_strides(laid, wanted)  # those of dims of size 1, too
+    strides = output.layout_strides(laid, wanted)  # including those of dims of size 1
     return laid if strides == laid._strides else laid._view(laid._shape, strides, laid._offset)
