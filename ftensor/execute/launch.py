@@ -46,6 +46,7 @@ class LaunchForm(NamedTuple):
     numbers: int | None  # that a call passes to be rounded; None: the launch has its own
     fresh: bool  # whether a call makes the outputs
     arguments: tuple[bool, ...]  # for each of a call's whether it is a tensor
+    storages: int  # how many of the last inputs a call passes as storage
 
 
 @cache
@@ -80,7 +81,8 @@ def caller(form: LaunchForm) -> Callable[..., Callable[..., Any]]:
     lines += [f"{', '.join(params)}, = params"] if params else []
     many = not fresh and form.outputs > 1
     lines += [f"{', '.join(f'x{k}' for k in results)}, = outs"] if many else []
-    lines += [f"s{k} = x{k}._storage" for k in passed]
+    tensors = len(passed) - form.storages
+    lines += [f"s{k} = x{k}._storage" for k in passed[:tensors]] + [f"s{k} = x{k}" for k in passed[tensors:]]
     lines.append(f"device, backend = s{passed[0]}.device, s{passed[0]}.backend")
     looks = ["out is not None"] if fresh else []
     looks += [f"s{k}.device is not device" for k in passed[1:]]
@@ -261,6 +263,7 @@ class Launch:
     temporaries: Ints = ()
     fresh: bool = True  # whether a call's outputs are new tensors, else it passes them
     arguments: tuple[bool, ...] | None = None  # for each of a call's whether it is a tensor: all
+    storages: int = 0  # how many of the last inputs `call` gets as storage; their offsets are not read
     own_numbers: tuple[Any, ...] | None = None  # the kernels' numbers, if a call passes none
     # Functions that return the constant tensors, given a tensor on the device.
     constants: tuple[Callable[[Tensor], Tensor], ...] = ()
@@ -331,6 +334,7 @@ class Launch:
             None if self.own_numbers is not None else len(self.numbers),
             self.fresh,
             (True,) * inputs if self.arguments is None else self.arguments,
+            self.storages,
         )
 
     @property

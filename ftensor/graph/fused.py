@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from .._tensor import Tensor
 from ..errors.graph import GraphError
 from ..execute.observe import recorder
+from .guards import GUARD_FAILED
 from .jit import Jitted
 from .launch_merging import MOST_ALIKE
 from .lowering import Lowered
@@ -68,13 +69,14 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
         if backend.executor is not None and recorder(backend) is not None:
             return function(*args, **kwargs)
         graph: Any = backend.launches.get(signature)
-        found = type(graph) is Lowered
-        if not found or (graph.guards is not None and not graph.guards.check(tensors)):
-            graph = op.graph_for(graph if found else None, backend, signature, tensors, args, kwargs)
-            if graph is None:
+        result: Any = graph.run(tensors, signature) if type(graph) is Lowered else GUARD_FAILED
+        if result is GUARD_FAILED:
+            graph = op.graph_for(graph if type(graph) is Lowered else None, backend, signature, tensors, args, kwargs)
+            result = GUARD_FAILED if graph is None else graph.run(tensors, signature)
+            if result is GUARD_FAILED:
                 return function(*args, **kwargs)
-        result: R = graph.run(tensors, signature)
-        return result
+        whole: R = result
+        return whole
 
     return call
 

@@ -1,8 +1,8 @@
 """Guards: assumptions of a trace beyond the call's signature, checked at each call. docs/graphs.md
 lists them.
 
-If a guard fails, the function itself runs. A graph whose guards can never hold again is stale, and
-its next call traces anew.
+`replay.py` makes code of them for each graph. If a guard fails, the function itself runs. A graph
+whose guards can never hold again is stale, and its next call traces anew.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class CapturedStorage:
     """Storage of a tensor that a function captured. The graph owns the storage if nobody else does
     (`own`); else it holds a weak reference, and `gone` is called when the storage dies."""
 
-    __slots__ = ("_key", "_own", "_shape", "reference")
+    __slots__ = ("_key", "_shape", "own", "reference")
 
     def __init__(self, storage: Storage, own: bool, gone: Callable[[Any], object]) -> None:
         self._shape = (storage.nbytes,)
         self._key = geometry_key(self._shape, (1,), uint8)
-        self._own = storage if own else None
+        self.own = storage if own else None
         self.reference = ref(storage, gone)
 
     @property
@@ -64,13 +64,10 @@ class CapturedStorage:
 
     def whole(self) -> Tensor:
         """Returns the whole storage as a uint8 tensor."""
-        tensor = _new(Tensor)
-        tensor._storage, tensor._dtype, tensor._offset = self.reference(), uint8, 0  # type: ignore[assignment]
+        tensor = object.__new__(Tensor)
+        tensor._storage, tensor._dtype, tensor._offset = self.storage, uint8, 0
         tensor._shape, tensor._strides, tensor._key = self._shape, (1,), self._key
         return tensor
-
-
-_new = object.__new__
 
 
 def captured_storage(graph: Graph, gone: Callable[[Any], object]) -> dict[int, CapturedStorage]:
@@ -82,6 +79,20 @@ def captured_storage(graph: Graph, gone: Callable[[Any], object]) -> dict[int, C
         for k, m in enumerate(graph.memories)
         if m.held is not None
     }
+
+
+# What a graph's `run` returns in place of a result if a guard does not hold.
+GUARD_FAILED: Any = object()
+_MOST_WRITTEN_OUT = 32  # comparisons of storage, as one expression each
+
+
+class GuardCode(NamedTuple):
+    """Guards as Python code, for the function that `replay.py` generates. The code has tensor k of
+    a call as `x{k}` and its storage as `s{k}`."""
+
+    tensors: set[int]  # the k that the code names
+    failures: list[str]  # expressions; one is true if a guard does not hold
+    values: dict[str, Any]  # other names in the expressions
 
 
 class Guards:
@@ -104,59 +115,80 @@ class Guards:
     ) -> None:
         # Arguments that are only read may share memory.
         self._arguments = tuple(arguments) if written or held_written else ()
-        self._written, self._places = tuple(written), [k for k, a in enumerate(arguments) if a in written]
-        self._held_written, self._starts, self._gone = tuple(held_written), tuple(starts), gone
-        self._references = tuple([of.reference for of in held])
+        self._written, self._held_written = tuple(written), tuple(held_written)
+        self.held, self._starts, self._gone = tuple(held), tuple(starts), gone
         storages = [of.storage for of in held]
-        self._others = any(storage.owner is not None for storage in storages)
+        self._imported = any(storage.owner is not None for storage in storages)
         self._never = any(_overlap(storages[h], storage) for h in held_written for storage in storages)
-        self._reshaped = False
-        for storage in {*storages, *seen}:
+        self._reshaped: list[bool] = []  # true if not empty; the generated code has the list
+        watched = {*storages, *seen}
+        self._watches = bool(watched)
+        for storage in watched:
             watchers.setdefault(storage, WeakSet()).add(self)
 
     def reshaped(self) -> None:
         """Marks the graph as stale: a captured tensor has another geometry or other storage now."""
-        self._reshaped = True
+        self._reshaped.append(True)
         self._gone()
 
     @property
     def stale(self) -> bool:
         """True if the call has to be traced anew, as a captured tensor changed or died."""
-        return self._reshaped or any(reference() is None for reference in self._references)
+        return bool(self._reshaped) or any(of.reference() is None for of in self.held)
 
-    def check(self, tensors: Sequence[Tensor]) -> bool:
-        """True if all guards hold for these tensors."""
-        for reference in self._references:
-            if reference() is None:
-                return False
-        if self._reshaped or self._never:
-            return False
-        for k in self._written:
-            if tensors[k]._storage.readonly:
-                return False
-        for k, multiple, found in self._starts:
-            if _start(tensors[k], multiple) != found:
-                return False
-        return not self._arguments or self._apart([tensors[k]._storage for k in self._arguments])
+    def code(self, held: Sequence[str]) -> GuardCode:
+        """Returns the code of all guards but for the life of captured storage, which the code has
+        under the names `held`."""
+        values: dict[str, Any] = {"reshaped": self._reshaped, "start": _start}
+        failures = ["True"] if self._never else []
+        failures += ["reshaped"] if self._watches else []
+        failures += [f"s{k}.readonly" for k in self._written]
+        for j, (k, multiple, found) in enumerate(self._starts):
+            values[f"found{j}"] = found
+            failures.append(f"start(x{k}, {multiple}) != found{j}")
+        if self._arguments:
+            failures += self._shared(held, values)
+        return GuardCode({*self._arguments, *self._written, *[k for k, _, _ in self._starts]}, failures, values)
 
-    def _apart(self, arguments: list[Storage]) -> bool:
-        """True if no storage that the call writes shares a byte with other storage of the call."""
-        others = self._others  # whether some belongs to others: that alone may be handed in twice
-        for storage in arguments:
-            others = others or storage.owner is not None
-        held: list[Any] = []
-        if self._references:
-            held = [reference() for reference in self._references]
-            for h in self._held_written:
-                if held[h] in arguments:
-                    return False
-            for k in self._places:
-                if arguments[k] in held:
-                    return False
-        if not others:
-            return True
-        written = [arguments[k] for k in self._places] + [held[h] for h in self._held_written]
-        return not any(_overlap(a, b) for a in written for b in (*arguments, *held))
+    def _shared(self, held: Sequence[str], values: dict[str, Any]) -> list[str]:
+        """Returns expressions that are true if storage that the call writes shares a byte with
+        other storage of the call. The signature tells which arguments have one storage."""
+        arguments, written = [f"s{k}" for k in self._arguments], [f"s{k}" for k in self._written]
+        held_written = [held[h] for h in self._held_written]
+        failures = [f"{s} is {h}" for s in written for h in held]
+        failures += [f"{s} is {h}" for s in arguments if s not in written for h in held_written]
+        if len(failures) > _MOST_WRITTEN_OUT:
+            values["meet"] = _meet
+            failures = [
+                f"meet({_tuple(written)}, {_tuple(held)})",
+                f"meet({_tuple(arguments)}, {_tuple(held_written)})",
+            ]
+        everything = [*arguments, *held]
+        if len(everything) > 1:
+            values |= {"overlap": _any_overlap, "imported": _any_imported}
+            overlap = f"overlap({_tuple(written + held_written)}, {_tuple(everything)})"
+            # Only storage over others' memory may be handed in twice.
+            imported = [f"{s}.owner is not None" for s in arguments]
+            if len(imported) > _MOST_WRITTEN_OUT:
+                imported = [f"imported({_tuple(arguments)})"]
+            failures.append(overlap if self._imported else f"({' or '.join(imported)}) and {overlap}")
+        return failures
+
+
+def _tuple(names: Iterable[str]) -> str:
+    return f"({''.join([f'{name}, ' for name in names])})"
+
+
+def _meet(some: Sequence[Storage], others: Sequence[Storage]) -> bool:
+    return not set(some).isdisjoint(others)
+
+
+def _any_imported(storages: Sequence[Storage]) -> bool:
+    return any(storage.owner is not None for storage in storages)
+
+
+def _any_overlap(written: Sequence[Storage], storages: Sequence[Storage]) -> bool:
+    return any(_overlap(a, b) for a in written for b in storages)
 
 
 def closure_storage(function: Any) -> Iterator[Storage]:

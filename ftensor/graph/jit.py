@@ -20,7 +20,7 @@ from ..kernels.skeleton import skeleton_of
 from ..runtime.call_site import levels_to_user
 from .fusion import fuse_graph
 from .given import TraceArguments
-from .guards import closure_storage
+from .guards import GUARD_FAILED, closure_storage
 from .ir import Graph
 from .lowering import Lowered, lower_graph
 from .partition import DataflowKernels, Exported, exported
@@ -132,12 +132,14 @@ class Jitted(Generic[P, R]):
             return self._function(*args, **kwargs)  # part of another graph
         signature = self.whole(backend, key, tensors)
         graph: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
-        if graph is None or (graph.guards is not None and not graph.guards.check(tensors)):
+        result: Any = GUARD_FAILED if graph is None else graph.run(tensors, signature)
+        if result is GUARD_FAILED:
             graph = self.graph_for(graph, backend, signature, tensors, args, kwargs)
-            if graph is None:
+            result = GUARD_FAILED if graph is None else graph.run(tensors, signature)
+            if result is GUARD_FAILED:
                 return self._function(*args, **kwargs)
-        result: R = graph.run(tensors, signature)
-        return result
+        whole: R = result
+        return whole
 
     def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
         """Returns the part of a call's signature that depends on its arguments. Appends their
@@ -164,8 +166,7 @@ class Jitted(Generic[P, R]):
         run."""
         if graph is not None and not graph.dead:
             return None
-        graph = self._build_graph(backend, signature, tensors, args, kwargs)
-        return graph if graph is not None and graph.holds(tensors) else None
+        return self._build_graph(backend, signature, tensors, args, kwargs)
 
     def _build_graph(
         self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -15,8 +15,9 @@ from ..execute.look_up import bound_to
 from ..execute.scalars import values_of
 from ..iterator.shape import Ints, is_dense, numel
 from .guards import CapturedStorage, Guards, captured_storage
-from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, assign_slots, unflatten
+from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, assign_slots
 from .launch_merging import LaunchMerger
+from .replay import Part, Replay, ReturnedArgument, replay
 from .signature import FreeNumbers, number_at
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class _Lowering:
                 storage = self.backend.allocate_lasting(1)
                 storage.device = next(m.device for m in memories if m.device is not None)
                 held.append(CapturedStorage(storage, True, lost))
-            launch = self._launch(outputs, len(self.arguments) + len(self.seen) + len(held))
+            launch = self._launch(outputs, len(self.arguments) + len(self.seen), len(held))
             launch.bind(bound_to(self.backend, launch.steps))
         parts = [self._part(f, outputs, found) for f in graph.result_tensors]
         arguments = [self._index(m) for m in self.arguments]
@@ -131,15 +132,12 @@ class _Lowering:
                 return Output(r.dtype, r.shape, r.strides)
         return Output(uint8, (nbytes,), (1,))
 
-    def _part(
-        self, f: ResultTensor, outputs: Sequence[Output], found: Mapping[int, CapturedStorage]
-    ) -> int | ResultMaker:
-        """Returns the function that makes a tensor of the result, or the index of the output that
-        equals it."""
+    def _part(self, f: ResultTensor, outputs: Sequence[Output], found: Mapping[int, CapturedStorage]) -> Part:
+        """Returns what a tensor of the result is."""
         r, m = f.region, self.graph.memories[f.region.memory]
         which, held = f.argument, found.get(r.memory)
         if which is not None:
-            return lambda results, tensors: tensors[which]
+            return ReturnedArgument(which)
         if held is not None:
             return lambda results, tensors: f.over(held.storage, r.offset)
         size = r.dtype.itemsize
@@ -156,11 +154,11 @@ class _Lowering:
             return j
         return lambda results, tensors: f.over(results[j]._storage, r.offset)
 
-    def _launch(self, outputs: Sequence[Output], inputs: int) -> Launch:
-        """Returns one launch of all nodes."""
+    def _launch(self, outputs: Sequence[Output], tensors: int, storages: int) -> Launch:
+        """Returns one launch of all nodes. A call passes `tensors`, then captured storage."""
         whose = [*self.outputs, *self.arguments, *self.seen, *self.held]
         self.place: dict[Any, int] = {m: k for k, m in enumerate(whose)}
-        count = len(outputs) + inputs
+        count = len(outputs) + tensors + storages
         needs, firsts = [], []
         nodes = self.graph.nodes
         for m in self.own:
@@ -191,6 +189,7 @@ class _Lowering:
             tuple(outputs),
             temporaries=tuple(sizes),
             own_numbers=None if self.drawn else tuple(self.numbers),
+            storages=storages,
         )
 
     def _steps(self, node: Node, places: Sequence[int]) -> list[Step]:
@@ -255,10 +254,6 @@ def _part_of(span: tuple[int, int], numbers: bool | tuple[int, int]) -> bool | t
     return span if numbers and begin < end else False
 
 
-_FLAT = {ResultTensor, type(None)}
-ResultMaker = Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
-
-
 @dataclass(frozen=True)
 class Lowered:
     """A lowered graph: one launch that returns the function's result for a call's tensors."""
@@ -273,8 +268,7 @@ class Lowered:
     drawn: tuple[tuple[int, dtype, DrawnNumber], ...]  # the places of those that are drawn
     written: Ints  # which of the call's tensors are written
     changed: tuple[CapturedStorage, ...]  # and of what the function found elsewhere
-    # For each tensor of the result a function that makes it, or the index of an output.
-    parts: tuple[int | ResultMaker, ...]
+    parts: tuple[Part, ...]  # the tensors of the result
     guards: Guards | None  # None if the signature covers all assumptions
     owners: tuple[ref[Any], ...]  # objects without which no call finds the graph
     # The numbers that a call may change: for each (index in the signature, dtype to round to,
@@ -282,12 +276,11 @@ class Lowered:
     free: FreeNumbers | None = None
     free_numbers: tuple[tuple[int, dtype | None, Ints], ...] = ()
     anew: bool = False  # each call passes them; else the graph uses those of the traced call
-    # Called with a call's tensors, of which those that are written may be, and its signature.
-    run: Callable[[Sequence[Tensor], Sequence[Any]], Any] = field(init=False)
+    run: Replay = field(init=False)
     _anew: Lowered | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "run", self._short() or self._run)
+        object.__setattr__(self, "run", replay(self))
 
     @property
     def kept_bytes(self) -> int:
@@ -299,10 +292,6 @@ class Lowered:
         """True if no call can use the graph any more."""
         gone = any(owner() is None for owner in self.owners)
         return gone or (self.guards is not None and self.guards.stale)
-
-    def holds(self, tensors: Sequence[Tensor]) -> bool:
-        """True if the guards hold for these tensors."""
-        return self.guards is None or self.guards.check(tensors)
 
     def serves(self, signature: Sequence[Any]) -> bool:
         """True if a call that differs in free numbers can use this graph."""
@@ -320,56 +309,6 @@ class Lowered:
             object.__setattr__(self, "_anew", copy)
         assert self._anew is not None
         return self._anew
-
-    def _short(self) -> Callable[[Sequence[Tensor], Sequence[Any]], Any] | None:
-        """Returns a fast `run` if the launch's outputs are the whole result (a tensor, or a tuple
-        of tensors and None); else None."""
-        launch, result = self.launch, self.graph.result
-        if launch is None or self.seen or self.held or self.graph.draws or self.written:
-            return None
-        if self.graph.checks or self.parts != tuple(range(len(launch.outputs))):
-            return None
-        call, enqueued = launch.call, self._enqueued
-        arguments, own, numbers_of = self.arguments, self.numbers, self._with_call_numbers if self.anew else None
-        single = isinstance(result, ResultTensor)
-        whole: list[int | None] | None = None
-        if not single:
-            if type(result) is not tuple or any(type(x) not in _FLAT for x in result):
-                return None
-            order = iter(range(len(self.parts)))
-            whole = [None if x is None else next(order) for x in result] if None in result else None
-
-        def run(tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
-            inputs = [tensors[k] for k in arguments]
-            numbers = own if numbers_of is None else numbers_of(signature)
-            outputs = call(inputs, numbers, None) or enqueued(inputs, numbers)
-            if single:
-                return outputs[0]
-            return outputs if whole is None else tuple([k if k is None else outputs[k] for k in whole])
-
-        return run
-
-    def _run(self, tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
-        outputs: tuple[Tensor, ...] = ()
-        numbers: Sequence[Any] = self._with_call_numbers(signature) if self.anew else self.numbers
-        numbers = self._drawn(numbers) if self.graph.draws else numbers
-        if self.launch is not None:
-            inputs = [tensors[k] for k in self.arguments]
-            for k, of in self.seen:
-                inputs.append(_seen_as(tensors[k], of))
-            inputs += [of.whole() for of in self.held]
-            changed = [*[of.storage for of in self.changed], *[tensors[k]._storage for k in self.written]]
-            for storage in changed:
-                storage.changed()
-            called = self.launch.call(inputs, numbers, None)
-            outputs = self._enqueued(inputs, numbers) if called is None else called
-            for storage in changed:
-                storage.changed()  # by then another thread may have read it
-            if self.graph.checks:
-                self._check(tensors)
-        parts = [outputs[p] if isinstance(p, int) else p(outputs, tensors) for p in self.parts]
-        result = self.graph.result
-        return parts[0] if isinstance(result, ResultTensor) else unflatten(result, parts)
 
     def _enqueued(self, inputs: Sequence[Tensor], numbers: Sequence[Any]) -> tuple[Tensor, ...]:
         """Runs the launch like `launch.call`, but by `enqueue`, so that observers see it."""
@@ -416,6 +355,7 @@ class Lowered:
                 return False
         return bool(check.indices)
 
-
-def _seen_as(t: Tensor, of: dtype) -> Tensor:
-    return Tensor._make(t._storage, of, (), (), t._offset * t._dtype.itemsize // of.itemsize)
+    @staticmethod
+    def _seen_as(t: Tensor, of: dtype) -> Tensor:
+        """Returns a tensor at the start of `t`, of another dtype."""
+        return Tensor._make(t._storage, of, (), (), t._offset * t._dtype.itemsize // of.itemsize)

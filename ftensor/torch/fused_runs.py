@@ -18,6 +18,7 @@ from .._tensor import Tensor
 from ..errors import KernelNotBuilt
 from ..errors.graph import GraphError
 from ..execute.observe import recorder
+from ..graph.guards import GUARD_FAILED
 from ..graph.jit import Jitted
 from ..graph.lowering import Lowered
 from ..graph.signature import find_specialization
@@ -90,14 +91,12 @@ class Run:
             return self.function(*args)
         signature = self.jitted.whole(backend, key, tensors)
         lowered: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
-        if lowered is not None and not lowered.holds(tensors):
-            if not lowered.dead:
-                return self.function(*args)
-            lowered = None
-        if lowered is None:
-            lowered = find_specialization(backend.launches, signature)
-            if lowered is not None and not lowered.holds(tensors):
-                return self.function(*args)
+        result = GUARD_FAILED if lowered is None else lowered.run(tensors, signature)
+        if result is not GUARD_FAILED:
+            return result
+        if lowered is not None and not lowered.dead:
+            return self.function(*args)
+        lowered = find_specialization(backend.launches, signature)
         if lowered is None:
             plain = self._plain.get(signature)
             if plain is None and self._new(signature):
@@ -107,10 +106,9 @@ class Run:
             prepared = self._prepared(signature, backend, tensors, args)
             if not isinstance(prepared, Lowered):
                 return prepared(*args)
-            if not prepared.holds(tensors):
-                return self.function(*args)
             lowered = prepared
-        return lowered.run(tensors, signature)
+        result = lowered.run(tensors, signature)
+        return self.function(*args) if result is GUARD_FAILED else result
 
     def _new(self, signature: tuple[Any, ...]) -> bool:
         """Records a signature; True if it is new and not the run's first, so not traced yet."""

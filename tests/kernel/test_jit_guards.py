@@ -111,6 +111,31 @@ def test_the_same_tensor_or_two_of_its_memory() -> None:
     assert jitted(x, y)[0] is y
 
 
+@pytest.mark.parametrize("written", ["outside", "arguments", "one argument"])
+def test_forty_tensors(written: str) -> None:
+    """The last argument is one of the others or of those outside, or lies over the same array."""
+
+    def left(jit: Function) -> Any:
+        array = np.arange(8, dtype=np.float32)
+        outside = [ft.zeros(4) for _ in range(40)]
+
+        def function(tensors: list[ft.Tensor]) -> list[ft.Tensor]:
+            mine, others = (outside, tensors) if written == "outside" else (tensors, outside)
+            mine, others = ([tensors[0]], tensors) if written == "one argument" else (mine, others)
+            before = [t + 1 for t in others]
+            for t in mine:
+                t.add_(1)
+            return [*before, *(t + 1 for t in others)]
+
+        jitted, got = jit(function), []
+        for last in (ft.ones(4), outside[0], outside[39], ft.from_numpy(array[:4]), ft.from_numpy(array[4:])):
+            got.append(values(jitted([ft.from_numpy(array[:4]), *(ft.ones(4) * k for k in range(38)), last])))
+            got += [values(outside), array.tolist()]
+        return got
+
+    assert left(plain) == left(ft.jit)
+
+
 LAYOUTS: list[Function] = [
     lambda x: x.view(ft.int32),
     lambda x: x.view(ft.int32).fill_(-1),

@@ -1,0 +1,144 @@
+"""Replays: the generated function of a graph that checks its guards and runs its launch.
+
+It has one line for each thing that the graph needs, so a call pays for nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .guards import GUARD_FAILED, CapturedStorage, GuardCode
+from .ir import ResultTensor, unflatten
+
+if TYPE_CHECKING:
+    from .._tensor import Tensor
+    from .lowering import Lowered
+
+# Called with a call's tensors and its signature. Returns the result, or GUARD_FAILED.
+Replay = Callable[[Sequence["Tensor"], Sequence[Any]], Any]
+ResultMaker = Callable[[Sequence["Tensor"], Sequence["Tensor"]], "Tensor"]
+_MOST_WRITTEN_OUT = 16  # parts of a result
+
+
+class ReturnedArgument(NamedTuple):
+    """A tensor of the result that is tensor `place` of the call."""
+
+    place: int
+
+
+# A tensor of the result: the index of the launch's output that it is, an argument, or a function
+# that makes it of the outputs and the call's tensors.
+Part = int | ReturnedArgument | ResultMaker
+
+
+def replay(graph: Lowered) -> Replay:
+    """Returns the `run` of a graph."""
+    guarded = () if graph.guards is None else graph.guards.held
+    captured = list(dict.fromkeys([*guarded, *graph.held]))
+    names = {of: f"h{k}" for k, of in enumerate(captured)}
+    values: dict[str, Any] = {"GUARD_FAILED": GUARD_FAILED}
+    alive: list[str] = []
+    for of, name in names.items():
+        if of.own is None:
+            values[f"{name}_reference"] = of.reference
+            alive.append(name)
+        else:
+            values[name] = of.own
+    code = GuardCode(set(), [], {}) if graph.guards is None else graph.guards.code([names[of] for of in guarded])
+    result = _result(graph, values)
+    returned = {part.place for part in graph.parts if isinstance(part, ReturnedArgument)}
+    inputs = {*graph.arguments, *graph.written, *[k for k, _ in graph.seen]}
+    lines = [f"x{k} = tensors[{k}]" for k in sorted(code.tensors | inputs | returned)]
+    lines += [f"s{k} = x{k}._storage" for k in sorted(code.tensors | {*graph.written})]
+    lines += [f"{name} = {name}_reference()" for name in alive]
+    failures = [f"{name} is None" for name in alive] + code.failures
+    lines += [f"if {' or '.join(failures)}: return GUARD_FAILED"] if failures else []
+    lines += _launch(graph, names, values)
+    lines += [f"return {result}"]
+    return _function(lines, values | code.values)
+
+
+def _launch(graph: Lowered, names: Mapping[CapturedStorage, str], values: dict[str, Any]) -> list[str]:
+    """Returns the lines that run the launch, and adds the values that they name."""
+    lines: list[str] = []
+    values["numbers"] = graph.numbers
+    if graph.anew:
+        values["call_numbers"] = graph._with_call_numbers
+        lines.append("numbers = call_numbers(signature)")
+    if graph.graph.draws:
+        values["draw"] = graph._drawn
+        lines.append("numbers = draw(numbers)")
+    if graph.launch is None:
+        return [*lines, "results = ()"]
+    values |= {"call": graph.launch.call, "enqueued": graph._enqueued}
+    inputs = [f"x{k}" for k in graph.arguments]
+    for j, (k, dtype) in enumerate(graph.seen):
+        values |= {"seen_as": graph._seen_as, f"dtype{j}": dtype}
+        lines.append(f"y{j} = seen_as(x{k}, dtype{j})")
+        inputs.append(f"y{j}")
+    tensors = list(inputs)
+    for of in graph.held:
+        values[f"{names[of]}_whole"] = of.whole
+        tensors.append(f"{names[of]}_whole()")
+    inputs += [names[of] for of in graph.held]
+    changed = [*[names[of] for of in graph.changed], *[f"s{k}" for k in graph.written]]
+    forget = [f"{name}.bounds = {name}.derived = None" for name in changed]
+    # A launch without outputs returns (), so None alone says that it did not run.
+    lines += [*forget, f"results = call(({_list(inputs)}), numbers, None)"]
+    lines += [f"if results is None: results = enqueued(({_list(tensors)}), numbers)"]
+    lines += forget  # by then another thread may have read it
+    if graph.graph.checks:
+        values["check"] = graph._check
+        lines.append("check(tensors)")
+    return lines
+
+
+def _list(names: Sequence[str]) -> str:
+    return "".join([f"{name}, " for name in names])
+
+
+def _result(graph: Lowered, values: dict[str, Any]) -> str:
+    """Returns the expression of the function's result, and adds the values that it names."""
+    parts: list[str] = []
+    for j, part in enumerate(graph.parts):
+        if isinstance(part, int):
+            parts.append(f"results[{part}]")
+        elif isinstance(part, ReturnedArgument):
+            parts.append(f"x{part.place}")
+        else:
+            values[f"part{j}"] = part
+            parts.append(f"part{j}(results, tensors)")
+    result = graph.graph.result
+    if isinstance(result, ResultTensor):
+        return parts[0]
+    if result is None:
+        return "None"
+    flat = type(result) in (tuple, list) and all(x is None or isinstance(x, ResultTensor) for x in result)
+    if flat and len(result) <= _MOST_WRITTEN_OUT:
+        if graph.launch is not None and type(result) is tuple and None not in result:
+            if graph.parts == tuple(range(len(graph.launch.outputs))):
+                return "results"
+        left = iter(parts)
+        body = _list(["None" if x is None else next(left) for x in result])
+        return f"({body})" if type(result) is tuple else f"[{body}]"
+    values |= {"unflatten": unflatten, "structure": result}
+    return f"unflatten(structure, [{_list(parts)}])"
+
+
+def _function(lines: Sequence[str], values: Mapping[str, Any]) -> Replay:
+    """Returns the function with these lines. `values` become defaults of further parameters: one
+    tuple, whereas a closure has a cell for each."""
+    code = _compiled(f"def replay({', '.join(['tensors', 'signature', *values])}, /):\n    " + "\n    ".join(lines))
+    return FunctionType(code, {}, "replay", tuple(values.values()))
+
+
+@lru_cache(1 << 10)
+def _compiled(text: str) -> CodeType:
+    """Returns the code of a function. Graphs of one form share it."""
+    scope: dict[str, Any] = {}
+    exec(compile(text, "<ftensor graph>", "exec"), scope)
+    code: CodeType = scope["replay"].__code__
+    return code
