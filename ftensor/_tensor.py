@@ -139,13 +139,17 @@ class Tensor(Methods):
         """The number of dims."""
         return len(self._shape)
 
-    ndimension = dim
+    def ndimension(self) -> int:
+        """The number of dims; alias of `dim`."""
+        return len(self._shape)
 
     def numel(self) -> int:
         """The number of elements."""
         return numel(self._shape)
 
-    nelement = numel
+    def nelement(self) -> int:
+        """The number of elements; alias of `numel`."""
+        return numel(self._shape)
 
     @property
     def dtype(self) -> dtype:
@@ -229,7 +233,13 @@ class Tensor(Methods):
         """False: ftensor's conj computes at once (ftensor docs differences)."""
         return False
 
-    is_neg = is_inference = is_conj
+    def is_neg(self) -> bool:
+        """False: ftensor negates at once."""
+        return False
+
+    def is_inference(self) -> bool:
+        """False: ftensor has no inference tensors."""
+        return False
 
     @property
     def requires_grad(self) -> bool:

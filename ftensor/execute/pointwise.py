@@ -12,6 +12,7 @@ from .._device import current_device
 from .._tensor import Tensor
 from ..dtypes import scalar_dtype
 from ..iterator.shape import broadcast_shapes
+from ..rows.catalogue import name_called
 from ..rows.copies import COPY
 from ..rows.op import Op
 from .dispatch import run_uncached
@@ -33,7 +34,7 @@ def pointwise(
     for dtypes that the op has no expression for.
     """
     if out is not None and type(out) is not Tensor:
-        raise errors.not_a_tensor(op.name, "out", out)
+        raise errors.not_a_tensor(name_called(op.name), "out", out)
     first = inputs[0] if inputs else out
     if type(first) is not Tensor:
         if op.numbers_alone and out is None:
@@ -87,7 +88,7 @@ def _first(op: Op, inputs: tuple[Any, ...], out: Tensor | None) -> Tensor:
     for x in (*inputs, out):
         if type(x) is Tensor:
             return x
-    raise errors.needs_a_tensor(op.name, inputs)
+    raise errors.needs_a_tensor(name_called(op.name), inputs)
 
 
 def _with_tensor(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -110,7 +111,7 @@ def _accepted(op: Op, x: Any) -> Any:
         return x
     if isinstance(x, np.generic) and x.dtype.kind in "biufc":
         return x.item()
-    raise errors.not_a_tensor_or_number(op.name, x)
+    raise errors.not_a_tensor_or_number(name_called(op.name), x)
 
 
 def _one_device(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -120,5 +121,5 @@ def _one_device(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     full = [x for x in tensors if x._shape or x.device.type != "cpu"]
     target = (full or tensors)[0].device
     if any(x.device != target for x in full):
-        raise errors.different_devices(op.name, [x.device for x in tensors])
+        raise errors.different_devices(name_called(op.name), [x.device for x in tensors])
     return tuple(x.to(target) if type(x) is Tensor else x for x in inputs)

@@ -23,7 +23,7 @@ from ..execute.pointwise import pointwise
 from ..interop.numpy import beside
 from ..rows.catalogue import ENTRIES, Entry, Row, enter, op, register
 from ..rows.op import Op, Promote, Reduce
-from ..rows.spelling import Shown, describe, show_types, signature_text, tensors_only
+from ..rows.spelling import Shown, describe, renamed, show_types, signature_text, signature_without, tensors_only
 from .reduce.reduction import called
 
 
@@ -335,6 +335,8 @@ def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     inplace.__code__ = inplace.__code__.replace(co_name=name)  # errors show this name
     inplace.__annotations__ |= unwrap(call).__annotations__
+    show_types(call)
+    inplace.__signature__ = signature_without(call, "out")  # type: ignore[attr-defined]
     return _inplace(inplace, call.__name__, call)
 
 
@@ -402,19 +404,34 @@ def install(module: ModuleType) -> None:
         target: Any = module
         for part in filter(None, entry.namespace.split(".")):
             target = _namespace(target, part)
-        # Rows check their arguments themselves; other functions need the check of a method's
-        # tensor.
-        call = entry.call if entry.row else tensors_only(entry.call, entry.name)
-        if entry.function:  # pickle finds it there
-            call.__module__, call.__qualname__ = target.__name__, entry.name
         for name in (entry.name, *entry.aliases):
             if entry.function:
-                setattr(target, name, call)
+                setattr(target, name, _function(entry, name, target.__name__))
             if entry.prop:
                 setattr(Tensor, name, property(entry.call))
             elif entry.method and not entry.namespace:
-                setattr(Tensor, name, entry.method if callable(entry.method) else entry.call)
+                method = entry.method if callable(entry.method) else entry.call
+                if method.__name__ != entry.name and entry.name[:2] != "__":  # which has a name besides
+                    _named(method, entry.name)
+                setattr(Tensor, name, method if name == entry.name else renamed(method, name, entry.name))
         _install_forms(entry)
+
+
+# The public name, such as "linalg.det", under which each function was installed first.
+_FIRST: dict[Callable[..., Any], str] = {}
+
+
+def _function(entry: Entry, name: str, module: str) -> Callable[..., Any]:
+    """Returns the function of an entry under a public name; an alias is a copy with its own name."""
+    path = f"{module}.{name}".partition(".")[2]
+    first = _FIRST.setdefault(entry.call, path)
+    old = first.rpartition(".")[2]
+    call = renamed(entry.call, path, first) if old != name else entry.call
+    if not entry.row:  # rows check their arguments themselves
+        call = tensors_only(call, name, old if old != name else "")
+    if old != name or first == path:
+        call.__module__, call.__name__, call.__qualname__ = module, name, name  # pickle finds it there
+    return call
 
 
 def add_class(namespace: str, kind: type) -> None:
@@ -427,7 +444,8 @@ def _install_forms(entry: Entry) -> None:
     names = (entry.name, *entry.aliases)
     method = _form_in_place(entry)
     for name in names if method else ():
-        setattr(Tensor, name + "_", method)
+        alias = name != entry.name and renamed(method, name + "_", entry.name + "_")
+        setattr(Tensor, name + "_", alias or method)
     for name in entry.operators:
         setattr(Tensor, name, _named(operator(name, entry.call), name))
     for row in [r for r in (*entry.rows, entry.row) if isinstance(r, Op)]:

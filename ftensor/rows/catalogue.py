@@ -207,4 +207,4 @@ def name_called(inner: str) -> str:
 
 @cache
 def _ops() -> frozenset[str]:
-    return frozenset(name.rpartition(".")[2] for name in ENTRIES)
+    return frozenset(name.rpartition(".")[2] for key, e in ENTRIES.items() for name in (key, *e.aliases))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache, wraps
+from functools import cache, update_wrapper, wraps
 from inspect import (
     CO_VARARGS,
     CO_VARKEYWORDS,
@@ -16,8 +16,8 @@ from inspect import (
     signature,
     unwrap,
 )
-from types import CodeType
-from typing import Any, TypeVar
+from types import CodeType, FunctionType
+from typing import Any, TypeVar, cast
 
 from .. import errors
 from .._tensor import Tensor
@@ -68,11 +68,12 @@ def without_numpy_names(call: F) -> F:
 
 
 @cache
-def tensors_only(call: F, name: str) -> F:
+def tensors_only(call: F, name: str, old: str = "") -> F:
     """Returns a wrapper of `call` that raises TypeError, as torch does, for an argument that should
     be a tensor.
 
-    The wrapper checks the arguments only after an AttributeError, so a valid call costs nothing.
+    The wrapper checks the arguments only after an AttributeError, so a valid call costs nothing. If
+    `name` is an alias of the function `old`, messages that begin with `old` begin with `name`.
     """
 
     @wraps(call)
@@ -83,6 +84,10 @@ def tensors_only(call: F, name: str) -> F:
             wrong = _no_tensor(call, args, kwargs)
             if wrong is None:
                 raise
+        except (TypeError, ValueError, RuntimeError, IndexError) as error:
+            if old and str(error).startswith(f"{old}("):
+                error.args = (name + str(error)[len(old) :],)
+            raise
         raise errors.not_a_tensor(name, *wrong)
 
     return run  # type: ignore[return-value]
@@ -129,6 +134,28 @@ def signature_text(name: str, call: Callable[..., Any], method: bool = False, wi
     inside = ", ".join([*words(names[method:count]), *rest, *named])
     returned = function.__annotations__.get("return", "Any")
     return f"{name}({inside})" + (f" -> {returned}" if returned != "Any" else "")
+
+
+def signature_without(call: Callable[..., Any], name: str) -> Signature:
+    """Returns the signature of a function without the parameter `name`."""
+    full = signature(call)
+    return full.replace(parameters=[p for p in full.parameters.values() if p.name != name])
+
+
+def renamed(call: F, name: str, old: str) -> F:
+    """Returns a copy of the function `old` under the name `name`, such as "special.expit".
+
+    Help, tracebacks and messages about its arguments then say the name that the user called.
+    """
+    last = name.rpartition(".")[2]
+    code = call.__code__.replace(co_name=last)  # type: ignore[attr-defined]
+    copy = FunctionType(code, call.__globals__, last, call.__defaults__, call.__closure__)  # type: ignore[attr-defined]
+    copy.__kwdefaults__ = call.__kwdefaults__  # type: ignore[attr-defined]
+    update_wrapper(copy, call)
+    copy.__name__, copy.__qualname__ = last, f"{call.__qualname__.rpartition('.')[0]}.{last}".lstrip(".")
+    head, blank, text = (call.__doc__ or "").partition("\n\n")
+    copy.__doc__ = f"{head.replace(f'{old}(', f'{name}(')}{blank}{text}\n\nAlias of `{old}`."
+    return cast("F", copy)
 
 
 def _said_by(signature: Signature, name: str, method: bool, without: str) -> str:

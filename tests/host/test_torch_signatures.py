@@ -34,10 +34,12 @@ REVIEWED = {
     "torch's stub or schema says it, torch itself refuses it": """
         Tensor.new_tensor(data, dtype
         linalg.matrix_exp(input, *, out
+        nn.functional.elu_(input, alpha=1, scale=1
         Tensor.requires_grad_(mode
         tensor(data, dtype""",
     "a number has a name of its own; here it goes by the tensor's name, or by place": """
         Tensor.subtract(other, alpha=1
+        Tensor.subtract_(other, alpha=1
         isin(element,
         isin(elements, test_element,
         result_type(scalar

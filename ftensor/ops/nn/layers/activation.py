@@ -15,7 +15,7 @@ from ....execute.pointwise import pointwise
 from ....execute.scalars import fitted
 from ....rows.catalogue import Entry, op, register
 from ....rows.op import Op, Promote
-from ....rows.spelling import describe, signature_text, written
+from ....rows.spelling import describe, show_types, signature_text, signature_without, written
 from ...pointwise.unary import tensor_argument
 
 SPACE = "nn.functional"
@@ -251,6 +251,8 @@ def _inplace_form(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return call(input, *args, inplace=True, **kwargs)
 
     form.__name__ = form.__qualname__ = call.__name__ + "_"
+    show_types(call)
+    form.__signature__ = signature_without(call, "inplace")  # type: ignore[attr-defined]
     form.__doc__ = f"In-place form of `{call.__name__}`."
     return form
 
