@@ -443,9 +443,9 @@ def _install_forms(entry: Entry) -> None:
     """Adds an entry's in-place forms and operators to Tensor."""
     names = (entry.name, *entry.aliases)
     method = _form_in_place(entry)
-    for name in names if method else ():
-        alias = name != entry.name and renamed(method, name + "_", entry.name + "_")
-        setattr(Tensor, name + "_", alias or method)
+    for name in names if method is not None else ():
+        alias = renamed(method, name + "_", entry.name + "_") if method and name != entry.name else method
+        setattr(Tensor, name + "_", alias)
     for name in entry.operators:
         setattr(Tensor, name, _named(operator(name, entry.call), name))
     for row in [r for r in (*entry.rows, entry.row) if isinstance(r, Op)]:

@@ -148,9 +148,10 @@ def renamed(call: F, name: str, old: str) -> F:
     Help, tracebacks and messages about its arguments then say the name that the user called.
     """
     last = name.rpartition(".")[2]
-    code = call.__code__.replace(co_name=last)  # type: ignore[attr-defined]
-    copy = FunctionType(code, call.__globals__, last, call.__defaults__, call.__closure__)  # type: ignore[attr-defined]
-    copy.__kwdefaults__ = call.__kwdefaults__  # type: ignore[attr-defined]
+    function: Any = call
+    code = function.__code__.replace(co_name=last)
+    copy = FunctionType(code, function.__globals__, last, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
     update_wrapper(copy, call)
     copy.__name__, copy.__qualname__ = last, f"{call.__qualname__.rpartition('.')[0]}.{last}".lstrip(".")
     head, blank, text = (call.__doc__ or "").partition("\n\n")

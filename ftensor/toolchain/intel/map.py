@@ -15,7 +15,7 @@ from .member import WORDS, beat, beat_function, function_name, head, inputs_of, 
 def text(group: KernelGroup) -> str:
     """Returns the functions and kernels of a map group."""
     widths = widths_of(group)
-    parts = [head(group.lanes), *sections(group.keys, beat_function)]
+    parts = [head(group.lanes, group.keys), *sections(group.keys, beat_function)]
     parts += [_beat_words(width, group.lanes) for width in sorted(set(widths.values()))]
     parts += [_table(group, "READS", _reads), _table(group, "SINGLES", _singles)]
     parts.append(_function_unit(group, widths))

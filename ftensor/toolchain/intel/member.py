@@ -23,15 +23,19 @@ def function_name(opcode: int, key: KernelKey) -> str:
     return f"opcode_{opcode}_{key.name}"
 
 
-def head(lanes: int) -> str:
-    """Returns the settings of a file, and the dialect's words."""
+def head(lanes: int, keys: Sequence[KernelKey]) -> str:
+    """Returns the settings of a file, the dialect's words, and the helpers of dtypes that are the
+    same in all sections."""
     lines = [
         f"#define FT_LANES {lanes}",
         f"#define FT_N {lanes if lanes > 1 else ''}",
         "#define FT_FP64 1",
         f"#define FT_MAX_DIMS {source.MAX_DIMS}",
+        *dict.fromkeys(line for key in keys for line in source.port_settings(key)),
     ]
-    return "\n".join([*lines, source.kernel_file("dialect/intel.h")])
+    wanted = {name for key in keys for name in source.helper_files(key)}
+    files = [name for name in element_function.OF_ALL_TYPES if name in wanted]
+    return "\n".join([*lines, *map(source.kernel_file, ["dialect/intel.h", *files])])
 
 
 def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
@@ -111,10 +115,11 @@ def beat_function(opcode: int, key: KernelKey) -> str:
 def _from_beat(name: str, p: Port, lanes: int) -> list[str]:
     memory = source.MEMORY[p.dtype.name]
     if p.dtype.is_complex:
-        pairs = f"{memory}{2 * lanes}"
+        real, of, part = _pairs(memory, "ft_from_halves")
+        pairs = f"{of}{2 * lanes}"
         return [
             f"const {pairs} p_{name} = as_{pairs}({name});",
-            f"const ft_c{memory} w_{name} = FT_PAIR({memory}, p_{name}.even, p_{name}.odd);",
+            f"const ft_c{real} w_{name} = FT_PAIR({real}, {part}(p_{name}.even), {part}(p_{name}.odd));",
         ]
     if memory == "ft_half":
         return [f"const {vector('float', lanes)} w_{name} = ft_from_halves({name});"]
@@ -122,15 +127,21 @@ def _from_beat(name: str, p: Port, lanes: int) -> list[str]:
     return [f"const {of} w_{name} = as_{of}({name});"]
 
 
+def _pairs(memory: str, halves: str) -> tuple[str, str, str]:
+    """Returns the C type of a part of a complex number in a register and on the port, and the
+    function between the two: `halves` for complex32, which has no float16 in registers."""
+    return ("float", "ushort", halves) if memory == "ft_half" else (memory, memory, "")
+
+
 def _to_beat(p: Port, lanes: int) -> tuple[str, list[str]]:
     memory = source.MEMORY[p.dtype.name]
     bits = f"as_{beat(p.dtype.itemsize, lanes)}"
     if p.dtype.is_complex:
-        pairs = f"{memory}{2 * lanes}"
-        return f"ft_c{memory} w_out0;", [
-            f"{pairs} p_out0;",
-            "p_out0.even = w_out0.re;",
-            "p_out0.odd = w_out0.im;",
+        real, of, part = _pairs(memory, "ft_to_halves")
+        return f"ft_c{real} w_out0;", [
+            f"{of}{2 * lanes} p_out0;",
+            f"p_out0.even = {part}(w_out0.re);",
+            f"p_out0.odd = {part}(w_out0.im);",
             f"return {bits}(p_out0);",
         ]
     if memory == "ft_half":

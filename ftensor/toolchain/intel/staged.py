@@ -11,6 +11,8 @@ from ...errors.build import no_stage_for_intel
 from ...image.file import CHANNEL_DEPTH
 from ...image.manifest import KernelRecord, StageRecord
 from ...kernels import element_function, fused, source
+from ...kernels.element_function import ElementFunction
+from ...kernels.key import KernelKey
 from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
@@ -142,7 +144,7 @@ class _ChannelText:
                 "stages": "\n".join(texts),
             },
         )
-        return f"{head(1)}\n{source.kernel_file('fused.h')}\n{body}"
+        return f"{head(1, _unit_keys(key))}\n{source.kernel_file('fused.h')}\n{body}"
 
     def _stage(self, k: int, stage: DataflowStage) -> str:
         record = self.records[k]
@@ -318,11 +320,15 @@ def _parameter(what: str, c: str, name: str) -> str:
     return f"__global {of}{name}"
 
 
+def _elementwise(key: StagedKey) -> list[ElementFunction]:
+    return [u for u in key.units if not isinstance(u, RowTransform)]
+
+
+def _unit_keys(key: StagedKey) -> list[KernelKey]:
+    return [u.key() for u in _elementwise(key)]
+
+
 def _units(key: StagedKey) -> list[str]:
     """Returns the units' functions for one lane, in sections by compute type."""
-    units = tuple([u for u in key.units if not isinstance(u, RowTransform)])
-    keys = [u.key() for u in units]
-    wanted = {name for k in keys for name in source.helper_files(k)}
-    texts = [unit_text(u, fused.unit_name(key, u)) for u in units]
-    files = [source.kernel_file(name) for name in element_function.OF_ALL_TYPES if name in wanted]
-    return [*files, *element_function.sections(keys, lambda k, _: texts[k], "intel")]
+    texts = [unit_text(u, fused.unit_name(key, u)) for u in _elementwise(key)]
+    return [*element_function.sections(_unit_keys(key), lambda k, _: texts[k], "intel")]

@@ -11,5 +11,5 @@ def text(group: KernelGroup) -> str:
     keys = group.keys
     calls = [whole_call(opcode, key) for opcode, key in enumerate(keys)]
     words = "\n".join(group.kind.geometry_words())
-    parts = [head(group.lanes), words, *sections(keys, whole_function)]
+    parts = [head(group.lanes, group.keys), words, *sections(keys, whole_function)]
     return "\n\n".join([*parts, kernels(group, lambda copy: [switch(calls)])])
