@@ -185,9 +185,14 @@ def absolute(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 
     A complex input gives a real result.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `abs`.
     """
 def absolute_(input: _Tensor) -> _Tensor:
-    """In-place form of `abs`. Raises RuntimeError for complex tensors, whose result is real."""
+    """In-place form of `abs`. Raises RuntimeError for complex tensors, whose result is real.
+
+    Alias of `abs_`.
+    """
 def acos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The arc cosine.
 
@@ -319,38 +324,60 @@ def arccos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `acos`.
     """
 def arccos_(input: _Tensor) -> _Tensor:
-    """In-place form of `acos`: the result's shape and dtype must fit the tensor."""
+    """In-place form of `acos`: the result's shape and dtype must fit the tensor.
+
+    Alias of `acos_`.
+    """
 def arccosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse hyperbolic cosine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `acosh`.
     """
 def arccosh_(input: _Tensor) -> _Tensor:
-    """In-place form of `acosh`: the result's shape and dtype must fit the tensor."""
+    """In-place form of `acosh`: the result's shape and dtype must fit the tensor.
+
+    Alias of `acosh_`.
+    """
 def arcsin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The arc sine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `asin`.
     """
 def arcsin_(input: _Tensor) -> _Tensor:
-    """In-place form of `asin`: the result's shape and dtype must fit the tensor."""
+    """In-place form of `asin`: the result's shape and dtype must fit the tensor.
+
+    Alias of `asin_`.
+    """
 def arcsinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse hyperbolic sine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `asinh`.
     """
 def arcsinh_(input: _Tensor) -> _Tensor:
-    """In-place form of `asinh`: the result's shape and dtype must fit the tensor."""
+    """In-place form of `asinh`: the result's shape and dtype must fit the tensor.
+
+    Alias of `asinh_`.
+    """
 def arctan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The arc tangent.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `atan`.
     """
 def arctan2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The angle of the point (`other`, `input`), from -pi to pi.
@@ -358,17 +385,27 @@ def arctan2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=Non
     Integer and bool inputs are computed in the default dtype.
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `atan2`.
     """
 def arctan_(input: _Tensor) -> _Tensor:
-    """In-place form of `atan`: the result's shape and dtype must fit the tensor."""
+    """In-place form of `atan`: the result's shape and dtype must fit the tensor.
+
+    Alias of `atan_`.
+    """
 def arctanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse hyperbolic tangent.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `atanh`.
     """
 def arctanh_(input: _Tensor) -> _Tensor:
-    """In-place form of `atanh`: the result's shape and dtype must fit the tensor."""
+    """In-place form of `atanh`: the result's shape and dtype must fit the tensor.
+
+    Alias of `atanh_`.
+    """
 @overload
 def argmax(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
     """The index of the largest element over `dim`, or of all in row-major order; of the first one where
@@ -624,9 +661,14 @@ def clamp_min_(input: _Tensor, min: Any) -> _Tensor:
 def clip(input: _Tensor, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
     """Limits the elements to [`min`, `max`]; `max` wins if the limits cross. Limits are numbers or
     tensors and take part in type promotion; NaN in any of them gives NaN.
+
+    Alias of `clamp`.
     """
 def clip_(input: _Tensor, min: Any=None, max: Any=None) -> _Tensor:
-    """In-place form of `clamp`: the result's shape and dtype must fit the tensor."""
+    """In-place form of `clamp`: the result's shape and dtype must fit the tensor.
+
+    Alias of `clamp_`.
+    """
 def clone(input: _Tensor, *, memory_format: _memory_format=...) -> _Tensor:
     """Returns a copy with its own memory."""
 def column_stack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
@@ -644,12 +686,16 @@ def concat(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, o
 
     Their dtypes are promoted to a common one. The other dims must have equal sizes; an empty 1-d
     tensor is skipped. Raises RuntimeError for shapes that don't fit.
+
+    Alias of `cat`.
     """
 def concatenate(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
     """Concatenates tensors along a dim.
 
     Their dtypes are promoted to a common one. The other dims must have equal sizes; an empty 1-d
     tensor is skipped. Raises RuntimeError for shapes that don't fit.
+
+    Alias of `cat`.
     """
 def conj(input: _Tensor) -> _Tensor:
     """Returns the complex conjugate; a real tensor itself."""
@@ -852,6 +898,8 @@ def divide(input: _Tensor, other: _Tensor | _Number, *, rounding_mode: str | Non
     """Returns the quotient: true division (integers become the default dtype), or with
     `rounding_mode` \"trunc\" (towards zero) or \"floor\" (down) in the promoted dtype. Integers divided
     by the number 0 raise RuntimeError; zeros in a tensor give -1 (all bits set).
+
+    Alias of `div`.
     """
 def dot(input: _Tensor, tensor: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the sum of the products of two vectors."""
@@ -968,9 +1016,14 @@ def fix(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 
     The inputs are promoted to a common dtype, which the result has.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `trunc`.
     """
 def fix_(input: _Tensor) -> _Tensor:
-    """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
+    """In-place form of `trunc`: the result's shape and dtype must fit the tensor.
+
+    Alias of `trunc_`.
+    """
 def flatten(input: _Tensor, start_dim: _int=0, end_dim: _int=-1) -> _Tensor:
     """Joins dims `start_dim` to `end_dim` into one: a view if the strides allow it, else a copy,
     and the tensor itself if there is nothing to join.
@@ -1073,6 +1126,8 @@ def geqrf(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.geqrf:
 def ger(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the products of every element of a vector with every element of another. Dtypes are
     promoted.
+
+    Alias of `outer`.
     """
 def get_device(input: _Tensor) -> _int:
     """Returns the index of the tensor's fpga; -1 on the host."""
@@ -1092,6 +1147,8 @@ def greater(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=Non
     The inputs are promoted to a common dtype; the result is bool.
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `gt`.
     """
 def greater_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is at least `other`.
@@ -1099,6 +1156,8 @@ def greater_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | No
     The inputs are promoted to a common dtype; the result is bool.
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `ge`.
     """
 def grid_sampler(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> _Tensor:
     """Like `nn.functional.grid_sample`, with modes as numbers, counted from 0 in the order given
@@ -1341,6 +1400,8 @@ def less(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) 
     The inputs are promoted to a common dtype; the result is bool.
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `lt`.
     """
 def less_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is at most `other`.
@@ -1348,6 +1409,8 @@ def less_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=
     The inputs are promoted to a common dtype; the result is bool.
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `le`.
     """
 def lgamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithm of the gamma function's magnitude.
@@ -1618,6 +1681,8 @@ def mode(input: _Tensor, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | N
 def moveaxis(input: _Tensor, source: Any, destination: Any) -> _Tensor:
     """Returns a view with the `source` dims (an int or a tuple) at the `destination` positions and
     the other dims in their order.
+
+    Alias of `movedim`.
     """
 def movedim(input: _Tensor, source: Any, destination: Any) -> _Tensor:
     """Returns a view with the `source` dims (an int or a tuple) at the `destination` positions and
@@ -1649,6 +1714,8 @@ def multiply(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=No
     The inputs are promoted to a common dtype, which the result has.
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `mul`.
     """
 def mv(input: _Tensor, vec: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the product of a matrix and a vector. Raises the errors of `mm`."""
@@ -1727,9 +1794,14 @@ def negative(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 
     The inputs are promoted to a common dtype, which the result has.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `neg`.
     """
 def negative_(input: _Tensor) -> _Tensor:
-    """In-place form of `neg`: the result's shape and dtype must fit the tensor."""
+    """In-place form of `neg`: the result's shape and dtype must fit the tensor.
+
+    Alias of `neg_`.
+    """
 def nextafter(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the next representable number after `input` towards `other`, in the promoted dtype."""
 @overload
@@ -1768,6 +1840,8 @@ def not_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=N
     The inputs are promoted to a common dtype; the result is bool.
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `ne`.
     """
 @overload
 def nuclear_norm(input: _Tensor, dim: Sequence[_int]=(-2, -1), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
@@ -2006,7 +2080,10 @@ def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Ten
 def round_(input: _Tensor, *, decimals: _int=0) -> _Tensor:
     """In-place form of `round`: the result's shape and dtype must fit the tensor."""
 def row_stack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
-    """Concatenates along the rows, of tensors made 2-d."""
+    """Concatenates along the rows, of tensors made 2-d.
+
+    Alias of `vstack`.
+    """
 def rrelu(input: _Tensor, lower: _float=0.125, upper: _float=0.3333333333333333, training: _bool=False, generator: Any=None) -> _Tensor:
     """Multiplies elements up to 0 by a slope: with `training` a random one from `lower` to `upper`
     for each, else their mean. Raises RuntimeError if `lower` is above `upper`.
@@ -2207,6 +2284,8 @@ def sub(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor 
 def subtract(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """Returns `input` minus `alpha` times `other`. Raises RuntimeError for bool operands (use `^`
     or `~`) and for an `alpha` of a higher category than the inputs.
+
+    Alias of `sub`.
     """
 @overload
 def sum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
@@ -2229,7 +2308,10 @@ def svd_lowrank(A: _Tensor, q: _int | None=6, niter: _int | None=2, M: _Tensor |
 def swapaxes(input: _Tensor, axis0: _int, axis1: _int) -> _Tensor:
     """`transpose` under NumPy's name."""
 def swapdims(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
-    """Returns a view with two dims exchanged."""
+    """Returns a view with two dims exchanged.
+
+    Alias of `transpose`.
+    """
 def t(input: _Tensor) -> _Tensor:
     """Returns a matrix transposed, as a view. Raises RuntimeError for more than 2 dims."""
 def t_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -2305,6 +2387,8 @@ def trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., axis: _int | Sequence[_in
 def trapz(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
     """Returns the integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart
     (default 1). Raises RuntimeError for bool, for both arguments, and for shapes that don't fit.
+
+    Alias of `trapezoid`.
     """
 @overload
 def trapz(y: _Tensor, x: Any=None, *, dx: Any=..., axis: _int | Sequence[_int]=-1) -> _Tensor: ...
@@ -2371,6 +2455,8 @@ def unravel_index(indices: _Tensor, shape: _int | Sequence[_int]) -> tuple[_Tens
 def unsafe_chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
     """Returns at most `chunks` views of a dim, equal but for the last; `tensor_split` returns
     exactly as many.
+
+    Alias of `chunk`.
     """
 @overload
 def unsafe_chunk(input: _Tensor, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
@@ -2383,7 +2469,10 @@ def unsafe_split(input: _Tensor, split_size: Any, dim: _int=0) -> tuple[_Tensor,
 def unsafe_split(input: _Tensor, split_size: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 @overload
 def unsafe_split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-    """Returns views of these sizes along a dim."""
+    """Returns views of these sizes along a dim.
+
+    Alias of `split_with_sizes`.
+    """
 @overload
 def unsafe_split_with_sizes(input: _Tensor, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 @overload

@@ -123,6 +123,8 @@ def expit(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `sigmoid`.
     """
 def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """exp(input) - 1, accurate near 0.
@@ -136,6 +138,8 @@ def gammainc(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=No
     The inputs are promoted to a common dtype, which the result has.
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `igamma`.
     """
 def gammaincc(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The regularized upper incomplete gamma function of order `input` at `other`; NaN for negative ones.
@@ -143,12 +147,16 @@ def gammaincc(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=N
     The inputs are promoted to a common dtype, which the result has.
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `igammac`.
     """
 def gammaln(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithm of the gamma function's magnitude.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `lgamma`.
     """
 def hermite_polynomial_h(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Hermite's polynomial H of degree n. A fraction of n is dropped; of a negative degree all are 0.
@@ -254,6 +262,8 @@ def multigammaln(input: _Tensor, p: _int, *, out: _Tensor | None=None) -> _Tenso
     """Returns the logarithm of the multivariate gamma function of dimension `p`: the sum of
     lgamma(input - i / 2) for i below p, plus p * (p - 1) / 4 * log(pi). Raises RuntimeError for `p`
     below 1.
+
+    Alias of `mvlgamma`.
     """
 def ndtr(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The normal distribution function.
@@ -276,6 +286,8 @@ def psi(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+
+    Alias of `digamma`.
     """
 def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
     """Returns the nearest number with `decimals` decimals (negative: zeros before the point); of
