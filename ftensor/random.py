@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ._device import CPU, DeviceLike, backend_of, device, fpga_devices, resolve
 from ._tensor import Tensor
 from .dtypes import uint8
 from .errors import random as errors_random
+from .execute.observe import thread_recorder
 from .execute.output import new
 
 __all__ = ["Generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
@@ -45,6 +47,8 @@ class Generator:
     def __init__(self, device: DeviceLike | None = None) -> None:
         self._device = resolve(device)
         self._seed, self._calls = DEFAULT_SEED, 0
+        if thread_recorder() is not None:  # each call of a jitted function makes one
+            self._move(lambda: (DEFAULT_SEED, 0))
 
     @property
     def device(self) -> device:
@@ -60,30 +64,36 @@ class Generator:
             raise errors_random.no_seed(seed)
         if not -(1 << 63) <= seed < 1 << 64:
             raise errors_random.seed_out_of_range(seed)
-        self._set(seed % (1 << 64), 0)
+        first = int(seed) % (1 << 64)
+        self._move(lambda: (first, 0))
         return self
 
     def seed(self) -> int:
         """Begin anew with a seed that nobody can foresee, and return it."""
+        _state_is_read()
         self._set(secrets.randbits(64), 0)
         return self._seed
 
     def initial_seed(self) -> int:
         """The seed that it began with, from 0 to 2**64 - 1."""
+        _state_is_read()
         return self._seed
 
     def get_offset(self) -> int:
         """How many calls it has served since it was seeded."""
+        _state_is_read()
         return self._calls
 
     def set_offset(self, offset: int) -> None:
         """Go on as after so many calls; RuntimeError for a number that is none."""
         if not isinstance(offset, int) or not 0 <= offset < _CALLS:
             raise errors_random.bad_offset(offset)
-        self._set(self._seed, offset)
+        calls = int(offset)
+        self._move(lambda: (self._seed, calls))
 
     def get_state(self) -> Tensor:
         """The seed and the number of calls: 16 bytes as a uint8 tensor on the host."""
+        _state_is_read()
         with _lock:
             state = np.array([self._seed, self._calls], _STATE).view(np.uint8)
         tensor = new((state.size,), uint8, CPU)
@@ -100,6 +110,7 @@ class Generator:
             raise errors_random.not_a_state(new_state)
         if new_state._shape != (2 * _STATE.itemsize,):
             raise errors_random.state_size(new_state._shape, 2 * _STATE.itemsize)
+        _state_is_read()
         seed, calls = np.ascontiguousarray(new_state._host_values()).view(_STATE).tolist()
         if calls >= _CALLS:
             raise errors_random.bad_offset(calls)
@@ -109,8 +120,12 @@ class Generator:
     def clone_state(self) -> Generator:
         """Another generator of the same device that goes on as this one does."""
         clone = Generator(self._device)
-        clone._seed, clone._calls = self._both()
+        clone._move(self._both)
         return clone
+
+    def _move(self, state: Callable[[], tuple[int, int]]) -> None:
+        """Sets the state to (seed, number of calls), at each call of a function that is traced."""
+        _seeded(lambda: self._set(*state()), partial(self._set, *self._both()))
 
     def _both(self) -> tuple[int, int]:
         with _lock:
@@ -143,14 +158,31 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_lock)
 
 
+def _seeded(act: Callable[[], object], undo: Callable[[], object] = lambda: None) -> None:
+    """Runs `act`, which changes generators. A function that is traced does so at each call; `undo`
+    restores the states when its trace ends, if draws and other changes do not."""
+    who = thread_recorder()
+    if who is None:
+        act()
+    else:
+        who.seeded(act, undo)
+
+
+def _state_is_read() -> None:
+    """Raises an error if a function is traced: a state that Python reads is that of one call."""
+    who = thread_recorder()
+    if who is not None:
+        who.state_read()
+
+
 def default_generator(which: DeviceLike | None = None) -> Generator:
     """Returns a device's default generator; creates it with the current default seed."""
     where = resolve(which)
     name = str(where)
     generator = _defaults.get(name)
     if generator is None:
-        created = Generator(where)
-        created._seed = _seed
+        created = object.__new__(Generator)  # not by a function that is traced
+        created._device, created._seed, created._calls = where, _seed, 0
         generator = _defaults.setdefault(name, created)
     return generator
 
@@ -160,16 +192,25 @@ def manual_seed(seed: int) -> Generator:
 
     ValueError for a seed outside of -2**63 to 2**64 - 1.
     """
-    global _seed
-    asked = Generator(CPU).manual_seed(int(seed))
-    _seed = asked._seed
-    for generator in list(_defaults.values()):
-        generator._set(_seed, 0)
+    number = int(seed)
+    if not -(1 << 63) <= number < 1 << 64:
+        raise errors_random.seed_out_of_range(number)
+    before, states = _seed, {name: generator._both() for name, generator in list(_defaults.items())}
+    _seeded(partial(_seed_defaults, number % (1 << 64), {}), partial(_seed_defaults, before, states))
     return default_generator()
+
+
+def _seed_defaults(seed: int, states: Mapping[str, tuple[int, int]]) -> None:
+    """Seeds the default generators of all devices; those in `states` get that state."""
+    global _seed
+    _seed = seed
+    for name, generator in list(_defaults.items()):
+        generator._set(*states.get(name, (seed, 0)))
 
 
 def seed() -> int:
     """Seed the default generators of all devices with a number that nobody can foresee; that."""
+    _state_is_read()
     chosen = secrets.randbits(64)
     manual_seed(chosen)
     return chosen
@@ -207,12 +248,20 @@ def fork_rng(
         devices = [device("fpga", k) for k in range(len(fpga_devices()))]
     named = [device("fpga", d) if isinstance(d, int) else d for d in devices]
     kept = [default_generator(d) for d in (CPU, *named)]
-    states = [generator._both() for generator in kept]
+    states: list[list[tuple[int, int]]] = []
+
+    def save() -> None:
+        states.append([generator._both() for generator in kept])
+
+    def restore() -> None:
+        for generator, state in zip(kept, states.pop()):
+            generator._set(*state)
+
+    _seeded(save)
     try:
         yield
     finally:
-        for generator, state in zip(kept, states):
-            generator._set(*state)
+        _seeded(restore)
 
 
 def generator_for(function: str, generator: object, where: device) -> Generator:

@@ -40,6 +40,11 @@ DRAWS = (
     "out.append(ft.nn.functional.dropout({a}, 0.5))", "{a}[:0].normal_()", "out.append(ft.rand_like({a}))",
     "ft.normal(0.0, 1.0, {a}.shape, out={a})", "{a}.geometric_(0.5)", "{a}.cauchy_()",
 )  # fmt: skip
+SEEDS = (
+    "ft.manual_seed({k})", "ft.manual_seed(int(p))", "generator.manual_seed({k})", "generator.set_offset({k})",
+    "with ft.random.fork_rng(): out.append(ft.rand(3))", "out.append(ft.rand(3, generator=generator.clone_state()))",
+    "out.append(ft.rand(3, generator=ft.Generator()))", "with ft.random.fork_rng(): ft.manual_seed({k}); {a}.normal_()",
+)  # fmt: skip
 LAYOUTS = (
     "out.append({a}.view(ft.int32))", "out.append({a}.view(ft.float64))", "{a}.view(ft.int64).fill_(3)",
     "{a}.view(ft.int16)", "out.append(ft.view_as_complex({a}.view(-1, 2)))",
@@ -67,7 +72,7 @@ CHANGES = (
     "{a}[1:].t_()",
 )  # fmt: skip
 NAMES = ("x", "y", "g", "h")
-LINES = (READS, READS, WRITES, WRITES, DRAWS, LAYOUTS)
+LINES = (READS, READS, WRITES, WRITES, DRAWS, LAYOUTS, SEEDS)
 
 
 class Program:

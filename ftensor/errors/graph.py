@@ -36,6 +36,11 @@ geometry_changed = Message(
     "that it finds outside (shape {before!t}, then "
     "{after!t}); a graph writes elements only: return a view or a new tensor",
 )
+state_read = Message(
+    GraphError,
+    "{op} moves the state of a generator to or from Python while {function} is traced, and later "
+    "calls would not do so ({line}); do it outside, or use manual_seed with an int, or fork_rng",
+)
 several_devices = Message(
     GraphError, "{function} has tensors on {devices}; a graph runs on one device: move them before"
 )

@@ -109,6 +109,16 @@ class LaunchRecorder(Observer):
         """Returns the numbers that `words` makes from a generator's call. Each run of the recorded
         launches calls the generator anew."""
 
+    @abstractmethod
+    def seeded(self, act: Callable[[], object], undo: Callable[[], object]) -> None:
+        """Runs `act`, which gives generators another state. Each run of the recorded launches does
+        so, too. `undo` restores the states from before the recording."""
+
+    @abstractmethod
+    def state_read(self) -> None:
+        """Raises an error, as Python code reads the state of a generator, which differs at later
+        runs of the recorded launches."""
+
 
 def recorder(backend: Backend) -> LaunchRecorder | None:
     """Returns the LaunchRecorder of this thread on a device; None if there is none."""
@@ -118,19 +128,30 @@ def recorder(backend: Backend) -> LaunchRecorder | None:
     return at
 
 
+def thread_recorder() -> LaunchRecorder | None:
+    """Returns the innermost LaunchRecorder of this thread, whatever its device; None if there is
+    none."""
+    return next((at for at in reversed(_recorders) if at.here), None)
+
+
 @contextmanager
 def observed(backend: Backend, observer: Observer) -> Iterator[None]:
     """Puts `observer` before a device's other observers. Observers may leave in any order."""
     with _door:
         observer.inner, backend.executor = backend.executor, observer
+        if isinstance(observer, LaunchRecorder):
+            _recorders.append(observer)
     try:
         yield
     finally:
         with _door:
             _leave(backend, observer)
+            if isinstance(observer, LaunchRecorder):
+                _recorders.remove(observer)
 
 
 _door = RLock()
+_recorders: list[LaunchRecorder] = []  # of all devices and threads
 
 
 def _leave(backend: Backend, observer: Observer) -> None:

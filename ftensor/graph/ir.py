@@ -80,6 +80,21 @@ class Draw(NamedTuple):
     generator: Any
     words: Callable[[int, int], tuple[Any, ...]]
 
+    def run(self) -> tuple[Any, ...]:
+        """Calls the generator. Returns the numbers."""
+        return self.words(*self.generator._call())
+
+
+class Seeding(NamedTuple):
+    """A change of generators that is no draw."""
+
+    act: Callable[[], object]
+
+    def run(self) -> tuple[Any, ...]:
+        """Changes the generators."""
+        self.act()
+        return ()
+
 
 class Origin(NamedTuple):
     """The source of a node: the op, and the line of the user's program."""
@@ -175,7 +190,7 @@ class Graph:
     nodes: tuple[Node, ...]
     memories: tuple[GraphBuffer, ...]
     result: Any  # the function's, with a ResultTensor for each tensor
-    draws: tuple[Draw, ...] = ()
+    draws: tuple[Draw | Seeding, ...] = ()  # in the order of the function
     checks: tuple[CheckedIndices, ...] = ()
     starts: tuple[OffsetGuard, ...] = ()  # of arguments, as far as they were read
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence, Set
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -15,7 +19,7 @@ from ..execute.look_up import bound_to
 from ..execute.scalars import values_of
 from ..iterator.shape import Ints, is_dense, numel
 from .guards import CapturedStorage, Guards, captured_storage
-from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, assign_slots
+from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, Seeding, assign_slots
 from .launch_merging import LaunchMerger
 from .replay import Part, Replay, ReturnedArgument, replay
 from .signature import FreeNumbers, number_at
@@ -24,6 +28,20 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
     from ..runtime.storage import Storage
 
+
+# Held while a graph that seeds moves generators: one that its function makes is the same object in
+# all threads.
+_drawing = RLock()
+
+
+def _new_lock() -> None:
+    # If another thread holds the lock during a fork, it stays locked in the child.
+    global _drawing
+    _drawing = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
 
 # The most bytes of a graph's own memories without sharing; larger graphs share memory slots.
 IN_SERIES = 1 << 24
@@ -282,6 +300,11 @@ class Lowered:
     def __post_init__(self) -> None:
         object.__setattr__(self, "run", replay(self))
 
+    @cached_property
+    def _seeds(self) -> bool:
+        """True if a run does more to generators than to call them."""
+        return any(isinstance(draw, Seeding) for draw in self.graph.draws)
+
     @property
     def kept_bytes(self) -> int:
         """Returns about how many bytes of host memory the graph takes in the cache."""
@@ -330,7 +353,8 @@ class Lowered:
 
     def _drawn(self, own: Sequence[Any]) -> list[Any]:
         """Returns the kernel numbers, with random numbers from new calls of the generators."""
-        words = [draw.words(*draw.generator._call()) for draw in self.graph.draws]
+        with _drawing if self._seeds else nullcontext():
+            words = [draw.run() for draw in self.graph.draws]
         numbers = list(own)
         for place, of, number in self.drawn:
             (numbers[place],) = values_of(words[number.draw][number.part], of)

@@ -6,6 +6,7 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -24,7 +25,7 @@ from ..rows.copies import COPY
 from ..runtime.call_site import line_of
 from ..runtime.storage import Storage
 from .guards import OffsetGuard
-from .ir import CheckedIndices, Draw, DrawnNumber, Graph, GraphBuffer, GraphTensor, Node, Origin, ResultTensor
+from .ir import CheckedIndices, Draw, DrawnNumber, Graph, GraphBuffer, GraphTensor, Node, Origin, ResultTensor, Seeding
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
@@ -64,9 +65,10 @@ class Tracer(LaunchRecorder):
         self.stream, self._tensors = backend.current_stream(), tensors
         self.nodes: list[Node] = []
         self.memories: list[GraphBuffer] = []
-        self.draws: list[Draw] = []
+        self.draws: list[Draw | Seeding] = []
         self.checks: list[CheckedIndices] = []
-        self._states: dict[int, tuple[Any, tuple[int, int]]] = {}  # of generators, before
+        self._undo: list[Callable[[], object]] = []  # restores generators, the last one first
+        self._drawn_from: set[int] = set()  # ids of generators
         self.starts: list[OffsetGuard] = []
         self._reshaped: dict[int, tuple[ref[Tensor], Tensor]] = {}  # and what they were
         self._promised: list[tuple[ref[TracedStorage], Origin]] = []
@@ -159,7 +161,9 @@ class Tracer(LaunchRecorder):
 
     def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
         """Records a generator's call, and advances the generator until `restore_generators`."""
-        self._states.setdefault(id(generator), (generator, generator._both()))
+        if id(generator) not in self._drawn_from:
+            self._drawn_from.add(id(generator))
+            self._undo.append(partial(generator._set, *generator._both()))
         numbers = []
         for part, value in enumerate(words(*generator._call())):
             number = DrawnNumber(value)
@@ -168,10 +172,21 @@ class Tracer(LaunchRecorder):
         self.draws.append(Draw(generator, words))
         return tuple(numbers)
 
+    def seeded(self, act: Callable[[], object], undo: Callable[[], object]) -> None:
+        """Records a change of generators, and makes it until `restore_generators`."""
+        self._undo.append(undo)
+        self.draws.append(Seeding(act))
+        act()
+
+    def state_read(self) -> None:
+        """Raises GraphError, as later calls find other states."""
+        origin = self._origin()
+        raise errors.state_read(origin.op, self.function, origin.line)
+
     def restore_generators(self) -> None:
         """Restores the state of generators from before the trace."""
-        for generator, state in self._states.values():
-            generator._set(*state)
+        while self._undo:
+            self._undo.pop()()
 
     def geometry_changed(self) -> bool:
         """True if a live tensor has another geometry than before the trace."""

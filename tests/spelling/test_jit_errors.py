@@ -39,6 +39,14 @@ def other_stream(x: ft.Tensor) -> ft.Tensor:
         return x * 2
 
 
+def saves_the_state(x: ft.Tensor) -> ft.Tensor:
+    state = ft.get_rng_state()
+    x = x + ft.rand(3)
+    ft.set_rng_state(state)
+    return x
+
+
+STATE = ft.Generator().get_state()
 REFUSED: list[tuple[Callable[..., Any], str]] = [
     (branches, r"__bool__ reads a value while branches is traced.*x if x.sum\(\) > 0"),
     (lambda x: x.item() if x.numel() == 1 else x.tolist(), "tolist reads a value"),
@@ -48,6 +56,14 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
     (keeps, r"lives on after it and was not returned.*KEPT.append"),
     (transposes, r"changes the shape.*shape \(2, 3\), then \(3, 2\)"),
     (other_stream, "another stream inside other_stream"),
+    (saves_the_state, r"get_rng_state moves the state of a generator.*state = ft.get_rng_state\(\)"),
+    (lambda x: ft.set_rng_state(STATE), "set_rng_state moves the state"),
+    (lambda x: ft.fpga.set_rng_state(STATE), "set_rng_state moves the state"),
+    (lambda x: ft.seed(), "^seed moves the state"),
+    (lambda x: ft.fpga.seed_all(), "seed_all moves the state"),
+    (lambda x: ft.rand(ft.Generator().initial_seed() % 3), "initial_seed moves the state"),
+    (lambda x: ft.Generator().get_offset(), "get_offset moves the state"),
+    (lambda x: ft.Generator().seed(), "^seed moves the state"),
 ]
 
 
