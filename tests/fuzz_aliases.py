@@ -1,11 +1,12 @@
 """The source `aliases` of the fuzz: what a trace takes for granted, broken on purpose.
 
 A program has memories (tensors, NumPy arrays), tensors over them that its function finds outside,
-and a function of two arguments that reads and writes all of these. It is called a few times with
-fresh tensors, windows that move, the tensors found outside, two tensors over one array; between
-calls what is outside is written, or gets another geometry or memory, and generators are seeded.
-Eager and jitted each have memories of their own: results, all memories, generators and errors must
-be the same. Programs that a graph refuses are left out.
+and a function of two arguments that reads and writes all of these, seeds generators, and returns
+objects beside tensors. It is called a few times with fresh tensors, windows that move, the tensors
+found outside, two tensors over one array; between calls what is outside is written, or gets another
+geometry or memory, names are bound to other objects, and generators are seeded. Eager and jitted
+each have memories of their own: results, all memories, generators and errors must be the same.
+Programs that a graph refuses are left out.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ SEEDS = (
     "with ft.random.fork_rng(): out.append(ft.rand(3))", "out.append(ft.rand(3, generator=generator.clone_state()))",
     "out.append(ft.rand(3, generator=ft.Generator()))", "with ft.random.fork_rng(): ft.manual_seed({k}); {a}.normal_()",
 )  # fmt: skip
+OBJECTS = (
+    "out.append(thing)", "out.append(thing.itself)", "out.append(lambda: thing)", "out.append(box[0])",
+    "out.append({{len(out), 7}})", "out.append(frozenset([p]))",
+)  # fmt: skip
 LAYOUTS = (
     "out.append({a}.view(ft.int32))", "out.append({a}.view(ft.float64))", "{a}.view(ft.int64).fill_(3)",
     "{a}.view(ft.int16)", "out.append(ft.view_as_complex({a}.view(-1, 2)))",
@@ -69,10 +74,10 @@ CHANGES = (
     "generator.manual_seed({k})", "{a}.t_()", "{a}.unsqueeze_(0)", "{a}.squeeze_()", "{a}.resize_(4)",
     "{a}.resize_(2, 4).fill_({k})", "{a}.resize_(0)", "ft.cat([ft.ones(4), ft.ones(4)], out={a})",
     "{a}.set_(base, {k}, (4,), (1,))", "{a}.as_strided_((4,), (2,), {k})", "ft.rand(2, generator=generator)",
-    "{a}[1:].t_()",
+    "{a}[1:].t_()", "thing = Thing({k})", "box[0] = Thing({k})",
 )  # fmt: skip
 NAMES = ("x", "y", "g", "h")
-LINES = (READS, READS, WRITES, WRITES, DRAWS, LAYOUTS, SEEDS)
+LINES = (READS, READS, WRITES, WRITES, DRAWS, LAYOUTS, SEEDS, OBJECTS)
 
 
 class Program:
@@ -160,6 +165,9 @@ class World:
             "bytes": ft.arange(64).to(ft.uint8),
             "array": np.arange(12, dtype=np.float32),
             "generator": ft.Generator().manual_seed(5),
+            "Thing": Thing,
+            "thing": Thing(8),
+            "box": [Thing(9)],
         }
         text = ["def function(x, y, p):", "    out = []", *[f"    {line}" for line in program.body], "    return out"]
         exec("\n".join(program.held), self.space)
@@ -198,8 +206,22 @@ class World:
         return seen | {"array": self.space["array"].tobytes(), "drawn": [g.get_state().tolist() for g in generators]}
 
 
+class Thing:
+    """An object that a function finds outside, and returns."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def itself(self) -> Thing:
+        return self
+
+
 def _bits(t: Any) -> Any:
-    """A tensor's geometry and bytes."""
+    """A tensor's geometry and bytes; another thing's value."""
+    if callable(t):
+        return "function", _bits(t())
+    if isinstance(t, Thing):
+        return "thing", t.number
     if not isinstance(t, ft.Tensor):
         return t
     array = np.array(t.numpy())

@@ -10,6 +10,7 @@ from .._tensor import Tensor, geometry_key
 from ..dtypes import dtype
 from ..iterator.shape import Ints, extent
 from ..runtime.pool import size_class
+from .returned import ReturnedObject, placed
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
@@ -189,10 +190,11 @@ class Graph:
     name: str
     nodes: tuple[Node, ...]
     memories: tuple[GraphBuffer, ...]
-    result: Any  # the function's, with a ResultTensor for each tensor
+    result: Any  # the function's, with a placeholder for each tensor and object
     draws: tuple[Draw | Seeding, ...] = ()  # in the order of the function
     checks: tuple[CheckedIndices, ...] = ()
     starts: tuple[OffsetGuard, ...] = ()  # of arguments, as far as they were read
+    objects: tuple[ReturnedObject, ...] = ()  # in the result
 
     @property
     def result_tensors(self) -> list[ResultTensor]:
@@ -215,8 +217,9 @@ def leaves(result: Any) -> list[ResultTensor]:
     return []
 
 
-def unflatten(result: Any, tensors: Sequence[Tensor]) -> Any:
-    """Returns a result with its ResultTensors replaced by `tensors`, in the order of `leaves`."""
+def unflatten(result: Any, tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
+    """Returns a result with its ResultTensors replaced by `tensors`, in the order of `leaves`, and
+    with the objects of a call with this signature."""
     left = iter(tensors)
 
     def built(x: Any) -> Any:
@@ -228,8 +231,8 @@ def unflatten(result: Any, tensors: Sequence[Tensor]) -> Any:
         if isinstance(x, list):
             return type(x)(built(part) for part in x)
         if isinstance(x, dict):
-            return type(x)((key, built(part)) for key, part in x.items())
-        return x
+            return type(x)((placed(key, signature), built(part)) for key, part in x.items())
+        return placed(x, signature)
 
     return built(result)
 

@@ -136,6 +136,8 @@ class Jitted(Generic[P, R]):
         if result is GUARD_FAILED:
             graph = self.graph_for(graph, backend, signature, tensors, args, kwargs)
             result = GUARD_FAILED if graph is None else graph.run(tensors, signature)
+            if graph is not None:
+                graph.release()
             if result is GUARD_FAILED:
                 return self._function(*args, **kwargs)
         whole: R = result
@@ -206,6 +208,8 @@ class Jitted(Generic[P, R]):
                 errors.warn_many_traces(self.name, MANY_TRACES, many, levels_to_user())
         graph = fuse_graph(eliminate_dead_nodes(graph), backend)
         owners, seen = [self, *owners_of(signature)], set(closure_storage(self._function))
+        for thing in graph.objects:
+            thing.settle(signature, (*owners, self._function), backend.launches.lost)
         runnable = lower_graph(graph, backend, tensors, free, self.series, owners, seen)
         return cache_graph(backend.launches, signature, runnable)
 

@@ -314,7 +314,15 @@ class Lowered:
     def dead(self) -> bool:
         """True if no call can use the graph any more."""
         gone = any(owner() is None for owner in self.owners)
+        gone = gone or any(thing.may_go and thing.current() is None for thing in self.graph.objects)
         return gone or (self.guards is not None and self.guards.stale)
+
+    def release(self) -> None:
+        """Drops objects that the first call alone can return."""
+        for thing in self.graph.objects:
+            if thing.once:
+                thing.held = None
+                self.backend.launches.lost()
 
     def serves(self, signature: Sequence[Any]) -> bool:
         """True if a call that differs in free numbers can use this graph."""

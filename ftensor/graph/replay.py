@@ -5,13 +5,14 @@ It has one line for each thing that the graph needs, so a call pays for nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .guards import GUARD_FAILED, CapturedStorage, GuardCode
 from .ir import ResultTensor, unflatten
+from .returned import ReturnedMethod, ReturnedObject
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
@@ -53,6 +54,10 @@ def replay(graph: Lowered) -> Replay:
     inputs = {*graph.arguments, *graph.written, *[k for k, _ in graph.seen]}
     lines = [f"x{k} = tensors[{k}]" for k in sorted(code.tensors | inputs | returned)]
     lines += [f"s{k} = x{k}._storage" for k in sorted(code.tensors | {*graph.written})]
+    for j, thing in enumerate(graph.graph.objects):
+        if thing.may_go:
+            values[f"o{j}_reference"] = thing.current
+            alive.append(f"o{j}")
     lines += [f"{name} = {name}_reference()" for name in alive]
     failures = [f"{name} is None" for name in alive] + code.failures
     lines += [f"if {' or '.join(failures)}: return GUARD_FAILED"] if failures else []
@@ -96,7 +101,7 @@ def _launch(graph: Lowered, names: Mapping[CapturedStorage, str], values: dict[s
     return lines
 
 
-def _list(names: Sequence[str]) -> str:
+def _list(names: Iterable[str]) -> str:
     return "".join([f"{name}, " for name in names])
 
 
@@ -116,16 +121,31 @@ def _result(graph: Lowered, values: dict[str, Any]) -> str:
         return parts[0]
     if result is None:
         return "None"
-    flat = type(result) in (tuple, list) and all(x is None or isinstance(x, ResultTensor) for x in result)
+    if type(result) is tuple and graph.launch is not None and all(isinstance(x, ResultTensor) for x in result):
+        if graph.parts == tuple(range(len(graph.launch.outputs))):
+            return "results"
+    flat = type(result) in (tuple, list) and not any(isinstance(x, (tuple, list, dict)) for x in result)
     if flat and len(result) <= _MOST_WRITTEN_OUT:
-        if graph.launch is not None and type(result) is tuple and None not in result:
-            if graph.parts == tuple(range(len(graph.launch.outputs))):
-                return "results"
-        left = iter(parts)
-        body = _list(["None" if x is None else next(left) for x in result])
+        body = _list(_written_out(result, parts, values))
         return f"({body})" if type(result) is tuple else f"[{body}]"
     values |= {"unflatten": unflatten, "structure": result}
-    return f"unflatten(structure, [{_list(parts)}])"
+    return f"unflatten(structure, [{_list(parts)}], signature)"
+
+
+def _written_out(result: Sequence[Any], parts: Sequence[str], values: dict[str, Any]) -> Iterator[str]:
+    """Yields the expression of each part of a flat result, and adds the values that they name."""
+    left = iter(parts)
+    for j, x in enumerate(result):
+        if isinstance(x, ResultTensor):
+            yield next(left)
+        elif x is None:
+            yield "None"
+        elif isinstance(x, (ReturnedObject, ReturnedMethod)):
+            values[f"object{j}"] = x.get
+            yield f"object{j}(signature)"
+        else:
+            values[f"value{j}"] = x
+            yield f"value{j}"
 
 
 def _function(lines: Sequence[str], values: Mapping[str, Any]) -> Replay:

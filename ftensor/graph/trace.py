@@ -26,6 +26,7 @@ from ..runtime.call_site import line_of
 from ..runtime.storage import Storage
 from .guards import OffsetGuard
 from .ir import CheckedIndices, Draw, DrawnNumber, Graph, GraphBuffer, GraphTensor, Node, Origin, ResultTensor, Seeding
+from .returned import ReturnedObject, returned
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
@@ -70,6 +71,7 @@ class Tracer(LaunchRecorder):
         self._undo: list[Callable[[], object]] = []  # restores generators, the last one first
         self._drawn_from: set[int] = set()  # ids of generators
         self.starts: list[OffsetGuard] = []
+        self.objects: dict[int, ReturnedObject] = {}  # that the function returns, by id
         self._reshaped: dict[int, tuple[ref[Tensor], Tensor]] = {}  # and what they were
         self._promised: list[tuple[ref[TracedStorage], Origin]] = []
         self._numbers: dict[int, int] = {}  # of the memories that are there, by their ids
@@ -262,11 +264,14 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
         names = sorted({str(m.device) for m in memories if m.device is not None})
         raise errors.several_devices(name, " and ".join(names))
     starts = tuple(dict.fromkeys(tracer.starts))
-    return Graph(name, tuple(tracer.nodes), memories, template, tuple(tracer.draws), tuple(tracer.checks), starts)
+    objects = tuple(tracer.objects.values())
+    draws, checks = tuple(tracer.draws), tuple(tracer.checks)
+    return Graph(name, tuple(tracer.nodes), memories, template, draws, checks, starts, objects)
 
 
 def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
-    """Returns the function's result with a ResultTensor for each tensor."""
+    """Returns the function's result with a ResultTensor for each tensor, and a placeholder for each
+    object."""
     if type(result) is Tensor:
         for k, t in enumerate(tensors):
             if t is result:
@@ -278,8 +283,9 @@ def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
     if isinstance(result, list):
         return type(result)(_template(part, tracer, tensors) for part in result)
     if isinstance(result, dict):
-        return type(result)((k, _template(part, tracer, tensors)) for k, part in result.items())
-    return plain(result)
+        keys = [returned(k, tracer.objects) for k in result]
+        return type(result)((k, _template(part, tracer, tensors)) for k, part in zip(keys, result.values()))
+    return returned(plain(result), tracer.objects)
 
 
 def eliminate_dead_nodes(graph: Graph) -> Graph:

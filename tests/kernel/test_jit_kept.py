@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable
+from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -100,6 +102,122 @@ def test_what_is_gone_is_looked_for_again() -> None:
     assert jitted(ft.ones(2)).tolist() == [2.0, 2.0]
     space["w"] = ft.zeros(2) - 3
     assert jitted(ft.ones(2)).tolist() == [-2.0, -2.0]
+
+
+class Part:
+    """An object that compares by identity."""
+
+    def __init__(self, by: int) -> None:
+        self.by = by
+
+
+class Layer:
+    """Methods that return it, what it has, and what they make of it."""
+
+    def __init__(self) -> None:
+        self.weight, self.more = ft.ones(2), Part(2)
+
+    @ft.jit
+    def itself(self, x: ft.Tensor) -> Any:
+        return self, x * self.weight
+
+    @ft.jit
+    def a_method(self, x: ft.Tensor) -> Any:
+        return [x * self.weight, self.plain]
+
+    @ft.jit
+    def a_part(self, x: ft.Tensor) -> Any:
+        return {"x": x * self.weight, "more": (self.more, None, "text"), "again": self.more}
+
+    @ft.jit
+    def as_a_key(self, x: ft.Tensor) -> Any:
+        return {self: x * self.weight}
+
+    @ft.jit
+    def in_a_closure(self, x: ft.Tensor) -> Any:
+        return x * self.weight, lambda: self
+
+    @ft.jit
+    def in_an_object(self, x: ft.Tensor) -> Any:
+        return x * self.weight, SimpleNamespace(of=[self.plain])
+
+    def plain(self, x: ft.Tensor) -> Any:
+        return x * self.weight, self
+
+
+METHODS = [Layer.itself, Layer.a_method, Layer.a_part, Layer.as_a_key, Layer.in_a_closure, Layer.in_an_object]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_a_result_keeps_no_object_alive(method: Any) -> None:
+    """The object whose method is jitted, whatever the method returns of it."""
+
+    def gone() -> list[weakref.ref[Any]]:
+        layer = Layer()
+        for _ in range(3):
+            method(layer, ft.ones(2))
+        jitted = ft.jit(layer.plain)
+        assert jitted(ft.ones(2))[1] is layer
+        assert jitted(ft.ones(2))[1] is layer
+        return [weakref.ref(layer), weakref.ref(layer.more), weakref.ref(layer.weight._storage)]
+
+    references = gone()
+    gc.collect()
+    assert [reference() for reference in references] == [None] * 3
+
+
+def test_closures_that_return_what_they_have() -> None:
+    """Two hundred of 64 KB each, of which at most the last is left."""
+
+    class Block(bytearray):
+        __hash__ = object.__hash__
+
+    references = []
+    for _ in range(200):
+        block = Block(1 << 16)
+        jitted = ft.jit(lambda x, block=block: (x + 1, block))
+        assert jitted(ft.ones(2))[1] is block
+        references.append(weakref.ref(block))
+    del block, jitted
+    gc.collect()
+    assert sum(reference() is not None for reference in references) <= 1
+
+
+def test_objects_in_results_are_those_of_the_call() -> None:
+    """Arguments, also where one is equal to the first call's; the object's own parts and methods."""
+    jitted = ft.jit(lambda x, of, by=None: (x * of.by, [of, None, by]))
+    for k in (3, 3, 4):
+        part, number = Part(k), Decimal("1.5")
+        x, objects = jitted(ft.ones(2), part, by=number)
+        assert x.tolist() == [k, k]
+        assert objects[0] is part
+        assert objects[2] is number
+    layer = Layer()
+    for _ in range(3):
+        assert Layer.itself(layer, ft.ones(2))[0] is layer
+        assert list(Layer.as_a_key(layer, ft.ones(2))) == [layer]
+        assert Layer.a_method(layer, ft.ones(2))[1](ft.ones(2))[1] is layer
+        assert Layer.in_a_closure(layer, ft.ones(2))[1]() is layer
+        part = Layer.a_part(layer, ft.ones(2))
+        assert part["more"] == (layer.more, None, "text")
+        assert part["again"] is layer.more
+    del part
+    layer.more = Part(3)
+    assert Layer.a_part(layer, ft.ones(2))["again"] is layer.more, "traced again, as nobody has the first"
+
+
+def test_what_a_function_makes_beside_tensors() -> None:
+    """Goes with the graph, and is returned by each call."""
+
+    def function(x: ft.Tensor) -> Any:
+        made = {1, 2}
+        return made, (x + 1, made), [x.dtype, x.device, 2.5]
+
+    jitted = ft.jit(function)
+    for _ in range(3):
+        made, (x, same), rest = jitted(ft.ones(2))
+        assert made is same
+        assert (made, x.tolist(), rest) == ({1, 2}, [2.0, 2.0], [ft.float32, x.device, 2.5])
 
 
 BEYOND: list[tuple[Function, Callable[[], ft.Tensor]]] = [
