@@ -8,12 +8,14 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ftensor.runtime.csim.backend import FLAGS
+from ftensor.runtime.csim.backend import FLAGS, cpu_name
 from ftensor.toolchain.vitis.source import standins
+
+from .kept import digest, headers_kept, kept, text_of
 
 ROOT = Path(__file__).resolve().parent.parent
 # name -> the family's row in ftensor/runtime/targets.py; "default" is whatever `auto` takes
@@ -39,9 +41,10 @@ CSIM_HEADERS = ("cmath", "cstdint", "limits")
 HLS_HEADERS = ("ap_int.h", "hls_math.h", "hls_vector.h", "cstdio", "new")
 # g++ as tests have it, by its name: most of what kernels compute there is small, and what the
 # optimizer would gain is less than what it takes. Its version says so, which caches ask for.
-# With KEEP_CXX what compiled without a word is kept in a folder, by its options, its text and all
-# headers of the folders that it names: tests build the same kernels into folders of their own. And
-# the C simulation's kernels, which come on its input, and images' find headers that are read.
+# With KEEP_CXX what compiled without a word is kept in a folder, by the compiler, the processor, the
+# options, the text, and all headers beside it and in the folders that the options name: tests build
+# the same kernels into folders of their own, and the next run builds most of them again. And the C
+# simulation's kernels, which come on its input, and images' find headers that are read.
 QUICK = """#!/bin/sh
 [ "$1" = --version ] && {{ IFS= read -r first; echo "$first $QUICK_CXX"; exec cat; }} < {version}
 out='' last='' read=''
@@ -54,16 +57,19 @@ case " $* " in
     *" -c "*) ;;
     *" - "*) [ ! "$KEEP_CXX" ] || read=$QUICK_READ ;;
     *" -fsyntax-only "*) out=/dev/null ;;
+    *" -L"* | *" -l"*) out='' ;;
+    *" -shared "*".cpp "*) ;;
     *) out='' ;;
 esac
 [ "$KEEP_CXX" ] && [ "$out" ] || exec {gxx} ${{QUICK_CXX:+$read}} "$@" $QUICK_CXX
-new={kept}/new-$$ text=/dev/null
+new={kept}/new-{run}-$$ text=/dev/null
 begin() {{ mkdir -p "$new" && trap 'rm -rf "$new"' EXIT && trap 'exit 1' HUP INT TERM; }}
 headers() {{ cat "$1"/*.h* "$1"/*/*.h* "$1"/*/*/*.h* "$1"/*/*/*/*.h* "$1"/*/*/*/*/*.h* 2> /dev/null; }}
+beside() {{ case $1 in */*) cat "$1" "${{1%/*}}"/*.h* ;; *) cat "$1" ./*.h* ;; esac 2> /dev/null; }}
 case " $* " in *" - "*) begin && text=$new/text && cat > "$text" ;; esac
 key=$(
     {{
-        echo "$QUICK_CXX" && last=''
+        echo "{identity} $QUICK_CXX" && last=''
         for word; do
             case $last in
                 -o) ;;
@@ -72,14 +78,14 @@ key=$(
                     -I) ;;
                     -I*) headers "${{word#-I}}" ;;
                     -) cat "$text" ;;
-                    *) [ -f "$word" ] && cat "$word" || echo "$word" ;;
+                    *) if [ -f "$word" ]; then beside "$word"; else echo "$word"; fi ;;
                 esac ;;
             esac
             last=$word
         done
     }} | sha256sum
 )
-kept="{kept}/${{key%% *}}"
+kept={kept}/${{key%% *}}
 [ -f "$kept" ] && cp "$kept" "$out" && exit
 begin
 {gxx} ${{QUICK_CXX:+$read}} "$@" $QUICK_CXX < "$text" 2> "$new/said"
@@ -120,25 +126,28 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
     env = dict(os.environ)
     # Hundreds of programs start; with what Python has compiled kept, each imports in half the time.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
+    identity = ""
     if compiler := shutil.which("g++"):
         quick = folder / "quick" / "g++"
-        kept = quick.parent / "kept"
-        kept.mkdir(parents=True)
+        quick.parent.mkdir()
         version = quick.with_name("version")
         version.write_text(subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout)
-        quick.write_text(QUICK.format(gxx=compiler, kept=kept, standins=standins(), version=version))
+        identity = digest(compiler, version.read_text(), cpu_name(), text_of(standins()))
+        words = {"gxx": compiler, "version": version, "standins": standins()}
+        words |= {"kept": kept("objects"), "run": folder.name, "identity": identity}
+        quick.write_text(QUICK.format(**words))
         quick.chmod(0o755)
         env["PATH"] = os.pathsep.join([str(quick.parent), env["PATH"]])
         command = ["g++", *FLAGS]
-        env["QUICK_READ"] = shlex.join(headers_read(command, CSIM_HEADERS, quick.parent, ["-O1"]))
+        env["QUICK_READ"] = " ".join(headers_kept(identity, command, CSIM_HEADERS, ["-O1"]))
         command += ["-I", str(standins())]
-        env["QUICK_READ_HLS"] = shlex.join(headers_read(command, HLS_HEADERS, kept.parent / "hls", ["-O1"]))
+        env["QUICK_READ_HLS"] = " ".join(headers_kept(identity, command, HLS_HEADERS, ["-O1"]))
         env["QUICK_CXX"] = " ".join(["-O1", *["-fuse-ld=gold"] * bool(shutil.which("ld.gold"))])
     if target == "default":
         return env
     env["FTENSOR_DEVICE"] = TARGETS[target] or target
     if target == "csim" and compiler and "CXX" not in env:
-        env["CXX"] = with_headers_read(["g++"], folder)
+        env["CXX"] = with_headers_read(["g++"], identity)
     if target == "intel-fpga":
         from ftensor.runtime.intel import emulator
 
@@ -153,8 +162,9 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
         # Kernels are loaded into Python, and bad accesses are seen by who allocates memory.
         env["LD_PRELOAD"] = f"{libraries['asan']} {libraries['stdc++']}"
         command = ["g++", "-g1", f"-fsanitize={SANITIZERS}", "-fsanitize-recover=all"]
-        env["CXX"] = with_headers_read(command, folder)
-        env["FTENSOR_CACHE_DIR"] = str(folder)
+        env["CXX"] = with_headers_read(command, identity)
+        # The C simulation's key has g++'s version, not its options.
+        env["FTENSOR_CACHE_DIR"] = str(kept(f"sanitized-{digest(*command)}"))
         # tests/conftest.py reads the logs; that of undefined behaviour is named there.
         env["SANITIZER_LOG"], env["SANITIZER_UBSAN"] = str(folder / "log"), libraries["ubsan"]
         log = f"halt_on_error=0:log_path={env['SANITIZER_LOG']}"
@@ -170,35 +180,16 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
         # Its interpreter lacks what the optimizer makes of some kernels: llvm.abs, and zext of
         # vectors of i1, which gives 255. Unoptimized, no access that the kernel states is lost.
         env["OCLGRIND_BUILD_OPTIONS"] = "-cl-opt-disable"
-        env["FTENSOR_CACHE_DIR"] = str(folder)  # the options are not part of a cached kernel's key
+        # The options are not part of a cached kernel's key.
+        env["FTENSOR_CACHE_DIR"] = str(kept(f"oclgrind-{digest(driver, env['OCLGRIND_BUILD_OPTIONS'])}"))
         env["OCLGRIND_LOG"] = str(folder / "oclgrind.log")
     return env
 
 
-def with_headers_read(command: list[str], folder: Path) -> str:
+def with_headers_read(command: list[str], identity: str) -> str:
     """A compiler for $CXX that has read the headers of the C simulation's kernels before."""
     both = ("-O1", "-O2")  # a pass is compiled with one of them
-    return shlex.join([*command, *headers_read([*command, *FLAGS], CSIM_HEADERS, folder, both)])
-
-
-def headers_read(
-    command: Sequence[str], names: Sequence[str], folder: Path, levels: Sequence[str] = ("-O2",)
-) -> list[str]:
-    """The words with which a compiler finds headers that it has read, half of what it does for a
-    small source; `command` is the compiler with its options.
-
-    Where those of a call differ in what matters, g++ reads the headers' text itself.
-    """
-    folder.mkdir(exist_ok=True)
-    header = folder / "headers.h"
-    header.write_text("".join(f"#include <{name}>\n" for name in names))
-    precompiled = folder / "headers.h.gch"  # of which g++ takes the one that fits
-    precompiled.mkdir()
-    flags = [word for word in command if word != "-shared"]
-    for level in levels:
-        words = [*flags, level, "-x", "c++-header", str(header), "-o", str(precompiled / level)]
-        subprocess.run(words, check=True)
-    return ["-include", str(header)]
+    return shlex.join([*command, *headers_kept(identity, [*command, *FLAGS], CSIM_HEADERS, both)])
 
 
 def launcher(target: str, env: Mapping[str, str]) -> list[str] | None:
@@ -214,7 +205,7 @@ def launcher(target: str, env: Mapping[str, str]) -> list[str] | None:
     build = ["build", "--target", "csim", "--inventory", "full", "--out", str(IMAGE)]
     print(f"\n## {target}: the image full is built into {IMAGE}", flush=True)
     paths = {name: env[name] for name in ("PATH", "QUICK_CXX", "QUICK_READ_HLS") if name in env}
-    subprocess.run([*ftensor, *build], cwd=ROOT, env=os.environ | paths, check=True)
+    subprocess.run([*ftensor, *build], cwd=ROOT, env=os.environ | paths | {"KEEP_CXX": "1"}, check=True)
     return [*ftensor, "emulate", "--image", str(IMAGE / "full.xclbin"), "--"]
 
 

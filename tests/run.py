@@ -28,10 +28,12 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ftensor.runtime import cache
+from ftensor._version import __version__
+from ftensor.runtime.csim.backend import cpu_name
 
 from .ahead import compile_before
-from .places import PROCESSORS, ROOT, TARGETS, Place, place
+from .kept import digest, kept
+from .places import PROCESSORS, ROOT, TARGETS, Place, place, sanitizer_libraries
 
 COUNT = re.compile(r"(\d+) ([a-z]+)")
 CLOSING = re.compile(r"(=+ )?(\d+ [a-z]+|no tests ran)\b.* in [\d.]+s\b.*")
@@ -43,8 +45,8 @@ KINDS = ("failed", "passed", "skipped", "xfailed", "xpassed", "warnings", "error
 # What waits longest comes first, so that no worker is left with it at the end.
 GROUPS = ("flow", "torch_device", "kernel", "spelling", "host")
 # How a file shows that tests of it have a marker; those of targets.py mark what is long.
+EVERY_GROUP = ("not long", "long")  # passes of the default device
 MARKED = {"core": r"pytest\.mark\.core", "long": r"pytest\.mark\.long|targets import .*(pairs|some)"}
-FEW = 500  # kernels, of the thousands that tests need
 
 
 @dataclass
@@ -79,7 +81,8 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
     command = [*at.under, sys.executable, "-m", "pytest", "-q", *(arguments or one.paths())]
     command += [f"--color={'yes' if sys.stdout.isatty() else 'no'}"]
     command += ["-m", one.tests] if one.tests else []
-    command += ["-n", str(min(4, os.cpu_count() or 1))]
+    # Tests of flow wait for programs that they start, so a worker more keeps processors busy.
+    command += ["-n", str(min(4, (os.cpu_count() or 1) + (one.tests in EVERY_GROUP)))]
     lines: collections.deque[str] = collections.deque(maxlen=20)
     print(f"\n## {one.name}: {at.row}, {at.device}", flush=True)
     env = at.env | {"FTENSOR_TESTS_PASS": one.name}
@@ -89,13 +92,17 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
         env["FTENSOR_TESTS_SOME"] = "1"  # see targets.py
     if one.tests == "core" and one.target != "sanitized":
         env.pop("QUICK_CXX", None)  # kernels of every kind as users' are compiled
-    if not arguments and (one.tests == "long" or (one.tests == "not long" and cold())):
+    ended = kept("passes") / digest(one.name, __version__, cpu_name())
+    # Behind a pass that ended here most kernels are kept; what the next one lacks will be little.
+    if one.tests in EVERY_GROUP and not ended.exists():
         compile_before(at.under, at.env, one.tests)
     with subprocess.Popen(command, env=env, cwd=ROOT, text=True, stdout=subprocess.PIPE, errors="replace") as process:
         assert process.stdout is not None
         for line in process.stdout:
             print(line, end="", flush=True)
             lines.append(ANSI.sub("", line).strip())
+    if not arguments:
+        ended.touch()
     closing = [line for line in lines if CLOSING.fullmatch(line)]
     # Status 5, nothing selected, is right where the user's arguments name tests of other groups,
     # and where the default device has but a few of the cases.
@@ -110,11 +117,6 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
         one.closing = f"pytest ended without a closing line, exit status {process.returncode}"
         one.failed = True
         one.counts["errors"] = 1
-
-
-def cold() -> bool:
-    """Whether few kernels are kept; where more are, what tests lack will be little."""
-    return sum(1 for _ in cache.directory().glob("??/*")) < FEW
 
 
 def closing_line(runs: list[Pass], seconds: float) -> str:
@@ -132,20 +134,26 @@ def closing_line(runs: list[Pass], seconds: float) -> str:
     return text.center(100, "=")
 
 
-def plan(targets: list[str], everything: bool, arguments: list[str]) -> list[Pass]:
-    """What is run, in order; the first target is the default device."""
+def plan(targets: list[str], everything: bool, arguments: list[str], goes_on: bool = False) -> list[Pass]:
+    """What is run, in order; the first target is the default device.
+
+    goes_on: another run with --all follows.
+    """
     first, *others = targets
     if arguments:
         return [Pass(first, ""), *(Pass(t, "kernel") for t in others if everything)]
     passes = [Pass(first, "not long")]
     # Oclgrind is some 1000 times slower than the others, the rest are kernels that run above, too.
-    few = ("oclgrind", "sanitized", *PROCESSORS)
+    checked = ("oclgrind", "sanitized", *PROCESSORS)
     # XRT's kernels come from the image full, which takes minutes to build.
-    passes += [Pass(t, "core") for t in others if t not in ("xrt", *few)]
+    # The run that goes on behind this one has the C simulation's core under g++'s sanitizers.
+    sanitized = "sanitized" in others and (everything or goes_on) and sanitizer_libraries()
+    later = ("xrt", *checked, *["csim"] * bool(sanitized))
+    passes += [Pass(t, "core") for t in others if t not in later]
     if everything:
         passes.append(Pass(first, "long"))
-        passes += [Pass(t, "core") for t in others if t in few]
-        passes += [Pass(t, "kernel and not core") for t in others if t not in ("xrt", *few)]
+        passes += [Pass(t, "core") for t in others if t in checked]
+        passes += [Pass(t, "kernel and not core") for t in others if t not in ("xrt", *checked)]
         passes += [Pass(t, "kernel") for t in others if t == "xrt"]
     return passes
 
@@ -160,7 +168,7 @@ def main() -> int:
     everything = "--all" in arguments
     arguments = [word for word in arguments if word != "--all"]
     start = time.monotonic()
-    passes = plan(wanted, everything, arguments)
+    passes = plan(wanted, everything, arguments, "FTENSOR_TESTS_DONE" in os.environ)
     done = Path(os.environ.get("FTENSOR_TESTS_DONE") or os.devnull)
     runs = [Pass(**json.loads(line)) for line in done.read_text().splitlines()]
     for run in runs:

@@ -27,7 +27,8 @@ from ftensor.toolchain import trace
 from ftensor.toolchain.group import STRUCTURES, KernelGroup, arguments, call_tokens
 from ftensor.toolchain.vitis import source as hls_source
 
-from ..places import HLS_HEADERS, headers_read
+from ..kept import headers_read
+from ..places import HLS_HEADERS
 
 UNITS = 3
 MOST = 256  # counters

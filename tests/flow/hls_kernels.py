@@ -24,7 +24,8 @@ from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import KernelGroup, arguments, call_tokens, launch_parameters
 from ftensor.toolchain.vitis.source import copy_headers, source, vitis_headers
 
-from ..places import CSIM_HEADERS, HLS_HEADERS, headers_read
+from ..kept import headers_read
+from ..places import CSIM_HEADERS, HLS_HEADERS
 
 C_TYPES = {
     "*": ctypes.c_void_p,

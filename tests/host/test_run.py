@@ -64,3 +64,33 @@ def test_what_takes_long_is_run_with_all(monkeypatch: pytest.MonkeyPatch) -> Non
         if re.search(run.MARKED["long"], file.read_text()) and file != Path(__file__)
     }
     assert {*run.Pass("default", "long").paths()} == there
+
+
+def test_a_run_that_goes_on_checks_the_c_simulations_core_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By g++'s sanitizers, behind the first run; where these are not here, or nothing follows, plainly."""
+    targets = ["intel", "pocl", "csim", "sanitized"]
+
+    def cores(everything: bool, goes_on: bool) -> list[str]:
+        return [one.target for one in run.plan(targets, everything, [], goes_on) if one.tests == "core"]
+
+    monkeypatch.setattr(run, "sanitizer_libraries", lambda: {"asan": "here"})
+    assert cores(False, False) == ["pocl", "csim"]
+    assert cores(False, True) == ["pocl"]
+    assert cores(True, True) == cores(True, False) == ["pocl", "sanitized"]
+    monkeypatch.setattr(run, "sanitizer_libraries", lambda: None)
+    assert "csim" in cores(True, True) and "csim" in cores(False, True)
+
+
+def test_kernels_are_compiled_before_a_pass_that_has_not_ended_here(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = []
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(run, "compile_before", lambda under, env, tests: asked.append(tests))
+    said = [sys.executable, "-c", "print('1 passed in 1.0s')"]  # and pytest's command are its arguments
+    at = run.Place("a target", {}, said, "a row", "a device")
+    for tests in ("not long", "core", "not long", "long", "long"):
+        one = run.Pass("a target", tests)
+        run.run_pass(one, at, [])
+        assert (one.failed, one.counts["passed"]) == (False, 1)
+    assert asked == ["not long", "long"]
