@@ -84,6 +84,7 @@ from .interop.torch import from_torch
 from .ops import bind as _bind
 from .ops import load as _load
 from .ops.bind import of_module as _of_module
+from .ops.examples import attach as _attach_examples
 from .own.register import register_kernel, unregister_kernel
 from .random import Generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .rows.spelling import show_types_in as _show_types_in
@@ -120,3 +121,4 @@ def __getattr__(name: str) -> object:
 
 __all__ = __dir__()
 _show_types_in(_sys.modules[__name__], fpga, random)
+_attach_examples(_sys.modules[__name__])

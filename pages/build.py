@@ -1,6 +1,6 @@
 """`make docs`: puts the site's pages together, and has Sphinx make it, without a warning.
 
-python pages/build.py [--out out/site] [--no-examples]
+python pages/build.py [--out out/site]
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def linked(name: str, page: Path, source: Path) -> str:
     return "".join(part if k % 2 else _LINK.sub(link, part) for k, part in enumerate(parts))
 
 
-def assemble(source: Path, examples: bool = True) -> list[str]:
+def assemble(source: Path) -> list[str]:
     """Write all pages into a folder; their names."""
     import gallery
     import reference
@@ -75,7 +75,7 @@ def assemble(source: Path, examples: bool = True) -> list[str]:
         shutil.copy(HERE / name, source / "_static")
     shutil.copy(HERE / "conf.py", source)
     texts = {name: linked(name, page, source) for name, page in written().items()}
-    texts |= reference.pages(examples) | gallery.pages(source)
+    texts |= reference.pages() | gallery.pages(source)
     inner = [name for name in texts if re.match(r"(reference|gallery)/(?!index)", name)]
     for title, names in sections(texts.keys() - {"index", *inner}).items():
         listed = "\n".join(names)
@@ -91,10 +91,9 @@ def main() -> int:
     """The exit status: 1 where Sphinx has a warning."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("out/site"), help="where the site goes")
-    parser.add_argument("--no-examples", action="store_true", help="a reference without examples")
     options = parser.parse_args()
     source = options.out.parent / f"{options.out.name}-source"
-    names = assemble(source, not options.no_examples)
+    names = assemble(source)
     print(f"{len(names)} pages, in {source}", flush=True)
     shutil.rmtree(options.out, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]

@@ -5,16 +5,15 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import textwrap
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from samples import NAMES, example
-from written import WRITTEN
-
 import ftensor as ft
 from ftensor.ops.bind import Namespace
+from ftensor.ops.examples import HEADING
 from ftensor.rows.catalogue import ENTRIES, Entry
 from ftensor.rows.op import Reduce
 from tests.ops_page import on_host, taken
@@ -25,7 +24,7 @@ SETTINGS = "dtypes, devices, settings"
 HEAD = """\
 # Reference
 
-Every public name, from its docstring. Examples are run when the site is built.
+Every public name, from its docstring, which `help` shows, too. Tests run the examples.
 """
 _FORM = re.compile(r"[\w.]+\(.*\)")
 
@@ -121,6 +120,17 @@ def text_of(doc: str) -> str:
     return "".join(p if k % 2 else re.sub(r"([*<\[\]|$])", r"\\\1", p) for k, p in enumerate(parts))
 
 
+def block_of(example: str) -> str:
+    """The example of a docstring as a fenced block; "" without one."""
+    return f"```python\n{textwrap.dedent(example).strip()}\n```\n" if example else ""
+
+
+def parted(doc: str) -> tuple[str, str]:
+    """A docstring without its example, and the example."""
+    text, _, example = doc.partition(f"\n\n{HEADING}\n\n")
+    return text, example
+
+
 def forms_and_text(item: Item, called: str) -> tuple[list[str], str]:
     """The signatures of an item, and its docstring without them."""
     doc = inspect.getdoc(item.value) or ""
@@ -136,10 +146,11 @@ def forms_and_text(item: Item, called: str) -> tuple[list[str], str]:
     return [], doc if type(item.value).__module__ != "builtins" else ""
 
 
-def described(item: Item, path: str, examples: bool) -> str:
+def described(item: Item, path: str) -> str:
     """An item's section."""
     name = f"{path}.{item.name}".lstrip(".")
     forms, text = forms_and_text(item, f"ft.{name}")
+    text, example = parted(text)
     parts = [f"## {item.name.replace('_', chr(92) + '_')}\n"]
     if forms:
         parts.append("```python\n" + "\n".join(forms) + "\n```\n")
@@ -158,23 +169,15 @@ def described(item: Item, path: str, examples: bool) -> str:
             facts.append("by NumPy on the host, always or in some cases")
     if facts:
         parts.append(f"*{'; '.join(facts)}*\n")
-    known = entry is not None or name in WRITTEN  # of others a guess could do harm
-    if examples and known and (shown := example(name, item.value)):
-        parts.append(f"```python\n>>> {shown[0]}\n{shown[1]}\n```\n")
+    if callable(item.value):  # others have the docstring of their class
+        parts.append(block_of(example))
     return "\n".join(filter(None, parts))
 
 
-def scope(owner: str) -> str:
-    """What examples compute on."""
-    lines = "\n".join(f"{name} = {text}" for name, text in NAMES.items())
-    code = f"```python\nimport ftensor as ft\n\n{lines}\n```\n"
-    return f"Examples of {owner} compute on these:\n\n{code}"
-
-
-def tensor_page(examples: bool) -> str:
+def tensor_page() -> str:
     """Methods and properties of tensors: those that are functions, too, lead there by name."""
     functions, own = [], []
-    doc = inspect.getdoc(ft.Tensor) or ""
+    doc, example = parted(inspect.getdoc(ft.Tensor) or "")
     for name in public(ft.Tensor):
         value = inspect.getattr_static(ft.Tensor, name)
         call = value.fget if isinstance(value, property) else value
@@ -183,19 +186,18 @@ def tensor_page(examples: bool) -> str:
             continue
         kind = " (property)" if isinstance(value, property) else ""
         forms, text = forms_and_text(Item(name, call), name)
+        text, example = parted(inspect.getdoc(value) or "" if kind else text)
         if name[-1] == "_" and name[:-1] in functions:
             functions.append(name)
             continue
         part = [f"## {name.replace('_', chr(92) + '_')}{kind}\n"]
         part += ["```python\n" + "\n".join(forms) + "\n```\n"] if forms and not kind else []
         part += [text_of(text) + "\n"] if text else []
-        if examples and not kind and inspect.unwrap(call) in BY_CALL:
-            shown = example(name, inspect.unwrap(call), method=True)
-            part += [f"```python\n>>> {shown[0]}\n{shown[1]}\n```\n"] if shown else []
+        part.append(block_of(example))
         own.append("\n".join(part))
     listed = ", ".join(f"`{name}`" for name in functions)
     return (
-        f"# Tensor\n\n{text_of(doc)}\n\n{scope('methods')}\n"
+        f"# Tensor\n\n{text_of(doc)}\n\n{block_of(example)}\n"
         f"These are functions of `ft`, too, and take the tensor first: {listed}.\n\n" + "\n".join(own)
     )
 
@@ -205,7 +207,7 @@ def slug(words: str) -> str:
     return re.sub(r"\W+", "-", words)
 
 
-def pages(examples: bool = True) -> dict[str, str]:
+def pages() -> dict[str, str]:
     """The reference's pages by their names on the site."""
     texts: dict[str, str] = {}
     index = []
@@ -220,11 +222,10 @@ def pages(examples: bool = True) -> dict[str, str]:
             groups = [(f"ftensor.{path}", slug(path), contents)] if contents else []
         for title, name, members in groups:
             doc = text_of(inspect.getdoc(owner) or "") if path else ""
-            parts = [f"# {title}\n", f"{doc}\n", scope(f"`{title}`") if examples else ""]
-            parts += [described(item, path, examples and path != "array_api") for item in members]
+            parts = [f"# {title}\n", f"{doc}\n", *(described(item, path) for item in members)]
             texts[f"reference/{name}"] = "\n".join(parts)
             index.append((name, title, len(members)))
-    texts["reference/tensor"] = tensor_page(examples)
+    texts["reference/tensor"] = tensor_page()
     index.append(("tensor", "Methods of tensors", len(public(ft.Tensor))))
     rows = "".join(f"| [{title}]({name}.md) | {count} |\n" for name, title, count in index)
     tree = "\n".join(name for name, _, _ in index)

@@ -32,7 +32,7 @@ import ftensor as ft
 from ftensor.runtime.csim import backend as csim
 from ftensor.runtime.opencl import backend as opencl
 
-SOURCES = ("programs", "convolutions", "files", "inputs", "torch_device", "graphs", "aliases")
+SOURCES = ("programs", "convolutions", "files", "inputs", "torch_device", "graphs", "aliases", "estimates")
 
 
 class Guards:

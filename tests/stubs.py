@@ -1,4 +1,4 @@
-"""The types of what a user calls, torch's names and its signatures: `make stubs` writes them.
+"""The types of what a user calls, examples, torch's names and its signatures: `make stubs` writes them.
 
 Functions and methods are made when ftensor is imported, so type checkers and editors can't read
 them. They read the stubs that this writes: `ftensor/__init__.pyi`, one file for each namespace,
@@ -20,8 +20,10 @@ from typing import Any
 
 import ftensor as ft
 from ftensor.ops.bind import Namespace
+from ftensor.ops.examples import without_example
 from ftensor.rows.catalogue import ENTRIES
 from ftensor.rows.spelling import signature_text
+from tests import examples
 from tests.ops_page import PAGE, ops_page
 from tests.torch_signatures import FILE, torch_signatures
 
@@ -146,7 +148,7 @@ def plain(default: ast.expr) -> ast.expr:
 def stub(name: str, value: Any, method: bool = False) -> Iterator[str]:
     """A function's or property's lines; a method's docstring is its first sentence."""
     call = value.fget if isinstance(value, property) else value
-    doc = inspect.cleandoc(call.__doc__ or "")
+    doc = without_example(inspect.cleandoc(call.__doc__ or ""))
     if isinstance(value, property):
         form = f"(self) -> {call.__annotations__.get('return', 'Any')}"
         yield "@property"
@@ -188,7 +190,7 @@ def classes(module: ModuleType) -> Iterator[str]:
             parameters = [f"{p.name}: Any" + " = ..." * (p.default is not p.empty) for p in words]
             inside = ", ".join(["self", *parameters])
             yield f"class {name}(_Module):"
-            yield f'    """{value.__doc__}"""'
+            yield f'    """{without_example(value.__doc__)}"""'
             yield f"    def __init__({inside}) -> None: ..."
         else:
             place = value.__module__.partition(".")[2]
@@ -277,6 +279,7 @@ def main() -> int:
     (ROOT / "ftensor" / "errors" / "torch_names.txt").write_text(torch_names())
     FILE.write_text(torch_signatures())
     PAGE.write_text(ops_page())
+    examples.write()
     from ftensor.torch import schema  # last: with the device, torch has more names
 
     schema.main()

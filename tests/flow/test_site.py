@@ -20,8 +20,6 @@ import pytest
 from ..docs_pages import ROOT, environment, site_modules
 
 pytestmark = pytest.mark.long
-# Public ops of which no call is guessed; pages/written.py has room for them.
-MOST_WITHOUT_EXAMPLE = 12
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # A page that looks at another one in a frame as wide as a phone, or wider, light or dark.
 PROBE = """<!doctype html><body><script>
@@ -139,15 +137,14 @@ def test_every_page_is_there(site: Path, pages: dict[str, ModuleType]) -> None:
         assert f"{script.stem}.png" in text
 
 
-def test_nearly_every_op_has_an_example(site: Path, pages: dict[str, ModuleType]) -> None:
-    """In the built pages, so that what is shown was run; none of them says what failed."""
+def test_every_op_has_its_example_on_the_site(site: Path, pages: dict[str, ModuleType]) -> None:
     reference = "".join(p.read_text() for p in (site.parent / "site-source/reference").glob("*.md"))
     sections = re.split(r"^## ", reference, flags=re.M)[1:]
     of_ops = [text for text in sections if "-> Tensor" in text.partition("```\n")[0]]
     without = [text.partition("\n")[0] for text in of_ops if ">>> " not in text]
     standard = len(pages["reference"].items(pages["reference"].namespaces()["array_api"]))
     assert len(of_ops) > 500
-    assert len(without) <= MOST_WITHOUT_EXAMPLE + standard, without
+    assert len(without) <= standard, without
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -39,7 +40,7 @@ def test_a_missing_page_and_a_new_one_are_no_mistakes(site: dict[str, ModuleType
 
 def test_every_public_name_is_in_the_reference(site: dict[str, ModuleType]) -> None:
     reference = site["reference"]
-    text = reference.pages(examples=False)
+    text = reference.pages()
     for path, owner in reference.namespaces().items():
         for name in reference.public(owner):
             value = getattr(owner, name)
@@ -58,12 +59,22 @@ def test_every_public_name_is_in_the_reference(site: dict[str, ModuleType]) -> N
 def test_the_reference_has_signatures_and_dtypes(site: dict[str, ModuleType]) -> None:
     reference = site["reference"]
     item = next(i for i in reference.items(ft) if i.name == "abs")
-    text = reference.described(item, "", examples=False)
+    text = reference.described(item, "")
     assert text.startswith("## abs\n") and "abs(input, *, out=None) -> Tensor" in text
     assert "`absolute`" in text and "dtypes: integers, floating point, complex" in text
-    svd = reference.described(reference.Item("svd", ft.linalg.svd), "linalg", examples=False)
+    svd = reference.described(reference.Item("svd", ft.linalg.svd), "linalg")
     assert "by NumPy on the host" in svd
     assert reference.text_of("a * b of `a * b` <c>") == "a \\* b of `a * b` \\<c>"
+
+
+def test_the_reference_shows_the_examples_of_docstrings(site: dict[str, ModuleType]) -> None:
+    reference = site["reference"]
+    item = next(i for i in reference.items(ft) if i.name == "add")
+    text, (_, example) = reference.described(item, ""), reference.parted(ft.add.__doc__)
+    assert ">>> ft.add(x, y)" in example and textwrap.dedent(example).strip() in text
+    assert "See also `torch.add`." in text and "Example:" not in text
+    methods = reference.tensor_page()
+    assert ">>> x.T" in methods and ">>> x.view" in methods
 
 
 def constants() -> list[str]:

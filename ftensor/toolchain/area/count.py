@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ...dtypes import dtype
+from ...kernels.element_function import OF_ALL_TYPES
 from ...kernels.key import KernelKey
 from ...kernels.source import HELPERS, kernel_file, settings
 from ..vitis.member import op_function
@@ -324,7 +325,7 @@ def _known(sign: str, x: float, y: float) -> float | None:
 
 
 # The files with all helpers of function units; #if lines select the parts for a compute type.
-FILES = ("vitis/words.h", "convert.h", "math.h", "complex.h", *HELPERS.values())
+FILES = ("vitis/words.h", "convert.h", *OF_ALL_TYPES, "math.h", "complex.h", *HELPERS.values())
 _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)")
 
 
