@@ -138,15 +138,12 @@ def alias_launch(backend: Backend, key: Hashable, other: Hashable, **changes: An
     """Stores the launch cached under `key` under `other`, too: a key that a caller knows before it
     computes the operands. `changes` are the fields that differ in the stored launch."""
     launch = backend.launches.get(key)
-    if launch is None:  # the host fallback may have run
+    if launch is None:  # the host fallback may have run, or the launch is a trace's
         return
     if changes:
         bound, launch = launch.bound, replace(launch, **changes)
-        if bound is not None:
-            launch.bind(bound)
-    kept = backend.launches.keep(other, launch)
-    if kept.bound is None and launch.bound is not None:  # a trace stored it unbound
-        kept.bind(launch.bound)
+        launch.bind(bound)
+    backend.launches.keep(other, launch)
 
 
 MOST_COPIES = 8  # of one launch

@@ -12,13 +12,32 @@ from functools import lru_cache
 
 from .. import errors
 from ..dtypes import dtype, int32
-from ..kernels.key import BY_VALUE, INDEX, LOCATED, POSITION, REAL, STRIDED, TRUTH, VALUE, KernelKey, Port, Reduction
+from ..kernels.key import (
+    BY_VALUE,
+    INDEX,
+    LOCATED,
+    POSITION,
+    REAL,
+    STRIDED,
+    TRUTH,
+    VALUE,
+    KernelKey,
+    Key,
+    Port,
+    Reduction,
+)
 from ..rows.op import Op, Reduce, yields
 
 # Keys of which each is made once: the launches of many sizes share one.
 MOST_KEYS = 1 << 12
 # (dtype, how the expression sees it) of each output or state field of a reduction.
 Fields = tuple[tuple[dtype, str], ...]
+
+
+@lru_cache(MOST_KEYS)
+def shared_key(key: Key) -> Key:
+    """Returns one of the keys that equal `key`, the same for all launches that hold it."""
+    return key
 
 
 @lru_cache(MOST_KEYS)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..kernels.key import Key
     from ..runtime.backend import Backend
     from ..runtime.interfaces import CompiledKernel
+    from ..runtime.launch_cache import SharedTable
     from ..runtime.storage import Storage
     from ..runtime.stream import DeviceStream
 
@@ -241,7 +242,7 @@ class Bound(NamedTuple):
     """The kernel that runs a step on a device, and its geometry buffer, if it has one."""
 
     kernel: CompiledKernel
-    table: Storage | None
+    table: Storage | SharedTable | None
 
 
 def _unbound(inputs: Any, numbers: Any, out: Any) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..kernels.key import Key
     from ..runtime.backend import Backend
     from ..runtime.interfaces import CompiledKernel
+    from ..runtime.launch_cache import SharedTable
     from ..runtime.storage import Storage
     from ..runtime.targets import Target
 
@@ -44,38 +45,33 @@ def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tu
     """Returns the launch cached under `key`, or prepared by `prepare(*args)`; a MissingKernel if
     the images lack a kernel; None if `prepare` declines."""
     launch: L | MissingKernel | None = backend.launches.find(key)
-    if type(launch) is Launch and launch.bound is None and recorder(backend) is None:
-        # A trace prepared the launch and did not bind it.
-        try:
-            launch.bind(bound_to(backend, launch.steps))
-        except KernelNotBuilt:
-            backend.launches.pop(key)
-            launch = None
+    if launch is None and (who := recorder(backend)) is not None:
+        launch = who.launches.get(key)
     return launch or _prepared(backend, key, prepare, args)
 
 
 def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
     # Under another key than launches, so that a look-up of a launch needs no type check.
-    missed = (MissingKernel, key)
-    if backend.images is not None and recorder(backend) is None:
+    missed, who = (MissingKernel, key), recorder(backend)
+    if backend.images is not None and who is None:
         known: MissingKernel | None = backend.launches.find(missed)
         if known is not None and not backend.images.has(known.error.entry):
             return known
     try:
         launch = prepare(*args)
-        if launch is not None and recorder(backend) is None:
+        if launch is not None and who is None:
             launch.bind(bound_to(backend, launch.steps))
     except KernelNotBuilt as error:
         backend.launches.pop(missed, None)  # an image that was added may lack another kernel
         return backend.launches.keep(missed, MissingKernel(error.again()))
     if launch is None:
         return launch
+    if who is not None:  # the launch has no kernels, and its graph alone needs it
+        who.launches[key] = launch
+        return launch
     # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here
-    # was never launched. A thread that traces has only noted it.
-    kept = backend.launches.keep(key, launch)
-    if kept.bound is None and recorder(backend) is None:
-        kept.bind(bound_to(backend, kept.steps))
-    return kept
+    # was never launched.
+    return backend.launches.keep(key, launch)
 
 
 def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:
@@ -93,9 +89,13 @@ def _fitting(run: CompiledKernel, step: Step, target: Target) -> CompiledKernel:
     return run
 
 
-def _table(backend: Backend, step: Step) -> Storage | None:
+def _table(backend: Backend, step: Step) -> Storage | SharedTable | None:
     of = _geometry_dtype(step.key) if step.geometry else None
-    return None if of is None else geometry_storage(backend, step.geometry, of)
+    if of is None:
+        return None
+    if backend.host_shared and backend.executor is None:
+        return backend.tables.sharing(np.array(step.geometry, of))
+    return geometry_storage(backend, step.geometry, of)
 
 
 @lru_cache(MOST_KEYS)

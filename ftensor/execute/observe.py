@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any
@@ -89,6 +89,8 @@ class LaunchRecorder(Observer):
 
     def __init__(self) -> None:
         self.thread = get_ident()
+        # The launches that were prepared for the recording, by key; they have no kernels.
+        self.launches: dict[Hashable, Launch] = {}
 
     @property
     def here(self) -> bool:

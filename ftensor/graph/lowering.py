@@ -14,6 +14,7 @@ from weakref import ref
 from .._tensor import Tensor
 from ..dtypes import dtype, uint8
 from ..execute.indexed import bounds_in_range
+from ..execute.keys import shared_key
 from ..execute.launch import Launch, Output, Step, enqueue
 from ..execute.look_up import bound_to
 from ..execute.scalars import values_of
@@ -116,9 +117,10 @@ class _Lowering:
         guards = None
         if written or found or graph.starts or seen:
             guards = Guards(arguments, written, tuple(found.values()), held_written, graph.starts, seen, lost)
-        memories = tuple([m._replace(held=None) for m in memories])
+        # Runs read neither the nodes nor, if no index is checked, the memories.
+        memories = tuple([m._replace(held=None) for m in memories]) if graph.checks else ()
         return Lowered(
-            replace(graph, memories=memories),
+            replace(graph, nodes=(), memories=memories, starts=()),
             self.backend,
             launch,
             tuple(arguments),
@@ -202,7 +204,7 @@ class _Lowering:
                 steps
             )
         return Launch(
-            tuple(steps),
+            tuple([replace(s, key=shared_key(s.key)) for s in steps]),
             count,
             tuple(outputs),
             temporaries=tuple(sizes),

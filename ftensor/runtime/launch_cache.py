@@ -8,6 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 from .pool import Block, FreeLists, size_class
 from .storage import Storage
@@ -80,8 +81,8 @@ class KeyedLocks:
                     del self._making[thing]
 
 
-# Limit on all memory held by prepared launches: about 12000 launches.
-MOST_BYTES = 1 << 26
+# Limit on all memory held by prepared launches: about 6000 launches.
+MOST_BYTES = 1 << 25
 
 
 class CachedLaunch(Protocol):
@@ -197,6 +198,26 @@ class HostTable(Storage):
         self.backend.tables.retired.append((stream.launched, block))
 
 
+class SharedTable:
+    """A table that launches with equal contents share. It has no finalizer, so a weak reference
+    never revives it while the block goes back."""
+
+    __slots__ = ("__weakref__", "table")
+
+    def __init__(self, table: HostTable) -> None:
+        self.table = table
+
+    @property
+    def handle(self) -> Any:
+        """Returns the kernel argument."""
+        return self.table.handle
+
+    @property
+    def nbytes(self) -> int:
+        """Returns the bytes of the contents."""
+        return self.table.nbytes
+
+
 class Tables:
     """Allocates host-filled tables in memory that no command in flight uses, so nothing waits.
 
@@ -209,9 +230,18 @@ class Tables:
         self.backend = backend
         self.retired: deque[tuple[int, Block]] = deque()
         self._free = FreeLists()
+        self._shared: WeakValueDictionary[bytes, SharedTable] = WeakValueDictionary()
+
+    def sharing(self, array: np.ndarray) -> SharedTable:
+        """Returns the table with the array's contents that launches share. No kernel writes it."""
+        content = array.tobytes()
+        shared = self._shared.get(content)
+        if shared is None:
+            shared = self._shared[content] = SharedTable(self.holding(array))
+        return shared
 
     def holding(self, array: np.ndarray) -> HostTable:
-        """Returns a table with the array's contents."""
+        """Returns a table of its own with the array's contents."""
         pool, stream, size = (self.backend.pool, self.backend.default_stream, size_class(array.nbytes))
         pool.check_open()
         self._collect(stream.finished)

@@ -17,6 +17,7 @@ from ftensor.execute.launch import Launch
 from ftensor.execute.look_up import bound_to
 from ftensor.execute.observe import Observer, observed
 from ftensor.execute.prepare import prepare
+from ftensor.graph.lowering import Lowered
 from ftensor.ops.pointwise.unary import ABS
 from ftensor.runtime.backend import host_bytes
 from ftensor.runtime.launch_cache import LaunchTable, Tables
@@ -318,6 +319,35 @@ def test_what_a_launch_is_said_to_keep_is_what_it_takes(monkeypatch: pytest.Monk
         tracemalloc.stop()
     # What a runtime keeps for a buffer is not traced; numbers of geometries are not the launches'.
     assert (launches.held - held) / 4 < traced < 2 * (launches.held - held)
+
+
+def test_a_trace_leaves_its_graph_alone_in_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And traces again what it has dropped."""
+    backend = default_backend()
+    launches = LaunchTable(backend.synchronize)
+    monkeypatch.setattr(backend, "launches", launches)
+    jitted, x = ft.jit(lambda x: ((x - 1) * x).sum(-1)), ft.ones(5, 7) * 2
+    launches.clear()
+    assert jitted(x).tolist() == [14.0] * 5
+    assert [type(entry) for entry in launches.values()] == [Lowered]
+    assert ft.jit(lambda x: (x - 1).sum(-1))(x).tolist() == [7.0] * 5
+    assert ((x - 1) * x).sum(-1).tolist() == [14.0] * 5
+
+
+def test_launches_share_equal_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = default_backend()
+    if not backend.host_shared:
+        pytest.skip("the queue writes a device's own memory")
+    tables = Tables(backend)
+    monkeypatch.setattr(backend, "tables", tables)
+    first, other = tables.sharing(np.arange(5)), tables.sharing(np.arange(6))
+    assert tables.sharing(np.arange(5)) is first and other is not first
+    assert tables.holding(np.arange(5)).block is not first.table.block
+    retired = len(tables.retired)
+    block = first.table.block
+    del first
+    assert len(tables.retired) == retired + 1 and tables.retired[-1][1] is block
+    assert tables.sharing(np.arange(5)).handle is not None
 
 
 def test_numbers_of_launches_that_went_lie_where_no_kernel_reads(monkeypatch: pytest.MonkeyPatch) -> None:
