@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from .message import Message
+from .message import Message, of_call
 
 not_one_element = Message(
     RuntimeError, "a Tensor of shape {shape!t} has no single value; index one element, or use tolist()"
@@ -19,6 +19,7 @@ len_of_zero_dim = Message(TypeError, "a 0-d tensor has no len(); numel() is 1")
 iteration_over_zero_dim = Message(TypeError, "a 0-d tensor can't be iterated over; item() gives its value")
 
 
+@of_call
 def needs_a_tensor(op: str, inputs: Sequence[object]) -> TypeError:
     """An op called with numbers alone."""
     kinds = ", ".join(type(x).__name__ for x in inputs)
@@ -32,6 +33,7 @@ def _maker(value: object) -> str:
     return "from_dlpack" if maker == "as_tensor" and hasattr(value, "__dlpack__") else maker
 
 
+@of_call
 def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
     """An argument that is no tensor, where only tensors will do."""
     what, maker = type(value).__name__, _maker(value)
@@ -41,6 +43,7 @@ def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
     return TypeError(f"{op}(): argument {argument!r} must be a Tensor, not {what}; {way}")
 
 
+@of_call
 def not_a_tensor_or_number(op: str, value: object) -> TypeError:
     """An op's operand that is neither a tensor nor a number."""
     kind, maker = type(value), _maker(value)
@@ -55,6 +58,7 @@ missing_argument = Message(TypeError, "{op}() needs the argument `{argument}`")
 out_dtype = Message(RuntimeError, "{op}(): expected out to have dtype {needed}, but got {dtype}")
 
 
+@of_call
 def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:
     """Operands of one op on more than one device."""
     listed = ", ".join(sorted({str(d) for d in devices}))
@@ -71,6 +75,7 @@ floating_only = Message(
 )
 
 
+@of_call
 def dtypes_differ(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Operands that are not promoted and must have one dtype."""
     listed = " and ".join(str(d) for d in dtypes)
@@ -121,6 +126,7 @@ contains_no_such = Message(
 taken_name = Message(ValueError, "add_rows(): there is an op ftensor.{name} already; give the row another name")
 
 
+@of_call
 def not_a_dtype(function: str, argument: str, value: object, meant: object = None) -> TypeError:
     """Something else where a dtype is wanted; `meant` is the dtype that it spells, if any."""
     how = f"such as ftensor.float32, but was given {value!r} ({type(value).__name__})"

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 
-from .message import Message
+from .message import Message, of_call
 
 # --- arguments ---
 
@@ -15,6 +15,7 @@ given_twice = Message(TypeError, "{function}() was given `{argument}` twice")
 not_a_layout = Message(TypeError, "{function}(): layout must be ftensor.strided, not {value!r}")
 
 
+@of_call
 def not_strided(function: str, value: object, kind: type[Exception]) -> Exception:
     """A layout of sparse tensors."""
     return kind(f"{function}(): tensors are strided here, {value} is not to be had")
@@ -94,6 +95,7 @@ number_in_place_of_sequence = Message(TypeError, "{value!r} at dim {dim} is not 
 sequence_in_place_of_number = Message(TypeError, "a {value!k} can't be an element: its neighbours are numbers")
 
 
+@of_call
 def text_in_data(value: object, nested: bool) -> TypeError | ValueError:
     """A string where numbers are wanted."""
     if nested:
@@ -120,6 +122,7 @@ legacy_data = Message(
 # --- ranges ---
 
 
+@of_call
 def step_zero(type_: type[Exception] = RuntimeError) -> Exception:
     """A range that would not get anywhere."""
     return type_("arange(): step must not be zero, also not once converted to the dtype")

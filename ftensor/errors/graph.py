@@ -101,3 +101,9 @@ def warn_many_traces(function: str, count: int, name: str, level: int) -> None:
         UserWarning,
         stacklevel=level + 1,
     )
+
+
+def at_line(error: Exception, op: str, line: str) -> Exception:
+    """An error of a kernel of a graph, with the op and the line of the user's program."""
+    error.args = (f"{error}; found in {op} at {line}",)
+    return error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .message import Message
+from .message import Message, of_call
 
 
 class LinAlgError(RuntimeError):
@@ -19,6 +19,7 @@ dtype = Message(
 )
 
 
+@of_call
 def dtypes_differ(op: str, *dtypes: object) -> RuntimeError:
     """Operands of several dtypes."""
     return RuntimeError(f"{op}(): all operands need one dtype, not {', '.join(map(str, dtypes))}")
@@ -40,11 +41,13 @@ def _where(op: str, index: int | None) -> str:
     return f"{op}(): " if index is None else f"{op}(): (batch element {index}): "
 
 
+@of_call
 def singular(op: str, index: int | None, pivot: int) -> LinAlgError:
     """A pivot of 0."""
     return LinAlgError(f"{_where(op, index)}the matrix is singular: element {pivot} of U's diagonal is 0")
 
 
+@of_call
 def not_positive(op: str, index: int | None, order: int) -> LinAlgError:
     """A leading minor that is not positive."""
     return LinAlgError(
@@ -55,6 +58,7 @@ def not_positive(op: str, index: int | None, order: int) -> LinAlgError:
 same_dims = Message(RuntimeError, "{op}(): both inputs must have the same number of dims, not {first!t} and {second!t}")
 
 
+@of_call
 def three(op: str, dim: int, *sizes: int) -> RuntimeError:
     """Vectors that don't have three components."""
     return RuntimeError(f"{op}(): dim {dim} must have size 3 in both, but has {sizes[0]}, {sizes[1]}")
@@ -68,6 +72,7 @@ no_bool = Message(RuntimeError, "{op}(): bool tensors are not supported; convert
 weights = Message(RuntimeError, "cov(): {name} needs shape ({needed},), not {shape!t}")
 
 
+@of_call
 def weights_dtype(name: str, dtype: object, whole: bool) -> RuntimeError:
     """Weights of the other kind of number."""
     kind = "integers" if whole else "floating-point numbers"
@@ -84,18 +89,21 @@ def _shape(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape)) or "0-d"
 
 
+@of_call
 def needs_ndim(op: str, name: str, ndim: int, shape: Sequence[int]) -> RuntimeError:
     """An operand with a number of dims that the op doesn't take."""
     kind = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[ndim]
     return RuntimeError(f"{op}(): {name} must be {kind} ({ndim}-d), but has shape {tuple(shape)}")
 
 
+@of_call
 def no_dims(op: str, shapes: Sequence[Sequence[int]]) -> RuntimeError:
     """A 0-d operand."""
     listed = " and ".join(str(tuple(s)) for s in shapes)
     return RuntimeError(f"{op}(): both operands need at least 1 dim, but have shapes {listed}")
 
 
+@of_call
 def shapes_differ(op: str, first: Sequence[int], second: Sequence[int]) -> RuntimeError:
     """Operands whose contracted dims, or batches, have different sizes."""
     return RuntimeError(

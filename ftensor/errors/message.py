@@ -2,11 +2,53 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from functools import wraps
+from typing import Any, Generic, ParamSpec, TypeVar
 
 E = TypeVar("E", bound=BaseException)
+P = ParamSpec("P")
+R = TypeVar("R", bound="BaseException | str")
+T = TypeVar("T")
+
+# The op that a text begins with: `mm(): `, `mm() takes`, `norm: ` or `"mm" not implemented`.
+_LEADING_OP = re.compile(r'(?:(?<=^)|(?<=^"))[A-Za-z_][\w.]*(?=\(\)|: |" not implemented)')
+
+# Gives the op that the user called for the op that found the mistake. The catalogue of ops sets it.
+name_called: Callable[[str], str] = str
+
+
+def naming_called(text: str) -> str:
+    """Returns the text of an error. If it begins with the name of an op, then it begins with the
+    name of the op that the user called."""
+    return _LEADING_OP.sub(lambda found: name_called(found[0]), text, count=1)
+
+
+def call_named(call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Calls a function for another one. If Python refuses the arguments, then its TypeError names
+    the op that the user called."""
+    try:
+        return call(*args, **kwargs)
+    except TypeError as error:
+        error.args = (naming_called(str(error)),)
+        raise
+
+
+def of_call(make: Callable[P, R]) -> Callable[P, R]:
+    """Returns a function like `make`, which makes an error or a warning's text about an op. The op
+    that the user called is the one that is named."""
+
+    @wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> R:
+        result = make(*args, **kwargs)
+        if isinstance(result, BaseException):
+            result.args = (naming_called(str(result)), *result.args[1:])
+            return result
+        return naming_called(result)  # type: ignore[return-value]
+
+    return made
 
 
 class Filling(string.Formatter):
@@ -31,7 +73,8 @@ FILLING = Filling()
 
 class Message(Generic[E]):
     """Makes errors of a class: called with the values of its text's fields, in the order in which
-    they first stand there, or in that of `names`, or by name.
+    they first stand there, or in that of `names`, or by name. A text that begins with an op's name
+    shows the op that the user called.
     """
 
     __slots__ = ("_names", "kind", "text")
@@ -52,4 +95,4 @@ class Message(Generic[E]):
         fields = dict(zip(self.names, values, strict=False)) | named
         if len(values) + len(named) != len(self.names) or fields.keys() != set(self.names):
             raise TypeError(f"this message takes {self.names}, not {len(values)} values, {named}")
-        return self.kind(FILLING.vformat(self.text, (), fields))
+        return self.kind(naming_called(FILLING.vformat(self.text, (), fields)))

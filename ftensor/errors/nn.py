@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from .message import Message
+from .message import Message, naming_called, of_call
 
 reduction = Message(ValueError, "{op}(): reduction={reduction!r} is none of 'mean', 'sum' and 'none'")
 
@@ -13,8 +13,10 @@ reduction = Message(ValueError, "{op}(): reduction={reduction!r} is none of 'mea
 def warn_target_size(op: str, input: Sequence[int], target: Sequence[int], level: int) -> None:
     """Input and target of a loss that have to be broadcast; `level` as the caller sees it."""
     warnings.warn(
-        f"{op}(): the target's shape {tuple(target)} is not the input's, {tuple(input)}; they are "
-        "broadcast, which is seldom meant",
+        naming_called(
+            f"{op}(): the target's shape {tuple(target)} is not the input's, {tuple(input)}; they are "
+            "broadcast, which is seldom meant"
+        ),
         stacklevel=level + 1,
     )
 
@@ -39,6 +41,7 @@ class_dims = Message(ValueError, "{op}(): input of shape {shape!t} has no dim of
 class_dtype = Message(RuntimeError, "{op}(): the target's classes must be int64, not {dtype}")
 
 
+@of_call
 def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> RuntimeError | ValueError:
     """Targets that are not one for each position of the input: ValueError for another batch."""
     if len(input) > 1:
@@ -52,6 +55,7 @@ def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> Runtime
 probabilities = Message(RuntimeError, "cross_entropy(): {word} {value} does not go with probabilities")
 
 
+@of_call
 def class_weights(op: str, classes: int, shape: Sequence[int], vector: bool = True) -> RuntimeError | ValueError:
     """Weights that are not one for each class; not `vector`: that are no vector."""
     return (RuntimeError if vector else ValueError)(
@@ -62,12 +66,14 @@ def class_weights(op: str, classes: int, shape: Sequence[int], vector: bool = Tr
 label_smoothing = Message(RuntimeError, "cross_entropy(): label_smoothing must be at most 1, but is {value}")
 
 
+@of_call
 def batch_eps(eps: float, training: bool) -> ValueError:
     """What a variance may not be raised by."""
     needed = "positive in training" if training else "0 or more"
     return ValueError(f"batch_norm(): eps must be {needed}, but is {eps}")
 
 
+@of_call
 def same_dims(op: str, *shapes: Sequence[int]) -> RuntimeError:
     """Inputs that must have equally many dims."""
     listed = ", ".join(str(tuple(shape)) for shape in shapes)
@@ -79,6 +85,7 @@ margin_target = Message(RuntimeError, "{op}(): target must have shape {needed!t}
 power = Message(ValueError, "{op}(): p must be 1 or 2, but is {p}")
 
 
+@of_call
 def cosine_dims(target: Sequence[int], *inputs: Sequence[int]) -> RuntimeError:
     """Vectors and targets that don't belong together."""
     listed = " and ".join(str(tuple(shape)) for shape in inputs)
@@ -106,12 +113,14 @@ one_value = Message(ValueError, "{op}(): statistics need more than one value a c
 no_statistics = Message(RuntimeError, "{op}(): without training, running_mean and running_var are needed")
 
 
+@of_call
 def attention_dtypes(*dtypes: object) -> RuntimeError:
     """Query, key and value of several dtypes."""
     listed = ", ".join(str(d) for d in dtypes)
     return RuntimeError(f"scaled_dot_product_attention(): query, key and value must have one dtype, not {listed}")
 
 
+@of_call
 def attention_dims(*shapes: Sequence[int]) -> RuntimeError:
     """Query, key or value without positions and features."""
     listed = ", ".join(str(tuple(shape)) for shape in shapes)
@@ -126,6 +135,7 @@ attention_mask = Message(
 )
 
 
+@of_call
 def bilinear_shapes(*shapes: Sequence[int]) -> RuntimeError:
     """Operands of a bilinear form that don't fit."""
     first, second, weight = (tuple(shape) for shape in shapes)
@@ -141,12 +151,14 @@ same_dtype = Message(RuntimeError, "{op}(): {name} must have the input's dtype {
 index_dtype = Message(RuntimeError, "{op}(): indices must be int64 or int32, not {dtype}; use .to(ft.int64)")
 
 
+@of_call
 def table_dims(op: str, shape: Sequence[int]) -> RuntimeError | ValueError:
     """A table that is no matrix."""
     kind = ValueError if op == "embedding_bag" else RuntimeError  # as torch has them
     return kind(f"{op}(): weight must have 2 dims, not shape {tuple(shape)}")
 
 
+@of_call
 def padding_index(op: str, index: int, rows: int) -> AssertionError | RuntimeError:
     """A row that pads and is not there."""
     kind = RuntimeError if op == "embedding_bag" else AssertionError  # as torch has them
@@ -160,7 +172,7 @@ bag_weights = Message(
 bag_weights_mode = Message(NotImplementedError, "embedding_bag(): per_sample_weights go with mode='sum', not {mode!r}")
 bag_offsets = Message(ValueError, "embedding_bag(): {why}")
 bag_starts = Message(RuntimeError, "embedding_bag(): {why}")
-bag_bounds = Message(RuntimeError, "embedding_bag(): index {index} is out of range for {size} rows", "index dim size")
+bag_bounds = Message(RuntimeError, "index {index} is out of bounds for a weight of {size} rows", "index dim size")
 bag_of_gradients = Message(ValueError, "embedding_bag(): mode 'max' takes no {word}")
 bag_input = Message(ValueError, "embedding_bag(): input must have 1 or 2 dims, not shape {shape!t}")
 no_classes = Message(RuntimeError, "one_hot(): an empty tensor needs a positive num_classes")
@@ -169,12 +181,14 @@ class_beyond = Message(RuntimeError, "one_hot(): class {high} is not below num_c
 not_divisible = Message(RuntimeError, "{op}(): {name} must be divisible by {by}, but is {size}", "op name size by")
 
 
+@of_call
 def cell_input(op: str, shape: Sequence[int]) -> RuntimeError | IndexError:
     """A cell's input that is no matrix."""
     kind = IndexError if len(shape) < 2 else RuntimeError
     return kind(f"{op}(): input must have shape (batch, input size), not {tuple(shape)}")
 
 
+@of_call
 def sizes(op: str, word: str, shape: Sequence[int], weight: Sequence[int]) -> RuntimeError:
     """Vectors of another length than the weights' rows."""
     return RuntimeError(
@@ -200,6 +214,7 @@ batch_sizes = Message(
 )
 
 
+@of_call
 def lengths(op: str, word: str, problem: str, batch: int, most: int | None = None) -> RuntimeError:
     """Lengths of sequences that are no lengths, or not one for each."""
     limit = "not negative" if most is None else f"from 0 to {most}"
@@ -209,6 +224,7 @@ def lengths(op: str, word: str, problem: str, batch: int, most: int | None = Non
 mixed_lengths = Message(TypeError, "{op}(): input_lengths and target_lengths must both be tensors, or both lists")
 
 
+@of_call
 def labels(op: str, needed: Sequence[int], targets: Sequence[int]) -> RuntimeError:
     """Targets that don't hold the labels of the batch."""
     shape = f"({needed[0]}, at least {needed[1]})" if len(needed) > 1 else tuple(needed)
@@ -222,6 +238,7 @@ blank = Message(RuntimeError, "{op}(): blank must be one of the {classes} classe
 heads = Message(AssertionError, "{op}(): it must hold that {what}")
 
 
+@of_call
 def attention_mask_shape(op: str, needed: Sequence[int], heads: int, shape: Sequence[int]) -> RuntimeError:
     """A mask that is not one for all heads, or one for each."""
     return RuntimeError(f"{op}(): attn_mask must have shape {tuple(needed)} or {(heads, *needed)}, not {tuple(shape)}")
@@ -245,6 +262,7 @@ negative_sizes = Message(RuntimeError, "{op}(): {word} must not be negative, but
 not_positive_sizes = Message(RuntimeError, "{op}(): {word} must be positive, but is {value!t}")
 
 
+@of_call
 def input_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
     """An input that has neither n spatial dims with channels nor a batch of those."""
     return RuntimeError(
@@ -253,6 +271,7 @@ def input_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
     )
 
 
+@of_call
 def weight_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
     """A weight with another number of dims than there are."""
     return RuntimeError(f"{op}(): weight must have {n + 2} dims, but has shape {tuple(shape)}")

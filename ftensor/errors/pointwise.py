@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .message import Message
+from .message import Message, of_call
 
 number_does_not_fit = Message(RuntimeError, "{op}(): value {number} cannot be converted to {dtype} without overflow")
 
 
+@of_call
 def bool_subtraction(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """A difference with a bool operand."""
     listed = " and ".join(str(d) for d in dtypes)
@@ -33,6 +34,7 @@ negative_integer_power = Message(
 )
 
 
+@of_call
 def needs_real_floats(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Parts of a complex number that are no real floating-point numbers."""
     listed = " and ".join(str(d) for d in dtypes)
@@ -57,6 +59,7 @@ inplace_out = Message(TypeError, "{name}() writes into its tensor and takes no `
 invert_dtype = Message(TypeError, "~ is only for integer and bool tensors, not for {dtype}")
 
 
+@of_call
 def no_clamp(op: str, dtype: object) -> RuntimeError:
     """relu and hardtanh of bool (RuntimeError in torch) or complex (NotImplementedError)."""
     kind = RuntimeError if str(dtype).endswith("bool") else NotImplementedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from .message import Message
+from .message import Message, of_call
 
 no_seed = Message(RuntimeError, "manual_seed(): a seed is an int, not {value!k}")
 seed_out_of_range = Message(ValueError, "manual_seed(): {value} is not between -2**63 and 2**64 - 1")
@@ -21,6 +21,7 @@ def not_a_state(value: object) -> TypeError:
 state_size = Message(RuntimeError, "a generator's state has shape ({size},), not {shape!t}", "shape size")
 
 
+@of_call
 def not_a_generator(function: str, value: object) -> TypeError:
     """Something else where a generator is meant."""
     kind = type(value).__name__
@@ -40,6 +41,7 @@ weights_dims = Message(RuntimeError, "multinomial(): the input must have 1 or 2 
 weights_dtype = Message(RuntimeError, "multinomial(): the input must be floating-point, but is {dtype}")
 
 
+@of_call
 def sample_count(count: int, size: int) -> RuntimeError:
     """More draws without replacement than there are categories, or none."""
     return RuntimeError(
@@ -58,6 +60,7 @@ poisson_rate = Message(RuntimeError, "poisson(): each rate must be from 0 to 9.2
 permutation_dtype = Message(RuntimeError, "randperm(): {dtype} cannot hold each number below {count}", "count dtype")
 
 
+@of_call
 def dropout_probability(value: object, type_: type[Exception]) -> Exception:
     """A probability that is none."""
     return type_(f"dropout(): the probability p must be from 0 to 1, but is {value}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .message import Message
+from .message import Message, of_call
 
 argument_unexpected = Message(TypeError, "{name}(): `{argument}` can't be given {why}")
 no_fractions = Message(RuntimeError, "{name}(): {dtype} has no fractions; pass dtype=ftensor.float32, for example")
@@ -15,16 +15,19 @@ def nothing_to_reduce(name: str, shape: Sequence[int], dim: int | None) -> str:
     return f"{name}(): {where} has no elements, and {name} of none has no value"
 
 
+@of_call
 def empty_input(name: str, shape: Sequence[int], kind: type[Exception]) -> Exception:
     """A reduction without an identity over a tensor without elements."""
     return kind(nothing_to_reduce(name, shape, None) + "; name a dim that has some")
 
 
+@of_call
 def empty_dim(name: str, shape: Sequence[int], dim: int) -> IndexError:
     """A reduction without an identity over a dim of size 0."""
     return IndexError(nothing_to_reduce(name, shape, dim))
 
 
+@of_call
 def empty_norm(order: object, shape: Sequence[int], dim: int | None) -> RuntimeError:
     """A norm without an identity over no elements."""
     return RuntimeError(nothing_to_reduce(f"norm of order {order}", shape, dim))
@@ -43,11 +46,13 @@ not_summable_to = Message(
 )
 
 
+@of_call
 def implicit_dim(name: str) -> str:
     """The warning where softmax guesses its dim."""
     return f"{name}(): the dim that was left out is guessed from the number of dims; name it"
 
 
+@of_call
 def no_identity(name: str, dtype: object, ordered: bool) -> Exception:
     """A masked reduction of a dtype that has no number to stand for what is masked."""
     kind = NotImplementedError if ordered else TypeError
@@ -127,6 +132,7 @@ repeated = Message(RuntimeError, "gradient(): dim names a dim twice: {dims!t}")
 spacings = Message(RuntimeError, "gradient(): {needed} dims need as many spacings, not {count}", "count needed")
 
 
+@of_call
 def too_few(size: int, order: int) -> RuntimeError:
     """Fewer samples than the formula reads."""
     return RuntimeError(f"gradient(): edge_order {order} needs {order + 1} samples along each dim, not {size}")

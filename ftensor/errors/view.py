@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from .message import Message
+from .message import Message, of_call
 
 not_tensors = Message(TypeError, "{name}(): expected a tuple or list of Tensors, not {value!k}")
 element_not_a_tensor = Message(TypeError, "{name}(): element {at} must be a Tensor, not {value!k}")
@@ -119,6 +119,7 @@ beyond_matrix = Message(
 )
 
 
+@of_call
 def not_a_matrix(name: str, ndim: int) -> RuntimeError:
     """H, mT, mH or adjoint() of something that is no matrix."""
     wanted = "a matrix" if name == "H" else "a matrix or a batch of matrices"
@@ -161,11 +162,13 @@ broadcast_not_a_shape = Message(
 # --- parts of a dim ---
 
 
+@of_call
 def scalar_has_no_dims(function: str, kind: type[Exception] = RuntimeError) -> Exception:
     """A 0-d tensor given to an op that takes a tensor apart along a dim."""
     return kind(f"{function}() cannot be applied to a 0-d tensor; unsqueeze(0) gives it a dim")
 
 
+@of_call
 def narrow_start(start: int, size: int) -> IndexError:
     """narrow() that starts outside the dim."""
     return IndexError(f"narrow(): start {start} is outside [{-size}, {size}]")
@@ -189,6 +192,7 @@ select_index = Message(
 split_size = Message(RuntimeError, "split(): pieces of size {size} cannot make up a dim of size {length}")
 
 
+@of_call
 def split_sizes(sizes: Sequence[int], length: int) -> RuntimeError:
     """split() with sizes that are negative or do not add up to the dim's."""
     return RuntimeError(
@@ -356,6 +360,7 @@ index_beyond = Message(
 )
 
 
+@of_call
 def index_vector(name: str, ndim: int, kind: type[Exception]) -> Exception:
     """An index with more than one dim."""
     return kind(f"{name}(): the index must have one dim (or none), but it has {ndim}")
@@ -381,11 +386,13 @@ scatter_reduce_name = Message(RuntimeError, "reduce must be one of {names!c}, no
 put_counts = Message(IndexError, "put_(): the source has {source} elements, but the index {index}")
 
 
+@of_call
 def source_ndim(name: str, source: int, ndim: int, kind: type[Exception]) -> Exception:
     """A source with other dims than the tensor."""
     return kind(f"{name}(): the source has {source} dims, but the tensor has {ndim}")
 
 
+@of_call
 def source_count(name: str, source: int, index: int, kind: type[Exception]) -> Exception:
     """A source with another number of entries than there are indices."""
     return kind(f"{name}(): the source has {source} entries, but the index lists {index}")

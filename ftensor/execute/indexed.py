@@ -21,7 +21,7 @@ from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
 from ..kernels import select
 from ..kernels.key import LOCATED, STRIDED
 from ..kernels.skeletons.cpu.take import TakeGeometry, take_key
-from ..rows.catalogue import op_called
+from ..rows.catalogue import is_op, op_called
 from ..rows.copies import COPY
 from ..rows.op import Op, refuses_bare
 from ..runtime.call_site import levels_to_user, line_of
@@ -203,7 +203,7 @@ class Check:
         level = levels_to_user()
         user, ours = sys._getframe(level - 1), sys._getframe(level - 2)
         call, name, number = ours.f_code.co_name, user.f_code.co_filename, user.f_lineno
-        if call == "run":  # a form of an op's call
+        if not is_op(call):  # such as a jitted op
             call = op_called()[0]
         key = (call, name, number, self.dims, self.refusal)
         known = _doubts.setdefault(self.stream, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -10,6 +11,7 @@ from .._tensor import Tensor
 from ..errors.graph import GraphError
 from ..execute.observe import recorder
 from .guards import GUARD_FAILED
+from .ir import Graph
 from .jit import Jitted
 from .launch_merging import MOST_ALIKE
 from .lowering import Lowered
@@ -118,6 +120,11 @@ class _Fused(Jitted[..., Any]):
             return None
         self.graphs += 1
         return runnable if type(runnable) is Lowered else None
+
+    def _traced(self, backend: Any, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
+        """Traces the op. Calls from other lines use the graph too, so its checks name no line."""
+        graph = super()._traced(backend, tensors, args, kwargs)
+        return replace(graph, checks=tuple([check._replace(origin=None) for check in graph.checks]))
 
 
 ListOrNone = TypeVar("ListOrNone", None, list[Tensor] | None)

@@ -155,12 +155,13 @@ class GraphBuffer(NamedTuple):
 class CheckedIndices(NamedTuple):
     """The bounds check of a launch: its flag, the dims by name and the error. `indices` has, for
     each index tensor that may be out of range, (the tensor, the dim's size, True if negative
-    indices are errors)."""
+    indices are errors). `origin` is None if errors need not name a line."""
 
     flag: Any
     dims: Ints
     refusal: Any
     indices: tuple[tuple[GraphTensor, int, bool], ...]
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from weakref import ref
 
 from .._tensor import Tensor
 from ..dtypes import dtype, uint8
+from ..errors import graph as errors_graph
 from ..execute.indexed import bounds_in_range
 from ..execute.keys import shared_key
 from ..execute.launch import Launch, Output, Step, enqueue
@@ -379,7 +380,8 @@ class Lowered:
         for check, bad in [(check, check.flag.read_and_clear()) for check in checks]:
             if bad is not None:
                 which, index, size = bad
-                raise check.refusal(index, check.dims[which], size)
+                error = check.refusal(index, check.dims[which], size)
+                raise error if check.origin is None else errors_graph.at_line(error, *check.origin)
 
     def _indices_in_range(self, check: CheckedIndices, tensors: Sequence[Tensor]) -> bool:
         """True if the bounds of all indices of a call are known and valid."""

@@ -159,7 +159,7 @@ class Tracer(LaunchRecorder):
         """Records an index check, which each run makes."""
         doubts = [i for i in indices if not (i.checked or in_range(i.tensor, i.size, i.strict))]
         looked_at = tuple([(self.region(i.tensor), i.size, i.strict) for i in doubts])
-        self.checks.append(CheckedIndices(flag, tuple(map(plain, dims)), refusal, looked_at))
+        self.checks.append(CheckedIndices(flag, tuple(map(plain, dims)), refusal, looked_at, self._origin()))
 
     def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
         """Records a generator's call, and advances the generator until `restore_generators`."""

@@ -17,11 +17,12 @@ from .. import errors
 from .._tensor import Tensor, method
 from ..errors import pointwise as errors_arith
 from ..errors.absent import no_attribute
+from ..errors.message import call_named
 from ..errors.view import imag_of_real
 from ..execute.copy import write_result
 from ..execute.pointwise import pointwise
 from ..interop.numpy import beside
-from ..rows.catalogue import ENTRIES, Entry, Row, enter, op, register
+from ..rows.catalogue import ENTRIES, Entry, Row, enter, name_frames, op, register
 from ..rows.op import Op, Promote, Reduce
 from ..rows.spelling import Shown, describe, renamed, show_types, signature_text, signature_without, tensors_only
 from .reduce.reduction import called
@@ -331,7 +332,7 @@ def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     def inplace(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         if "out" in kwargs:
             raise errors_arith.inplace_out(name)
-        return call(input, *args, out=input, **kwargs)
+        return call_named(call, input, *args, out=input, **kwargs)
 
     inplace.__code__ = inplace.__code__.replace(co_name=name)  # errors show this name
     inplace.__annotations__ |= unwrap(call).__annotations__
@@ -367,7 +368,9 @@ def _functions_in_place() -> None:
         describe(_public(done.call, names[0], _IN_PLACE_DOC.format(entry.name)), done.forms)
 
 
-def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _named(function: Callable[..., Any], name: str, op: str = "") -> Callable[..., Any]:
+    """Names a method. Its errors name `op` if that differs, as for operators."""
+    name_frames(function, op or name)
     function.__name__ = name
     function.__qualname__ = f"Tensor.{name}"
     return function
@@ -447,7 +450,12 @@ def _install_forms(entry: Entry) -> None:
         alias = renamed(method, name + "_", entry.name + "_") if method and name != entry.name else method
         setattr(Tensor, name + "_", alias)
     for name in entry.operators:
-        setattr(Tensor, name, _named(operator(name, entry.call), name))
+        setattr(Tensor, name, _named(operator(name, entry.call), name, _op_of(name, entry)))
     for row in [r for r in (*entry.rows, entry.row) if isinstance(r, Op)]:
         for name in row.operators:
-            setattr(Tensor, name, _named(row_operator(name, row), name))
+            setattr(Tensor, name, _named(row_operator(name, row), name, _op_of(name, entry)))
+
+
+def _op_of(operator: str, entry: Entry) -> str:
+    """The op that an operator stands for: "div_" for `__itruediv__`, as in torch's documentation."""
+    return entry.name + ("_" if operator.startswith("__i") and operator != "__invert__" else "")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, update_wrapper
+from functools import update_wrapper
 from inspect import signature, unwrap
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any, TypeVar, cast
 
 from .. import errors
+from .._tensor import Tensor
+from ..errors import message
 from ..runtime.call_site import levels_to_user
 from .op import BARE, Op, Reduce
 from .spelling import describe, numpy_names, show_types, signature_text
@@ -34,6 +36,7 @@ def enter(module: str, *rows: Row) -> None:
     category = next(filter(None, words), module.rpartition(".")[2])
     for row in rows:
         ROWS.setdefault(row, category)
+        _NAMES.add(row.name)
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,9 @@ class Entry:
 
 
 ENTRIES: dict[str, Entry] = {}
+
+# Names of all ops without their namespaces, of their aliases, and of all rows.
+_NAMES: set[str] = set()
 
 # Entries that only torch's dispatcher calls: derivatives, and the parts of composite ops. Keyed by
 # aten name; called with aten's arguments in aten's order.
@@ -102,14 +108,25 @@ def register(entry: Entry) -> Entry:
     AssertionError if the name is in the catalogue already.
     """
     key = f"{entry.namespace}.{entry.name}" if entry.namespace else entry.name
+    for call in (entry.call, entry.method):
+        name_frames(call, entry.name)
     if _takes_numpy_names(entry):
         entry = replace(entry, call=numpy_names(entry.call))
+        name_frames(entry.call, entry.name)
     assert key not in ENTRIES, f"op {key} is in the catalogue twice"
     if not entry.forms and not entry.prop:
         form = signature_text(key, entry.call, method=not entry.function)
         entry = replace(entry, forms=(form,))
     ENTRIES[key] = entry
+    _NAMES.update((entry.name, *entry.aliases))
     return entry
+
+
+def name_frames(call: object, name: str) -> None:
+    """Names the frames of a function that serves an op, for `op_called` and for tracebacks. A
+    function that serves two ops keeps the name of the first."""
+    if isinstance(call, FunctionType) and not is_op(call.__code__.co_name):
+        call.__code__ = call.__code__.replace(co_name=name)
 
 
 def also_in(namespace: str, *names: str, **others: str) -> None:
@@ -179,6 +196,14 @@ def op(
     return add
 
 
+def is_op(name: str) -> bool:
+    """True if `name` is the name of an op, also of its in-place form, or of a method that Python
+    calls, such as `__bool__`."""
+    if name[:2] == "__":
+        return name in vars(Tensor)
+    return name in _NAMES or (name[-1:] == "_" and name[:-1] in _NAMES)
+
+
 def op_called() -> tuple[str, FrameType]:
     """Returns the name of the outermost op on the stack, and the frame of the user's code.
 
@@ -192,19 +217,19 @@ def op_called() -> tuple[str, FrameType]:
             names.append(at.f_code.co_name)
         at = at.f_back
     names.reverse()
-    op = next((name for name in names if name.removesuffix("_") in _ops() or name[:2] == "__"), names[0])
-    return op, user
+    return next(filter(is_op, names), names[0]), user
 
 
 def name_called(inner: str) -> str:
-    """Returns the name of the outermost op on the stack; `inner` if there is none.
+    """Returns the name of the outermost op on the stack if `inner` is an op or a row; else `inner`.
 
     An error that an inner op raises thus names the op in the user's code.
     """
+    last = inner.rpartition(".")[2]
+    if not is_op(last):
+        return inner
     name = op_called()[0]
-    return name if name.removesuffix("_") in _ops() else inner
+    return name if is_op(name) and name != last else inner
 
 
-@cache
-def _ops() -> frozenset[str]:
-    return frozenset(name.rpartition(".")[2] for key, e in ENTRIES.items() for name in (key, *e.aliases))
+message.name_called = name_called

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from ftensor import errors
 from ftensor.errors.message import Message
 
 ROOT = Path(ftensor.__file__).parent
+# They name a kernel's op, or no op.
+EXEMPT = {"kernel_not_built", "not_savable"}
 
 
 def package_of(file: Path) -> str:
@@ -88,6 +91,21 @@ def test_each_text_can_be_filled() -> None:
             if isinstance(message, Message):
                 error = message(*(Value((k,)) for k, _ in enumerate(message.names)))
                 assert isinstance(error, BaseException) and str(error), name
+
+
+def test_each_function_that_begins_with_an_op_names_the_called_one() -> None:
+    """Functions that make such errors are decorated, as lines do it by themselves."""
+    leading = re.compile(r'f?["\']"?(?:\{(?:op|name|function)\}|[a-z]\w*)(?:\(\)|" not)|f?.\{_where')
+    seen = 0
+    for file in sorted((ROOT / "errors").glob("*.py")):
+        for node in ast.parse(file.read_text()).body:
+            if not isinstance(node, ast.FunctionDef) or "Error" not in ast.unparse(node.returns or ast.Constant("")):
+                continue
+            texts = [call.args[0] for call in ast.walk(node) if isinstance(call, ast.Call) and call.args]
+            if any(leading.match(ast.unparse(text)) for text in texts) and node.name not in EXEMPT:
+                assert "of_call" in map(ast.unparse, node.decorator_list), f"{file.name}: {node.name}"
+                seen += 1
+    assert seen > 30
 
 
 def test_what_is_missing_or_too_much_is_said() -> None:

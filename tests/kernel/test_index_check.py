@@ -35,13 +35,13 @@ def values() -> ft.Tensor:
 
 
 CALLS: dict[str, Callable[[ft.Tensor], Any]] = {
-    "getitem": lambda i: values()[i],
+    "__getitem__": lambda i: values()[i],
     "index_select": lambda i: values().index_select(0, i),
     "gather": lambda i: values().gather(0, i.reshape(-1, 1)),
     "take": lambda i: values().take(i * 2),
     "scatter": lambda i: values().scatter(0, i.reshape(-1, 1), 1.0),
     "index_add": lambda i: values().index_add(0, i, ft.ones(len(i), 2)),
-    "setitem": lambda i: values().__setitem__(i, 1.0),
+    "__setitem__": lambda i: values().__setitem__(i, 1.0),
 }
 
 

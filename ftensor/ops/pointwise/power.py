@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, errors
+from ... import dtypes
 from ..._tensor import Tensor
 from ...errors import pointwise as errors_arith
 from ...execute.copy import write_result
-from ...execute.output import check_capacity, new_like
+from ...execute.output import check_capacity, check_dtype, new_like
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
 from ...execute.scalars import check_fits
@@ -72,8 +72,8 @@ def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tens
     both = (input, exponent)
     wide = any(x._dtype.is_complex if type(x) is Tensor else isinstance(x, complex) for x in both)
     needed = dtypes.complex128 if wide else dtypes.float64
-    if out is not None and out._dtype is not needed:
-        raise errors.out_dtype("float_power", needed, out._dtype)
+    if out is not None:
+        check_dtype("float_power", out, needed)
     tensors = [x for x in both if type(x) is Tensor]
     if tensors:
         check_capacity(tensors[0], numel(broadcast_shapes(*[x._shape for x in tensors])), needed)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ...errors import view as errors_view
+from ...errors.message import call_named
 from ...execute import output
 from ...execute.copy import clone, write_result
 from ...formats import contiguous_format
@@ -34,11 +35,14 @@ def _narrow(input: Tensor, dim: int, *args: Any, **kwargs: Any) -> Tensor:
     return narrow(input, dim, *args, **kwargs)
 
 
+_narrow.__qualname__ = "narrow_copy"  # in Python's errors
+
+
 def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a function that copies the result of a view op, or writes it to `out`."""
 
     def copied(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        seen = view(*args, **kwargs)
+        seen = call_named(view, *args, **kwargs)
         if isinstance(seen, Tensor):
             return clone(seen, contiguous_format) if out is None else write_result(name, out, seen)
         if out is None:

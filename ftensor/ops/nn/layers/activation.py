@@ -9,6 +9,7 @@ from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import bool as bool_
 from ....errors import pointwise as errors_unary
+from ....errors.message import call_named
 from ....execute.copy import without_expanded_dims
 from ....execute.output import new_like
 from ....execute.pointwise import pointwise
@@ -248,7 +249,7 @@ softsign = activation(SOFTSIGN, "", None, "Input / (1 + abs(input)).", "")
 
 def _inplace_form(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def form(input: Tensor, *args: float, **kwargs: float) -> Tensor:
-        return call(input, *args, inplace=True, **kwargs)
+        return call_named(call, input, *args, inplace=True, **kwargs)
 
     form.__name__ = form.__qualname__ = call.__name__ + "_"
     show_types(call)

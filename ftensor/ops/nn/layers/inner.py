@@ -10,6 +10,7 @@ from ...._tensor import Tensor
 from ....dtypes import dtype
 from ....errors import nn as errors_nn
 from ....errors import nn as errors_sequence
+from ....errors.message import call_named
 from ....iterator.shape import numel
 from ....rows.catalogue import op
 from ...bind import composed, deliver
@@ -39,7 +40,7 @@ def _native_batch_norm_legit(
     """Like `native_batch_norm`, also without running statistics."""
     if len(more) + len(named) == 3:
         more = (None, None, *more)
-    results: tuple[Tensor, Tensor, Tensor] = native_batch_norm(input, weight, bias, *more, **named)
+    results = call_named(native_batch_norm, input, weight, bias, *more, **named)
     return results if out is None else deliver("_native_batch_norm_legit", results, out)
 
 
