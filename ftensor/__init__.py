@@ -101,7 +101,7 @@ from math import e, inf, nan, pi  # noqa: E402
 
 
 def __dir__() -> list[str]:
-    """The public names. Modules that are none can be imported, too, but are nobody's to see."""
+    """Returns the public names, without the internal modules."""
     return sorted(
         name for name, value in globals().items() if name == "__version__" or (name[0] != "_" and not _is_hidden(value))
     )

@@ -26,10 +26,11 @@ _FORM = re.compile(r"([a-z]+)(?::(0|[1-9][0-9]*))?")
 
 
 class device:
-    """Where a tensor lives: `device("fpga")`, `device("fpga:1")`, `device("fpga", 1)`, `device(1)`.
+    """The device of a tensor: `device("fpga")`, `device("fpga:1")`, `device("fpga", 1)`,
+    `device(1)`.
 
-    As a context manager it is the device of the tensors created inside. `fpga` without a number
-    is the current one, see `ftensor.fpga.set_device`.
+    As a context manager it is the device of tensors created inside. `fpga` without an index is the
+    current device, see `ftensor.fpga.set_device`.
     """
 
     __slots__ = ("index", "type")
@@ -160,14 +161,14 @@ def _current_table() -> _Table:
 
 
 def set_device_mapping(mapping: str) -> None:
-    """Say what `fpga` stands for, from now on and in all threads.
+    """Sets the devices behind the name `fpga`, from now on and in all threads.
 
-    "auto" takes the best of what is there (a board, a GPU, Intel's CPU runtime, PoCL, another
-    one; the C simulation where there is no OpenCL) and all devices like it; "explicit" numbers
-    every OpenCL device; "fpga", "gpu" and "cpu" take the devices of that kind, "csim" the C
-    simulation. Otherwise it is the name of a target or a part of a platform's name, such as
-    "pocl", and may end in ":N" for one of these; `ftensor devices` lists them. Tensors that exist
-    stay on the device they are on. RuntimeError, and no change, if no device fits.
+    "auto" takes the best available device (a board, a GPU, Intel's CPU runtime, PoCL, another one;
+    the C simulation without OpenCL) and all devices like it. "explicit" numbers every OpenCL
+    device. "fpga", "gpu" and "cpu" take the devices of that kind, "csim" the C simulation. Any
+    other word is the name of a target or a part of a platform's name, such as "pocl", and may end
+    in ":N" for one of these devices; `ftensor devices` lists them. Existing tensors stay on their
+    device. Raises RuntimeError, without a change, if no device matches.
     """
     global _table
     if not isinstance(mapping, str) or not mapping.strip():
@@ -179,7 +180,9 @@ def set_device_mapping(mapping: str) -> None:
 
 
 def get_device_mapping() -> str:
-    """The mapping in force: what was set, else the environment's FTENSOR_DEVICE, else "auto"."""
+    """Returns the current mapping: the one set, else the environment's FTENSOR_DEVICE, else
+    "auto".
+    """
     table = _table
     if table is not None:
         return table.mapping
@@ -296,10 +299,10 @@ _named = device  # for functions with a parameter named `device`
 
 
 def set_default_device(device: DeviceLike | None) -> None:
-    """Let this thread's new tensors be on a device; None goes back to the current fpga."""
+    """Makes a device the default for this thread's new tensors; None restores the current fpga."""
     _thread.default = None if device is None else _named(device)
 
 
 def get_default_device() -> device:
-    """The device of new tensors, as `torch.get_default_device`."""
+    """Returns the device of new tensors, like `torch.get_default_device`."""
     return current_device()

@@ -30,11 +30,11 @@ class Methods:
     def __and__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __array__(self, dtype: np.dtype[Any] | _type | str | None=None, copy: _bool | None=None) -> np.ndarray[Any, Any]: ...
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> _Tensor:
-        """NumPy's other functions, on the device (docs/numpy.md)."""
+        """Runs NumPy's other functions on the device (docs/numpy.md)."""
     def __array_namespace__(self, *, api_version: str | None=None) -> Any:
-        """The namespace of the array API standard: the module `ftensor.array_api`."""
+        """Returns the namespace of the array API standard, the module `ftensor.array_api`."""
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> _Tensor:
-        """NumPy's universal functions, on the device (docs/numpy.md)."""
+        """Runs NumPy's universal functions on the device (docs/numpy.md)."""
     def __deepcopy__(self, memo: dict[_int, Any]) -> _Tensor: ...
     def __div__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __dlpack__(self, *, stream: _int | None=None, max_version: tuple[_int, _int] | None=None, dl_device: tuple[_int, _int] | None=None, copy: _bool | None=None) -> Any: ...
@@ -259,7 +259,9 @@ class Methods:
     def asinh_(self) -> _Tensor:
         """In-place form of `asinh`: the result's shape and dtype must fit the tensor."""
     def astype(self, dtype: _dtype, *, copy: _bool=True) -> _Tensor:
-        """The elements in another dtype, given as ftensor's, NumPy's or text, as `ndarray.astype`."""
+        """Returns the elements in another dtype (ftensor's, NumPy's or its name), like
+        `ndarray.astype`.
+        """
     def atan(self, *, out: _Tensor | None=None) -> _Tensor:
         """The arc tangent."""
     def atan2(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -392,7 +394,9 @@ class Methods:
     def contiguous(self, memory_format: _memory_format=...) -> _Tensor:
         """Returns the tensor itself if it is contiguous, else a copy."""
     def copy(self, order: str='C') -> _Tensor:
-        """A new tensor of the elements, contiguous for `order` \"C\", in the same strides for \"K\"."""
+        """Returns a new tensor of the elements: contiguous for `order` \"C\", with the same strides for
+        \"K\".
+        """
     def copy_(self, other: _Tensor | _Number, non_blocking: _bool=False) -> _Tensor:
         """Writes `other`, broadcast to this tensor's shape and converted to its dtype, into this
         tensor.
@@ -1135,7 +1139,9 @@ class Methods:
     def not_equal_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `ne`: the result's shape and dtype must fit the tensor."""
     def numpy(self, *, force: _bool=False, non_blocking: _bool=False) -> np.ndarray[Any, Any]:
-        """A NumPy array of the elements; see `interop.numpy.to_numpy` for when memory is shared."""
+        """Returns a NumPy array of the elements; `interop.numpy.to_numpy` documents when memory is
+        shared.
+        """
     def orgqr(self, input2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.householder_product`."""
     def ormqr(self, input2: _Tensor, input3: _Tensor, left: _bool=True, transpose: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
@@ -1464,9 +1470,11 @@ class Methods:
     @overload
     def to(self, other: _Tensor | _Number, non_blocking: _bool=False, copy: _bool=False, *, memory_format: _memory_format | None=None) -> _Tensor: ...
     def to_device(self, device: DeviceLike, *, stream: None=None) -> _Tensor:
-        """The tensor on a device, itself if it is there, as the array API standard names it."""
+        """Returns the tensor on a device, the tensor itself if it is there: the array API standard's
+        `to_device`.
+        """
     def to_torch(self, *, non_blocking: _bool=False) -> Any:
-        """A torch tensor of the elements; see `interop.torch.to_torch`."""
+        """Returns a torch tensor of the elements; see `interop.torch.to_torch`."""
     def topk(self, k: _int, dim: _int=-1, largest: _bool=True, sorted: _bool=True, *, out: _Tensor | None=None) -> _return_types.topk:
         """Returns the `k` largest (or smallest) elements along `dim`, in order, and their indices.
         Raises RuntimeError for a `k` beyond the dim's size, for bool and for complex numbers.

@@ -11,9 +11,9 @@ from ._tensor import Tensor, method
 
 @method("__array_namespace__")
 def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Any:
-    """The namespace of the array API standard: the module `ftensor.array_api`.
+    """Returns the namespace of the array API standard, the module `ftensor.array_api`.
 
-    ValueError for an `api_version` that is not one up to 2024.12.
+    Raises ValueError for an `api_version` after 2024.12 or an unknown one.
     """
     from . import array_api
 
@@ -29,7 +29,7 @@ def _foreign(value: Any) -> bool:
 
 @method("__array_ufunc__")
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-    """NumPy's universal functions, on the device (docs/numpy.md)."""
+    """Runs NumPy's universal functions on the device (docs/numpy.md)."""
     from .array_functions.ufuncs import ufunc as called
 
     if any(map(_foreign, (*inputs, *options.get("out", ())))):
@@ -39,7 +39,7 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **options: 
 
 @method("__array_function__")
 def array_function(self: Tensor, function: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """NumPy's other functions, on the device (docs/numpy.md)."""
+    """Runs NumPy's other functions on the device (docs/numpy.md)."""
     from .array_functions.functions import function as called
 
     if not all(kind is Tensor or issubclass(kind, np.ndarray) for kind in types):

@@ -48,12 +48,13 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Change how tensors print. What is None stays, except `sci_mode`, which becomes automatic.
+    """Sets how tensors print. An argument of None keeps its value, except `sci_mode`, for which it
+    means automatic.
 
     `precision`: digits after the point. `threshold`: a tensor of more elements is summarised to
-    `edgeitems` at each end of each dimension. `linewidth`: columns. `profile`: "default", "short"
-    or "full" sets these four, and what is given besides overrides it. `sci_mode`: always (True)
-    or never (False) scientific notation.
+    `edgeitems` at each end of each dim. `linewidth`: columns. `profile`: "default", "short" or
+    "full" sets these four; other arguments override it. `sci_mode`: always (True) or never (False)
+    scientific notation.
     """
     global _options
     options: dict[str, Any] = {
@@ -74,13 +75,13 @@ def set_printoptions(
 
 
 def get_printoptions() -> dict[str, Any]:
-    """The options in force, as keyword arguments for `set_printoptions`."""
+    """Returns the current options as keyword arguments for `set_printoptions`."""
     return asdict(_options)
 
 
 @contextlib.contextmanager
 def printoptions(**options: Any) -> Iterator[None]:
-    """`set_printoptions(**options)` for the length of a `with` block."""
+    """Context manager that applies `set_printoptions(**options)`."""
     global _options
     before = _options
     set_printoptions(**options)

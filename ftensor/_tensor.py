@@ -59,7 +59,8 @@ def geometry_key(shape: Ints, strides: Ints, d: dtype) -> int:
 class Tensor(Methods):
     """An n-dimensional array in a device buffer, with torch's semantics.
 
-    Made by `ft.tensor`, `ft.zeros`, `ft.from_torch` and the like, not by calling the class.
+    Tensors are created by `ft.tensor`, `ft.zeros`, `ft.from_torch` and other functions, not by
+    calling the class.
     """
 
     __slots__ = ("_storage", "_dtype", "_shape", "_strides", "_offset", "_key", "__weakref__")
@@ -114,12 +115,12 @@ class Tensor(Methods):
     @overload
     def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one dim."""
+        """Returns the shape, or the size of one dim."""
         return Size(self._shape) if dim is None else self._shape[normalize_dim(dim, self.ndim)]
 
     @property
     def strides(self) -> Ints:
-        """Elements to step over, for each dim."""
+        """The distance in elements between neighbours, for each dim."""
         return self._strides
 
     @overload
@@ -127,7 +128,7 @@ class Tensor(Methods):
     @overload
     def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> Any:
-        """The strides in elements, or that of one dim."""
+        """Returns the strides in elements, or that of one dim."""
         return self._strides if dim is None else self._strides[normalize_dim(dim, self.ndim)]
 
     @property
@@ -136,7 +137,7 @@ class Tensor(Methods):
         return len(self._shape)
 
     def dim(self) -> int:
-        """The number of dims."""
+        """Returns the number of dims."""
         return len(self._shape)
 
     def ndimension(self) -> int:
@@ -144,7 +145,7 @@ class Tensor(Methods):
         return len(self._shape)
 
     def numel(self) -> int:
-        """The number of elements."""
+        """Returns the number of elements."""
         return numel(self._shape)
 
     def nelement(self) -> int:
@@ -158,11 +159,11 @@ class Tensor(Methods):
 
     @property
     def device(self) -> device:
-        """Where the storage lies."""
+        """The device of the storage."""
         return self._storage.device
 
     def get_device(self) -> int:
-        """The device's index; -1 for the host, as torch has it."""
+        """Returns the device's index; -1 for the host, as in torch."""
         return -1 if self.device.type == "cpu" else self.device.index or 0
 
     @property
@@ -171,7 +172,7 @@ class Tensor(Methods):
         return strided
 
     def storage_offset(self) -> int:
-        """Elements between the storage's start and this tensor's first element."""
+        """Returns the elements between the storage's start and this tensor's first element."""
         self._start_is_read()
         return self._offset
 
@@ -186,7 +187,7 @@ class Tensor(Methods):
             executor.start_read(self, multiple)
 
     def element_size(self) -> int:
-        """Bytes of one element."""
+        """Returns the bytes of one element."""
         return self._dtype.itemsize
 
     @property
@@ -200,7 +201,7 @@ class Tensor(Methods):
         return self.numel() * self._dtype.itemsize
 
     def data_ptr(self) -> int:
-        """The address of the first element: in host memory where the device shares that, else 0."""
+        """Returns the address of the first element if the device shares the host's memory, else 0."""
         if self._storage.backend.executor is not None:
             self._storage.backend.executor.read(self._storage)
         base = self._storage.ptr
@@ -208,7 +209,9 @@ class Tensor(Methods):
         return 0 if base is None or not self.numel() else base + self._offset * self.itemsize
 
     def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:
-        """Whether the elements lie in memory in the order of the dims (or channels last)."""
+        """True if the elements are contiguous in the order of the dims (or in channels-last
+        order).
+        """
         if memory_format in (channels_last, channels_last_3d):
             wanted = 4 if memory_format is channels_last else 5
             if self.ndim != wanted:
@@ -218,19 +221,19 @@ class Tensor(Methods):
         return is_contiguous(self._shape, self._strides)
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is a real floating point one."""
+        """True if the dtype is a real floating-point dtype."""
         return self._dtype.is_floating_point
 
     def is_complex(self) -> bool:
-        """Whether the dtype is complex."""
+        """True if the dtype is complex."""
         return self._dtype.is_complex
 
     def is_signed(self) -> bool:
-        """Whether the dtype has negative numbers."""
+        """True if the dtype has negative numbers."""
         return self._dtype.is_signed
 
     def is_conj(self) -> bool:
-        """False: ftensor's conj computes at once (ftensor docs differences)."""
+        """Returns False: ftensor's conj computes at once (ftensor docs differences)."""
         return False
 
     def is_neg(self) -> bool:
@@ -282,13 +285,14 @@ class Tensor(Methods):
         return widened(self._host(), self._dtype)
 
     def item(self) -> Any:
-        """The one element as a Python number; RuntimeError when there are more or none."""
+        """Returns the only element as a Python number. Raises RuntimeError for another number of
+        elements."""
         if self.numel() != 1:
             raise errors.not_one_element(self._shape)
         return self._host_values().item()
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers (one number for a 0-d tensor)."""
+        """Returns the elements as nested lists of Python numbers (one number for a 0-d tensor)."""
         self._storage.backend.pool.ask(8 * self.numel())  # the size of the lists
         values = self._host_values()
         if values.shape == self._shape:

@@ -11,12 +11,12 @@ __all__ = ["device_count", "is_available"]
 
 
 def is_available() -> bool:
-    """False: ftensor's devices are those of `ft.fpga`."""
+    """Returns False: ftensor's devices are those of `ft.fpga`."""
     return False
 
 
 def device_count() -> int:
-    """0: ftensor's devices are those of `ft.fpga`."""
+    """Returns 0: ftensor's devices are those of `ft.fpga`."""
     return 0
 
 

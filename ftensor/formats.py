@@ -8,12 +8,12 @@ from .iterator.shape import numel
 
 
 class Size(tuple[int, ...]):
-    """A shape, as `torch.Size`: a tuple that prints with its name and knows its element count."""
+    """A shape, like `torch.Size`: a tuple that prints with its class name and has `numel()`."""
 
     __slots__ = ()
 
     def numel(self) -> int:
-        """The number of elements of a tensor of this shape."""
+        """Returns the number of elements of a tensor of this shape."""
         return numel(self)
 
     def __repr__(self) -> str:
@@ -43,14 +43,14 @@ class _Word:
 
 
 class memory_format(_Word):
-    """How a tensor's dims lie in memory."""
+    """The memory order of a tensor's dims."""
 
     __slots__ = ()
 
 
 class layout(_Word):
-    """How a tensor's elements are stored. All tensors here are `strided`; the others are names to
-    ask for (`x.layout is ft.sparse_coo`), which factories refuse."""
+    """The storage scheme of a tensor's elements. All tensors are `strided`; the other layouts exist
+    for comparisons (`x.layout is ft.sparse_coo`), and factories refuse them."""
 
     __slots__ = ()
 

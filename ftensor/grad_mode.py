@@ -25,9 +25,9 @@ __all__ = [
 
 
 class set_grad_enabled:
-    """`set_grad_enabled(False)`: a context or decorator that changes nothing.
+    """`set_grad_enabled(False)`: a context or decorator without effect.
 
-    RuntimeError for True: ftensor records no gradients.
+    Raises RuntimeError for True: ftensor records no gradients.
     """
 
     def __init__(self, mode: bool) -> None:
@@ -41,7 +41,7 @@ class set_grad_enabled:
         """Nothing is to be undone."""
 
     def __call__(self, call: F) -> F:
-        """The function itself, which records no gradients."""
+        """Returns the function itself, which records no gradients."""
 
         @wraps(call)
         def run(*args: Any, **kwargs: Any) -> Any:
@@ -65,21 +65,21 @@ class no_grad(set_grad_enabled):
 
 
 class inference_mode(no_grad):
-    """As `no_grad`; `mode` False is taken, too, as it asks for nothing else."""
+    """Like `no_grad`; `mode=False` is accepted too and has no effect."""
 
 
 class enable_grad(set_grad_enabled):
-    """RuntimeError: ftensor records no gradients."""
+    """Raises RuntimeError: ftensor records no gradients."""
 
     def __init__(self) -> None:
         super().__init__(True)
 
 
 def is_grad_enabled() -> bool:
-    """False: ftensor records no gradients."""
+    """Returns False: ftensor records no gradients."""
     return False
 
 
 def is_inference_mode_enabled() -> bool:
-    """False, as outside of torch's inference mode: tensors can be written to anywhere."""
+    """Returns False: ftensor has no inference mode, and tensors can be written to everywhere."""
     return False

@@ -56,10 +56,11 @@ _PARAMETERS = {
 
 
 class Module:
-    """A function of tensors with its options: called, it computes. It has no weights.
+    """A function of tensors together with its options, without weights. A call computes the
+    function.
 
-    `forward` is the call; `train`, `eval` and `to` give the module itself, and dropouts drop
-    nothing after `eval()`.
+    `forward` equals the call. `train`, `eval` and `to` return the module itself; after `eval()`
+    dropouts drop nothing.
     """
 
     function: str
@@ -72,7 +73,7 @@ class Module:
         self.options = dict(self.__signature__.bind(*args, **kwargs).arguments)
 
     def forward(self, *tensors: Tensor) -> Any:
-        """What the function computes with the options."""
+        """Computes the function with the options."""
         call = ENTRIES[f"nn.functional.{self.function}"].call
         if self._drops:
             return call(*tensors, **self.options, training=self.training)
@@ -85,24 +86,24 @@ class Module:
         return "dropout" in self.function
 
     def train(self, mode: bool = True) -> Module:
-        """The module, dropping elements from now on if it is a dropout and `mode` is True."""
+        """Returns the module. A dropout drops elements from now on if `mode` is True."""
         self.training = mode
         return self
 
     def eval(self) -> Module:
-        """The module, dropping nothing."""
+        """Returns the module. A dropout drops nothing from now on."""
         return self.train(False)
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
-        """The module itself: it has no weights that could move."""
+        """Returns the module itself: it has no weights to move."""
         return self
 
     def parameters(self) -> list[Tensor]:
-        """No weights."""
+        """Returns an empty list: a module has no weights."""
         return []
 
     def state_dict(self) -> dict[str, Tensor]:
-        """No weights."""
+        """Returns an empty dict: a module has no weights."""
         return {}
 
     def __repr__(self) -> str:

@@ -36,10 +36,10 @@ def __dir__() -> list[str]:
 
 
 class Generator:
-    """A source of random numbers for one device: that of new tensors, unless another is named.
+    """A source of random numbers for one device, by default that of new tensors.
 
-    Its numbers are the same on every device and in every order of threads, as far as each call
-    has the generator for itself.
+    Its numbers are equal on every device and in every order of threads, provided that one thread at
+    a time uses the generator.
     """
 
     __slots__ = ("_calls", "_device", "_seed")
@@ -52,13 +52,14 @@ class Generator:
 
     @property
     def device(self) -> device:
-        """The device that it serves."""
+        """The generator's device."""
         return self._device
 
     def manual_seed(self, seed: int) -> Generator:
-        """Begin anew with a seed from -2**63 to 2**64 - 1, a negative one modulo 2**64.
+        """Restarts the generator with a seed from -2**63 to 2**64 - 1; a negative seed counts
+        modulo 2**64.
 
-        RuntimeError for what is no integer, ValueError for one outside.
+        Raises RuntimeError for a value that is no integer, ValueError for a seed out of range.
         """
         if not isinstance(seed, int):
             raise errors_random.no_seed(seed)
@@ -69,30 +70,30 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Begin anew with a seed that nobody can foresee, and return it."""
+        """Restarts the generator with an unpredictable seed, and returns the seed."""
         _state_is_read()
         self._set(secrets.randbits(64), 0)
         return self._seed
 
     def initial_seed(self) -> int:
-        """The seed that it began with, from 0 to 2**64 - 1."""
+        """Returns the seed, from 0 to 2**64 - 1."""
         _state_is_read()
         return self._seed
 
     def get_offset(self) -> int:
-        """How many calls it has served since it was seeded."""
+        """Returns the number of calls since the generator was seeded."""
         _state_is_read()
         return self._calls
 
     def set_offset(self, offset: int) -> None:
-        """Go on as after so many calls; RuntimeError for a number that is none."""
+        """Continues as after `offset` calls. Raises RuntimeError for an invalid number."""
         if not isinstance(offset, int) or not 0 <= offset < _CALLS:
             raise errors_random.bad_offset(offset)
         calls = int(offset)
         self._move(lambda: (self._seed, calls))
 
     def get_state(self) -> Tensor:
-        """The seed and the number of calls: 16 bytes as a uint8 tensor on the host."""
+        """Returns the seed and the number of calls: 16 bytes as a uint8 tensor on the host."""
         _state_is_read()
         with _lock:
             state = np.array([self._seed, self._calls], _STATE).view(np.uint8)
@@ -101,10 +102,10 @@ class Generator:
         return tensor
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Go on from what `get_state` gave.
+        """Restores a result of `get_state`.
 
-        TypeError for what is no uint8 tensor, RuntimeError for one of another size or a state that
-        no generator can have.
+        Raises TypeError for a value that is no uint8 tensor, RuntimeError for a tensor of another
+        size or an impossible state.
         """
         if not isinstance(new_state, Tensor) or new_state._dtype is not uint8:
             raise errors_random.not_a_state(new_state)
@@ -118,7 +119,7 @@ class Generator:
         return self
 
     def clone_state(self) -> Generator:
-        """Another generator of the same device that goes on as this one does."""
+        """Returns a generator of the same device with the same state."""
         clone = Generator(self._device)
         clone._move(self._both)
         return clone
@@ -188,9 +189,9 @@ def default_generator(which: DeviceLike | None = None) -> Generator:
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the default generators of all devices, and return that of new tensors' device.
+    """Seeds the default generators of all devices; returns that of new tensors' device.
 
-    ValueError for a seed outside of -2**63 to 2**64 - 1.
+    Raises ValueError for a seed outside -2**63 to 2**64 - 1.
     """
     number = int(seed)
     if not -(1 << 63) <= number < 1 << 64:
@@ -209,7 +210,7 @@ def _seed_defaults(seed: int, states: Mapping[str, tuple[int, int]]) -> None:
 
 
 def seed() -> int:
-    """Seed the default generators of all devices with a number that nobody can foresee; that."""
+    """Seeds the default generators of all devices with an unpredictable number, and returns it."""
     _state_is_read()
     chosen = secrets.randbits(64)
     manual_seed(chosen)
@@ -217,17 +218,18 @@ def seed() -> int:
 
 
 def initial_seed() -> int:
-    """The seed of the default generator of new tensors' device."""
+    """Returns the seed of the default generator of new tensors' device."""
     return default_generator().initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """The state of the default generator of new tensors' device: a uint8 tensor on the host."""
+    """Returns the state of the default generator of new tensors' device: a uint8 tensor on the
+    host."""
     return default_generator().get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Give the default generator of new tensors' device a state that `get_rng_state` gave."""
+    """Sets the default generator of new tensors' device to a result of `get_rng_state`."""
     default_generator().set_state(new_state)
 
 
@@ -235,9 +237,9 @@ def set_rng_state(new_state: Tensor) -> None:
 def fork_rng(
     devices: Iterable[DeviceLike] | None = None, enabled: bool = True, device_type: str = "fpga"
 ) -> Iterator[None]:
-    """Context manager: after it, default generators go on as if nothing in it had drawn a number.
+    """Context manager that restores the default generators at its end.
 
-    That is so for the host's and those of `devices`, without which for all of `device_type`.
+    It restores those of the host and of `devices`, by default all devices of `device_type`.
     """
     if not enabled:
         yield

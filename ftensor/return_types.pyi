@@ -1,4 +1,4 @@
-"""The named tuples that ops with several results return, under torch's names.
+"""The named tuples of ops with several results, under torch's names.
 
 Written from the catalogue by `make stubs`.
 """

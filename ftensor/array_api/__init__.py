@@ -1,9 +1,9 @@
-"""The Python array API standard, version 2024.12: what other libraries call.
+"""The Python array API standard, version 2024.12, as a namespace for other libraries.
 
-Functions take and give `ftensor.Tensor`. Their names, arguments, dtypes and errors are the
-standard's (data-apis.org/array-api); the ops that compute them are those of the catalogue. Unlike
-ftensor's own functions they promote by dtypes alone, never by numbers of dims, and refuse
-dtypes that the standard leaves undefined. `x.__array_namespace__()` is this module.
+Functions take and return `ftensor.Tensor`. Their names, arguments, dtypes and errors are the
+standard's (data-apis.org/array-api); the ops of the catalogue compute them. Unlike ftensor's own
+functions they promote by dtypes only, never by numbers of dims, and refuse dtypes for which the
+standard leaves the result undefined. `x.__array_namespace__()` is this module.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ newaxis = None
 
 
 def _functions(module: ModuleType) -> dict[str, Any]:
-    """The public functions that a module defines."""
+    """Returns the public functions that a module defines, by name."""
     return {
         name: value
         for name, value in vars(module).items()
@@ -73,7 +73,7 @@ def __dir__() -> list[str]:
 
 
 def of_version(api_version: str | None) -> ModuleType:
-    """This module; ValueError for a version of the standard that it does not follow."""
+    """Returns this module. Raises ValueError for a version of the standard that it doesn't follow."""
     if api_version is not None and api_version not in VERSIONS:
         raise _messages.unknown_version(api_version, ", ".join(VERSIONS))
     return sys.modules[__name__]

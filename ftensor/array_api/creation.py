@@ -1,4 +1,4 @@
-"""The standard's functions that make arrays."""
+"""The standard's creation functions."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def _created(name: str, *values: Any, **options: Any) -> Tensor:
 def asarray(
     obj: Any, /, *, dtype: dtype | None = None, device: DeviceLike | None = None, copy: builtins.bool | None = None
 ) -> Tensor:
-    """A tensor of an array, a number, nested sequences of numbers, or a buffer.
+    """Converts an array, a number, nested sequences of numbers, or a buffer to a tensor.
 
-    `copy` is None to share memory where possible, True to copy, False for a ValueError where that
-    is needed. A tensor stays on its device.
+    With `copy` None memory is shared where possible, True copies, False raises ValueError if a copy
+    is necessary. A tensor stays on its device.
     """
     if device is None and isinstance(obj, Tensor):
         device = obj.device
@@ -53,9 +53,10 @@ def arange(
     dtype: dtype | None = None,
     device: DeviceLike | None = None,
 ) -> Tensor:
-    """Numbers from `start` (0 if `stop` is None) in steps up to `stop`, which is left out.
+    """Returns the numbers from `start` (0 if `stop` is None) in steps up to and excluding `stop`.
 
-    (n,); int64 of integers, else the default floating point dtype. None where the steps lead away.
+    The shape is (n,), the dtype int64 for integers, else the default floating-point dtype. The
+    result is empty if the steps lead away from `stop`.
     """
     low, high = (0, start) if stop is None else (start, stop)
     d = dtype
@@ -69,24 +70,26 @@ def arange(
 
 
 def empty(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """A tensor of this shape with any elements, of the default floating point dtype."""
+    """Returns a tensor of this shape with uninitialized elements, of the default floating-point
+    dtype."""
     return _created("empty", shape, dtype=dtype, device=device)
 
 
 def zeros(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """A tensor of zeros, of the default floating point dtype."""
+    """Returns a tensor of zeros, of the default floating-point dtype."""
     return _created("zeros", shape, dtype=dtype, device=device)
 
 
 def ones(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """A tensor of ones, of the default floating point dtype."""
+    """Returns a tensor of ones, of the default floating-point dtype."""
     return _created("ones", shape, dtype=dtype, device=device)
 
 
 def full(shape: Shape, fill_value: complex, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """A tensor of one number, in its dtype: bool, int64, or the default ones.
+    """Returns a tensor filled with one number. The dtype is bool, int64, or the default real or
+    complex dtype.
 
-    A tensor without dims is as good as a number, and is not waited for.
+    A 0-d tensor is accepted as the number, and the call doesn't wait for it.
     """
     shape = (shape,) if isinstance(shape, int) else shape
     return _filled("full", shape, fill_value, dtype, device)
@@ -102,24 +105,24 @@ def _filled(name: str, of: Any, value: Any, dtype: dtype | None, device: Any) ->
 
 
 def empty_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """As `empty`, with the shape, and unless given, dtype and device of `x`."""
+    """Like `empty`, with the shape and, unless given, dtype and device of `x`."""
     return _created("empty_like", x, dtype=dtype, device=device)
 
 
 def zeros_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """As `zeros`, with the shape, and unless given, dtype and device of `x`."""
+    """Like `zeros`, with the shape and, unless given, dtype and device of `x`."""
     return _created("zeros_like", x, dtype=dtype, device=device)
 
 
 def ones_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """As `ones`, with the shape, and unless given, dtype and device of `x`."""
+    """Like `ones`, with the shape and, unless given, dtype and device of `x`."""
     return _created("ones_like", x, dtype=dtype, device=device)
 
 
 def full_like(
     x: Tensor, /, fill_value: complex, *, dtype: dtype | None = None, device: DeviceLike | None = None
 ) -> Tensor:
-    """As `full`, with the shape, and unless given, dtype and device of `x`."""
+    """Like `full`, with the shape and, unless given, dtype and device of `x`."""
     return _filled("full_like", x, fill_value, dtype or x.dtype, device or x.device)
 
 
@@ -132,7 +135,8 @@ def eye(
     dtype: dtype | None = None,
     device: DeviceLike | None = None,
 ) -> Tensor:
-    """(n_rows, n_cols): ones on the `k`-th diagonal, above the main one if positive; else zeros."""
+    """Returns (n_rows, n_cols) with ones on the `k`-th diagonal, above the main one if positive,
+    zeros elsewhere."""
     n_cols = n_rows if n_cols is None else n_cols
     rows = _created("arange", n_rows, device=device).unsqueeze(1)
     mask = rows.add(k).eq(_created("arange", n_cols, device=device))
@@ -149,9 +153,9 @@ def linspace(
     device: DeviceLike | None = None,
     endpoint: builtins.bool = True,
 ) -> Tensor:
-    """(num,): numbers at equal distances from `start` to `stop`, which `endpoint=False` leaves out.
+    """Returns (num,) equidistant numbers from `start` to `stop`; `endpoint=False` excludes `stop`.
 
-    Of the default floating point dtype, or of the complex one where an end is complex.
+    The dtype is the default floating-point dtype, or the complex one if an end is complex.
     """
     d = dtype
     if d is None:
@@ -166,9 +170,9 @@ def linspace(
 
 
 def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """Coordinate matrices of coordinate vectors; for "xy" the first two axes change places.
+    """Returns coordinate matrices of coordinate vectors; "xy" exchanges the first two axes.
 
-    ValueError for another `indexing`, and for arrays of several dtypes.
+    Raises ValueError for another `indexing`, and for arrays of different dtypes.
     """
     if indexing not in ("xy", "ij"):
         raise messages.unknown_word("meshgrid", "indexing", "'xy', 'ij'", indexing)
@@ -180,12 +184,12 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 
 
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
-    """(..., M, N): the elements on and below the `k`-th diagonal, zeros above it."""
+    """Returns the elements on and below the `k`-th diagonal of (..., M, N), zeros above it."""
     return _triangle("tril", x, k)
 
 
 def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
-    """(..., M, N): the elements on and above the `k`-th diagonal, zeros below it."""
+    """Returns the elements on and above the `k`-th diagonal of (..., M, N), zeros below it."""
     return _triangle("triu", x, k)
 
 
@@ -197,15 +201,15 @@ def _triangle(name: str, x: Tensor, k: int) -> Tensor:
 
 
 def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> Tensor:
-    """A tensor on the memory of another library's array; see `ftensor.from_dlpack`."""
+    """Returns a tensor over the memory of another library's array; see `ftensor.from_dlpack`."""
     return _from_dlpack(x, device=device, copy=copy)
 
 
 def astype(x: Tensor, dtype: dtype, /, *, copy: builtins.bool = True, device: DeviceLike | None = None) -> Tensor:
-    """The elements converted; `x` itself where nothing changes and `copy` is False.
+    """Returns the elements converted to `dtype`; `x` itself if nothing changes and `copy` is False.
 
-    TypeError for complex to real, which the standard leaves out: take `real(x)`. NumPy's dtypes are
-    taken, too, as libraries pass them.
+    Raises TypeError for complex to real, which the standard excludes: use `real(x)`. NumPy's dtypes
+    are accepted, because libraries pass them.
     """
     dtype = own_dtype(dtype)
     if x.dtype.kind == "c" and dtype.kind != "c":
@@ -216,5 +220,5 @@ def astype(x: Tensor, dtype: dtype, /, *, copy: builtins.bool = True, device: De
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes have together; ValueError where they don't fit."""
+    """Returns the shape that these shapes broadcast to. Raises ValueError if they don't broadcast."""
     return tuple(np.broadcast_shapes(*shapes))

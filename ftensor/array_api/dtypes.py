@@ -47,7 +47,8 @@ _KINDS: dict[str, tuple[dtype, ...]] = {
     "numeric": _SIGNED + _UNSIGNED + (float32, float64, complex64, complex128),
 }
 STANDARD = (bool, *_KINDS["numeric"])
-# What functions are for, as the kinds of their dtypes; float16 and bfloat16 go as floating point.
+# Categories of functions, as the kinds of their dtypes; float16 and bfloat16 count as
+# floating-point.
 CATEGORIES = {
     "all": "buifc",
     "numeric": "uifc",
@@ -65,7 +66,8 @@ NUMBERS = (builtins.bool, int, float, complex)
 
 
 def check(name: str, category: str, *arrays: Any) -> None:
-    """TypeError for what is no tensor, or of a dtype that the function `name` is not for."""
+    """Raises TypeError for an array that is no tensor, or of a dtype that the function `name`
+    doesn't support."""
     kinds = CATEGORIES[category]
     for x in arrays:
         if not isinstance(x, Tensor):
@@ -75,9 +77,11 @@ def check(name: str, category: str, *arrays: Any) -> None:
 
 
 def common(a: dtype, b: dtype) -> dtype:
-    """The dtype that both promote to by the standard's tables; TypeError where these have none.
+    """Returns the dtype that both promote to by the standard's tables. Raises TypeError if there is
+    none.
 
-    float16, bfloat16 and such go with other floating point ones as they do elsewhere in ftensor.
+    float16, bfloat16 and other dtypes outside the standard promote with floating-point dtypes as
+    elsewhere in ftensor.
     """
     if a is b:
         return a
@@ -96,14 +100,14 @@ def common(a: dtype, b: dtype) -> dtype:
 
 
 def number_kind(value: builtins.bool | complex) -> str:
-    """The kind of the dtypes that a Python number belongs to."""
+    """Returns the kind of dtypes that a Python number belongs to."""
     if isinstance(value, builtins.bool):
         return "b"
     return "i" if isinstance(value, int) else "f" if isinstance(value, float) else "c"
 
 
 def with_number(of: dtype, value: builtins.bool | complex, name: str) -> dtype:
-    """The dtype of an operation of an array of dtype `of` and a Python number."""
+    """Returns the result dtype of an array of dtype `of` and a Python number."""
     kind = number_kind(value)
     if of.kind in "fc" and kind == "c":
         return of.to_complex()
@@ -113,10 +117,10 @@ def with_number(of: dtype, value: builtins.bool | complex, name: str) -> dtype:
 
 
 def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
-    """The dtype that an operation on these arrays, dtypes and Python numbers has.
+    """Returns the result dtype of an operation on these arrays, dtypes and Python numbers.
 
-    Shapes and values don't count: an array without dims promotes as any other. TypeError where the
-    standard's tables have no common dtype, ValueError where only numbers are given.
+    Shapes and values don't count: a 0-d array promotes like any other. Raises TypeError if the
+    standard's tables have no common dtype, ValueError if only numbers are given.
     """
     operands = [x.dtype if isinstance(x, Tensor) else x for x in arrays_and_dtypes]
     types = [x for x in operands if isinstance(x, dtype)]
@@ -130,7 +134,7 @@ def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
 
 
 def can_cast(from_: dtype | Tensor, to: dtype, /) -> builtins.bool:
-    """Whether promotion leads from one dtype (or an array's) to another."""
+    """True if promotion leads from one dtype (or an array's) to another."""
     of = from_.dtype if isinstance(from_, Tensor) else from_
     for name, argument in (("from_", of), ("to", to)):
         if not isinstance(argument, dtype):
@@ -142,14 +146,14 @@ def can_cast(from_: dtype | Tensor, to: dtype, /) -> builtins.bool:
 
 
 def own_dtype(of: Any) -> Any:
-    """A dtype of ftensor's for one of NumPy's; all else as it is."""
+    """Returns ftensor's dtype for one of NumPy's; anything else unchanged."""
     if isinstance(of, np.dtype) or (isinstance(of, type) and issubclass(of, np.generic)):
         return from_numpy_dtype(of)
     return of
 
 
 def isdtype(dtype: Dtype, kind: Dtype | str | Sequence[Dtype | str]) -> builtins.bool:
-    """Whether a dtype is of a kind ("integral", ...), is that dtype, or is one of several."""
+    """True if a dtype is of a kind ("integral", ...), is that dtype, or matches one of several."""
     dtype = own_dtype(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
@@ -164,7 +168,9 @@ def isdtype(dtype: Dtype, kind: Dtype | str | Sequence[Dtype | str]) -> builtins
 
 
 def of_kind(kind: str | None) -> tuple[dtype, ...]:
-    """The standard's dtypes of a kind; all for None. ValueError for a kind that there is not."""
+    """Returns the standard's dtypes of a kind; all for None. Raises ValueError for an unknown
+    kind.
+    """
     if kind is None:
         return STANDARD
     if kind not in _KINDS:
@@ -174,7 +180,7 @@ def of_kind(kind: str | None) -> tuple[dtype, ...]:
 
 @dataclass(frozen=True)
 class finfo_object:
-    """The limits of a floating point dtype, or of a complex one's components."""
+    """The limits of a floating-point dtype, or of a complex dtype's components."""
 
     bits: int
     eps: float
@@ -200,7 +206,8 @@ def _of(type: Any) -> dtype:
 
 
 def finfo(type: dtype | Tensor, /) -> finfo_object:
-    """The limits of a floating point or complex dtype, or of an array's; TypeError for others."""
+    """Returns the limits of a floating-point or complex dtype, or of an array's. Raises TypeError
+    for others."""
     of = _of(type)
     limits = floating_limits(of)
     real = of.to_real()
@@ -208,7 +215,7 @@ def finfo(type: dtype | Tensor, /) -> finfo_object:
 
 
 def iinfo(type: dtype | Tensor, /) -> iinfo_object:
-    """The limits of an integer dtype, or of an array's; TypeError for others."""
+    """Returns the limits of an integer dtype, or of an array's. Raises TypeError for others."""
     of = _of(type)
     limits = integer_limits(of)
     return iinfo_object(limits.bits, limits.max, limits.min, of)
@@ -218,25 +225,26 @@ class Info:
     """Devices, dtypes and capabilities of `ftensor.array_api`."""
 
     def capabilities(self) -> dict[str, Any]:
-        """That masks index arrays, that shapes may depend on data, and how many dims there are."""
+        """Returns the capabilities: boolean indexing, data-dependent shapes, maximum number of
+        dims."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> device:
-        """Where arrays are made when no device is named."""
+        """Returns the device of new arrays for which no device is given."""
         return get_default_device()
 
     def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, dtype]:
-        """The dtypes of Python numbers and of indices."""
+        """Returns the default dtypes of Python numbers and of indices."""
         real = get_default_dtype()
         return {"real floating": real, "complex floating": real.to_complex(), "integral": int64, "indexing": int64}
 
     def dtypes(
         self, *, device: DeviceLike | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, dtype]:
-        """The standard's dtypes of a kind or several, all for None, by name."""
+        """Returns the standard's dtypes of a kind or several kinds, all for None, by name."""
         kinds = kind if isinstance(kind, tuple) else (kind,)
         return {d.name: d for k in kinds for d in of_kind(k)}
 
     def devices(self) -> list[device]:
-        """The devices that there are."""
+        """Returns the available devices."""
         return [device("fpga", k) for k in range(len(fpga_devices()))] + [device("cpu")]

@@ -1,4 +1,5 @@
-"""The standard's elementwise functions: tables of what each is for and which op computes it."""
+"""The standard's elementwise functions: tables of the supported dtypes and of the op that computes
+each."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from ..rows.catalogue import ENTRIES
 from . import unsigned
 from .dtypes import CATEGORIES, NUMBERS, check, common, with_number
 
-# The op that computes a function where that has another name, and the dtypes it is for.
+# The op of a function whose name differs, and the supported kinds of dtypes.
 _UNARY: dict[str, tuple[str, str]] = {
     name: (op or name, category)
     for category, names in {
@@ -46,10 +47,10 @@ _BINARY: dict[str, tuple[str, str]] = {
     }.items()
     for name, _, op in (word.partition(":") for word in names.split())
 }
-# Functions that give integers back as they are, and reals what they are the real part of.
+# Functions that return some kinds unchanged, by these kinds.
 _SAME = {"ui": "ceil floor trunc", "uif": "real conj", "u": "abs"}
 _IDENTITY = {name: kinds for kinds, names in _SAME.items() for name in names.split()}
-# Ops that take a Python number beside a tensor; for the others it becomes a tensor without dims.
+# Ops that accept a Python number as an operand; for others it becomes a 0-d tensor.
 TAKES_NUMBERS = frozenset(
     [
         "add",
@@ -70,8 +71,8 @@ TAKES_NUMBERS = frozenset(
         "bitwise_xor",
     ]
 )
-# Ops that have kernels for uint16, uint32 and uint64; those that go by the order of elements;
-# those of which the low bits of the result follow from the operands' low bits.
+# Ops with kernels for uint16, uint32 and uint64; ops that depend on order; ops whose result's low
+# bits depend only on the operands' low bits.
 _SERVE_UNSIGNED = frozenset(["eq", "ne", "bitwise_and", "bitwise_or", "bitwise_xor", "isfinite", "isinf", "isnan"])
 _BY_ORDER = frozenset(["gt", "ge", "lt", "le", "maximum", "minimum"])
 _BY_HOST: dict[str, Callable[..., Any]] = {
@@ -82,15 +83,14 @@ _BY_HOST: dict[str, Callable[..., Any]] = {
 
 
 def as_array(value: Any, d: dtype, device: Any) -> Tensor:
-    """A Python number as a tensor without dims."""
     tensor: Tensor = ENTRIES["full"].call((), value, dtype=d, device=device)
     return tensor
 
 
 def two_arrays(name: str, category: str, x1: Any, x2: Any) -> tuple[dtype, Any, Any]:
-    """The dtype that two operands have in common, and the operands: tensors in it, or numbers.
+    """Returns (common dtype, x1, x2); the operands are tensors of that dtype, or numbers.
 
-    TypeError where both are numbers, and for dtypes that the function is not for.
+    Raises TypeError if both are numbers, and for dtypes that the function doesn't support.
     """
     arrays = [x for x in (x1, x2) if not isinstance(x, NUMBERS)]
     check(name, category, *arrays)
@@ -107,7 +107,7 @@ def two_arrays(name: str, category: str, x1: Any, x2: Any) -> tuple[dtype, Any, 
 
 
 def _wide(op: str, of: dtype, call: Callable[..., Any], *xs: Tensor) -> Tensor:
-    """An op on uint16, uint32 or uint64."""
+    """Runs an op on uint16, uint32 or uint64 through a signed dtype."""
     if op in _SERVE_UNSIGNED:
         output = call(*xs)
     elif op in _BY_ORDER:
@@ -150,7 +150,7 @@ def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
         elif isinstance(b, NUMBERS) and (wide or not numbers):
             b = as_array(b, d, a.device)
         result: Tensor = _wide(op, d, call, a, b) if wide else call(a, b)
-        if op == "remainder" and d.kind == "f":  # whose zeros have the divisor's sign
+        if op == "remainder" and d.kind == "f":  # the standard's zeros have the divisor's sign
             divisor = as_array(b, d, result.device) if isinstance(b, NUMBERS) else b
             result = result.copysign(divisor).where(result.eq(0), result)
         return result
@@ -174,7 +174,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {name: _unary(name, *how) for name, h
 
 
 def sign(x: Tensor, /) -> Tensor:
-    """The sign of each number, x / abs(x) of complex ones; NaN stays NaN. TypeError for bool."""
+    """Returns the sign of each number, x / abs(x) for complex ones; NaN stays NaN. Raises TypeError
+    for bool."""
     check("sign", "numeric", x)
     if x.dtype.kind == "u":
         return x.ne(0).to(x.dtype)
@@ -185,9 +186,9 @@ def sign(x: Tensor, /) -> Tensor:
 
 
 def round(x: Tensor, /) -> Tensor:
-    """The nearest integer, of two the even one; of complex numbers, each component's.
+    """Rounds to the nearest integer, ties to even; each component of complex numbers.
 
-    TypeError for bool.
+    Raises TypeError for bool.
     """
     check("round", "numeric", x)
     if x.dtype.kind in "ui":
@@ -199,7 +200,8 @@ def round(x: Tensor, /) -> Tensor:
 
 
 def _bound(x: Tensor, bound: Any) -> Tensor:
-    """A bound of `clip` as a tensor in the dtype of `x`, a number as the nearest that it has."""
+    """Returns a bound of `clip` as a tensor in the dtype of `x`; a number is rounded to the nearest
+    one in it."""
     d = x.dtype
     if isinstance(bound, NUMBERS):
         with_number(d, bound, "clip")
@@ -216,9 +218,9 @@ def _bound(x: Tensor, bound: Any) -> Tensor:
 
 
 def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
-    """The elements, none below `min`, none above `max`, in the dtype of `x`; NaN stays NaN.
+    """Returns the elements limited to `min` and `max`, in the dtype of `x`; NaN stays NaN.
 
-    Bounds are broadcast with `x`. TypeError for bool and complex arrays, and for floating point
+    Bounds broadcast with `x`. Raises TypeError for bool and complex arrays, and for floating-point
     bounds of integers.
     """
     check("clip", "real numeric", x)

@@ -1,5 +1,5 @@
-"""The standard's extension `fft`: torch's transforms, with `axis`, `axes`, and real and complex
-numbers where the standard wants them."""
+"""The standard's extension `fft`: torch's transforms with the arguments `axis` and `axes`, and the
+standard's rules for real and complex input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..rows.catalogue import ENTRIES
 from . import unsigned
 from .dtypes import check
 
-# What each transform is of.
+# Input and output of each transform.
 _ONE = {
     "fft": "floating-point",
     "ifft": "floating-point",

@@ -20,9 +20,10 @@ from .reductions import Axis, axes_of
 
 
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """The matrix product (..., M, K) @ (..., K, N), vectors without M or N; in the common dtype.
+    """Returns the matrix product (..., M, K) @ (..., K, N), for vectors without M or N, in the
+    common dtype.
 
-    TypeError for bool and Python numbers; RuntimeError where shapes don't fit.
+    Raises TypeError for bool and Python numbers, RuntimeError for shapes that don't fit.
     """
     check("matmul", "numeric", x1, x2)
     d, a, b = two_arrays("matmul", "numeric", x1, x2)
@@ -33,7 +34,8 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
-    """The sum of products over the last `axes` of `x1` and the first of `x2`, or over pairs."""
+    """Returns the sum of products over the last `axes` of `x1` and the first of `x2`, or over pairs
+    of axes."""
     check("tensordot", "numeric", x1, x2)
     d, a, b = two_arrays("tensordot", "numeric", x1, x2)
     if not isinstance(axes, int):
@@ -43,9 +45,9 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
 
 
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
-    """The sum of conj(x1) * x2 along an axis, which counts from the last; the rest is broadcast.
+    """Returns the sum of conj(x1) * x2 along a negative axis; the other axes broadcast.
 
-    ValueError where the axis is not negative, and where the sizes along it differ.
+    Raises ValueError if the axis is not negative, or the sizes along it differ.
     """
     check("vecdot", "numeric", x1, x2)
     negative_axis("vecdot", axis, x1, x2)
@@ -56,7 +58,7 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
 
 
 def negative_axis(name: str, axis: int, x1: Tensor, x2: Tensor) -> None:
-    """ValueError for an axis that is not counted from the last, or that an operand has not."""
+    """Raises ValueError for an axis that is not negative or that an operand doesn't have."""
     if axis >= 0:
         raise messages.axis_not_negative(name, axis)
     for x in (x1, x2):
@@ -72,35 +74,35 @@ __all__ = [
 
 
 class EigResult(NamedTuple):
-    """What `eig` gives."""
+    """The result of `eig`."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
 class EighResult(NamedTuple):
-    """What `eigh` gives."""
+    """The result of `eigh`."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
 class QRResult(NamedTuple):
-    """What `qr` gives."""
+    """The result of `qr`."""
 
     Q: Tensor
     R: Tensor
 
 
 class SlogdetResult(NamedTuple):
-    """What `slogdet` gives."""
+    """The result of `slogdet`."""
 
     sign: Tensor
     logabsdet: Tensor
 
 
 class SVDResult(NamedTuple):
-    """What `svd` gives."""
+    """The result of `svd`."""
 
     U: Tensor
     S: Tensor
@@ -108,7 +110,7 @@ class SVDResult(NamedTuple):
 
 
 def _of_matrices(name: str, result: Any = None) -> Callable[..., Any]:
-    """The function of this name in torch's linalg, of matrices of floating point numbers alone."""
+    """Returns the function of this name in torch's linalg, restricted to floating-point matrices."""
     call = ENTRIES[f"linalg.{name}"].call
 
     def function(x: Tensor, /) -> Any:
@@ -132,14 +134,14 @@ svdvals = _of_matrices("svdvals")
 
 
 def cholesky(x: Tensor, /, *, upper: builtins.bool = False) -> Tensor:
-    """The lower factor L of x = L L^H, (..., M, M), or the upper one."""
+    """Returns the lower factor L of x = L L^H, (..., M, M), or the upper one."""
     check("cholesky", "floating-point", x)
     factor: Tensor = ENTRIES["linalg.cholesky"].call(x, upper=upper)
     return factor
 
 
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
-    """The cross product of vectors of 3 along an axis, which counts from the last."""
+    """Returns the cross product along a negative axis of size 3."""
     check("cross", "numeric", x1, x2)
     negative_axis("cross", axis, x1, x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
@@ -152,20 +154,22 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
 
 
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
-    """A view of the diagonals of matrices, (..., min(M, N)) for no offset."""
+    """Returns a view of the diagonals of matrices: (..., min(M, N)) for offset 0."""
     if x.ndim < 2:
         raise messages.too_few_dims("diagonal", 2, x.ndim)
     return x.diagonal(offset, -2, -1)
 
 
 def trace(x: Tensor, /, *, offset: int = 0, dtype: dtype | None = None) -> Tensor:
-    """The sum of each matrix's diagonal; of integers in 64 bits."""
+    """Returns the sum of each matrix's diagonal; integers are summed in 64 bits."""
     check("trace", "numeric", x)
     return REDUCTIONS["sum"](diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
 def matrix_norm(x: Tensor, /, *, keepdims: builtins.bool = False, ord: float | str | None = "fro") -> Tensor:
-    """The norms of matrices (..., M, N): "fro", "nuc", 1, 2, inf and their negatives; real."""
+    """Returns the norms of matrices (..., M, N), real: "fro", "nuc", 1, 2, inf and their
+    negatives.
+    """
     check("matrix_norm", "floating-point", x)
     order = "fro" if ord is None else ord
     norm: Tensor = ENTRIES["linalg.matrix_norm"].call(x, order, keepdim=keepdims)
@@ -173,31 +177,32 @@ def matrix_norm(x: Tensor, /, *, keepdims: builtins.bool = False, ord: float | s
 
 
 def vector_norm(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False, ord: float = 2) -> Tensor:
-    """The norm of the elements over axes, all for None; real."""
+    """Returns the norm of the elements over axes, all for None; real."""
     check("vector_norm", "floating-point", x)
     axes = axes_of("vector_norm", axis, x.ndim)
-    if not axes:  # no axes are none here, but all in torch
+    if not axes:  # empty axes mean no axes here, all axes in torch
         return x.abs() if ord else x.ne(0).to(x.dtype.to_real())
     norm: Tensor = ENTRIES["linalg.vector_norm"].call(x, ord, axes, keepdims)
     return norm
 
 
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
-    """Square matrices (..., M, M) to an integer power."""
+    """Returns square matrices (..., M, M) to an integer power."""
     check("matrix_power", "floating-point", x)
     power: Tensor = ENTRIES["linalg.matrix_power"].call(x, n)
     return power
 
 
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
-    """How many singular values exceed `rtol` times the greatest, by default max(M, N) * eps."""
+    """Returns the number of singular values above `rtol` times the greatest, by default max(M, N) *
+    eps."""
     check("matrix_rank", "floating-point", x)
     rank: Tensor = ENTRIES["linalg.matrix_rank"].call(x, rtol=rtol)
     return rank
 
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """(M,) and (N,) to the (M, N) products."""
+    """Returns the products (M, N) of the elements of (M,) and (N,)."""
     check("outer", "numeric", x1, x2)
     d, a, b = two_arrays("outer", "numeric", x1, x2)
     product: Tensor = ENTRIES["outer"].call(unsigned.lifted(a), unsigned.lifted(b))
@@ -205,14 +210,14 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
-    """The pseudo-inverses; singular values up to `rtol` times the greatest count as 0."""
+    """Returns the pseudo-inverses; singular values up to `rtol` times the greatest count as 0."""
     check("pinv", "floating-point", x)
     inverse: Tensor = ENTRIES["linalg.pinv"].call(x, rtol=rtol)
     return inverse
 
 
 def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
-    """x = Q R, with Q of orthonormal columns and R upper triangular."""
+    """Returns (Q, R) of x = Q R, with Q of orthonormal columns and R upper triangular."""
     check("qr", "floating-point", x)
     if mode not in ("reduced", "complete"):
         raise messages.unknown_word("qr", "mode", "'reduced', 'complete'", mode)
@@ -220,13 +225,14 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
 
 
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """The solution X of x1 X = x2; only a one-dimensional `x2` is a vector."""
+    """Returns the solution X of x1 X = x2; only a one-dimensional `x2` is a vector."""
     check("solve", "floating-point", x1, x2)
     _, a, b = two_arrays("solve", "floating-point", x1, x2)
     if b.ndim == 1:
         solution: Tensor = ENTRIES["linalg.solve"].call(a, b.unsqueeze(-1))
         return solution.squeeze(-1)
-    # torch takes right sides with a dim less for vectors: with as many dims they are matrices
+    # torch reads a right side with one dim fewer as vectors; with equal numbers of dims it is
+    # matrices
     b = b[(None,) * (a.ndim - b.ndim)]
     a = a[(None,) * (b.ndim - a.ndim)]
     solution = ENTRIES["linalg.solve"].call(a, b)
@@ -234,7 +240,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 
 def svd(x: Tensor, /, *, full_matrices: builtins.bool = True) -> SVDResult:
-    """x = U diag(S) Vh, with S in descending order."""
+    """Returns (U, S, Vh) of x = U diag(S) Vh, with S in descending order."""
     check("svd", "floating-point", x)
     return SVDResult(*ENTRIES["linalg.svd"].call(x, full_matrices))
 

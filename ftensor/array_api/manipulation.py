@@ -1,4 +1,4 @@
-"""The standard's functions that arrange elements: shapes, joining, picking, sorting, sets."""
+"""The standard's manipulation functions: shapes, joining, indexing, sorting, sets."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from .reductions import Axis, axes_of, one_axis
 
 
 def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
-    """Views of the arrays in the shape that they have together."""
+    """Returns views of the arrays in their common shape."""
     return tuple(ENTRIES["broadcast_tensors"].call(*arrays))
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
-    """A view of `x` in a shape that it broadcasts to."""
+    """Returns a view of `x` in a shape that it broadcasts to."""
     return x.broadcast_to(shape)
 
 
 def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
-    """The arrays one behind the other along an axis, flattened for None, in their common dtype."""
+    """Concatenates the arrays along an axis (None: flattened) in their common dtype."""
     if axis is None:
         arrays, axis = [x.reshape(-1) for x in arrays], 0
     d = result_type(*arrays)
     along = one_axis("concat", axis, arrays[0].ndim)
-    # torch lets an array of shape (0,) fit everywhere, the standard does not
+    # torch accepts an array of shape (0,) with every shape; the standard doesn't
     if len({x.ndim for x in arrays}) > 1:
         raise messages.sizes_differ("concat", arrays[0].ndim, [x.ndim for x in arrays])
     joined: Tensor = ENTRIES["cat"].call([x.to(d) for x in arrays], along)
@@ -43,24 +43,24 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
 
 
 def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
-    """The arrays side by side along a new axis, in their common dtype."""
+    """Joins the arrays along a new axis in their common dtype."""
     d = result_type(*arrays)
     stacked: Tensor = ENTRIES["stack"].call([x.to(d) for x in arrays], axis)
     return stacked
 
 
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
-    """The parts of `x` along an axis, without it."""
+    """Returns the slices of `x` along an axis, without that axis."""
     return tuple(x.unbind(axis))
 
 
 def expand_dims(x: Tensor, /, axis: int) -> Tensor:
-    """A view of `x` with a new axis of one element; IndexError where it can't stand."""
+    """Returns a view of `x` with a new axis of size 1. Raises IndexError for an axis out of range."""
     return x.unsqueeze(axis)
 
 
 def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
-    """A view of `x` without these axes; ValueError where one has not one element."""
+    """Returns a view of `x` without these axes. Raises ValueError for an axis whose size is not 1."""
     axes = axes_of("squeeze", axis, x.ndim)
     for a in axes:
         if x.shape[a] != 1:
@@ -70,28 +70,29 @@ def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
 
 
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
-    """A view of `x` with its axes in this order."""
+    """Returns a view of `x` with its axes in this order."""
     return x.permute(axes)
 
 
 def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Tensor:
-    """A view of `x` with the axes `source` at the places `destination`."""
+    """Returns a view of `x` with the axes `source` at the positions `destination`."""
     return x.movedim(source, destination)
 
 
 def flip(x: Tensor, /, *, axis: Axis = None) -> Tensor:
-    """The elements in the other order along axes, all for None."""
+    """Returns the elements in reverse order along axes, all for None."""
     flipped: Tensor = unsigned.moved(ENTRIES["flip"].call, x, axes_of("flip", axis, x.ndim))
     return flipped
 
 
 def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
-    """The elements moved on along axes, round the end; for None, in the order of memory."""
+    """Shifts the elements along axes, with wrap-around; for None, in row-major order."""
     return x.roll(shift) if axis is None else x.roll(shift, axis)
 
 
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: builtins.bool | None = None) -> Tensor:
-    """The elements in another shape; `copy=False` raises ValueError where a view can't do."""
+    """Returns the elements in another shape. `copy=False` raises ValueError if a view is
+    impossible."""
     if copy is False:
         try:
             return x.view(shape)
@@ -101,7 +102,7 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: builtins.bool | None 
 
 
 def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> Tensor:
-    """Each element so often along an axis; of the flattened array for None."""
+    """Repeats each element along an axis; for None, those of the flattened array."""
     if isinstance(repeats, Tensor):
         check("repeat", "integer", repeats)
         repeats = repeats.to(int64)
@@ -114,12 +115,12 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
 
 
 def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
-    """The array so often along each axis, the last ones first."""
+    """Repeats the array along each axis; the counts apply to the last axes."""
     return x.tile(repetitions)
 
 
 def matrix_transpose(x: Tensor, /) -> Tensor:
-    """(..., M, N) as (..., N, M), a view; ValueError for fewer than two dims."""
+    """Returns (..., M, N) as (..., N, M), a view. Raises ValueError for fewer than two dims."""
     if x.ndim < 2:
         raise messages.too_few_dims("matrix_transpose", 2, x.ndim)
     return x.transpose(-1, -2)
@@ -129,9 +130,10 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
 
 
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
-    """The parts of `x` at these places along an axis, which may be counted from the end.
+    """Returns the slices of `x` at these indices along an axis; negative indices count from the
+    end.
 
-    ValueError where no axis is named and there are several.
+    Raises ValueError without `axis` for an array of several dims.
     """
     check("take", "integer", indices)
     if axis is None:
@@ -143,7 +145,7 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
 
 
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
-    """The elements of `x` at the places that each element of `indices` names along the axis."""
+    """Returns the elements of `x` at the indices along the axis."""
     check("take_along_axis", "integer", indices)
     along = one_axis("take_along_axis", axis, x.ndim)
     at = indices.to(int64)
@@ -153,14 +155,15 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
-    """The places of the elements that are not zero, an array for each axis."""
+    """Returns the indices of the nonzero elements, one array for each axis."""
     if x.ndim == 0:
         raise messages.nonzero_of_zero_dims()
     return tuple((x if x.dtype is bool_ else x.ne(0)).nonzero(as_tuple=True))
 
 
 def where(condition: Tensor, x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
-    """The elements of `x1` where the bool `condition` is true, else of `x2`, broadcast together."""
+    """Returns the elements of `x1` where the bool `condition` is True, else of `x2`, broadcast
+    together."""
     check("where", "boolean", condition)
     d, a, b = two_arrays("where", "all", x1, x2)
     a, b = (as_array(v, d, condition.device) if isinstance(v, NUMBERS) else v for v in (a, b))
@@ -169,7 +172,8 @@ def where(condition: Tensor, x1: Tensor | complex, x2: Tensor | complex, /) -> T
 
 
 def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
-    """The places in the sorted `x1`, (n,), at which the elements of `x2` keep its order; int64."""
+    """Returns int64 indices into the sorted `x1`, (n,), at which the elements of `x2` keep its
+    order."""
     if side not in ("left", "right"):
         raise messages.unknown_word("searchsorted", "side", "'left', 'right'", side)
     _, a, b = two_arrays("searchsorted", "real numeric", x1, x2)
@@ -183,7 +187,7 @@ def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tenso
 
 
 def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False) -> Tensor:
-    """Whether each element of `x1` is among those of `x2`, or with `invert`, is not."""
+    """Returns True where an element of `x1` is among those of `x2`, or with `invert`, is not."""
     d, a, b = two_arrays("isin", "integer", x1, x2)
     device = (a if isinstance(a, Tensor) else b).device
     a, b = (as_array(v, d, device) if isinstance(v, NUMBERS) else v for v in (a, b))
@@ -195,21 +199,21 @@ def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False
 
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
-    """The elements in order along an axis."""
+    """Returns the elements in order along an axis."""
     check("sort", "real numeric", x)
     along = one_axis("sort", axis, x.ndim)
     return x.sort(dim=along, descending=descending, stable=True)[0]
 
 
 def argsort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
-    """The places of the elements in their order along an axis; equal ones stay as they stand."""
+    """Returns the indices of the elements in order along an axis; equal elements keep their order."""
     check("argsort", "real numeric", x)
     along = one_axis("argsort", axis, x.ndim)
     return x.sort(dim=along, descending=descending, stable=True)[1]
 
 
 class UniqueAllResult(NamedTuple):
-    """What `unique_all` gives."""
+    """The result of `unique_all`."""
 
     values: Tensor
     indices: Tensor
@@ -218,22 +222,22 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What `unique_counts` gives."""
+    """The result of `unique_counts`."""
 
     values: Tensor
     counts: Tensor
 
 
 class UniqueInverseResult(NamedTuple):
-    """What `unique_inverse` gives."""
+    """The result of `unique_inverse`."""
 
     values: Tensor
     inverse_indices: Tensor
 
 
 def _unique(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Values, inverse indices in the shape of `x`, counts."""
-    if x.dtype.kind == "c":  # they have no order: NumPy's, on the host
+    """Returns (values, inverse indices in the shape of `x`, counts)."""
+    if x.dtype.kind == "c":  # complex numbers have no order; NumPy orders them on the host
         unique = np.unique(x.numpy().ravel(), return_inverse=True, return_counts=True, equal_nan=False)
         values, inverse, counts = (ENTRIES["asarray"].call(a, device=x.device) for a in unique)
         return values, inverse.reshape(x.shape), counts
@@ -242,7 +246,7 @@ def _unique(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def unique_all(x: Tensor, /) -> UniqueAllResult:
-    """The different elements, where each first stands, which of them each element is, how many."""
+    """Returns the distinct elements, the first index of each, the inverse indices, and the counts."""
     values, inverse, counts = _unique(x)
     order = inverse.reshape(-1).sort(stable=True)[1]
     first = order[counts.cumsum(0).sub(counts)]
@@ -250,17 +254,17 @@ def unique_all(x: Tensor, /) -> UniqueAllResult:
 
 
 def unique_counts(x: Tensor, /) -> UniqueCountsResult:
-    """The different elements, and how many of each there are; each NaN is another."""
+    """Returns the distinct elements and their counts; each NaN is distinct."""
     values, _, counts = _unique(x)
     return UniqueCountsResult(values, counts)
 
 
 def unique_inverse(x: Tensor, /) -> UniqueInverseResult:
-    """The different elements, and which of them each element is; each NaN is another."""
+    """Returns the distinct elements and the inverse indices; each NaN is distinct."""
     values, inverse, _ = _unique(x)
     return UniqueInverseResult(values, inverse)
 
 
 def unique_values(x: Tensor, /) -> Tensor:
-    """The different elements; each NaN is another."""
+    """Returns the distinct elements; each NaN is distinct."""
     return _unique(x)[0]

@@ -1,4 +1,4 @@
-"""The standard's reductions: sums, extremes, moments, truth, and running sums."""
+"""The standard's reductions: sums, extremes, moments, all and any, and cumulative sums."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ Axis = int | tuple[int, ...] | None
 
 
 def one_axis(name: str, axis: int, ndim: int) -> int:
-    """An axis counted from the first; IndexError for one that is not there."""
     if not -ndim <= axis < ndim:
         raise messages.axis_range(name, axis, ndim)
     return axis % ndim
 
 
 def axes_of(name: str, axis: Axis, ndim: int) -> tuple[int, ...]:
-    """The axes that are meant, each once, in order; all for None."""
+    """Returns the axes, normalized, each once, in order; all for None."""
     if axis is None:
         return tuple(range(ndim))
     listed = axis if isinstance(axis, tuple) else (axis,)
@@ -37,14 +36,12 @@ def axes_of(name: str, axis: Axis, ndim: int) -> tuple[int, ...]:
 
 
 def _flattened(x: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """With these axes as one, the last."""
     rest = [a for a in range(x.ndim) if a not in axes]
     shape = [x.shape[a] for a in rest]
     return x.permute((*rest, *axes)).reshape((*shape, _product(x.shape[a] for a in axes)))
 
 
 def folded(op: str, name: str, x: Tensor, axis: Axis, keepdims: builtins.bool, **more: Any) -> Tensor:
-    """An op that reduces dims, over the axes that are meant."""
     axes = axes_of(name, axis, x.ndim)
     reduced: Tensor = ENTRIES[op].call(_flattened(x, axes), -1, **more)
     return _with_ones(reduced, axes) if keepdims else reduced
@@ -57,7 +54,6 @@ def _with_ones(x: Tensor, axes: tuple[int, ...]) -> Tensor:
 
 
 def summed_in(d: dtype, wanted: dtype | None) -> dtype:
-    """The dtype that sums and products of `d` have: 64 bits of integers, unless one is named."""
     if wanted is not None:
         return wanted
     return {"u": uint64, "i": int64}.get(d.kind, d)
@@ -103,13 +99,13 @@ def _true(x: Tensor) -> Tensor:
 
 
 def mean(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
-    """The mean over axes, all for None; TypeError for integers and bool."""
+    """Returns the mean over axes, all for None. Raises TypeError for integers and bool."""
     check("mean", "floating-point", x)
     return folded("mean", "mean", x, axis, keepdims)
 
 
 def count_nonzero(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
-    """How many elements over axes, all for None, are not zero; int64."""
+    """Returns the number of nonzero elements over axes, all for None, as int64."""
     check("count_nonzero", "all", x)
     return folded("sum", "count_nonzero", _true(x), axis, keepdims)
 
@@ -158,7 +154,7 @@ def _running(name: str, op: str) -> Callable[..., Tensor]:
 def diff(
     x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """The `n`-th differences of neighbours along an axis, in the dtype of `x`."""
+    """Returns the `n`-th differences of neighbours along an axis, in the dtype of `x`."""
     check("diff", "numeric", *(a for a in (x, prepend, append) if a is not None))
     along = one_axis("diff", axis, x.ndim)
     lifted = [a if a is None else unsigned.lifted(a) for a in (x, prepend, append)]

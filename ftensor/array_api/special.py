@@ -1,9 +1,9 @@
-"""Special functions under SciPy's names: what `scipy.special` computes tensors with.
+"""Special functions under SciPy's names, for `scipy.special` on tensors.
 
-No part of the standard, but SciPy asks an array's namespace for `special` before it hands elements
-to compiled code of the host. Functions are ftensor's ops, or made of them by the formulas that
-SciPy's documentation has, and broadcast tensors and numbers together. Integers are computed in the
-default floating point dtype.
+They are no part of the standard. SciPy asks an array's namespace for `special` before it passes
+elements to compiled code on the host. The functions are ftensor's ops, or composed of them by the
+formulas of SciPy's documentation, and broadcast tensors and numbers together. Integers are computed
+in the default floating-point dtype.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _gammainc, _gammaincc = ENTRIES["special.gammainc"].call, ENTRIES["special.gamma
 
 
 def _operands(values: tuple[Any, ...]) -> list[Tensor]:
-    """Tensors and numbers as tensors of the floating point dtype that the tensors have."""
+    """Returns tensors and numbers as tensors of the tensors' common floating-point dtype."""
     arrays = [v for v in values if not isinstance(v, NUMBERS)]
     floats = [x.dtype for x in arrays if x.dtype.kind in "fc"]
     d = reduce(common, floats) if floats else get_default_dtype()
@@ -46,7 +46,6 @@ def _operands(values: tuple[Any, ...]) -> list[Tensor]:
 
 
 def _boxcox(by: Tensor, power: Tensor) -> Tensor:
-    """(exp(power * by) - 1) / power, of the logarithm of what is transformed."""
     return _where(power == 0, by, (power * by).expm1() / power)
 
 
@@ -111,14 +110,16 @@ def _function(name: str, compute: Callable[..., Tensor]) -> Callable[..., Tensor
 
 
 def polygamma(n: int | Tensor, x: Tensor) -> Tensor:
-    """The `n`-th derivative of digamma; ValueError of a tensor of several orders."""
+    """Returns the `n`-th derivative of digamma. Raises ValueError for a tensor of different
+    orders.
+    """
     (x,) = _operands((x,))
     derivative: Tensor = ENTRIES["polygamma"].call(builtins.int(n), x)
     return derivative
 
 
 def multigammaln(a: Tensor, d: int | Tensor) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension `d`."""
+    """Returns the logarithm of the multivariate gamma function of dimension `d`."""
     (a,) = _operands((a,))
     log_gamma: Tensor = ENTRIES["special.multigammaln"].call(a, builtins.int(d))
     return log_gamma

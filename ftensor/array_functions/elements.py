@@ -1,4 +1,4 @@
-"""NumPy's functions that compare elements and work on them."""
+"""NumPy's elementwise comparisons and functions of elements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _array_equiv(a1: Any, a2: Any) -> bool:
     a, b = both(a1, a2)
     try:
         same: Any = a == b
-    except RuntimeError:  # of shapes that don't broadcast
+    except RuntimeError:  # shapes that don't broadcast
         return False
     return bool(same.all().item())
 
@@ -48,7 +48,7 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
 
 
 def _convolved(flip: bool, default: str) -> Callable[..., Any]:
-    """`convolve`, and `correlate` without the flip."""
+    """Returns `convolve`, or `correlate` without `flip`."""
 
     def function(a: Any, v: Any, mode: str = default) -> Any:
         x, k = both(a, v)

@@ -1,4 +1,4 @@
-"""NumPy's functions by name, and how a call reaches one: `Tensor.__array_function__`."""
+"""NumPy's functions by name, and the dispatch of `Tensor.__array_function__`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def _dtypes(*operands: Any) -> list[Any]:
-    """What NumPy's functions about dtypes ask for: no elements are read."""
     return [np.empty(x.shape, x.dtype.numpy) if isinstance(x, Tensor) else x for x in operands]
 
 
-# Answered by shapes and dtypes.
+# Functions that need only shapes and dtypes.
 _METADATA: dict[str, Callable[..., Any]] = {
     "shape": lambda a: tuple(a.shape),
     "ndim": lambda a: a.ndim,
@@ -46,9 +45,9 @@ _METADATA: dict[str, Callable[..., Any]] = {
     "einsum_path": lambda *operands, optimize="greedy": np.einsum_path(*_dtypes(*operands), optimize=optimize),
 }
 FUNCTIONS |= _METADATA
-# What is for the host's eyes and files, and so no fallback.
+# Functions that print or save a tensor: the copy to the host is no fallback.
 _EXPLICIT = frozenset(["array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed"])
-# Arguments that change nothing where they say this.
+# Arguments without effect if they have these values.
 _WITHOUT_EFFECT = {
     "order": ("C", "K", "A", None),
     "subok": (True, False),
@@ -71,14 +70,14 @@ def _signature(call: Callable[..., Any]) -> Signature:
 
 
 def name_of(function: Any) -> str:
-    """A NumPy function's name under `numpy`."""
     module = getattr(function, "__module__", None) or "numpy"
     path: str = ".".join([*module.split(".")[1:], function.__name__])
     return path
 
 
 def function(of: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tensor | None) -> Any:
-    """What `Tensor.__array_function__` gives: tensors, or what else NumPy's function would."""
+    """Implements `Tensor.__array_function__`: returns tensors, or another result of NumPy's
+    function."""
     name = name_of(of)
     arguments = {
         key: value
@@ -87,7 +86,7 @@ def function(of: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tens
     }
     out = arguments.pop("out", None)
     operand = first_tensor(args, arguments, out)
-    if operand is None:  # the one that `like=` named
+    if operand is None:  # the tensor given as `like=`
         assert like is not None, "a function of no tensor"
         call, first = shapes.CREATION.get(name), [like]
         operand = like
@@ -105,7 +104,7 @@ def function(of: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tens
 
 
 def _on_device(call: Callable[..., Any], args: list[Any], arguments: dict[str, Any], like: Tensor) -> Any:
-    """The op's result, or NotImplemented for arguments and dtypes that it doesn't take."""
+    """Returns the op's result, or NotImplemented for arguments and dtypes that it doesn't support."""
     try:
         bound = _signature(call).bind(*args, **arguments)
     except TypeError:

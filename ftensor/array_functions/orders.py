@@ -1,4 +1,4 @@
-"""NumPy's functions that order elements, search among them, and take them for sets."""
+"""NumPy's functions that sort, search, and treat arrays as sets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _unique(
 
 
 def _set(keep: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Any]:
-    """An operation on the different elements of two arrays."""
+    """Returns a set operation on the distinct elements of two arrays."""
 
     def function(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
         a, b = [op("unique")(x.reshape(-1)) for x in both(ar1, ar2)]

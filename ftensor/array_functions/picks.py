@@ -1,4 +1,4 @@
-"""NumPy's functions that pick elements, put them in their places, and say where these are."""
+"""NumPy's functions that select, write and locate elements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 
 def _counted(indices: Any, size: int, like: Tensor) -> Tensor:
-    """Indices of which negative ones count from the end."""
     at = tensor(indices, like).to(int64)
     counted: Tensor = op("where")(at < 0, at + size, at)
     return counted
@@ -79,7 +78,8 @@ def _place(arr: Tensor, mask: Any, vals: Any) -> None:
 
 
 def _copyto(dst: Any, src: Any, where: Any = True) -> None:
-    if not isinstance(dst, Tensor):  # an array was named as the place: that is no fallback
+    # the destination is an array, so the host's copy is no fallback
+    if not isinstance(dst, Tensor):
         np.copyto(dst, np.asarray(src), where=np.asarray(where))
         return
     new = tensor(src, dst)

@@ -14,7 +14,6 @@ linalg: Any = xp.linalg
 
 
 def _pair(function: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
-    """A product of two of which one may be an array or a list; of their common dtype."""
     return lambda a, b: function(*both(a, b))
 
 
@@ -89,12 +88,11 @@ def _solve(a: Tensor, b: Any) -> Any:
 
 
 def _one(name: str) -> Callable[..., Any]:
-    """A function of `numpy.linalg` of one array of floating point numbers."""
     return lambda a, *args: op(f"linalg.{name}")(floating(a), *args)
 
 
 def _signal(name: str) -> Callable[..., Any]:
-    """A transform along an axis."""
+    """Returns a transform along one axis."""
 
     def function(a: Tensor, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
         return op(f"fft.{name}")(a, n, axis, norm)
@@ -103,7 +101,7 @@ def _signal(name: str) -> Callable[..., Any]:
 
 
 def _signals(name: str) -> Callable[..., Any]:
-    """A transform along several axes, of all or of the last two."""
+    """Returns a transform along several axes, by default all or the last two."""
     default = (-2, -1) if name.endswith("2") else None
 
     def function(a: Tensor, s: Any = None, axes: Any = default, norm: str | None = None) -> Any:

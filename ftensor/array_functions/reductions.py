@@ -1,4 +1,4 @@
-"""NumPy's functions that make few elements of many: sums, extremes, moments, quantiles, counts."""
+"""NumPy's reductions: sums, extremes, moments, quantiles, counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .values import dtype_of, floating, op, tensor
 
 
 def _fold(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Callable[..., Any]:
-    """A reduction by an op, of the elements as `change` makes them."""
+    """Returns a reduction by the op `of`, applied to the elements after `change`."""
 
     def function(a: Tensor, axis: Any = None, keepdims: bool = False) -> Any:
         if axis == ():
@@ -25,7 +25,7 @@ def _fold(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Callable
 
 
 def _summed(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Callable[..., Any]:
-    """As `_fold`, with a `dtype`."""
+    """Like `_fold`, with an argument `dtype`."""
 
     def function(a: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
         if axis == ():
@@ -87,7 +87,7 @@ def _nan_extreme(of: str, instead: float) -> Callable[..., Any]:
 def _nan_place(of: str, instead: float) -> Callable[..., Any]:
     def function(a: Tensor, axis: Any = None, keepdims: bool = False) -> Any:
         if a.dtype.kind == "f" and folded("all", "all", a.isnan(), axis, False).any().item():
-            return NotImplemented  # NumPy says why that is an error
+            return NotImplemented  # NumPy raises the error
         return folded(of, of, _without_nan(a, instead), axis, keepdims)
 
     return function
@@ -104,7 +104,7 @@ def _running(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Calla
 
 
 def _quantiles(of: str, parts: float) -> Callable[..., Any]:
-    """Quantiles at `q / parts`."""
+    """Returns a function of the quantiles at `q / parts`."""
 
     def function(a: Tensor, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
         x = floating(a)

@@ -1,4 +1,4 @@
-"""NumPy's functions that arrange elements: shapes, joining, splitting, repeating, new arrays."""
+"""NumPy's functions on shapes: reshaping, joining, splitting, repeating, new arrays."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]
 def _even(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> Any:
     parts = indices_or_sections
     if isinstance(parts, int) and ary.shape[axis] % parts:
-        return NotImplemented  # NumPy says why that is an error
+        return NotImplemented  # NumPy raises the error
     return _split(ary, parts, axis)
 
 
@@ -84,7 +84,8 @@ def _pad(array: Tensor, pad_width: Any, mode: Any = "constant", constant_values:
         return op("nn.functional.pad")(array, pairs, value=constant_values)
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         return NotImplemented
-    for axis, pair in enumerate(widths):  # the places to read, as NumPy pads those of the array
+    # the indices to read, padded in the way NumPy pads the array
+    for axis, pair in enumerate(widths):
         places = np.pad(np.arange(array.shape[axis]), pair, mode=mode)
         array = array.index_select(axis, tensor(places, array))
     return array
@@ -154,7 +155,7 @@ def _linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     return points if dtype is None else points.to(dtype_of(dtype))
 
 
-# Of the tensor that `like=` names, and the arguments of the function.
+# Functions with a parameter `like`: called with that tensor and the function's arguments.
 CREATION: dict[str, Callable[..., Any]] = {
     "arange": lambda like, *args, dtype=None: op("arange")(*args, dtype=dtype_of(dtype), device=like.device),
     "array": lambda like, object, dtype=None, copy=True: _asarray(like, object, dtype, copy),

@@ -1,4 +1,5 @@
-"""NumPy's universal functions: the op of each, their methods, numbers and arrays beside tensors."""
+"""NumPy's universal functions: the op of each, their methods, and operands that are numbers or
+arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from ..dtypes import result_type
 from ..rows.catalogue import ENTRIES
 from .values import delivered, dtype_of, first_tensor, floating, on_host, op, taken, tensor
 
-# Ops by NumPy's names; "name:op" where they differ.
+# Ops under NumPy's names; "name:op" if the op's name differs.
 _SAME = """
 absolute:abs add arccos:acos arccosh:acosh arcsin:asin arcsinh:asinh arctan:atan arctan2:atan2
 arctanh:atanh bitwise_and bitwise_or bitwise_xor ceil conjugate:conj_physical copysign cos cosh
@@ -41,13 +42,13 @@ UFUNCS: dict[str, Callable[..., Any]] = {name: op(of) for name, of in _NAMES.ite
     "vecdot": lambda x, y: (x.conj() * y).sum(-1),
     "vecmat": lambda v, a: (v.conj()[..., None, :] @ a)[..., 0, :],
 }
-# The standard's functions, which serve uint16, uint32 and uint64, by the op that computes them.
+# The array API's functions, which support uint16, uint32 and uint64, by the op that computes them.
 _WIDE = {
     name: getattr(array_api, other, None)
     for name in _NAMES
     for other in [{"power": "pow", "arctan2": "atan2", "invert": "bitwise_invert"}.get(name, name)]
 } | {"left_shift": array_api.bitwise_left_shift, "right_shift": array_api.bitwise_right_shift}  # type: ignore[attr-defined]
-# What `reduce` and `accumulate` of a universal function are.
+# The reductions equal to `reduce` and `accumulate` of a universal function.
 _REDUCED = {
     "add": "sum",
     "multiply": "prod",
@@ -61,7 +62,7 @@ _WITHOUT_EFFECT = frozenset(["casting", "order", "subok"])
 
 
 def _called(name: str, operands: list[Any], like: Tensor) -> Any:
-    """The op of a function, on tensors and Python numbers."""
+    """Runs the op of a universal function on tensors and Python numbers."""
     tensors = [x for x in operands if isinstance(x, Tensor)]
     if any(is_wide(x.dtype) for x in tensors):
         wide = _WIDE.get(name)
@@ -77,7 +78,7 @@ def _called(name: str, operands: list[Any], like: Tensor) -> Any:
 
 
 def _elementwise(name: str, operands: list[Any], like: Tensor, options: dict[str, Any]) -> Any:
-    """A call without a method: `dtype`, `where` and `out` around the op."""
+    """Runs a call without a method, with `dtype`, `where` and `out`."""
     wanted = dtype_of(options.pop("dtype", None))
     where, out = options.pop("where", True), options.get("out")
     options.pop("out", None)
@@ -95,7 +96,7 @@ def _elementwise(name: str, operands: list[Any], like: Tensor, options: dict[str
 
 
 def _method(name: str, method: str, operands: list[Any], like: Tensor, options: dict[str, Any]) -> Any:
-    """`reduce`, `accumulate` and `outer` of a universal function."""
+    """Runs `reduce`, `accumulate` or `outer` of a universal function."""
     from .functions import FUNCTIONS
 
     options = {key: value for key, value in options.items() if key != "out"}
@@ -124,7 +125,8 @@ def _accepts(function: Callable[..., Any], options: dict[str, Any]) -> bool:
 
 
 def ufunc(of: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What `Tensor.__array_ufunc__` gives: a tensor, or NotImplemented for others' types."""
+    """Implements `Tensor.__array_ufunc__`: returns a tensor, or NotImplemented for unknown operand
+    types."""
     out = options.get("out", ())
     like = first_tensor(inputs, out)
     assert like is not None, "a universal function of no tensor"
@@ -137,7 +139,7 @@ def ufunc(of: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
                 result = _elementwise(of.__name__, operands, like, settings)
             else:
                 result = _method(of.__name__, method, operands, like, settings)
-        except NotImplementedError:  # of a dtype that the op is not for
+        except NotImplementedError:  # a dtype that the op doesn't support
             result = NotImplemented
     if result is NotImplemented:
         if method == "at":

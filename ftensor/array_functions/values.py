@@ -1,4 +1,4 @@
-"""What NumPy's functions are given beside tensors, and what they give back."""
+"""Conversion of the arguments and results of NumPy's functions."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from ..interop.numpy import to_array
 from ..rows.catalogue import ENTRIES
 from ..runtime import fallback
 
-# Numbers of NumPy, which count as Python's.
+# Kinds of NumPy numbers that count as Python numbers.
 _NUMBERS = "biufc"
 
 
 def op(name: str) -> Callable[..., Any]:
-    """The function of an op of the catalogue."""
     return ENTRIES[name].call
 
 
 def each(value: Any, change: Callable[[Any], Any]) -> Any:
-    """`value` with every part of its lists and tuples changed."""
+    """Returns `value` with `change` applied to every item of its nested lists and tuples."""
     if isinstance(value, (list, tuple)):
         parts = [each(part, change) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
@@ -36,8 +35,8 @@ def each(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def taken(value: Any, like: Tensor) -> Any:
-    """The one rule: an array is a tensor of its dtype on the device of `like`, shared where that
-    computes in the host's memory; a NumPy number is Python's; all else is what it is."""
+    """Converts an operand: an array becomes a tensor of its dtype on the device of `like`, shared
+    if that computes in the host's memory; a NumPy number becomes Python's; anything else stays."""
     if isinstance(value, np.ndarray):
         return op("asarray")(value, device=like.device)
     if isinstance(value, np.generic) and value.dtype.kind in _NUMBERS:
@@ -46,13 +45,12 @@ def taken(value: Any, like: Tensor) -> Any:
 
 
 def tensor(value: Any, like: Tensor) -> Tensor:
-    """A number, a list or an array as a tensor on the device of `like`."""
     converted: Tensor = op("asarray")(value, device=like.device)
     return converted
 
 
 def first_tensor(*values: Any) -> Tensor | None:
-    """The first tensor among arguments and the lists, tuples and dicts in them."""
+    """Returns the first tensor among arguments and the lists, tuples and dicts in them."""
     for value in values:
         if isinstance(value, Tensor):
             return value
@@ -64,7 +62,7 @@ def first_tensor(*values: Any) -> Tensor | None:
 
 
 def both(a: Any, b: Any) -> tuple[Tensor, Tensor]:
-    """Two operands as tensors of their common dtype."""
+    """Returns two operands as tensors of their common dtype."""
     like = first_tensor(a, b)
     assert like is not None, "no tensor among the operands"
     numbers = (Tensor, int, float, complex)
@@ -74,17 +72,15 @@ def both(a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 
 def floating(x: Tensor) -> Tensor:
-    """A tensor of integers or bool in the default dtype."""
     return x if x.dtype.kind in "fc" else x.to(get_default_dtype())
 
 
 def dtype_of(value: Any) -> dtype | None:
-    """A dtype as NumPy's functions take it: ftensor's, NumPy's, a Python type, text."""
     return value if value is None or isinstance(value, dtype) else from_numpy_dtype(value)
 
 
 def delivered(result: Any, out: Any) -> Any:
-    """A result in `out`, a tensor or an array; tuples one by one."""
+    """Writes a result into `out`, a tensor or an array; tuples item by item."""
     if isinstance(out, tuple):
         several = result if isinstance(result, tuple) else (result,)
         written = tuple([one if to is None else delivered(one, to) for one, to in zip(several, out)])
@@ -98,9 +94,9 @@ def delivered(result: Any, out: Any) -> Any:
 
 
 def on_host(name: str, call: Callable[..., Any], args: Any, kwargs: Any, like: Tensor) -> Any:
-    """What NumPy's `call` gives of the tensors' elements, as tensors on the device of `like`.
+    """Runs NumPy's `call` on the tensors' elements; returns tensors on the device of `like`.
 
-    KernelNotBuilt where the policy of `set_fallback` is "error".
+    Raises KernelNotBuilt if the policy of `set_fallback` is "error".
     """
     sent: list[Tensor] = []
     each([args, kwargs], lambda x: sent.append(x) if isinstance(x, Tensor) else None)
@@ -124,7 +120,6 @@ def on_host(name: str, call: Callable[..., Any], args: Any, kwargs: Any, like: T
 
 
 def _read(value: Any) -> Any:
-    """A tensor's elements, which NumPy may not write."""
     if not isinstance(value, Tensor):
         return value
     array = to_array(value).view()

@@ -46,11 +46,11 @@ def has_tensors(value: Any) -> bool:
 class DeviceMemory(zict.Buffer):
     """A worker's `data`: results with tensors stay on its device, up to a share of its memory.
 
-    `LocalCluster(data=DeviceMemory)`, or `data=(DeviceMemory, {"share": 0.3})`. Beyond `share` of
-    the device's memory (FTENSOR_MEMORY_LIMIT, or what it has) those used the longest time ago go to
-    host memory, and come back when a task needs them. So they do when the device has no room for
-    what a task computes. The host's part, a CPU's share of the machine's memory or `memory_limit`
-    bytes ("4 GiB"), spills to disk as Dask's own does.
+    Use `LocalCluster(data=DeviceMemory)`, or `data=(DeviceMemory, {"share": 0.3})`. Beyond `share`
+    of the device's memory (FTENSOR_MEMORY_LIMIT, or its size) the least recently used results move
+    to host memory, and return when a task needs them. They also move if the device has no room for
+    a task's results. The host's part is a CPU's share of the machine's memory or `memory_limit`
+    bytes ("4 GiB"); it spills to disk as in Dask.
     """
 
     def __init__(self, worker_local_directory: str, share: float = 0.5, memory_limit: str | float = "auto") -> None:

@@ -20,19 +20,20 @@ from ..runtime.discovery import find, selector
 
 
 class OwnDevice(WorkerPlugin):
-    """A plugin by which each worker process owns a device, `client.register_plugin(OwnDevice())`.
+    """A plugin that assigns one device to each worker process:
+    `client.register_plugin(OwnDevice())`.
 
-    `devices` are names as FTENSOR_DEVICE takes them; unless they are given, the devices that
-    `fpga` stands for on the worker's machine. A worker takes the first that no other worker of the
-    cluster has on that machine: a name that stands there twice serves two. It is the worker's
-    `fpga`, also by FTENSOR_DEVICE for processes that the worker starts, and is opened at once.
+    `devices` are values of FTENSOR_DEVICE, by default the devices behind `fpga` on the worker's
+    machine. A worker takes the first device that no other worker of the cluster has on that
+    machine; a name that is listed twice serves two workers. The device becomes the worker's `fpga`,
+    also for its child processes by FTENSOR_DEVICE, and is opened at once.
 
-    The worker has the resources "fpga" and the name of its target ("xilinx", "intel-cpu"), one of
-    each: `with dask.annotate(resources={"fpga": 1})` has tasks one at a time on a device.
+    The worker gets one unit of the resources "fpga" and the name of its target ("xilinx",
+    "intel-cpu"): `with dask.annotate(resources={"fpga": 1})` runs tasks one at a time on a device.
 
-    RuntimeError where no device is left, where others can write the folder in TMPDIR in which workers
-    note what they have, or where the worker's process was forked from one that had
-    found its devices.
+    Raises RuntimeError if no device is left, if other users can write to the folder in TMPDIR in
+    which workers record their devices, or if the worker was forked from a process that had opened
+    devices.
     """
 
     name = "ftensor-own-device"

@@ -1,4 +1,5 @@
-"""What all distributions share: parameters of one shape, samples, what follows from a density."""
+"""Shared by all distributions: parameters of one shape, samples, and results derived from a
+density."""
 
 from __future__ import annotations
 
@@ -13,12 +14,11 @@ from ..rows.catalogue import ENTRIES
 
 
 def op(name: str) -> Any:
-    """The function of an op of the catalogue."""
     return ENTRIES[name].call
 
 
 def tensors(**parameters: Any) -> dict[str, Tensor]:
-    """Parameters as tensors of one shape; numbers in the dtype and on the device of a tensor
+    """Returns parameters as tensors of one shape. Numbers take the dtype and the device of a tensor
     among them."""
     first = next((v for v in parameters.values() if isinstance(v, Tensor)), None)
     of = get_default_dtype() if first is None or not first.is_floating_point() else first.dtype
@@ -31,12 +31,13 @@ def tensors(**parameters: Any) -> dict[str, Tensor]:
 
 
 class Distribution:
-    """Numbers drawn at random, of which `batch_shape` are independent and each has the shape
-    `event_shape`.
+    """A distribution of random numbers: `batch_shape` is the shape of independent distributions,
+    `event_shape` the shape of one sample of each.
 
-    `log_prob(value)`, `mean`, `variance`, `entropy()`, `cdf(value)` are torch's formulas;
-    `sample(shape)` draws from ftensor's generator (ftensor docs random). ValueError for parameters
-    out of range, unless `validate_args` is False; NotImplementedError for what has no closed form.
+    `log_prob(value)`, `mean`, `variance`, `entropy()` and `cdf(value)` are torch's formulas;
+    `sample(shape)` draws from ftensor's generator (ftensor docs random). Raises ValueError for
+    parameters out of range, unless `validate_args` is False, and NotImplementedError for results
+    without a closed form.
     """
 
     has_rsample = False
@@ -73,39 +74,37 @@ class Distribution:
         return (*shape, *self._batch, *self._event)
 
     def _spread(self, shape: Any) -> list[Tensor]:
-        """The parameters, repeated for samples of a shape."""
         return [p.expand((*shape, *p.shape)) for p in self._parameters.values()]
 
     def _drawn(self, name: str, shape: Any, *args: float) -> Tensor:
-        """New numbers from one of the generator's own distributions."""
         empty = op("empty")(self._extended(shape), dtype=self._first.dtype, device=self._first.device)
         drawn: Tensor = getattr(empty, name)(*args)
         return drawn
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Numbers drawn at random, of shape `sample_shape + batch_shape + event_shape`."""
+        """Returns random numbers of shape `sample_shape + batch_shape + event_shape`."""
         raise self._without("sample")
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """As `sample`, of distributions that torch differentiates through."""
+        """Like `sample`, for distributions that torch can differentiate through."""
         if not self.has_rsample:
             raise self._without("rsample")
         return self.sample(sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The logarithm of the density, or of the probability, at `value`."""
+        """Returns the logarithm of the density, or of the probability, at `value`."""
         raise self._without("log_prob")
 
     def cdf(self, value: Tensor) -> Tensor:
-        """The probability of what is not greater than `value`."""
+        """Returns the probability of a sample not greater than `value`."""
         raise self._without("cdf")
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The number below which samples are with probability `value`."""
+        """Returns the number that samples do not exceed with probability `value`."""
         raise self._without("icdf")
 
     def entropy(self) -> Tensor:
-        """The entropy in nats, of shape `batch_shape`."""
+        """Returns the entropy in nats, of shape `batch_shape`."""
         raise self._without("entropy")
 
     @property
@@ -124,7 +123,7 @@ class Distribution:
         return self.variance.sqrt()
 
     def perplexity(self) -> Tensor:
-        """e to the entropy."""
+        """Returns e to the power of the entropy."""
         return self.entropy().exp()
 
     def _without(self, name: str) -> NotImplementedError:
@@ -136,5 +135,4 @@ class Distribution:
 
 
 def joint_shape(*shapes: Any) -> tuple[int, ...]:
-    """The shape that shapes have together."""
     return tuple(broadcast_shapes(*[tuple(s) for s in shapes]))

@@ -15,7 +15,7 @@ _LOG_2PI = log(2 * pi)
 
 
 class _LocationScale(Distribution):
-    """A family that `loc` moves and `scale`, which is positive, widens."""
+    """A family with a location `loc` and a positive `scale`."""
 
     has_rsample = True
     _positive = ("scale",)
@@ -55,7 +55,8 @@ class Normal(_LocationScale):
 
 
 class LogNormal(Normal):
-    """What e to a normal number is: `loc` and `scale` are those of the logarithm."""
+    """The distribution of e to the power of a normal number; `loc` and `scale` are those of the
+    logarithm."""
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         return super().sample(sample_shape).exp()
@@ -83,7 +84,8 @@ class LogNormal(Normal):
 
 
 class HalfNormal(Distribution):
-    """The absolute value of a normal number of mean 0 and standard deviation `scale`."""
+    """The distribution of the absolute value of a normal number of mean 0 and standard deviation
+    `scale`."""
 
     has_rsample = True
     _positive = ("scale",)
@@ -115,7 +117,7 @@ class HalfNormal(Distribution):
 
 
 class Uniform(Distribution):
-    """Numbers from `low` up to, without it, `high`."""
+    """Uniform numbers in [low, high)."""
 
     has_rsample = True
     low: Tensor
@@ -152,7 +154,7 @@ class Uniform(Distribution):
 
 
 class Exponential(Distribution):
-    """Waiting times of events that come `rate` times in a unit of time."""
+    """Waiting times of events that occur `rate` times in a unit of time."""
 
     has_rsample = True
     _positive = ("rate",)
@@ -243,7 +245,7 @@ class Cauchy(_LocationScale):
 
 
 class Gumbel(_LocationScale):
-    """The greatest of many: the distribution of mode `loc` and width `scale`."""
+    """The Gumbel distribution of maxima, of mode `loc` and width `scale`."""
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         return self.loc - self.scale * self._drawn("exponential_", sample_shape).log()

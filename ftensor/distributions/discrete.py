@@ -11,14 +11,13 @@ from .base import Distribution, joint_shape, op
 
 
 def _either(name: str, probs: Any, logits: Any) -> bool:
-    """Whether `probs` are given; ValueError unless it is these or `logits`."""
     if (probs is None) == (logits is None):
         raise messages.one_of_two(name, "probs", "logits")
     return probs is not None
 
 
 class _Chances(Distribution):
-    """Distributions of a chance, given as `probs` or as `logits`."""
+    """Distributions of a probability, given as `probs` or as `logits`."""
 
     probs: Tensor
     logits: Tensor
@@ -34,7 +33,6 @@ class _Chances(Distribution):
             self.probs = self.logits.sigmoid()
 
     def _surprise(self, value: Tensor) -> Tensor:
-        """Minus the logarithm of the probability of each 0 or 1."""
         logits, at = op("broadcast_tensors")(self.logits, value.to(self.logits.dtype))
         surprise: Tensor = op("nn.functional.binary_cross_entropy_with_logits")(logits, at, reduction="none")
         return surprise
@@ -66,7 +64,7 @@ class Bernoulli(_Chances):
 
 
 class Geometric(_Chances):
-    """How many trials fail before the first that succeeds with probability `probs`."""
+    """The number of failures before the first success of probability `probs`."""
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
         self._set_up(probs, logits, validate_args)
@@ -91,7 +89,7 @@ class Geometric(_Chances):
 
 
 class Binomial(_Chances):
-    """How many of `total_count` trials succeed, each with probability `probs`."""
+    """The number of successes in `total_count` trials, each with probability `probs`."""
 
     total_count: Tensor
 
@@ -119,7 +117,7 @@ class Binomial(_Chances):
 
 
 class Poisson(Distribution):
-    """How many events come in a unit of time in which `rate` are expected."""
+    """The number of events in a unit of time with an expected number of `rate`."""
 
     rate: Tensor
 
@@ -146,7 +144,9 @@ class Poisson(Distribution):
 
 
 class Categorical(Distribution):
-    """One of as many classes as the last dim of `probs` or `logits` has, by its number."""
+    """The index of a class; the last dim of `probs` or `logits` has one probability for each
+    class.
+    """
 
     probs: Tensor
     logits: Tensor
@@ -192,7 +192,7 @@ class Categorical(Distribution):
 
 
 class OneHotCategorical(Categorical):
-    """A `Categorical` whose samples are 1 at the class that was drawn and 0 elsewhere."""
+    """A `Categorical` whose samples are 1 at the drawn class and 0 elsewhere."""
 
     def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None):
         super().__init__(probs, logits, validate_args)

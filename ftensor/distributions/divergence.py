@@ -1,4 +1,4 @@
-"""Kullback and Leibler's divergence of distributions of one kind."""
+"""Kullback-Leibler divergence of two distributions of one class."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ _FORMULAS: dict[type[Distribution], Callable[[Any, Any], Tensor]] = {
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """The expectation under `p` of `p.log_prob - q.log_prob`.
+    """Returns the expectation under `p` of `p.log_prob - q.log_prob`.
 
-    NotImplementedError for kinds without a formula here, and for two kinds.
+    Raises NotImplementedError for classes without a formula here, and for two different classes.
     """
     formula = _FORMULAS.get(type(p)) if type(p) is type(q) else None
     if formula is None:

@@ -1,4 +1,4 @@
-"""The gamma distribution, and those that are made of its numbers. Formulas: as in continuous.py."""
+"""The gamma distribution and distributions derived from it. Formulas: see continuous.py."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .base import Distribution, op
 
 
 def standard_gamma(alpha: Tensor) -> Tensor:
-    """Numbers of the gamma distribution of shape parameter `alpha` and rate 1.
+    """Returns numbers of the gamma distribution of shape parameter `alpha` and rate 1.
 
-    By rejection: Marsaglia and Tsang, A simple method for generating gamma variables (2000).
+    Uses rejection: Marsaglia and Tsang, A simple method for generating gamma variables (2000).
     """
     small = alpha < 1
     d = op("where")(small, alpha + 1, alpha) - 1 / 3
@@ -26,7 +26,7 @@ def standard_gamma(alpha: Tensor) -> Tensor:
         fits = (v > 0) & (u.log() < x.square() / 2 + d - d * v + d * v.clamp_min(1e-30).log())
         sample = op("where")(left & fits, d * v, sample)
         left = left & ~fits
-    # of a shape below 1, by one that is greater by 1
+    # For a shape parameter below 1: from a sample of the parameter plus 1.
     lowered = sample * (1 - op("rand_like")(alpha)).pow(1 / alpha)
     result: Tensor = op("where")(small, lowered, sample)
     return result
@@ -68,19 +68,19 @@ class Gamma(Distribution):
 
 
 class Chi2(Gamma):
-    """The sum of the squares of `df` normal numbers."""
+    """The distribution of the sum of the squares of `df` normal numbers."""
 
     def __init__(self, df: Any, validate_args: bool | None = None):
         super().__init__(df / 2, 0.5, validate_args)
 
     @property
     def df(self) -> Tensor:
-        """Degrees of freedom."""
+        """The degrees of freedom."""
         return self.concentration * 2
 
 
 class StudentT(Distribution):
-    """Student's distribution of `df` degrees of freedom, moved by `loc` and widened by `scale`."""
+    """Student's distribution of `df` degrees of freedom, with location `loc` and scale `scale`."""
 
     has_rsample = True
     _positive = ("df", "scale")
@@ -120,7 +120,7 @@ class StudentT(Distribution):
 
 
 class Dirichlet(Distribution):
-    """Shares that make up 1, in the last dim; `concentration` is positive."""
+    """Vectors of positive shares that sum to 1, in the last dim; `concentration` is positive."""
 
     has_rsample = True
     _positive = ("concentration",)

@@ -1,4 +1,4 @@
-"""Distributions of vectors: normal ones, and several taken as one."""
+"""Distributions of vectors: multivariate normal, and batch dims taken as one event."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from .base import Distribution, joint_shape, op
 
 
 class MultivariateNormal(Distribution):
-    """The normal distribution of mean `loc` (..., n) and a covariance (..., n, n), which is
-    positive definite: given as itself, as its inverse or as its lower Cholesky factor.
-    """
+    """The normal distribution of mean `loc` (..., n) and a positive definite covariance (..., n,
+    n), given as itself, as its inverse or as its lower Cholesky factor."""
 
     has_rsample = True
 
@@ -38,7 +37,7 @@ class MultivariateNormal(Distribution):
 
     @property
     def covariance_matrix(self) -> Tensor:
-        """The covariance."""
+        """The covariance matrix."""
         return self.scale_tril @ self.scale_tril.mT
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
@@ -46,7 +45,6 @@ class MultivariateNormal(Distribution):
         return self.loc + (self.scale_tril @ drawn[..., None])[..., 0]
 
     def _log_det(self) -> Tensor:
-        """Half of the logarithm of the covariance's determinant."""
         return self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -69,7 +67,7 @@ class MultivariateNormal(Distribution):
 
 
 class Independent(Distribution):
-    """A distribution of which the last dims of the batch are taken as one event."""
+    """A distribution whose last batch dims count as one event."""
 
     def __init__(
         self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None

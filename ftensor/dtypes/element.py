@@ -1,4 +1,4 @@
-"""The element types: one row per dtype."""
+"""The element types, one row for each dtype."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import numpy as np
 
 from .. import errors
 
-# The public names below (bool, int, float) hide Python's within this module, so that
-# annotations and checks say `builtins.int` where Python's own type is meant.
+# The public names below (bool, int, float) hide Python's in this module, so annotations and checks
+# write `builtins.int` for Python's type.
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class dtype:
     """The type of a tensor's elements. There is one object per type; compare with `is` or `==`.
 
-    `numpy` is the NumPy type with the same bytes; what NumPy lacks (bfloat16, float8, complex32) is
-    stored as unsigned integers. `itemsize` is in bytes. `bare` is the letter of a group of dtypes
-    that torch has little more than copies for: "u" uint16, uint32 and uint64, "8" float8, "h"
-    complex32. Rows say which groups they serve; all serve the other dtypes, whose letter is "".
+    `numpy` is the NumPy type with the same bytes; types that NumPy lacks (bfloat16, float8,
+    complex32) are stored as unsigned integers. `itemsize` is in bytes. `bare` is the letter of a
+    group of dtypes for which torch has little more than copies: "u" uint16, uint32 and uint64, "8"
+    float8, "h" complex32. Rows list the groups that they support; all rows support the other
+    dtypes, whose letter is "".
     """
 
     name: str
@@ -30,7 +31,7 @@ class dtype:
     numpy: np.dtype[Any]
     exponent_bits: builtins.int = 0  # of one real component; 0 for bool and integers
     bare: str = ""
-    infinite: builtins.bool = True  # whether the largest exponent is for infinity and NaN alone
+    infinite: builtins.bool = True  # True if the largest exponent only encodes infinity and NaN
     is_floating_point: builtins.bool = field(init=False)
     is_complex: builtins.bool = field(init=False)
     is_signed: builtins.bool = field(init=False)
@@ -44,40 +45,42 @@ class dtype:
         return f"ftensor.{self.name}"
 
     def __reduce__(self) -> str:
-        # A string tells pickle and copy that this is the module's global of that name, so that
-        # the object that comes back is the same one and `is` goes on working.
+        # A string makes pickle and copy look up the module's global of that name: the copy is the
+        # same object, and `is` keeps working.
         return self.name
 
     @property
     def compute(self) -> dtype:
-        """The dtype that kernels compute in: float32 for narrower types, complex64 for theirs."""
+        """The dtype that kernels compute in: float32 for narrower floating-point types, complex64
+        for complex32."""
         if self.kind == "f" and self.itemsize < 4:
             return float32
         return complex64 if self is complex32 else self
 
     @property
     def bits(self) -> dtype:
-        """The dtype to move its elements as: for one of few ops, an integer of as many bytes."""
+        """The dtype to move the elements as: an integer of equal size for a dtype with few ops."""
         return {1: uint8, 2: int16, 4: int32, 8: int64}[self.itemsize] if self.bare else self
 
     @property
     def in_numpy(self) -> builtins.bool:
-        """Whether NumPy has the type itself, not only one with as many bytes."""
+        """True if NumPy has the type itself, not only a type of equal size."""
         return self.numpy.kind == self.kind
 
     @property
     def __numpy_dtype__(self) -> np.dtype[Any]:
-        """What `np.dtype(x.dtype)` gives; TypeError for bfloat16 and others that NumPy lacks."""
+        """The result of `np.dtype(x.dtype)`. Raises TypeError for bfloat16 and other types that
+        NumPy lacks."""
         if not self.in_numpy:
             raise errors.no_numpy_dtype(self)
         return self.numpy
 
     def to_real(self) -> dtype:
-        """The dtype of a complex type's components; any other dtype is its own."""
+        """Returns the dtype of a complex type's components; any other dtype itself."""
         return _REAL.get(self, self)
 
     def to_complex(self) -> dtype:
-        """The complex dtype whose components hold this type (complex64 for bfloat16)."""
+        """Returns the complex dtype whose components hold this type (complex64 for bfloat16)."""
         if self.kind == "c":
             return self
         if self.kind != "f" or self.bare:
@@ -87,7 +90,7 @@ class dtype:
         return complex128 if self.itemsize == 8 else complex64
 
 
-dtype.__module__ = __package__  # what a pickle names
+dtype.__module__ = __package__  # pickle looks the dtype up there
 dtype.dtype = dtype.__numpy_dtype__  # type: ignore[attr-defined]  # NumPy's name before 2.4
 
 bool = dtype("bool", "b", 1, np.dtype(np.bool_))
@@ -117,7 +120,7 @@ ALL: tuple[dtype, ...] = (
     bool, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float8_e4m3fn, float8_e5m2,
     float16, bfloat16, float32, float64, complex32, complex64, complex128,
 )  # fmt: skip
-# Those that have words in every row: what inventories and tables of ops are about.
+# Dtypes that all rows support: those of inventories and of the tables of ops.
 FULL: tuple[dtype, ...] = tuple([d for d in ALL if not d.bare])
 
 _REAL = {complex32: float16, complex64: float32, complex128: float64}

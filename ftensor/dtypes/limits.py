@@ -1,4 +1,4 @@
-"""The limits of dtypes, and the bits of those that NumPy lacks."""
+"""The limits of dtypes, and conversions of the dtypes that NumPy lacks."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class finfo:
         self.bits: int = 8 * real.itemsize
         self.eps: float = 2.0**-fraction_bits
         self.max: float = (2.0 - self.eps) * 2.0**top
-        if not real.infinite:  # of the largest exponent only the largest fraction is a NaN
+        if not real.infinite:  # only the largest fraction of the largest exponent is a NaN
             self.max = (2.0 - 2 * self.eps) * 2.0 ** (top + 1)
         self.min: float = -self.max
         self.tiny: float = 2.0 ** (1 - top)
@@ -81,7 +81,7 @@ class finfo:
         )
 
 
-# The same, made once for each dtype: to look at, not to hand to users.
+# The same objects, cached for each dtype. Internal: users get their own.
 integer_limits = cache(iinfo)
 floating_limits = cache(finfo)
 
@@ -90,8 +90,8 @@ Array = np.ndarray[Any, Any]
 
 
 def widened(bits: Array, of: dtype) -> Array:
-    """The values of elements as they are stored, in float32 or complex64; any other dtype's as they
-    are."""
+    """Returns stored elements as float32 or complex64 values; elements of a dtype that NumPy has
+    unchanged."""
     if of.in_numpy:
         return bits
     if of is bfloat16:
@@ -104,10 +104,10 @@ def widened(bits: Array, of: dtype) -> Array:
 
 
 def narrowed(values: Array, of: dtype) -> Array:
-    """Double precision numbers in a dtype's storage, rounded to nearest even.
+    """Converts double-precision numbers to a dtype's storage, rounded to nearest even.
 
-    By way of float32, as torch has it. e4m3fn has no infinities: what is too large, infinity too,
-    becomes its largest number.
+    The conversion passes through float32, as in torch. e4m3fn has no infinities: numbers beyond its
+    range, and infinity, become its largest number.
     """
     with np.errstate(over="ignore"):
         if of is complex32:
@@ -124,7 +124,7 @@ def narrowed(values: Array, of: dtype) -> Array:
 
 @cache
 def _float8_values(of: dtype) -> Array:
-    """What each of the 256 bytes means."""
+    """Returns the value of each of the 256 bytes."""
     fraction = 7 - of.exponent_bits
     limits, bits = finfo(of), np.arange(256)
     part, exponent = bits & ((1 << fraction) - 1), (bits & 0x7F) >> fraction
@@ -138,7 +138,8 @@ def _float8_values(of: dtype) -> Array:
 
 def _float8(values: Array, of: dtype) -> Array:
     limits, size = finfo(of), np.abs(values)
-    # Between two powers of two numbers lie evenly: the rounded multiple of that step is exact.
+    # Between two powers of two, numbers are equidistant, so rounding to a multiple of the step is
+    # exact.
     _, exponent = np.frexp(np.where(np.isfinite(size), size, 1))
     step = np.maximum(np.ldexp(limits.eps, exponent - 1), limits.tiny * limits.eps)
     with np.errstate(invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Torch's rules for which dtype a mixture of dtypes and numbers has, and the one that Python floats become."""
+"""torch's promotion rules for dtypes and numbers, and the default dtype."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from .spelling import meant_by
 
 _RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
-# torch's promotion: the type of a pair is their lowest common bound in this graph. The wide
-# unsigned types go with floating ones alone, float8 with nothing.
+# torch's promotion: the result of a pair is its lowest common bound in this graph. The wide
+# unsigned types promote only with floating-point types, float8 with none.
 _WIDER: dict[dtype, tuple[dtype, ...]] = {
     bool: (uint8, int8),
     uint8: (int16,),
@@ -87,10 +87,10 @@ def _pair(a: dtype, b: dtype) -> dtype:
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype that both can be converted to without leaving their category.
+    """Returns the smallest dtype that both can be converted to without leaving their category.
 
-    RuntimeError where torch has none: uint16, uint32 and uint64 with other integers or complex
-    numbers, float8 with any other.
+    Raises RuntimeError if torch has none: uint16, uint32 and uint64 with other integers or complex
+    numbers, float8 with any other dtype.
     """
     promoted = _PROMOTED.get((type1, type2))
     if promoted is None:
@@ -103,10 +103,10 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 
 def can_cast(from_: dtype, to: dtype) -> builtins.bool:
-    """Whether torch converts `from_` to `to` by itself, as when a result is written to `out=`.
+    """True if torch converts `from_` to `to` implicitly, as for a result written to `out=`.
 
-    The category may rise (bool, integer, floating point, complex) but not fall; within one
-    category every conversion is allowed, also a narrowing one.
+    The category may rise (bool, integer, floating-point, complex) but not fall. Within one category
+    every conversion is allowed, including narrowing.
     """
     for name, argument in (("from_", from_), ("to", to)):
         if not isinstance(argument, dtype):
@@ -118,12 +118,13 @@ _default = float32
 
 
 def get_default_dtype() -> dtype:
-    """The dtype that Python floats become; float32 unless `set_default_dtype` said otherwise."""
+    """Returns the dtype of tensors from Python floats; float32 unless `set_default_dtype` changed
+    it."""
     return _default
 
 
 def set_default_dtype(d: dtype, /) -> None:
-    """Make `d`, a floating-point dtype, the one that Python floats become. Not per thread."""
+    """Sets the dtype of tensors from Python floats, a floating-point dtype, for all threads."""
     global _default
     if not isinstance(d, dtype) or not d.is_floating_point or d.bare:
         raise errors.default_dtype_not_float(d)
@@ -131,7 +132,7 @@ def set_default_dtype(d: dtype, /) -> None:
 
 
 def scalar_dtype(scalar: object) -> dtype:
-    """The dtype of the tensor that a Python (or NumPy) number becomes."""
+    """Returns the dtype of a tensor made from a Python (or NumPy) number."""
     if isinstance(scalar, (builtins.bool, np.bool_)):
         return bool
     if isinstance(scalar, (builtins.int, np.integer)):
@@ -144,11 +145,11 @@ def scalar_dtype(scalar: object) -> dtype:
 
 
 def result_dtype(operands: Sequence[tuple[dtype, builtins.int]]) -> dtype:
-    """The dtype of an op on operands of these (dtype, priority).
+    """Returns the dtype of an op on operands of these (dtype, priority).
 
-    Priority 0 is a tensor with dimensions, 1 a zero-dim tensor, 2 a Python scalar. Each
-    priority is promoted by itself; a lower one counts only where it is of a higher category
-    (bool, integer, floating point, complex) than the result so far.
+    Priority 0 is a tensor with dims, 1 a 0-d tensor, 2 a Python scalar. Each priority is promoted
+    by itself. A later priority counts only if its category (bool, integer, floating-point, complex)
+    is higher than that of the result so far.
     """
     by_priority: list[dtype | None] = [None, None, None]
     for d, priority in operands:
@@ -161,18 +162,18 @@ def result_dtype(operands: Sequence[tuple[dtype, builtins.int]]) -> dtype:
 
 
 def _raised(first: dtype | None, second: dtype | None) -> dtype | None:
-    """`first`, lifted to `second`'s category where that is higher."""
+    """Returns `first`, raised to `second`'s category if that is higher."""
     if first is None or second is None:
         return first or second
     if first.kind == "c" or _RANK[second.kind] <= _RANK[first.kind]:
         return first
-    if first.kind == "f":  # with a complex one: the components keep the width of `first`
+    if first.kind == "f":  # the components of the complex dtype keep the width of `first`
         return first.to_complex()
     return second if second.kind == "c" else _pair(first, second)
 
 
 def result_type(tensor: Any, other: Any, *more: Any) -> dtype:
-    """The dtype that arithmetic on these tensors and Python numbers has."""
+    """Returns the dtype of arithmetic on these tensors and Python numbers."""
     operands = []
     for arg in (tensor, other, *more):
         of = getattr(arg, "dtype", None)

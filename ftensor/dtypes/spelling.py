@@ -1,4 +1,4 @@
-"""Dtypes as other libraries and Python spell them."""
+"""Spellings of dtypes in other libraries and in Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OF_NUMPY = {(d.numpy.kind, d.itemsize): d for d in ALL if d.in_numpy}
 
 
 def from_numpy_dtype(source: Any) -> dtype:
-    """The dtype of a tensor that shares a NumPy array's memory."""
+    """Returns the dtype of a tensor that shares a NumPy array's memory."""
     numpy_dtype = np.dtype(source)
     of = _OF_NUMPY.get((numpy_dtype.kind, numpy_dtype.itemsize))
     if of is None:
@@ -28,9 +28,10 @@ def from_numpy_dtype(source: Any) -> dtype:
 
 
 def meant_by(value: Any) -> dtype | None:
-    """The dtype that text ("float32", "f4") or another library's dtype spells, if one is meant.
+    """Returns the dtype that text ("float32", "f4") or another library's dtype spells; None if
+    there is none.
 
-    For messages: none of these is taken for a dtype.
+    Only messages use it: such a value is not accepted as a dtype.
     """
     if not isinstance(value, (str, np.dtype)) and type(value).__name__ != "dtype":
         if not (isinstance(value, type) and issubclass(value, np.generic)):
@@ -52,9 +53,10 @@ _PYTHON_TYPES: dict[Any, dtype] = {
 
 
 def as_dtype(function: str, value: Any) -> dtype | None:
-    """A dtype, also given as Python's bool, int, float or complex, or as NumPy's: "float32".
+    """Returns a dtype, from a dtype, Python's bool, int, float or complex, or NumPy's type
+    "float32".
 
-    TypeError for anything else.
+    Raises TypeError for anything else.
     """
     if value is None or isinstance(value, dtype):
         return value

@@ -1,6 +1,7 @@
-"""Every message a user can meet: a line or a function each, which gives what torch would raise.
+"""All messages that a user can meet. Each is a line or a function that returns the exception torch
+would raise.
 
-What many layers raise is here under one roof; an area of ops has a module of its own beside it.
+Messages that several layers raise are in this module; each area of ops has a module of its own.
 """
 
 from .call import *  # noqa: F403

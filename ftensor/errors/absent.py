@@ -1,4 +1,4 @@
-"""Messages about names that torch has and ftensor has not."""
+"""Messages about names that torch has and ftensor doesn't have."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PRECISE = "products of float32 are computed in float32, always"
 _OWN = "ft.fpga has the same names for ftensor's devices"
 _MEMORY = "x.data_ptr() and x.numpy() lead to the memory"
 _ELEMENTS = "np.asarray(x) leads to the elements on the host"
-# What leads to the effect of a name, as a sentence.
+# Sentences that say how to get the effect of a name.
 _ADVICE = {
     **dict.fromkeys(("get_num_threads", "set_num_threads"), _THREADS),
     **dict.fromkeys(("get_num_interop_threads", "set_num_interop_threads"), _THREADS),
@@ -45,7 +45,7 @@ _ADVICE = {
     "set_default_tensor_type": "ft.set_default_dtype(dtype) and ft.set_default_device(device)",
     "Tensor.to_dense": "every tensor is dense",
 }
-# Code that does what a name does.
+# Code with the effect of a name.
 _CODE = {
     "to_dlpack": "x.__dlpack__()",
     "Tensor.cuda": 'x.to("fpga")',
@@ -73,21 +73,21 @@ no_gradients = Message(
 
 @cache
 def torch_names() -> frozenset[str]:
-    """torch's public names: "cumsum()", "Tensor.cumsum()", "fft", "uint16". `make stubs` writes
-    them; functions and methods have the brackets."""
+    """Returns torch's public names: "cumsum()", "Tensor.cumsum()", "fft", "uint16". Functions and
+    methods end in brackets. `make stubs` writes the list."""
     return frozenset(Path(__file__).with_name("torch_names.txt").read_text().split())
 
 
 def no_cuda(name: str) -> AttributeError:
-    """A name of `torch.cuda` other than the questions whether it is there."""
+    """Error for a name of `torch.cuda` other than the availability queries."""
     return AttributeError(f"there is no CUDA here, and no ft.cuda.{name}; {_OWN}", name=name)
 
 
 def no_attribute(owner: object, path: str, name: str, way: str = "") -> AttributeError:
-    """A name that an object does not have; `path` is torch's for the object: "", "linalg",
-    "Tensor". `way` is code that has the effect of torch's name.
+    """Error for an attribute that an object doesn't have. `path` is torch's name of the object: "",
+    "linalg", "Tensor". `way` is code with the effect of torch's attribute.
 
-    Python adds the nearest of the names that are there to the traceback.
+    Python adds the nearest existing name to the traceback.
     """
     method = path == "Tensor"
     module = ".".join(filter(None, ("ftensor", path)))

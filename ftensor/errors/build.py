@@ -10,11 +10,11 @@ from .message import Message
 
 
 class BuildError(RuntimeError):
-    """An image that cannot be built as asked."""
+    """An image cannot be built as requested."""
 
 
 def folder_in_use(folder: Path, owner: str) -> BuildError:
-    """Two builds into one folder at a time."""
+    """Error for two concurrent builds in one folder."""
     who = f"process {owner}" if owner else "another process"
     return BuildError(
         f"another build works in {folder} ({who}, or a compiler that it started); "
@@ -23,7 +23,7 @@ def folder_in_use(folder: Path, owner: str) -> BuildError:
 
 
 def no_compiler_program(program: str, problem: OSError) -> BuildError:
-    """A compiler that does not start."""
+    """Error for a compiler that does not start."""
     return BuildError(f"{program} does not start: {problem.strerror or problem}")
 
 
@@ -52,7 +52,7 @@ written_by_others = Message(
 
 
 def not_compiled(log: Sequence[str]) -> BuildError:
-    """A kernel that a program asked for, on which the compiler failed."""
+    """Error for a kernel that the device's compiler could not compile."""
     return BuildError("\n".join(["the compiler failed", *log]))
 
 
@@ -80,13 +80,13 @@ no_platform = Message(
 
 
 def tool_fails(program: str, status: int, output: str) -> BuildError:
-    """A tool that cannot even tell its version."""
+    """Error for a tool that cannot report its version."""
     last = output.strip().splitlines()[-1:] or ["it printed nothing"]
     return BuildError(f"{program} --version ended with status {status}: {last[0]}")
 
 
 def no_such_kernel(name: str, names: Sequence[str]) -> BuildError:
-    """--only with a name that the inventory has not."""
+    """Error for `--only` with a name that is not in the inventory."""
     return BuildError(f"the inventory has no kernel {name!r}; it has: {', '.join(sorted(names)) or 'none'}")
 
 
@@ -116,7 +116,7 @@ no_board = Message(
 
 
 def crowded(name: str, board: str, problems: Sequence[str], spread: str) -> BuildError:
-    """Memories that are named for more ports than they take, though others have room."""
+    """Error for memories assigned to more ports than they have room for, while others are free."""
     return BuildError(
         f"{name} cannot be linked for the {board}: {'; '.join(problems)}. Without --banks (and "
         f"without banks in the inventory) the ports are spread, which fits: {spread}"
@@ -131,7 +131,7 @@ def _some(names: Sequence[str], most: int = 12) -> str:
 def does_not_fit(
     name: str, board: str, problems: Sequence[str], left_out: Sequence[str], kept: Sequence[str], shares: str
 ) -> BuildError:
-    """An image that a board cannot hold."""
+    """Error for an image that exceeds the board."""
     rest = (
         f"This fits: {_some(kept)} ({shares}). --fit builds it, without {_some(left_out)}; "
         if kept
@@ -145,7 +145,7 @@ def does_not_fit(
 
 
 class InventoryError(ValueError):
-    """An inventory that can't be read, or that asks for what there is not."""
+    """An inventory can't be read, or names something that does not exist."""
 
 
 def _listed(words: Iterable[str]) -> str:
@@ -153,7 +153,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def not_found(name: str, known: Sequence[str]) -> InventoryError:
-    """No file of that name, nor an inventory that comes with ftensor."""
+    """Error for a name that is neither a file nor an inventory of ftensor."""
     return InventoryError(
         f"there is no inventory {name!r}: give a file, or one of those that come with ftensor "
         f"({_listed(known)}){guess(name, known)}"
@@ -164,15 +164,15 @@ unreadable = Message(InventoryError, "{path}: {reason}")
 
 
 def unknown_setting(where: str, name: str, known: Sequence[str]) -> InventoryError:
-    """A key that no inventory has."""
+    """Error for an unknown key of an inventory."""
     return InventoryError(
         f"{where}: there is no setting {name!r}{guess(name, known)} (the settings are {_listed(known)})"
     )
 
 
 def wrong_value(where: str, name: str, value: object, wanted: str) -> InventoryError:
-    """A setting of another type, or out of its range."""
-    # Python writes no numbers of thousands of digits.
+    """Error for a setting of the wrong type or out of range."""
+    # Python refuses to print ints of thousands of digits.
     huge = isinstance(value, int) and value.bit_length() > 256
     shown = f"a number of {value.bit_length()} bits" if huge else repr(value)  # type: ignore[attr-defined]
     return InventoryError(f"{where}: {name} = {shown}; it must be {wanted}")
@@ -183,12 +183,12 @@ nothing_to_write = Message(InventoryError, "--write needs --trace PROGRAM, whose
 
 
 def no_kernel_of(name: str, names: Iterable[str]) -> InventoryError:
-    """An op that an image or an inventory does not serve."""
+    """Error for an op that an image or an inventory has no kernel for."""
     return InventoryError(f"no kernel of {name!r}{guess(name, names)}")
 
 
 def unknown_op(where: str, name: str, names: Iterable[str]) -> InventoryError:
-    """No row of that name."""
+    """Error for an unknown row name."""
     return InventoryError(
         f"{where}: there is no op {name!r} with a kernel{guess(name, names)} "
         "(ftensor kernels full lists them; for a row of yours, imports = [...] names its module)"
@@ -199,12 +199,12 @@ not_imported = Message(InventoryError, "{where}: the module {name!r} can't be im
 
 
 def unknown_category(where: str, name: str, names: Sequence[str]) -> InventoryError:
-    """No category of rows of that name."""
+    """Error for an unknown category of rows."""
     return InventoryError(f"{where}: there is no category {name!r} of ops; there are {_listed('@' + n for n in names)}")
 
 
 def unknown_dtype(where: str, name: str, names: Sequence[str]) -> InventoryError:
-    """No dtype of that name, alone or in a signature."""
+    """Error for an unknown dtype, alone or in a signature."""
     return InventoryError(
         f"{where}: there is no dtype {name!r}{guess(name, names)} (there are {_listed(names)}; "
         'kinds such as "@float"; signatures such as "bool(float32, number)")'
@@ -212,7 +212,7 @@ def unknown_dtype(where: str, name: str, names: Sequence[str]) -> InventoryError
 
 
 def unknown_layout(where: str, name: str, names: Sequence[str]) -> InventoryError:
-    """No layout of that name."""
+    """Error for an unknown layout."""
     return InventoryError(
         f"{where}: there is no layout {name!r}{guess(name, names)} (there are {_listed(names)}, "
         'and layouts in full such as "map vvs")'
@@ -255,7 +255,7 @@ INSTALL = "ftensor headers --install"
 
 
 def headers_missing(folder: Path) -> str:
-    """What `ftensor headers` says where only the stand-ins are there."""
+    """Returns the text of `ftensor headers` if only the stand-in headers are installed."""
     return (
         f"Xilinx's ap_int.h and ap_fixed.h are not in {folder}: kernels that compute with their "
         f"types will not compile. To fetch them (3 MB): {INSTALL}"
@@ -263,7 +263,7 @@ def headers_missing(folder: Path) -> str:
 
 
 def headers_changed(folder: Path, names: Sequence[str]) -> str:
-    """Files of the folder that are not those which were fetched."""
+    """Returns the text for header files that differ from the fetched ones."""
     return (
         f"{folder} holds other files than Xilinx's headers as they were fetched "
         f"({', '.join(names)}), so they are left out; delete the folder and run: {INSTALL}"

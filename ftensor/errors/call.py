@@ -21,13 +21,12 @@ iteration_over_zero_dim = Message(TypeError, "a 0-d tensor can't be iterated ove
 
 @of_call
 def needs_a_tensor(op: str, inputs: Sequence[object]) -> TypeError:
-    """An op called with numbers alone."""
+    """Error for an op called with numbers only."""
     kinds = ", ".join(type(x).__name__ for x in inputs)
     return TypeError(f"{op}(): at least one argument must be a Tensor, but got {kinds}")
 
 
 def _maker(value: object) -> str:
-    """The function that makes a tensor of a value."""
     makers = {"numpy": "from_numpy", "torch": "from_torch"}
     maker = makers.get(type(value).__module__.partition(".")[0], "as_tensor")
     return "from_dlpack" if maker == "as_tensor" and hasattr(value, "__dlpack__") else maker
@@ -35,7 +34,7 @@ def _maker(value: object) -> str:
 
 @of_call
 def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
-    """An argument that is no tensor, where only tensors will do."""
+    """Error for an argument that must be a tensor."""
     what, maker = type(value).__name__, _maker(value)
     if maker == "as_tensor":
         what, maker = f"{what} {value!r}", "tensor"
@@ -45,7 +44,7 @@ def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
 
 @of_call
 def not_a_tensor_or_number(op: str, value: object) -> TypeError:
-    """An op's operand that is neither a tensor nor a number."""
+    """Error for an operand that is neither a tensor nor a number."""
     kind, maker = type(value), _maker(value)
     return TypeError(
         f"{op}(): arguments must be ftensor's Tensors or Python numbers, not "
@@ -60,7 +59,7 @@ out_dtype = Message(RuntimeError, "{op}(): expected out to have dtype {needed}, 
 
 @of_call
 def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:
-    """Operands of one op on more than one device."""
+    """Error for operands on different devices."""
     listed = ", ".join(sorted({str(d) for d in devices}))
     return RuntimeError(
         f"{op}(): all tensors must be on the same device, but they are on {listed}; move them with .to(device)"
@@ -68,7 +67,7 @@ def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:
 
 
 not_implemented_for = Message(NotImplementedError, '"{op}" not implemented for {dtype}; convert with .to(dtype)')
-# A dtype that an op refuses where torch raises RuntimeError itself
+# A dtype that an op refuses where torch raises RuntimeError.
 dtype_not_supported = Message(RuntimeError, "{op}() does not support {dtype} tensors; convert with .to(dtype)")
 floating_only = Message(
     RuntimeError, "{op}() takes floating point or complex tensors, not {dtype}; convert with .float()"
@@ -77,7 +76,7 @@ floating_only = Message(
 
 @of_call
 def dtypes_differ(op: str, dtypes: Sequence[object]) -> RuntimeError:
-    """Operands that are not promoted and must have one dtype."""
+    """Error for operands that must have one dtype because the op doesn't promote."""
     listed = " and ".join(str(d) for d in dtypes)
     return RuntimeError(
         f"{op}(): expected all operands to have the same dtype, but got {listed}; convert them with .to(dtype)"
@@ -100,7 +99,7 @@ output_overlaps_input = Message(
 
 
 def warn_resized(old: Sequence[int], new: Sequence[int]) -> None:
-    """torch's warning for an `out=` whose shape is not the result's."""
+    """Issues torch's warning for an `out=` whose shape differs from the result's."""
     warnings.warn(
         f"An output with one or more elements was resized since it had shape {list(old)}, which "
         f"does not match the required output shape {list(new)}. Resize it with out.resize_(0) "
@@ -128,7 +127,8 @@ taken_name = Message(ValueError, "add_rows(): there is an op ftensor.{name} alre
 
 @of_call
 def not_a_dtype(function: str, argument: str, value: object, meant: object = None) -> TypeError:
-    """Something else where a dtype is wanted; `meant` is the dtype that it spells, if any."""
+    """Error for an argument that must be a dtype; `meant` is the dtype that its text spells, if
+    any."""
     how = f"such as ftensor.float32, but was given {value!r} ({type(value).__name__})"
     if meant is not None:
         how = f"not {value!r} ({type(value).__name__}): write {meant}"
@@ -136,7 +136,7 @@ def not_a_dtype(function: str, argument: str, value: object, meant: object = Non
 
 
 no_complex_dtype = Message(RuntimeError, "{dtype} has no complex counterpart; convert to a floating-point dtype")
-# Two dtypes of which neither holds the other, nor does a third as torch has it
+# Two dtypes without a common dtype in torch's rules.
 no_promotion = Message(RuntimeError, "promotion is not supported for {first} and {second}: convert one with .to(dtype)")
 default_dtype_not_float = Message(
     TypeError, "the default dtype must be floating point (float16, bfloat16, float32 or float64), not {value!r}"
@@ -158,7 +158,7 @@ integer_overflow = Message(OverflowError, "{value} is too big: a Python integer 
 
 
 def shape_mismatch(shapes: Sequence[Sequence[int]], dim: int) -> RuntimeError:
-    """Operands that don't broadcast; `dim` counts from the last dimension (negative)."""
+    """Error for operands that don't broadcast; `dim` counts from the last dim (negative)."""
     sizes = ", ".join(str(tuple(s)) for s in shapes)
     return RuntimeError(
         f"The size of tensors must match at non-singleton dimension {dim}, "
@@ -167,7 +167,7 @@ def shape_mismatch(shapes: Sequence[Sequence[int]], dim: int) -> RuntimeError:
 
 
 def dim_out_of_range(dim: int, ndim: int) -> IndexError | ValueError:
-    """A dim that a tensor of `ndim` dims does not have; ValueError for no 64-bit integer."""
+    """Error for a dim out of range of `ndim` dims; ValueError if it isn't a 64-bit integer."""
     span = ndim or 1
     kind = f"a tensor of {ndim} dims" if ndim else "a 0-d tensor"
     error = IndexError if -(2**63) <= dim < 2**63 else ValueError

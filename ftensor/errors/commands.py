@@ -9,13 +9,13 @@ from .message import Message
 
 
 class EstimateError(RuntimeError):
-    """An estimate that cannot be made as asked. A command ends with `status`."""
+    """An estimate cannot be made as requested. The command exits with `status`."""
 
     status = 1
 
 
 def no_board(name: str, known: Sequence[str]) -> EstimateError:
-    """A board that the model has no row for."""
+    """Error for a board that the model has no data for."""
     return EstimateError(
         f"the performance model has no board {name!r}; it knows {', '.join(known)} "
         f"(another one is a row in ftensor/boards.py){guess(name, known)}"
@@ -38,7 +38,8 @@ nothing_launched = Message(EstimateError, "{program} launched no kernel, so ther
 
 
 def failed_with(program: str, status: int) -> EstimateError:
-    """A program that called `sys.exit` with a status other than 0, which is the command's status, too."""
+    """Error for a program that called `sys.exit` with a nonzero status; the command exits with it
+    too."""
     error = program_failed(program)
     error.status = status
     return error
@@ -52,12 +53,12 @@ not_done = Message(RuntimeError, "this profile has no end yet: leave its `with` 
 
 
 def no_order(sort_by: object, known: Sequence[str]) -> ValueError:
-    """A column to sort by that a table does not have."""
+    """Error for an unknown column to sort by."""
     return ValueError(f"sort_by={sort_by!r} is none of {_listed(sort_by, known)}")
 
 
 def no_group(group_by: object, known: Sequence[str]) -> ValueError:
-    """What launches cannot be put together by."""
+    """Error for an unknown key to group launches by."""
     return ValueError(f"group_by={group_by!r} is none of {_listed(group_by, known)}")
 
 
@@ -66,7 +67,7 @@ def _listed(value: object, known: Sequence[str]) -> str:
 
 
 class PictureError(RuntimeError):
-    """A figure that cannot be drawn as asked."""
+    """A figure cannot be drawn as requested."""
 
 
 no_matplotlib = Message(
@@ -91,20 +92,20 @@ rounds = Message(TuneError, "--rounds {rounds}: at least one is needed")
 
 
 class WarmError(ValueError):
-    """What was asked for can't be compiled."""
+    """The requested kernels can't be compiled."""
 
 
 nothing_asked = Message(WarmError, "say what to compile: --ops add,sum or --all or a program")
 
 
 def no_such_op(name: str, names: Iterable[str]) -> WarmError:
-    """A name that is neither a function nor a method."""
+    """Error for a name that is neither a function nor a method."""
     meant = guess(name, names) or "; names are ftensor's, as in --ops add,sum,matmul"
     return WarmError(f"there is no op {name!r}{meant}")
 
 
 def no_such_dtype(name: str, names: Iterable[str]) -> WarmError:
-    """A name that is no dtype's."""
+    """Error for an unknown dtype name."""
     known = list(names)
     return WarmError(f"there is no dtype {name!r}; there are {', '.join(known)}{guess(name, known)}")
 

@@ -1,4 +1,4 @@
-"""The messages of creation ops and of conversions; `errors` holds all others."""
+"""Messages of creation ops and of conversions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ not_a_layout = Message(TypeError, "{function}(): layout must be ftensor.strided,
 
 @of_call
 def not_strided(function: str, value: object, kind: type[Exception]) -> Exception:
-    """A layout of sparse tensors."""
+    """Error for a sparse layout."""
     return kind(f"{function}(): tensors are strided here, {value} is not to be had")
 
 
@@ -33,7 +33,7 @@ pinned_memory = Message(RuntimeError, "{function}(): only host memory can be pin
 
 
 def negative_dimension(shape: Sequence[int]) -> RuntimeError:
-    """A size below zero."""
+    """Error for a negative size."""
     return RuntimeError(f"sizes can't be negative, as {min(shape)} in {tuple(shape)}")
 
 
@@ -54,12 +54,12 @@ device_against_out = Message(RuntimeError, "{function}(): device {device} is not
 
 value_overflow = Message(RuntimeError, "the value {value} cannot be converted to {dtype} without overflow")
 integer_too_large = Message(ValueError, "an integer in the data does not fit into int64; give a floating-point dtype")
-# A number with a fraction where torch takes integers alone
+# A number with a fraction where torch requires integers.
 not_whole = Message(TypeError, "uint64 takes integers, not {value!r}; convert it with int()")
 
 
 def not_unsigned(value: object) -> OverflowError:
-    """An integer that is none of uint64's."""
+    """Error for an integer that uint64 can't hold."""
     return OverflowError(f"{value} is no integer from 0 to {(1 << 64) - 1}, as uint64 holds")
 
 
@@ -77,7 +77,7 @@ table_in_data = Message(ValueError, "a {value!k} is no sequence of numbers; give
 
 
 def lying_length(value: object, said: int, held: int, kind: type[Exception] = IndexError) -> Exception:
-    """A sequence whose length is not the number of what it holds."""
+    """Error for a sequence whose `len()` differs from its number of items."""
     count = f"{held}" if held < said else "more"
     return kind(f"a {type(value).__name__} says that it has {said} elements, but gives {count}")
 
@@ -86,7 +86,7 @@ holds_itself = Message(TypeError, "a {value!k} in the data goes deeper than {mos
 
 
 def too_many_numbers(shape: Sequence[int]) -> ValueError:
-    """Nested sequences that are short to write, and hold each other many times."""
+    """Error for nested sequences that repeat each other and would give too many numbers."""
     count = math.prod(n for n in shape if n)
     return ValueError(f"the data would hold {count} numbers or more, beyond any memory")
 
@@ -97,7 +97,7 @@ sequence_in_place_of_number = Message(TypeError, "a {value!k} can't be an elemen
 
 @of_call
 def text_in_data(value: object, nested: bool) -> TypeError | ValueError:
-    """A string where numbers are wanted."""
+    """Error for text in data where numbers are expected."""
     if nested:
         return ValueError(f"the data holds text ({type(value).__name__}), not numbers")
     return TypeError(f"tensor() can't be made of {type(value).__name__}; give numbers")
@@ -108,7 +108,7 @@ complex_to_real = Message(TypeError, "{value!r} in the data is complex; {dtype} 
 
 
 def warn_copied_tensor(function: str) -> None:
-    """torch's warning for a tensor made of a tensor."""
+    """Issues torch's warning for a tensor constructed from a tensor."""
     warnings.warn(f"{function}(tensor) copies; write tensor.clone() to say so", UserWarning, stacklevel=3)
 
 
@@ -124,7 +124,7 @@ legacy_data = Message(
 
 @of_call
 def step_zero(type_: type[Exception] = RuntimeError) -> Exception:
-    """A range that would not get anywhere."""
+    """Error for a range with a step of zero."""
     return type_("arange(): step must not be zero, also not once converted to the dtype")
 
 
@@ -142,7 +142,7 @@ negative_count = Message(RuntimeError, "{function}(): {argument} must be at leas
 
 
 def warn_complex_to_real() -> None:
-    """torch's warning for a conversion that drops imaginary parts."""
+    """Issues torch's warning for a conversion that drops imaginary parts."""
     warnings.warn(
         "converting complex numbers to a real dtype drops their imaginary parts; use .real to say so",
         UserWarning,
@@ -151,7 +151,8 @@ def warn_complex_to_real() -> None:
 
 
 def bad_type_name(value: object, meant: object = None) -> ValueError:
-    """type() with a string that names no tensor type; `meant` is the dtype that it spells."""
+    """Error for a string that names no tensor type, in `type()`; `meant` is the dtype that it
+    spells, if any."""
     instead = "" if meant is None else f"; write {meant}"
     return ValueError(f"{value!r} names no tensor type, as 'ftensor.FloatTensor' does{instead}")
 

@@ -10,7 +10,7 @@ from .message import Message
 
 
 class EmulationError(RuntimeError):
-    """This machine, or this image, cannot be emulated; `status` is the command's exit status."""
+    """This machine or this image cannot be emulated; `status` is the command's exit status."""
 
     status = 2
 
@@ -33,7 +33,7 @@ nothing_to_run = Message(EmulationError, "name the program to run: ftensor emula
 
 
 def cannot_start(program: str, failure: OSError) -> EmulationError:
-    """The program is not there or may not be run; the status is that of a shell."""
+    """Error for a program that does not exist or is not executable; the status is that of a shell."""
     error = EmulationError(f"{program} cannot be started: {failure.strerror or failure}")
     error.status = 127 if isinstance(failure, FileNotFoundError) else 126
     return error
@@ -51,7 +51,7 @@ INSTALL = "ftensor emulate --intel --install"
 
 
 def emulator_missing(folder: Path) -> RuntimeError:
-    """The emulator is not in the folder in which it was looked for."""
+    """Error for an emulator that is missing from its folder."""
     where = "holds no emulator" if folder.is_dir() else "is not there"
     return RuntimeError(
         f"Intel's FPGA emulator is not installed: {folder} {where}. To install it (Linux on "
@@ -68,7 +68,7 @@ emulator_folder_taken = Message(
 
 
 def emulator_not_installed(folder: Path, packages: Sequence[str]) -> RuntimeError:
-    """pip failed, and said why."""
+    """Error for a failed pip run, which printed the reason."""
     return RuntimeError(
         f"Intel's FPGA emulator could not be installed into {folder}: pip's own words are above. "
         f"It needs {' and '.join(packages)}, which are there for Linux on x86-64"
@@ -84,7 +84,7 @@ emulator_needs_cache = Message(
 
 
 def program_not_started(program: str, problem: OSError) -> RuntimeError:
-    """The program behind `--` does not exist or can't run."""
+    """Error for a program behind `--` that does not exist or can't run."""
     return RuntimeError(f"{program} can't be started: {problem.strerror or problem}")
 
 
@@ -95,7 +95,7 @@ option_of_intel = Message(ValueError, "{option} is about Intel's FPGA emulator: 
 
 
 def no_emulator_to_build(folder: Path) -> BuildError:
-    """`ftensor build --target intel-emulator` without the emulator."""
+    """Error for `ftensor build --target intel-emulator` without the emulator."""
     return BuildError(
         f"the target intel-emulator needs Intel's FPGA emulator, and it is not in {folder}; install it: {INSTALL}"
     )

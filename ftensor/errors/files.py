@@ -15,7 +15,7 @@ header_too_long = Message(
 
 
 def not_savable(value: object, where: str) -> TypeError:
-    """Something that is neither a tensor nor plain data."""
+    """Error for a value that is neither a tensor nor plain data."""
     return TypeError(
         f"save(): {where or 'the value'} is a {type(value).__name__}; tensors, numbers, strings, "
         "None, and lists, tuples and dicts (with strings or integers as keys) of them can be saved"
@@ -23,15 +23,15 @@ def not_savable(value: object, where: str) -> TypeError:
 
 
 too_deep = Message(ValueError, "save(): the value is nested too deeply, or contains itself")
-# A file of torch's, without torch
+# A file of torch.save, without torch.
 needs_torch = Message(RuntimeError, "{path} was written by torch.save, so torch is needed to read it")
-# A file of torch's that is damaged, or holds more than plain tensors
+# A file of torch.save that is damaged or holds more than plain tensors.
 torch_refuses = Message(ValueError, "{path}: damaged, or more than torch's weights-only loader reads: {why}")
 bad_tree = Message(ValueError, "{path}: what ftensor notes beside the tensors is damaged: {why}")
 
 
 def unreadable(path: object, head: Sequence[int]) -> ValueError:
-    """A file of another kind."""
+    """Error for a file of another format."""
     return ValueError(f"{path}: neither a safetensors file nor one of torch.save; it begins with {bytes(head)!r}")
 
 
@@ -42,7 +42,7 @@ _NUMPY_WAY = {
 
 
 def of_numpy(path: object, kind: str) -> ValueError:
-    """A .npy or .npz file."""
+    """Error for a .npy or .npz file."""
     return ValueError(f"{path} is an {kind} that NumPy saved; load it with {_NUMPY_WAY[kind]}")
 
 

@@ -9,7 +9,8 @@ from .message import Message
 
 
 class GraphError(RuntimeError):
-    """A function can't be traced into a graph. Of what no stage does: the node, and why."""
+    """A function can't be traced into a graph, or a node fits no stage; the text names the node and
+    the reason."""
 
     node: Any = None
     why = ""
@@ -93,8 +94,8 @@ stuck = Message(
 
 
 def warn_many_traces(function: str, count: int, name: str, level: int) -> None:
-    """A function that is traced again and again because of one value; `level` as the caller sees
-    it."""
+    """Warns about a function that is traced again and again because of one value; `level` is the
+    stack level of the caller."""
     warnings.warn(
         f"{function} was traced {count} times for different values of {name}: each makes a graph "
         "of its own; pass a 0-d tensor instead",

@@ -7,24 +7,24 @@ from .message import Message
 
 
 class ImageError(ValueError):
-    """A file that is no image, or a damaged one."""
+    """A file is no image, or is damaged."""
 
 
 malformed = Message(ImageError, "not a usable xclbin: {what}; copy or build the file again")
 
 
 def too_short(what: str, need: int, have: int) -> ImageError:
-    """A part that ends early."""
+    """Error for a part that ends early."""
     return malformed(f"{what} needs {need} bytes, but only {have} are there")
 
 
 def bad_section(section: str, what: str) -> ImageError:
-    """A section whose content makes no sense."""
+    """Error for a section with invalid content."""
     return malformed(f"in its section {section}, {what}")
 
 
 def no_section(section: str) -> ImageError:
-    """A file without something that every image of kernels has."""
+    """Error for a file without a section that every image of kernels has."""
     return malformed(f"it has no section {section}, without which XRT loads no kernels")
 
 
@@ -32,7 +32,7 @@ bad_description = Message(ImageError, "the description of the kernels can't be u
 
 
 def unreadable(path: object, why: object) -> ImageError:
-    """A file that the system does not give."""
+    """Error for a file that the system can't read."""
     return ImageError(f"can't read {str(path)!r}: {why}")
 
 
@@ -54,7 +54,7 @@ named_in = Message(ImageError, "{error} ({variable} in the environment names it)
 
 
 def no_image_there(path: object) -> ImageError:
-    """A folder without the result of a build."""
+    """Error for a folder without a built image."""
     return ImageError(f"the folder {str(path)!r} holds no manifest.json, so no image was built there")
 
 
@@ -76,13 +76,13 @@ damaged = Message(
 
 
 def kernel_missing(path: object, kernel: str, there: list[str]) -> ImageError:
-    """The manifest promises a kernel that the file lacks."""
+    """Error for a kernel of the manifest that the file lacks."""
     have = ", ".join(there) or "no kernel"
     return ImageError(f"{path} has no kernel {kernel!r}, which its manifest names; it has {have}")
 
 
 def units_missing(path: object, kernel: str, wanted: int, there: int) -> ImageError:
-    """Fewer compute units than promised."""
+    """Error for fewer compute units than the manifest lists."""
     return ImageError(
         f"{path} has {counted(there, 'compute unit')} of {kernel!r}, its manifest promises "
         f"{wanted}; was it linked with another configuration?"
@@ -90,7 +90,7 @@ def units_missing(path: object, kernel: str, wanted: int, there: int) -> ImageEr
 
 
 def argument_count(path: object, kernel: str, wanted: int, there: int) -> ImageError:
-    """A kernel of another parameter list."""
+    """Error for a kernel with another number of arguments than the manifest lists."""
     return ImageError(
         f"{path}: kernel {kernel!r} takes {counted(there, 'argument')}, its manifest says "
         f"{wanted}; build the image again"

@@ -17,7 +17,7 @@ no_numpy_dtype = Message(TypeError, "NumPy has no dtype for {dtype}; convert fir
 
 
 def array_needs_copy(dtype: object, wanted: object | None) -> ValueError:
-    """np.asarray(tensor, copy=False) where the memory can't be shared."""
+    """Error for np.asarray(tensor, copy=False) if the memory can't be shared."""
     why = f"to convert it to {wanted}" if wanted else "because the device has its own memory"
     return ValueError(f"the {dtype} tensor must be copied {why}; don't pass copy=False")
 
@@ -32,7 +32,7 @@ import_needs_copy = Message(
 
 
 def export_needs_copy(device: object, readonly: bool) -> BufferError:
-    """__dlpack__(copy=False) where the memory can't be shared."""
+    """Error for __dlpack__(copy=False) if the memory can't be shared."""
     why = "is read-only, which only DLPack 1.0 can tell" if readonly else f"is in {device}'s memory"
     return BufferError(f"the tensor {why}, so exporting it needs a copy; don't pass copy=False")
 
@@ -46,7 +46,7 @@ dlpack_version = Message(BufferError, "the capsule is of DLPack {major}.{minor};
 
 
 def dlpack_foreign_device(dl_device: tuple[int, int]) -> BufferError:
-    """A producer's memory that the host can't read."""
+    """Error for a producer's memory that the host can't read."""
     return BufferError(
         f"the data is on DLPack device type {int(dl_device[0])}, id {int(dl_device[1])}, and its "
         f"owner does not export it to host memory without help; move it to the CPU first"
@@ -58,27 +58,27 @@ dlpack_dtype = Message(
     "ftensor has no dtype for DLPack type code {code} with {bits} bits and {lanes} lanes; convert "
     "the data before it is exchanged",
 )
-# from_torch of something else
+# from_torch of an object that is no torch tensor.
 not_a_torch_tensor = Message(TypeError, "from_torch() needs a torch.Tensor, not {value!k}")
-# A torch dtype ftensor lacks
+# A torch dtype that ftensor lacks.
 torch_dtype_not_supported = Message(TypeError, "ftensor has no {dtype}; convert the tensor with .to() first")
-# A torch tensor that is not in host memory
+# A torch tensor that is not in host memory.
 torch_device_not_supported = Message(
     TypeError, "from_torch() reads torch's CPU tensors, not {device}; call .cpu() first"
 )
-# A torch tensor whose values do not lie in memory as its strides say
+# A torch tensor whose strides don't describe its values in memory.
 torch_kind_not_supported = Message(
     TypeError, "a torch tensor {kind} has no values in host memory that could be read; make a plain tensor of it first"
 )
-# A sparse or otherwise special torch tensor
+# A sparse or otherwise special torch tensor.
 torch_layout_not_supported = Message(
     TypeError, "from_torch() needs a strided tensor, not {layout}; call .to_dense() first"
 )
-# A torch tensor whose history would be lost
+# A torch tensor whose autograd history would be lost.
 requires_grad = Message(
     RuntimeError,
     "the torch tensor requires grad, and ftensor records no gradients; pass tensor.detach() if they are not needed",
 )
 stream_given = Message(ValueError, "to_device() has no streams: stream must be None, not {stream!r}")
-# NumPy's `out=` of another shape
+# NumPy's `out=` of another shape.
 out_shape = Message(ValueError, "out must have the shape {result!t} of the result, not {out!t}", "result out")

@@ -8,7 +8,7 @@ from .message import Message, of_call
 
 
 class LinAlgError(RuntimeError):
-    """Matrices that have no such factors or inverse: singular, not positive definite."""
+    """Matrices have no such factors or inverse: they are singular or not positive definite."""
 
 
 needs_matrices = Message(RuntimeError, "{op}(): {name} needs at least 2 dims, but has shape {shape!t}")
@@ -21,7 +21,7 @@ dtype = Message(
 
 @of_call
 def dtypes_differ(op: str, *dtypes: object) -> RuntimeError:
-    """Operands of several dtypes."""
+    """Error for operands of different dtypes."""
     return RuntimeError(f"{op}(): all operands need one dtype, not {', '.join(map(str, dtypes))}")
 
 
@@ -43,13 +43,13 @@ def _where(op: str, index: int | None) -> str:
 
 @of_call
 def singular(op: str, index: int | None, pivot: int) -> LinAlgError:
-    """A pivot of 0."""
+    """Error for a pivot of 0."""
     return LinAlgError(f"{_where(op, index)}the matrix is singular: element {pivot} of U's diagonal is 0")
 
 
 @of_call
 def not_positive(op: str, index: int | None, order: int) -> LinAlgError:
-    """A leading minor that is not positive."""
+    """Error for a leading minor that is not positive."""
     return LinAlgError(
         f"{_where(op, index)}the matrix is not positive definite: nor is its leading minor of order {order}"
     )
@@ -60,7 +60,7 @@ same_dims = Message(RuntimeError, "{op}(): both inputs must have the same number
 
 @of_call
 def three(op: str, dim: int, *sizes: int) -> RuntimeError:
-    """Vectors that don't have three components."""
+    """Error for vectors that don't have three components."""
     return RuntimeError(f"{op}(): dim {dim} must have size 3 in both, but has {sizes[0]}, {sizes[1]}")
 
 
@@ -74,7 +74,7 @@ weights = Message(RuntimeError, "cov(): {name} needs shape ({needed},), not {sha
 
 @of_call
 def weights_dtype(name: str, dtype: object, whole: bool) -> RuntimeError:
-    """Weights of the other kind of number."""
+    """Error for weights that are not integers (`whole`) or not floating-point numbers."""
     kind = "integers" if whole else "floating-point numbers"
     return RuntimeError(f"cov(): {name} must be {kind}, not {dtype}")
 
@@ -91,21 +91,21 @@ def _shape(shape: Sequence[int]) -> str:
 
 @of_call
 def needs_ndim(op: str, name: str, ndim: int, shape: Sequence[int]) -> RuntimeError:
-    """An operand with a number of dims that the op doesn't take."""
+    """Error for an operand with a wrong number of dims."""
     kind = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[ndim]
     return RuntimeError(f"{op}(): {name} must be {kind} ({ndim}-d), but has shape {tuple(shape)}")
 
 
 @of_call
 def no_dims(op: str, shapes: Sequence[Sequence[int]]) -> RuntimeError:
-    """A 0-d operand."""
+    """Error for a 0-d operand."""
     listed = " and ".join(str(tuple(s)) for s in shapes)
     return RuntimeError(f"{op}(): both operands need at least 1 dim, but have shapes {listed}")
 
 
 @of_call
 def shapes_differ(op: str, first: Sequence[int], second: Sequence[int]) -> RuntimeError:
-    """Operands whose contracted dims, or batches, have different sizes."""
+    """Error for operands whose contracted dims, or batches, have different sizes."""
     return RuntimeError(
         f"{op}(): shapes {_shape(first)} and {_shape(second)} cannot be multiplied: the last dim "
         "of the first and the contracted dim of the second must have the same size, and batches too"

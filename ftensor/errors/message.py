@@ -1,4 +1,4 @@
-"""Messages as lines: the class of an error and its text, filled in where it is raised."""
+"""Messages as lines: an exception class and a text with fields, which the caller fills."""
 
 from __future__ import annotations
 
@@ -52,11 +52,10 @@ def of_call(make: Callable[P, R]) -> Callable[P, R]:
 
 
 class Filling(string.Formatter):
-    """`str.format` with conversions of its own: !t a tuple, !l a list, !c its items with commas
-    between, !n how many these are, !k the name of a type."""
+    """`str.format` with further conversions: !t formats a tuple, !l a list, !c its items separated
+    by commas, !n its length, !k the name of a type."""
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
-        """What a field shows of a value."""
         if conversion in ("t", "l"):
             return tuple(value) if conversion == "t" else list(value)
         if conversion == "c":
@@ -84,14 +83,14 @@ class Message(Generic[E]):
 
     @property
     def names(self) -> list[str]:
-        """What it is called with."""
+        """Returns the names of its arguments."""
         if self._names:
             return self._names.split()
         fields = (name for _, name, _, _ in FILLING.parse(self.text) if name)
         return list(dict.fromkeys(name.partition(".")[0] for name in fields))
 
     def __call__(self, *values: object, **named: object) -> E:
-        """The error; TypeError where values are missing, or there are more than fields."""
+        """Returns the exception. Raises TypeError for missing or surplus values."""
         fields = dict(zip(self.names, values, strict=False)) | named
         if len(values) + len(named) != len(self.names) or fields.keys() != set(self.names):
             raise TypeError(f"this message takes {self.names}, not {len(values)} values, {named}")

@@ -11,7 +11,8 @@ reduction = Message(ValueError, "{op}(): reduction={reduction!r} is none of 'mea
 
 
 def warn_target_size(op: str, input: Sequence[int], target: Sequence[int], level: int) -> None:
-    """Input and target of a loss that have to be broadcast; `level` as the caller sees it."""
+    """Warns about an input and a target of a loss that broadcast; `level` is the stack level of the
+    caller."""
     warnings.warn(
         naming_called(
             f"{op}(): the target's shape {tuple(target)} is not the input's, {tuple(input)}; they are "
@@ -43,10 +44,11 @@ class_dtype = Message(RuntimeError, "{op}(): the target's classes must be int64,
 
 @of_call
 def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> RuntimeError | ValueError:
-    """Targets that are not one for each position of the input: ValueError for another batch."""
+    """Error for targets without one class for each position of the input; ValueError for another
+    batch size."""
     if len(input) > 1:
         batches = tuple(target[:1]) != tuple(input[:1])
-    else:  # one sample, whose target may be a vector of one
+    else:  # a single sample, whose target may be a vector with one element
         batches = len(target) == 1 and target[0] != 1
     kind = ValueError if batches else RuntimeError
     return kind(f"{op}(): a target of shape {tuple(target)} does not fit input {tuple(input)}")
@@ -57,7 +59,8 @@ probabilities = Message(RuntimeError, "cross_entropy(): {word} {value} does not 
 
 @of_call
 def class_weights(op: str, classes: int, shape: Sequence[int], vector: bool = True) -> RuntimeError | ValueError:
-    """Weights that are not one for each class; not `vector`: that are no vector."""
+    """Error for weights without one number for each class; with `vector=False`, for weights that
+    are no vector."""
     return (RuntimeError if vector else ValueError)(
         f"{op}(): weight must have shape ({classes},), one for each class, not {tuple(shape)}"
     )
@@ -68,14 +71,14 @@ label_smoothing = Message(RuntimeError, "cross_entropy(): label_smoothing must b
 
 @of_call
 def batch_eps(eps: float, training: bool) -> ValueError:
-    """What a variance may not be raised by."""
+    """Error for an `eps` that can't be added to a variance."""
     needed = "positive in training" if training else "0 or more"
     return ValueError(f"batch_norm(): eps must be {needed}, but is {eps}")
 
 
 @of_call
 def same_dims(op: str, *shapes: Sequence[int]) -> RuntimeError:
-    """Inputs that must have equally many dims."""
+    """Error for inputs with different numbers of dims."""
     listed = ", ".join(str(tuple(shape)) for shape in shapes)
     return RuntimeError(f"{op}(): all inputs must have the same number of dims, but are {listed}")
 
@@ -87,7 +90,7 @@ power = Message(ValueError, "{op}(): p must be 1 or 2, but is {p}")
 
 @of_call
 def cosine_dims(target: Sequence[int], *inputs: Sequence[int]) -> RuntimeError:
-    """Vectors and targets that don't belong together."""
+    """Error for vectors and targets whose shapes don't fit."""
     listed = " and ".join(str(tuple(shape)) for shape in inputs)
     return RuntimeError(
         f"cosine_embedding_loss(): a target of shape () goes with vectors, one of (n,) with "
@@ -115,14 +118,14 @@ no_statistics = Message(RuntimeError, "{op}(): without training, running_mean an
 
 @of_call
 def attention_dtypes(*dtypes: object) -> RuntimeError:
-    """Query, key and value of several dtypes."""
+    """Error for query, key and value of different dtypes."""
     listed = ", ".join(str(d) for d in dtypes)
     return RuntimeError(f"scaled_dot_product_attention(): query, key and value must have one dtype, not {listed}")
 
 
 @of_call
 def attention_dims(*shapes: Sequence[int]) -> RuntimeError:
-    """Query, key or value without positions and features."""
+    """Error for a query, key or value without dims of positions and features."""
     listed = ", ".join(str(tuple(shape)) for shape in shapes)
     return RuntimeError(f"scaled_dot_product_attention(): query, key and value need 2 dims at least, not {listed}")
 
@@ -137,7 +140,7 @@ attention_mask = Message(
 
 @of_call
 def bilinear_shapes(*shapes: Sequence[int]) -> RuntimeError:
-    """Operands of a bilinear form that don't fit."""
+    """Error for operands of a bilinear form whose shapes don't fit."""
     first, second, weight = (tuple(shape) for shape in shapes)
     return RuntimeError(
         f"bilinear(): (..., m), (..., n) and weight (k, m, n) are needed, not {first}, {second} and {weight}"
@@ -153,15 +156,15 @@ index_dtype = Message(RuntimeError, "{op}(): indices must be int64 or int32, not
 
 @of_call
 def table_dims(op: str, shape: Sequence[int]) -> RuntimeError | ValueError:
-    """A table that is no matrix."""
-    kind = ValueError if op == "embedding_bag" else RuntimeError  # as torch has them
+    """Error for an embedding table that is no matrix."""
+    kind = ValueError if op == "embedding_bag" else RuntimeError  # as in torch
     return kind(f"{op}(): weight must have 2 dims, not shape {tuple(shape)}")
 
 
 @of_call
 def padding_index(op: str, index: int, rows: int) -> AssertionError | RuntimeError:
-    """A row that pads and is not there."""
-    kind = RuntimeError if op == "embedding_bag" else AssertionError  # as torch has them
+    """Error for a padding row out of range."""
+    kind = RuntimeError if op == "embedding_bag" else AssertionError  # as in torch
     return kind(f"{op}(): padding_idx {index} is not within the {rows} rows of weight")
 
 
@@ -183,14 +186,14 @@ not_divisible = Message(RuntimeError, "{op}(): {name} must be divisible by {by},
 
 @of_call
 def cell_input(op: str, shape: Sequence[int]) -> RuntimeError | IndexError:
-    """A cell's input that is no matrix."""
+    """Error for a cell's input that is no matrix."""
     kind = IndexError if len(shape) < 2 else RuntimeError
     return kind(f"{op}(): input must have shape (batch, input size), not {tuple(shape)}")
 
 
 @of_call
 def sizes(op: str, word: str, shape: Sequence[int], weight: Sequence[int]) -> RuntimeError:
-    """Vectors of another length than the weights' rows."""
+    """Error for vectors whose length differs from that of the weights' rows."""
     return RuntimeError(
         f"{op}(): {word} of shape {tuple(shape)} does not fit weights of shape {tuple(weight)}: "
         f"its last dim must be {weight[1]}"
@@ -216,7 +219,7 @@ batch_sizes = Message(
 
 @of_call
 def lengths(op: str, word: str, problem: str, batch: int, most: int | None = None) -> RuntimeError:
-    """Lengths of sequences that are no lengths, or not one for each."""
+    """Error for sequence lengths that are invalid, or not one for each sequence."""
     limit = "not negative" if most is None else f"from 0 to {most}"
     return RuntimeError(f"{op}(): {word} must be {batch} integers, {limit}; {problem}")
 
@@ -226,7 +229,7 @@ mixed_lengths = Message(TypeError, "{op}(): input_lengths and target_lengths mus
 
 @of_call
 def labels(op: str, needed: Sequence[int], targets: Sequence[int]) -> RuntimeError:
-    """Targets that don't hold the labels of the batch."""
+    """Error for targets that don't hold the labels of the batch."""
     shape = f"({needed[0]}, at least {needed[1]})" if len(needed) > 1 else tuple(needed)
     return RuntimeError(f"{op}(): targets must have shape {shape}, not {tuple(targets)}")
 
@@ -240,7 +243,7 @@ heads = Message(AssertionError, "{op}(): it must hold that {what}")
 
 @of_call
 def attention_mask_shape(op: str, needed: Sequence[int], heads: int, shape: Sequence[int]) -> RuntimeError:
-    """A mask that is not one for all heads, or one for each."""
+    """Error for a mask that fits neither all heads nor each head."""
     return RuntimeError(f"{op}(): attn_mask must have shape {tuple(needed)} or {(heads, *needed)}, not {tuple(shape)}")
 
 
@@ -264,7 +267,7 @@ not_positive_sizes = Message(RuntimeError, "{op}(): {word} must be positive, but
 
 @of_call
 def input_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
-    """An input that has neither n spatial dims with channels nor a batch of those."""
+    """Error for an input that has neither n spatial dims with channels nor a batch of them."""
     return RuntimeError(
         f"{op}(): input must have {n + 1} dims, or {n + 2} with a batch, all but the batch's not "
         f"empty, but has shape {tuple(shape)}"
@@ -273,7 +276,7 @@ def input_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
 
 @of_call
 def weight_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
-    """A weight with another number of dims than there are."""
+    """Error for a weight with a wrong number of dims."""
     return RuntimeError(f"{op}(): weight must have {n + 2} dims, but has shape {tuple(shape)}")
 
 
@@ -327,7 +330,7 @@ affine = Message(ValueError, "affine_grid(): {why}")
 affine_dims = Message(NotImplementedError, "{op}(): size must have 4 or 5 numbers, but is {size!t}")
 
 
-# AssertionError and ValueError are what torch's `quantized_decomposed` ops raise.
+# torch's `quantized_decomposed` ops raise AssertionError and ValueError.
 not_float32 = Message(
     AssertionError, "{op}(): input must be ftensor.float32, float16 or bfloat16, not {dtype}: convert with .float()"
 )

@@ -11,7 +11,7 @@ number_does_not_fit = Message(RuntimeError, "{op}(): value {number} cannot be co
 
 @of_call
 def bool_subtraction(op: str, dtypes: Sequence[object]) -> RuntimeError:
-    """A difference with a bool operand."""
+    """Error for a difference with a bool operand."""
     listed = " and ".join(str(d) for d in dtypes)
     return RuntimeError(
         f"{op}(): subtraction, the `-` operator, is not supported with a bool operand ({listed}); "
@@ -36,7 +36,7 @@ negative_integer_power = Message(
 
 @of_call
 def needs_real_floats(op: str, dtypes: Sequence[object]) -> RuntimeError:
-    """Parts of a complex number that are no real floating-point numbers."""
+    """Error for parts of a complex number that are no real floating-point numbers."""
     listed = " and ".join(str(d) for d in dtypes)
     return RuntimeError(f"{op}(): expected float16, float32 or float64 tensors, but got {listed}")
 
@@ -48,7 +48,7 @@ not_a_condition = Message(
 )
 where_arguments = Message(TypeError, "where() takes the condition alone, or the condition, `input` and `other`")
 no_bounds = Message(RuntimeError, "{op}(): at least one of 'min' and 'max' must not be None")
-# `addcdiv` of two integer tensors, whose quotient torch no longer computes
+# `addcdiv` of two integer tensors, which torch no longer computes.
 integer_addcdiv = Message(
     RuntimeError,
     "addcdiv() does not divide integers; use input + value * div(tensor1, tensor2, "
@@ -61,7 +61,9 @@ invert_dtype = Message(TypeError, "~ is only for integer and bool tensors, not f
 
 @of_call
 def no_clamp(op: str, dtype: object) -> RuntimeError:
-    """relu and hardtanh of bool (RuntimeError in torch) or complex (NotImplementedError)."""
+    """Error for relu and hardtanh of bool (RuntimeError in torch) or complex
+    (NotImplementedError).
+    """
     kind = RuntimeError if str(dtype).endswith("bool") else NotImplementedError
     return kind(f"{op}() does not support {dtype} tensors; convert with .to(dtype)")
 

@@ -13,7 +13,7 @@ bad_offset = Message(RuntimeError, "a generator's offset is an int from 0 to 2**
 
 
 def not_a_state(value: object) -> TypeError:
-    """A generator's state that is no tensor of bytes."""
+    """Error for a generator state that is no tensor of bytes."""
     kind = getattr(value, "dtype", type(value).__name__)
     return TypeError(f"a generator's state is a uint8 tensor, as get_state() gives, not {kind}")
 
@@ -23,7 +23,7 @@ state_size = Message(RuntimeError, "a generator's state has shape ({size},), not
 
 @of_call
 def not_a_generator(function: str, value: object) -> TypeError:
-    """Something else where a generator is meant."""
+    """Error for an argument that must be a generator."""
     kind = type(value).__name__
     return TypeError(f"{function}(): generator must be a ftensor.Generator, not {kind}")
 
@@ -43,7 +43,7 @@ weights_dtype = Message(RuntimeError, "multinomial(): the input must be floating
 
 @of_call
 def sample_count(count: int, size: int) -> RuntimeError:
-    """More draws without replacement than there are categories, or none."""
+    """Error for more draws without replacement than categories, or for no draws."""
     return RuntimeError(
         f"multinomial(): num_samples must be from 1 to {size} (without replacement), not {count}"
         if count > 0
@@ -62,7 +62,7 @@ permutation_dtype = Message(RuntimeError, "randperm(): {dtype} cannot hold each 
 
 @of_call
 def dropout_probability(value: object, type_: type[Exception]) -> Exception:
-    """A probability that is none."""
+    """Error for a probability outside [0, 1]."""
     return type_(f"dropout(): the probability p must be from 0 to 1, but is {value}")
 
 
@@ -73,13 +73,14 @@ slope_bounds = Message(RuntimeError, "rrelu(): lower is {lower}, which is above 
 
 
 def warn_channels(function: str, ndim: int, wanted: Sequence[int]) -> None:
-    """Dropout of channels where the input has too few or too many dims, which torch still takes."""
+    """Warns about a channel dropout whose input has too few or too many dims, which torch still
+    accepts."""
     text = f"{function}(): an input has {' or '.join(map(str, wanted))} dims, this one {ndim}; "
     warnings.warn(text + "torch means to refuse it", stacklevel=3)
 
 
 def warn_batch() -> None:
-    """`dropout2d` of three dims."""
+    """Warns about a `dropout2d` of three dims."""
     text = "dropout2d(): an input of 3 dims counts as (batch, channels, length); use dropout1d"
     warnings.warn(text, stacklevel=3)
 

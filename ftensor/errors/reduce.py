@@ -17,19 +17,19 @@ def nothing_to_reduce(name: str, shape: Sequence[int], dim: int | None) -> str:
 
 @of_call
 def empty_input(name: str, shape: Sequence[int], kind: type[Exception]) -> Exception:
-    """A reduction without an identity over a tensor without elements."""
+    """Error for a reduction without an identity over a tensor without elements."""
     return kind(nothing_to_reduce(name, shape, None) + "; name a dim that has some")
 
 
 @of_call
 def empty_dim(name: str, shape: Sequence[int], dim: int) -> IndexError:
-    """A reduction without an identity over a dim of size 0."""
+    """Error for a reduction without an identity over a dim of size 0."""
     return IndexError(nothing_to_reduce(name, shape, dim))
 
 
 @of_call
 def empty_norm(order: object, shape: Sequence[int], dim: int | None) -> RuntimeError:
-    """A norm without an identity over no elements."""
+    """Error for a norm without an identity over no elements."""
     return RuntimeError(nothing_to_reduce(f"norm of order {order}", shape, dim))
 
 
@@ -48,13 +48,13 @@ not_summable_to = Message(
 
 @of_call
 def implicit_dim(name: str) -> str:
-    """The warning where softmax guesses its dim."""
+    """Returns the warning for a softmax that infers its dim."""
     return f"{name}(): the dim that was left out is guessed from the number of dims; name it"
 
 
 @of_call
 def no_identity(name: str, dtype: object, ordered: bool) -> Exception:
-    """A masked reduction of a dtype that has no number to stand for what is masked."""
+    """Error for a masked reduction of a dtype without an identity to replace masked elements by."""
     kind = NotImplementedError if ordered else TypeError
     return kind(f"{name}() has no identity among {dtype} numbers, so none is masked")
 
@@ -134,5 +134,5 @@ spacings = Message(RuntimeError, "gradient(): {needed} dims need as many spacing
 
 @of_call
 def too_few(size: int, order: int) -> RuntimeError:
-    """Fewer samples than the formula reads."""
+    """Error for fewer samples than the formula needs."""
     return RuntimeError(f"gradient(): edge_order {order} needs {order + 1} samples along each dim, not {size}")

@@ -9,19 +9,20 @@ from .message import Message
 
 
 class OutOfMemoryError(RuntimeError):
-    """The device, or the limit set for its pool, has no room for a buffer."""
+    """The device, or the limit of its memory pool, has no room for a buffer."""
 
 
-# The last one is raised: torch's device adds a class that is torch's error, too.
+# The last class is raised: torch's device adds one that is also torch's OutOfMemoryError.
 raised_out_of_memory: list[type[OutOfMemoryError]] = [OutOfMemoryError]
 
 
 class KernelNotBuilt(RuntimeError):
     """The device's image lacks a kernel that the op needs.
 
-    `op` is the op's name; `dtypes` are the inputs', then the outputs', as names; `signature` is
-    both as an inventory spells them; `layout` the skeleton and each operand's kind in memory,
-    outputs first; `entry` the kernel's identity; `nearest` that of the one that differs least.
+    `op` is the op's name. `dtypes` are names, the inputs' first, then the outputs'. `signature` is
+    both in an inventory's spelling. `layout` is the skeleton and each operand's kind of layout,
+    outputs first. `entry` is the kernel's identity, and `nearest` that of the most similar kernel
+    of the image.
     """
 
     op: str = ""
@@ -32,7 +33,7 @@ class KernelNotBuilt(RuntimeError):
     nearest: str | None = None
 
     def again(self) -> KernelNotBuilt:
-        """The same to be raised once more, without the frames that this one has passed."""
+        """Returns a copy to be raised again, without the traceback of this exception."""
         copy = KernelNotBuilt(*self.args)
         copy.__dict__.update(self.__dict__)
         return copy
@@ -48,9 +49,9 @@ def kernel_not_built(
     nearest: str | None,
     options: str,
 ) -> KernelNotBuilt:
-    """A launch asked for a kernel that no loaded image has: `lines` of an inventory ask for it,
-    `nearest` is an entry that one has, `options` are those of `ftensor build` that make images for
-    the device."""
+    """Error for a launch whose kernel no loaded image has. `lines` of an inventory request it,
+    `nearest` is a similar kernel of an image, and `options` are those of `ftensor build` for the
+    device."""
     what = f"{op} of {signature}" if signature else op
     where = f" in layout {layout!r}" if layout else ""
     have = f"the nearest that it has is {nearest}" if nearest else "it has none of this op"
@@ -66,7 +67,7 @@ def kernel_not_built(
 
 
 def never_built(op: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
-    """An op that NumPy computes on every device, where the host may not compute."""
+    """Error for an op that only the host can compute, with a fallback policy that forbids it."""
     error = KernelNotBuilt(f"no image has a kernel for {op}: NumPy computes it on the host")
     error.op, error.dtypes, error.signature = op, dtypes, ", ".join(dtypes)
     error.layout = "host"
@@ -74,7 +75,7 @@ def never_built(op: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
 
 
 def no_counterpart(function: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
-    """A function of NumPy's, or arguments of it, for which there is no op."""
+    """Error for a NumPy function, or its arguments, without a corresponding op."""
     error = KernelNotBuilt(
         f"no device computes {function} as it was called; pass np.asarray(x) where NumPy is to compute on the host"
     )
@@ -84,7 +85,7 @@ def no_counterpart(function: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
 
 
 def falls_back(missing: KernelNotBuilt) -> str:
-    """The warning at the first call of an op and dtype that runs on the host."""
+    """Returns the warning for the first call of an op and dtype that runs on the host."""
     first = missing.dtypes[0] if missing.dtypes else "any dtype"
     return (
         f"{missing.op} of {first} runs on the host from now on: {missing}\n"
@@ -94,14 +95,14 @@ def falls_back(missing: KernelNotBuilt) -> str:
 
 
 def bad_fallback(policy: object, policies: Sequence[str]) -> ValueError:
-    """A fallback policy that does not exist."""
+    """Error for an unknown fallback policy."""
     near = guess(str(policy), policies)
     return ValueError(f"{policy!r} is no fallback policy; there are {', '.join(policies)}{near}")
 
 
 def bad_device(value: object, meant: object = None) -> RuntimeError:
-    """A device string that names no kind of device ftensor has, or not in its form; `meant` is the
-    dtype that it names instead."""
+    """Error for a device string that names no kind of device, or is malformed; `meant` is a dtype
+    that it names instead."""
     if meant is not None:
         return RuntimeError(f"{value!r} names no device; for the dtype write {meant}")
     return RuntimeError(
@@ -111,7 +112,7 @@ def bad_device(value: object, meant: object = None) -> RuntimeError:
 
 
 def images_unused(name: str) -> str:
-    """The warning where FTENSOR_IMAGE is set and nothing was found that takes an image."""
+    """Returns the warning for FTENSOR_IMAGE without a device that takes an image."""
     return (
         f"FTENSOR_IMAGE is set, but no board was found, so 'fpga' is {name}, which compiles its "
         "own kernels: `ftensor doctor` says why, and FTENSOR_DEVICE=fpga refuses anything else"
@@ -125,7 +126,7 @@ device_index_twice = Message(RuntimeError, "device {text!r} already has an index
 
 
 def device_index(kind: str, index: int, count: int) -> RuntimeError:
-    """A device number beyond those that are there."""
+    """Error for a device index out of range."""
     have = "only one" if count == 1 else f"{count} of them, numbered from 0 to {count - 1}"
     return RuntimeError(f"there is no device {kind}:{index}: this process sees {have}")
 
@@ -134,7 +135,8 @@ not_an_fpga = Message(ValueError, "fpga.{function}() is about 'fpga' devices, no
 
 
 def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], known: Iterable[str]) -> RuntimeError:
-    """No device that fits the mapping; `steps` are ways to get one, `known` words for mappings."""
+    """Error for a mapping that no device matches; `steps` are ways to get a device, `known` words
+    of mappings."""
     have = f"the devices found are: {', '.join(present)}" if present else "no device was found"
     lines = "".join(f"\n  - {step}" for step in steps)
     return RuntimeError(
@@ -147,7 +149,8 @@ def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], known:
 def out_of_memory(
     device: str, nbytes: int, allocated: int, reserved: int, limit: int, largest: int
 ) -> OutOfMemoryError:
-    """No room for a buffer, after the cached blocks were given back; all figures in bytes."""
+    """Error for a buffer that does not fit, after the pool released its cached blocks; all figures
+    in bytes."""
     why = ""
     if nbytes > largest:
         why = f"; the device takes at most {largest} bytes in one buffer"
@@ -170,7 +173,8 @@ environment_value = Message(ValueError, "{name}={value!r} is not {wanted}; corre
 
 
 def kernel_build_failed(entry: str, device: str, log: str, source: str) -> RuntimeError:
-    """The device's compiler refused one of our kernels: never the user's fault."""
+    """Error for a kernel of ftensor that the device's compiler rejected. It is never the user's
+    fault."""
     return RuntimeError(
         f"{device} can't compile the kernel {entry}. Please report this, with the following:\n"
         f"{log.strip()}\n--- source ---\n{source}"
@@ -186,7 +190,7 @@ used_after_fork = Message(
 
 
 def event_without_time(recorded: bool) -> RuntimeError:
-    """elapsed_time between events of which one has no time."""
+    """Error for elapsed_time between events of which one has no time."""
     if recorded:
         return RuntimeError("elapsed_time needs events created with enable_timing=True")
     return RuntimeError("elapsed_time needs two recorded events; record() them first")

@@ -1,4 +1,4 @@
-"""Mistakes with Fourier transforms, windows and filters."""
+"""Messages about Fourier transforms, windows and filters."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ no_shift = Message(RuntimeError, "{op}(): a 0-d tensor has no dim to shift along
 
 @of_call
 def window_length(op: str, n: int, kind: type[Exception]) -> Exception:
-    """A window of negative length."""
+    """Error for a window of negative length."""
     return kind(f"{op}(): a window's length must not be negative, but is {n}")
 
 
 @of_call
 def window_dtype(op: str, dtype: object, kind: type[Exception]) -> Exception:
-    """A window in a dtype that it has not."""
+    """Error for a window in an unsupported dtype."""
     which = "float32 or float64" if kind is ValueError else "floating point"
     return kind(f"{op}(): dtype must be {which}, not {dtype}")
 

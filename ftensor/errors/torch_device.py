@@ -8,7 +8,7 @@ from .message import Message
 
 
 def torch_version(version: str, tested: Sequence[str]) -> ImportError:
-    """Another torch than those whose private interface was tested."""
+    """Error for a torch version whose private interface was not tested."""
     return ImportError(
         f"ftensor.torch uses parts of torch that are not public, and was tested with torch "
         f"{', '.join(tested)}, not {version}; pip install 'torch=={tested[-1]}.*' brings that, "
@@ -16,7 +16,7 @@ def torch_version(version: str, tested: Sequence[str]) -> ImportError:
     )
 
 
-# The torch device without torch
+# The torch device without torch.
 no_torch = Message(
     ImportError,
     "ftensor.torch makes ftensor a device of torch, which is not installed here; pip install 'torch==2.13.*'",
@@ -53,7 +53,7 @@ lightning_strategy = Message(
 
 
 def lightning_precision(precision: str, device: str) -> str:
-    """A warning: Lightning's plugin casts on another device."""
+    """Returns the warning for Lightning's plugin with a precision that casts on another device."""
     return (
         f"precision={precision!r} of this strategy casts on {device} and leaves float32 on fpga: leave `strategy` "
         f'out, give strategy="fpga", or plugins=FpgaPrecision({precision!r})'
@@ -61,7 +61,7 @@ def lightning_precision(precision: str, device: str) -> str:
 
 
 def falls_back(op: str) -> str:
-    """A warning: an op that the device lacks runs on the host."""
+    """Returns the warning for an op that runs on the host because the device lacks it."""
     return (
         f"aten::{op} runs on the host, since ftensor has no kernel for it: its arguments are "
         f"brought there and its results back. ftensor.torch.fallback_report() counts this; "
@@ -74,7 +74,7 @@ fallback_refused = Message(
     "ftensor has no kernel for aten::{op}, and set_fallback() says that nothing runs on the host; "
     'set_fallback("warn") or "silent" lets it',
 )
-# resize_ of a torch storage, where torch keeps its storages in another way
+# resize_ of a torch storage in a torch version that stores it differently.
 storage_resize = Message(
     NotImplementedError,
     "this storage of the device fpga can't be resized, since torch keeps it in a way that ftensor "
@@ -82,7 +82,7 @@ storage_resize = Message(
 )
 negative_storage = Message(RuntimeError, "resize_ takes a size of 0 bytes or more, not {size}")
 not_an_ftensor = Message(TypeError, "this takes an ftensor.Tensor, not {value!k}")
-# A dtype that torch has and ftensor lacks
+# A dtype that torch has and ftensor lacks.
 no_such_dtype = Message(TypeError, "ftensor has no dtype for {dtype}; convert the tensor first")
 layout = Message(
     NotImplementedError,
@@ -92,7 +92,7 @@ layout = Message(
 
 
 def other_kind(op: str, kind: str) -> NotImplementedError:
-    """An op on sparse, quantized or nested tensors of the device."""
+    """Error for an op on sparse, quantized or nested tensors of the device."""
     return NotImplementedError(
         f"aten::{op}: the device fpga has no {kind} tensors; compute on the CPU, or take dense ones to the device"
     )
@@ -103,8 +103,8 @@ quantized = Message(
     "the device fpga has no quantized tensors, which a result of {dtype} would be; quantize on the CPU, or use "
     "ftensor's own quantized ops",
 )
-# Another device than the fpga for torch.fpga
+# A device other than the fpga for torch.fpga.
 not_the_fpga = Message(ValueError, "Expected a fpga device, but got: {device}")
 no_dtype_here = Message(NotImplementedError, "ftensor has no dtype for {dtype}")
-# Lists of tensors, or none, for an op on lists
+# Lists of different lengths, or empty lists, for an op on lists.
 list_lengths = Message(RuntimeError, "_foreach_{op} takes lists of one length, and at least a tensor, not {lengths}")

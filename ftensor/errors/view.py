@@ -9,7 +9,7 @@ from .message import Message, of_call
 
 not_tensors = Message(TypeError, "{name}(): expected a tuple or list of Tensors, not {value!k}")
 element_not_a_tensor = Message(TypeError, "{name}(): element {at} must be a Tensor, not {value!k}")
-# cat of nothing, which torch answers with a class of its own
+# cat of no tensors; torch has its own exception class for it.
 no_tensors_to_cat = Message(ValueError, "cat(): expected at least one Tensor, but the list is empty")
 no_tensors = Message(RuntimeError, "{name}(): expected at least one Tensor, but the list is empty")
 cat_scalar = Message(RuntimeError, "cat(): tensor {at} has no dims; stack() puts 0-d tensors together")
@@ -31,7 +31,7 @@ block_ndim = Message(RuntimeError, "block_diag(): tensor {at} has {ndim} dims; a
 
 
 def warn_meshgrid() -> None:
-    """torch's warning for a meshgrid that does not say its order."""
+    """Issues torch's warning for a meshgrid without `indexing`."""
     warnings.warn("meshgrid(): say indexing='ij' or 'xy'; 'ij' is taken", UserWarning, stacklevel=3)
 
 
@@ -55,7 +55,7 @@ odd_pad = Message(RuntimeError, "pad must hold pairs of counts, but it is {pad!t
 
 
 def long_pad(pad: Sequence[int], ndim: int) -> RuntimeError:
-    """More pairs than dims."""
+    """Error for more pairs of padding than dims."""
     return RuntimeError(f"pad has {len(pad)} counts, but a tensor of {ndim} dims takes {2 * ndim}")
 
 
@@ -101,7 +101,8 @@ complex_view_layout = Message(
 
 
 class NoImaginaryPartError(RuntimeError, AttributeError):
-    """torch's error for `imag` of real numbers; to `hasattr`, as libraries ask, it is not there."""
+    """torch's error for `imag` of real numbers. It is an AttributeError too, so that `hasattr` is
+    False."""
 
 
 imag_of_real = Message(NoImaginaryPartError, "imag needs a complex tensor, not one of {dtype}; its part is all zeros")
@@ -121,12 +122,12 @@ beyond_matrix = Message(
 
 @of_call
 def not_a_matrix(name: str, ndim: int) -> RuntimeError:
-    """H, mT, mH or adjoint() of something that is no matrix."""
+    """Error for H, mT, mH or adjoint() of a tensor that is no matrix."""
     wanted = "a matrix" if name == "H" else "a matrix or a batch of matrices"
     return RuntimeError(f"{name} needs {wanted}, but the tensor has {ndim} dims")
 
 
-# T, H, mT or mH where torch keeps them for old programs only
+# T, H, mT or mH where torch keeps them for old programs only.
 transpose_deprecated = Message(
     UserWarning,
     "{name} of a tensor with {ndim} dims is deprecated; use mT for batches of matrices, permute() to reverse all dims",
@@ -164,13 +165,13 @@ broadcast_not_a_shape = Message(
 
 @of_call
 def scalar_has_no_dims(function: str, kind: type[Exception] = RuntimeError) -> Exception:
-    """A 0-d tensor given to an op that takes a tensor apart along a dim."""
+    """Error for a 0-d tensor in an op that splits a tensor along a dim."""
     return kind(f"{function}() cannot be applied to a 0-d tensor; unsqueeze(0) gives it a dim")
 
 
 @of_call
 def narrow_start(start: int, size: int) -> IndexError:
-    """narrow() that starts outside the dim."""
+    """Error for a narrow() whose start is outside the dim."""
     return IndexError(f"narrow(): start {start} is outside [{-size}, {size}]")
 
 
@@ -194,7 +195,7 @@ split_size = Message(RuntimeError, "split(): pieces of size {size} cannot make u
 
 @of_call
 def split_sizes(sizes: Sequence[int], length: int) -> RuntimeError:
-    """split() with sizes that are negative or do not add up to the dim's."""
+    """Error for a split() with sizes that are negative or don't add up to the dim's size."""
     return RuntimeError(
         f"split(): sizes {_ints(sizes)} must be >= 0 and add up to the dim's size {length}, "
         f"but their sum is {sum(sizes)}"
@@ -234,13 +235,13 @@ as_strided_bounds = Message(
 
 
 def too_many_indices(count: int, ndim: int) -> IndexError:
-    """More ints and slices between the brackets than the tensor has dims."""
+    """Error for more ints and slices in an index than the tensor has dims."""
     hint = "" if ndim else "; item() reads the value of a 0-d tensor"
     return IndexError(f"{count} indices are too many for a tensor of {ndim} dims{hint}")
 
 
 def index_out_of_bounds(index: int, dim: int, size: int) -> IndexError | ValueError:
-    """An int index that the dim does not have; ValueError beyond 64 bits, as torch has it."""
+    """Error for an int index out of range; ValueError beyond 64 bits, as in torch."""
     if not -(2**63) <= index < 2**63:
         return ValueError(f"index {index} does not fit in 64 bits")
     return out_of_bounds(index, dim, size)
@@ -250,11 +251,11 @@ index_after_ellipsis = Message(IndexError, "a second ... leaves no dim to index 
 
 
 class BackwardsError(ValueError):
-    """A slice that goes backwards, where a view was to be had."""
+    """A slice has a negative step where the result must be a view."""
 
 
 def slice_step(step: int, kind: type[Exception] = ValueError) -> Exception:
-    """A slice that goes nowhere or backwards."""
+    """Error for a slice with a step of zero or a negative step."""
     if step and kind is ValueError:
         kind = BackwardsError
     return kind(f"a slice's step must be greater than 0, not {step}; flip() reverses a dim")
@@ -264,7 +265,7 @@ slice_bound = Message(TypeError, "a slice takes ints or None, not {value!r} ({va
 
 
 def not_an_index(item: object) -> IndexError | TypeError:
-    """Something between the brackets that cannot index; TypeError for text, as torch has it."""
+    """Error for an item that cannot index; TypeError for text, as in torch."""
     kind: type[IndexError] | type[TypeError]
     kind = TypeError if isinstance(item, (str, bytes)) else IndexError
     return kind(
@@ -292,7 +293,7 @@ mask_shape = Message(
 
 
 def indices_do_not_broadcast(shapes: Sequence[Sequence[int]]) -> IndexError:
-    """Index tensors of shapes that don't fit each other."""
+    """Error for index tensors that don't broadcast."""
     text = ", ".join(str(list(s)) for s in shapes)
     return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {text}")
 
@@ -310,7 +311,7 @@ index_of_scalar = Message(IndexError, "a 0-d tensor can't be indexed; t.item() g
 
 
 def warn_list_as_tuple() -> None:
-    """torch's warning for a list that is taken for a tuple."""
+    """Issues torch's warning for a list that is read as a tuple."""
     warnings.warn(
         "a list of indices is taken for a tuple of them; write t[tuple(indices)] or, for one "
         "index tensor, t[ft.tensor(indices)]",
@@ -320,7 +321,7 @@ def warn_list_as_tuple() -> None:
 
 
 def warn_uint8_mask() -> None:
-    """torch's warning for masks of the wrong dtype."""
+    """Issues torch's warning for uint8 masks."""
     warnings.warn("indexing with dtype uint8 is deprecated, use a bool tensor", UserWarning, stacklevel=4)
 
 
@@ -344,12 +345,12 @@ too_few_to_scatter = Message(
     RuntimeError, "masked_scatter_(): the mask has {need} true elements, but source only {have} elements", "have need"
 )
 index_dtype_of = Message(RuntimeError, "{name}(): expected an index of {wanted}, but got {dtype}")
-# index_fill's index, which torch answers with another class
+# index_fill's index, for which torch has another exception class.
 index_fill_dtype = Message(IndexError, "index_fill_(): expected an index of int64, but got {dtype}")
 
 
 def index_ndim(index: int, ndim: int, kind: type[Exception] = RuntimeError) -> Exception:
-    """An index that must have as many dims as a tensor."""
+    """Error for an index with a number of dims other than the tensor's."""
     return kind(f"the index must have as many dims as the tensor, but it has {index} and the tensor {ndim}")
 
 
@@ -362,12 +363,12 @@ index_beyond = Message(
 
 @of_call
 def index_vector(name: str, ndim: int, kind: type[Exception]) -> Exception:
-    """An index with more than one dim."""
+    """Error for an index with more than one dim."""
     return kind(f"{name}(): the index must have one dim (or none), but it has {ndim}")
 
 
 index_of_one = Message(RuntimeError, "{name}(): a 0-d tensor takes one index, but got {count}")
-# An index out of range where torch says so by RuntimeError
+# An index out of range where torch raises RuntimeError.
 gather_bounds = Message(RuntimeError, "index {index} is out of bounds for dimension {dim} with size {size}")
 class_bounds = Message(IndexError, "Target {index} is out of bounds: there are {size} classes.", "index dim size")
 take_bounds = Message(IndexError, "index {index} is out of range for a tensor of {size} elements", "index dim size")
@@ -377,7 +378,7 @@ unravel_shape = Message(ValueError, "unravel_index(): the shape {shape!t} has a 
 
 
 def scatter_shapes(index: Sequence[int], shape: Sequence[int], dim: int, src: Sequence[int] | None) -> RuntimeError:
-    """An index larger than what it leads to or what it takes."""
+    """Error for an index that is larger than self or src in some dim."""
     text = f"the index {list(index)} may be larger than the tensor {list(shape)} in dim {dim} only"
     return RuntimeError(text if src is None else f"{text}, and no larger than src {list(src)}")
 
@@ -388,13 +389,13 @@ put_counts = Message(IndexError, "put_(): the source has {source} elements, but 
 
 @of_call
 def source_ndim(name: str, source: int, ndim: int, kind: type[Exception]) -> Exception:
-    """A source with other dims than the tensor."""
+    """Error for a source with a number of dims other than the tensor's."""
     return kind(f"{name}(): the source has {source} dims, but the tensor has {ndim}")
 
 
 @of_call
 def source_count(name: str, source: int, index: int, kind: type[Exception]) -> Exception:
-    """A source with another number of entries than there are indices."""
+    """Error for a source whose number of entries differs from the number of indices."""
     return kind(f"{name}(): the source has {source} entries, but the index lists {index}")
 
 
@@ -405,7 +406,7 @@ slice_shape = Message(RuntimeError, "{name}(): src has shape {source!l}, but the
 
 
 def index_check_mode(mode: object, modes: Sequence[str]) -> ValueError:
-    """A word that set_index_check does not know."""
+    """Error for an unknown mode of set_index_check."""
     return ValueError(f"index checks are {' or '.join(map(repr, modes))}, not {mode!r}")
 
 

@@ -162,7 +162,7 @@ def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:
 def cache_result(
     call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, numbers: Sequence[Any]
 ) -> None:
-    """Store the launch of a call for `cached_result`. The launch is cached under its own key and wrote
+    """Stores the launch of a call for `cached_result`. The launch is cached under its own key and wrote
     `result`, a fresh tensor. `inputs` have the offsets and the order of the operands that it reads;
     `numbers` are its scalar kernel arguments."""
     backend = result._storage.backend
@@ -173,7 +173,7 @@ def cache_result(
 
 
 def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor]) -> None:
-    """Store one launch for `cached_result` that copies each of `inputs` to its piece of a fresh result."""
+    """Stores one launch for `cached_result` that copies each of `inputs` to its piece of a fresh result."""
     launches = result._storage.backend.launches
     key = (call, *[x._key for x in inputs])
     if result._storage.backend.target.is_board or key in launches or len(inputs) > MOST_COPIES:

@@ -1,4 +1,4 @@
-"""`ft.fpga`: devices, streams, events and memory, as torch users know them from `torch.cuda`."""
+"""`ft.fpga`: devices, streams, events and memory, with the interface of `torch.cuda`."""
 
 from __future__ import annotations
 
@@ -89,23 +89,23 @@ def __dir__() -> list[str]:
 
 
 def is_available() -> bool:
-    """Whether there is a device that fits the mapping."""
+    """True if a device matches the mapping."""
     return bool(fpga_devices())
 
 
 def device_count() -> int:
-    """How many devices fit the mapping."""
+    """Returns the number of devices that match the mapping."""
     return len(fpga_devices())
 
 
 def current_device() -> int:
-    """The number of this thread's current device; RuntimeError if there is none."""
+    """Returns the index of this thread's current device. Raises RuntimeError if there is none."""
     found_of(_device("fpga"))
     return fpga_index()
 
 
 def set_device(which: DeviceLike) -> None:
-    """Make a device this thread's current one; a negative number changes nothing, as in torch."""
+    """Makes a device this thread's current device; a negative index changes nothing, as in torch."""
     index = _number("set_device", which)
     if index is not None:
         set_fpga_index(index)
@@ -121,7 +121,8 @@ def _number(function: str, which: DeviceLike | None) -> int | None:
 
 
 class device:
-    """Context manager: another current device for this thread; None or negative changes nothing."""
+    """Context manager that changes this thread's current device; None or a negative index changes
+    nothing."""
 
     def __init__(self, device: DeviceLike | None) -> None:
         self.index = _number("device", device)
@@ -135,18 +136,18 @@ class device:
 
     def __exit__(self, *exc: object) -> None:
         before = self._before.pop()
-        # Within the block the mapping may have come to have fewer devices.
+        # The mapping may have changed to fewer devices inside the block.
         if self.index is not None and before < device_count():
             set_fpga_index(before)
 
 
 def get_device_name(device: DeviceLike | None = None) -> str:
-    """The name that the device gives itself."""
+    """Returns the name that the device's driver reports."""
     return get_device_properties(device).name
 
 
 def get_device_properties(device: DeviceLike | None = None) -> DeviceProperties:
-    """Name, platform, versions, memory (bytes), compute units and float types of a device."""
+    """Returns name, platform, versions, memory (bytes), compute units and float types of a device."""
     return _backend("get_device_properties", device).properties
 
 
@@ -154,20 +155,21 @@ def get_device_properties(device: DeviceLike | None = None) -> DeviceProperties:
 
 
 def load_image(path: str | Path, device: DeviceLike | None = None) -> str:
-    """Give a board an image that `ftensor build` made, and return the image's UUID.
+    """Loads an image built by `ftensor build` on a board, and returns the image's UUID.
 
-    `path` is the xclbin file or the folder of the build. Its kernels come first from now on; the
-    images loaded before stay known, and an op that only one of them has brings that one back
-    (`image_report` counts it). One that others made has no ops: `kernel` finds its kernels.
-    Tensors on the device survive. The environment's FTENSOR_IMAGE loads images at the first use of
-    the device: paths, separated as those in PATH. ImageError where the file is damaged, or not for
-    this device.
+    `path` is the xclbin file or the folder of the build. The image's kernels are preferred from now
+    on. Images loaded before remain registered: an op that only one of them has loads it again
+    (`image_report` counts this). An image from another tool has no ops; `kernel` finds its kernels.
+    Tensors on the device survive. The environment variable FTENSOR_IMAGE loads images at the first
+    use of the device: paths, separated like those in PATH. Raises ImageError if the file is
+    damaged, or not for this device.
     """
     return _backend("load_image", device).load_image(path).uuid
 
 
 def image_report(device: DeviceLike | None = None) -> ImageReport:
-    """The images of a device, how often one took another's place, and what had to be copied."""
+    """Returns the images of a device, the number of image switches, and the tensors copied for
+    them."""
     from ..runtime.images import ImageReport, Images
 
     chosen = _lookup("image_report", device)
@@ -175,18 +177,18 @@ def image_report(device: DeviceLike | None = None) -> ImageReport:
     return images.report() if isinstance(images, Images) else ImageReport(())
 
 
-# Kernels of one's own
+# Kernels of the user
 
 
 def kernel(file: File, name: str | None = None, *, flags: Words = (), device: DeviceLike | None = None) -> Kernel:
-    """A kernel of one's own, to be called with tensors: `name` in a file, which may be left out
-    where there is one.
+    """Returns a kernel of a user's file, callable with tensors. `name` may be omitted if the file
+    has one kernel.
 
-    An .xclbin or .awsxclbin is an image of anybody's, whose metadata says what its kernels take and
-    which memory banks they reach. A .cpp or .c is as for `source`, a .cl as for `opencl_kernel`, with
-    these `flags`; for an image they mean nothing. TypeError for what is no path, name or list of
-    words, FileNotFoundError, ValueError for a file or a name that there isn't, RuntimeError where
-    the device can't run it.
+    An .xclbin or .awsxclbin is an image from any tool; its metadata lists the arguments of its
+    kernels and the memory banks they reach. A .cpp or .c file is handled as by `source`, a .cl file
+    as by `opencl_kernel`, with these `flags`; they have no effect on an image. Raises TypeError for
+    an argument that is no path, name or list of words, FileNotFoundError, ValueError for an
+    unsupported file or an unknown name, RuntimeError if the device can't run it.
     """
     from ..own.kernel import of_file
 
@@ -194,12 +196,13 @@ def kernel(file: File, name: str | None = None, *, flags: Words = (), device: De
 
 
 def source(file: File, name: str | None = None, *, flags: Words = (), device: DeviceLike | None = None) -> Kernel:
-    """A kernel of HLS C++ (.cpp) or C (.c), compiled by g++ (with `flags`, a list of words or a
-    string of them) for the C simulation or for the software device of `ftensor emulate`, and kept
-    in the disk cache.
+    """Returns a kernel of HLS C++ (.cpp) or C (.c), compiled by g++ for the C simulation or for the
+    software device of `ftensor emulate`, and kept in the disk cache. `flags` are a list of words or
+    a string of them.
 
-    Kernels are the functions declared extern "C" which return void, in a .c all that are not static;
-    what they take is read from the debug information. RuntimeError for what the compiler refuses.
+    Kernels are the functions declared extern "C" that return void; in a .c file all functions that
+    are not static. Their arguments are read from the debug information. Raises RuntimeError if the
+    compilation fails.
     """
     from ..own.kernel import of_cpp
 
@@ -209,16 +212,17 @@ def source(file: File, name: str | None = None, *, flags: Words = (), device: De
 def opencl_kernel(
     text: str, name: str | None = None, *, options: Words = (), device: DeviceLike | None = None
 ) -> Kernel:
-    """A kernel of OpenCL C, as CuPy's RawKernel: compiled for an OpenCL device (with the compiler's
-    `options`, a list of words or a string of them) and kept in the disk cache. ValueError for a
-    text without a kernel, RuntimeError for what the compiler refuses."""
+    """Returns a kernel of OpenCL C, like CuPy's RawKernel: compiled for an OpenCL device and kept
+    in the disk cache. `options` are the compiler's, a list of words or a string of them. Raises
+    ValueError for a text without a kernel, RuntimeError if the compilation fails."""
     from ..own.kernel import of_text
 
     return of_text(resolve("fpga" if device is None else device), text, name, options)
 
 
 def synchronize(device: DeviceLike | None = None) -> None:
-    """Wait for all work on all streams of a device; IndexError as `ft.set_index_check` says."""
+    """Waits for all work on all streams of a device. Raises IndexError as `ft.set_index_check`
+    describes."""
     chosen = _lookup("synchronize", device)
     if chosen.opened:
         for stream in chosen.open().synchronize():
@@ -230,9 +234,9 @@ def synchronize(device: DeviceLike | None = None) -> None:
 
 
 class Stream(_Stream):
-    """A queue whose work runs in order, and beside that of other streams.
+    """A queue of work that runs in order, concurrently with that of other streams.
 
-    `priority`, lower for what is more urgent, is only noted: no device has such queues.
+    `priority` (lower is more urgent) is stored without effect: no device has such queues.
     """
 
     def __init__(self, device: DeviceLike | None = None, priority: int = 0) -> None:
@@ -240,17 +244,17 @@ class Stream(_Stream):
 
 
 def current_stream(device: DeviceLike | None = None) -> _Stream:
-    """The stream that this thread's operations go to."""
+    """Returns this thread's current stream of a device."""
     return _backend("current_stream", device).current_stream()
 
 
 def default_stream(device: DeviceLike | None = None) -> _Stream:
-    """The stream that a device starts with."""
+    """Returns the default stream of a device."""
     return _backend("default_stream", device).default_stream
 
 
 def set_stream(stream: _Stream | None) -> None:
-    """Let this thread's operations go to a stream, on the stream's device; None changes nothing."""
+    """Makes a stream this thread's current stream on its device; None changes nothing."""
     if stream is None:
         return
     for index, device in enumerate(fpga_devices()):
@@ -260,7 +264,7 @@ def set_stream(stream: _Stream | None) -> None:
 
 
 class StreamContext:
-    """Context manager that `stream()` returns."""
+    """Context manager returned by `stream()`."""
 
     def __init__(self, stream: _Stream | None) -> None:
         self.stream = stream
@@ -283,5 +287,5 @@ class StreamContext:
 
 
 def stream(stream: _Stream | None) -> StreamContext:
-    """Context manager: within it this thread's operations go to `stream`; None changes nothing."""
+    """Context manager in which `stream` is this thread's current stream; None changes nothing."""
     return StreamContext(stream)

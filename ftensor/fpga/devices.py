@@ -22,7 +22,8 @@ FPGA = _device("fpga")
 
 
 def lookup(function: str, which: DeviceLike | None) -> DetectedDevice:
-    """The device that a function of `ft.fpga` means; RuntimeError for one of another type."""
+    """Returns the device that an argument of a function of `ft.fpga` names. Raises RuntimeError for
+    another type of device."""
     if which is None:
         return found_of(FPGA)
     chosen = which if isinstance(which, _device) else _device(which)
@@ -32,15 +33,14 @@ def lookup(function: str, which: DeviceLike | None) -> DetectedDevice:
 
 
 def backend(function: str, which: DeviceLike | None) -> Backend:
-    """As `lookup`, opened."""
     return lookup(function, which).open()
 
 
 def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
-    """The pool's counters under torch's names, and those that only ftensor has.
+    """Returns the pool's counters under torch's names, and ftensor's own counters.
 
-    `kernels` is how many compiled kernels the device holds at the moment, `streams` how many
-    streams somebody holds, the default one included.
+    `kernels` is the number of compiled kernels on the device, `streams` the number of streams in
+    use, including the default one.
     """
     of = lookup("memory_stats", device)
     if not of.opened:
@@ -64,35 +64,36 @@ _TORCH_NAMES = {
 
 
 def memory_allocated(device: DeviceLike | None = None) -> int:
-    """Bytes that tensors hold."""
+    """Returns the bytes that tensors hold."""
     return memory_stats(device).get("allocated_bytes.all.current", 0)
 
 
 def max_memory_allocated(device: DeviceLike | None = None) -> int:
-    """The most bytes that tensors held at once since the start or `reset_peak_memory_stats`."""
+    """Returns the most bytes that tensors held at once since the start or
+    `reset_peak_memory_stats`."""
     return memory_stats(device).get("allocated_bytes.all.peak", 0)
 
 
 def memory_reserved(device: DeviceLike | None = None) -> int:
-    """Bytes that the pool holds, in tensors or free."""
+    """Returns the bytes that the pool holds, in tensors or free."""
     return memory_stats(device).get("reserved_bytes.all.current", 0)
 
 
 def max_memory_reserved(device: DeviceLike | None = None) -> int:
-    """The most bytes that the pool held since the start or `reset_peak_memory_stats`."""
+    """Returns the most bytes that the pool held since the start or `reset_peak_memory_stats`."""
     return memory_stats(device).get("reserved_bytes.all.peak", 0)
 
 
 def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
-    """Start the two peaks again from what is held now."""
+    """Resets both peaks to the current values."""
     of = lookup("reset_peak_memory_stats", device)
     if of.opened:
         of.open().pool.reset_peaks()
 
 
 def empty_cache() -> None:
-    """Give the free memory of all devices' pools back to the system, and that of packed weights,
-    which are packed anew when they are met again."""
+    """Returns the free memory of all devices' pools, and that of packed weights, to the system.
+    Weights are packed again at their next use."""
     for of in fpga_devices():
         if of.opened:
             backend = of.open()
@@ -101,24 +102,24 @@ def empty_cache() -> None:
 
 
 def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:
-    """(bytes that are free, bytes in all), as far as this process knows: free is what its pool may
-    still ask the device for. The device is opened."""
+    """Returns (free bytes, total bytes) as known to this process: free is what its pool may still
+    allocate. Opens the device."""
     pool = backend("mem_get_info", device).pool
     return max(pool.limit - pool.reserved, 0), pool.limit
 
 
 def memory_snapshot(device: DeviceLike | None = None) -> list[dict[str, Any]]:
-    """The blocks of memory that the pool holds, as torch lists segments: each has one block, which
-    a tensor holds (`active_allocated`) or none does (`inactive`). An address of 0 stands for memory
-    that the host does not reach. `ft.profiler` says which lines of a program hold what.
-    """
+    """Returns the memory blocks of the pool in torch's format of segments. Each segment has one
+    block, which a tensor holds (`active_allocated`) or which is free (`inactive`). An address of 0
+    means memory that the host can't reach. `ft.profiler` shows the lines of a program that hold
+    memory."""
     of = lookup("memory_snapshot", device)
     return of.open().pool.snapshot() if of.opened else []
 
 
 def memory_summary(device: DeviceLike | None = None, abbreviated: bool = False) -> str:
-    """What the pool holds, for reading: now, at the peak, in all; then, unless `abbreviated`, its
-    blocks by their size."""
+    """Returns a text about the pool's memory: current, peak and total; unless `abbreviated`, also
+    its blocks by size."""
     stats = memory_stats(device)
     if not stats:
         return "This device was not used yet: it holds no memory."
@@ -158,47 +159,47 @@ def _generators() -> list[Generator]:
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the current device's default generator, with -2**63 to 2**64 - 1."""
+    """Seeds the current device's default generator, with -2**63 to 2**64 - 1."""
     _generator().manual_seed(int(seed))
 
 
 def manual_seed_all(seed: int) -> None:
-    """Seed the default generators of all devices, with -2**63 to 2**64 - 1."""
+    """Seeds the default generators of all devices, with -2**63 to 2**64 - 1."""
     for generator in _generators():
         generator.manual_seed(int(seed))
 
 
 def seed() -> None:
-    """Seed the current device's default generator with a number that nobody can foresee."""
+    """Seeds the current device's default generator with an unpredictable number."""
     _generator().seed()
 
 
 def seed_all() -> None:
-    """Seed the default generators of all devices with one number that nobody can foresee."""
+    """Seeds the default generators of all devices with one unpredictable number."""
     manual_seed_all(Generator().seed())
 
 
 def initial_seed() -> int:
-    """The seed of the current device's default generator."""
+    """Returns the seed of the current device's default generator."""
     return _generator().initial_seed()
 
 
 def get_rng_state(device: DeviceLike = "fpga") -> Tensor:
-    """The state of a device's default generator: a uint8 tensor on the host."""
+    """Returns the state of a device's default generator: a uint8 tensor on the host."""
     return _generator(device).get_state()
 
 
 def get_rng_state_all() -> list[Tensor]:
-    """The states of all devices' default generators."""
+    """Returns the states of all devices' default generators."""
     return [generator.get_state() for generator in _generators()]
 
 
 def set_rng_state(new_state: Tensor, device: DeviceLike = "fpga") -> None:
-    """Give a device's default generator a state that `get_rng_state` gave."""
+    """Sets the state of a device's default generator to a result of `get_rng_state`."""
     _generator(device).set_state(new_state)
 
 
 def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
-    """Give all devices' default generators the states that `get_rng_state_all` gave."""
+    """Sets the states of all devices' default generators to a result of `get_rng_state_all`."""
     for generator, state in zip(_generators(), new_states):
         generator.set_state(state)

@@ -84,14 +84,14 @@ writers: list[Callable[[DataflowKernels, str], Exported]] = []
 
 
 def jit(function: Callable[P, R]) -> Jitted[P, R]:
-    """Returns a function that computes as `function` does, in few launches.
+    """Returns a function with the results of `function` in few launches.
 
     The first call of each signature traces: `function` runs without computing, and its launches
-    become one. The signature has, for tensors among the arguments (in lists, tuples and dicts,
-    too), shape, strides, dtype, device and shared memory; for numbers that Python code does not
-    read, the type; for all other arguments, type and value. Prints, reads of other state and
-    appends in the function happen at the trace alone. The graph holds captured tensors by
-    reference. Random numbers and in-place ops work as without `jit`.
+    become one. The signature consists of shape, strides, dtype, device and shared memory of each
+    tensor (also in lists, tuples and dicts), the type of each number that Python code does not
+    read, and type and value of any other argument. Prints, reads of other state and appends in the
+    function happen only during the trace. The graph holds captured tensors by reference. Random
+    numbers and in-place ops work as without `jit`.
 
     Raises TypeError for coroutine and generator functions. A call raises GraphError, which names
     the op and the line, if the function reads a value, keeps a tensor that it does not return,

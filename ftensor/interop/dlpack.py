@@ -157,14 +157,15 @@ def to_dlpack_capsule(
 def from_dlpack(
     ext_tensor: Any, *, device: DeviceLike | None = None, copy: bool | None = None, non_blocking: bool = False
 ) -> Tensor:
-    """A tensor on the memory of another library's array (`__dlpack__`) or of a DLPack capsule.
+    """Returns a tensor over the memory of another library's array (`__dlpack__`) or of a DLPack
+    capsule.
 
-    It lives on `device`, by default the current one, and shares the memory where that device
-    computes in host memory. Copied are: everything on a device with memory of its own, what a
-    producer holds on a device of its own, negative strides, and data that starts between two
-    elements. `copy=True` always copies; `copy=False` raises ValueError or BufferError where a
-    copy is needed. Read-only memory gives a tensor that in-place ops refuse. BufferError also
-    for dtypes ftensor lacks, AttributeError for an object without `__dlpack__`.
+    It is on `device`, by default the current one, and shares the memory if that device computes in
+    host memory. Everything is copied to a device with its own memory. Data that the producer has on
+    a device of its own, negative strides, and data that starts between two elements are copied too.
+    `copy=True` always copies; `copy=False` raises ValueError or BufferError if a copy is needed.
+    Read-only memory gives a tensor that in-place ops refuse. Raises BufferError for dtypes that
+    ftensor lacks, AttributeError for an object without `__dlpack__`.
     """
     if isinstance(ext_tensor, Tensor) and not copy and (device is None or resolve(device) == ext_tensor.device):
         return ext_tensor._view(ext_tensor._shape, ext_tensor._strides, ext_tensor._offset)

@@ -17,7 +17,8 @@ from .torch import to_torch as _to_torch
 
 @method("numpy")
 def numpy(self: Tensor, *, force: bool = False, non_blocking: bool = False) -> np.ndarray[Any, Any]:
-    """A NumPy array of the elements; see `interop.numpy.to_numpy` for when memory is shared."""
+    """Returns a NumPy array of the elements; `interop.numpy.to_numpy` documents when memory is
+    shared."""
     return to_numpy(self, force=force, non_blocking=non_blocking)
 
 
@@ -30,7 +31,7 @@ def array(
 
 @method("to_torch")
 def to_torch(self: Tensor, *, non_blocking: bool = False) -> Any:
-    """A torch tensor of the elements; see `interop.torch.to_torch`."""
+    """Returns a torch tensor of the elements; see `interop.torch.to_torch`."""
     return _to_torch(self, non_blocking=non_blocking)
 
 
@@ -53,9 +54,10 @@ def dlpack_device_of(self: Tensor) -> tuple[int, int]:
 
 @method("to_device")
 def to_device(self: Tensor, device: DeviceLike, /, *, stream: None = None) -> Tensor:
-    """The tensor on a device, itself if it is there, as the array API standard names it.
+    """Returns the tensor on a device, the tensor itself if it is there: the array API standard's
+    `to_device`.
 
-    ValueError for a stream: there are none to name here.
+    Raises ValueError for a stream: this function supports none.
     """
     if stream is not None:
         raise errors.stream_given(stream)
@@ -64,14 +66,17 @@ def to_device(self: Tensor, device: DeviceLike, /, *, stream: None = None) -> Te
 
 @method("astype")
 def astype(self: Tensor, dtype: Any, *, copy: bool = True) -> Tensor:
-    """The elements in another dtype, given as ftensor's, NumPy's or text, as `ndarray.astype`.
+    """Returns the elements in another dtype (ftensor's, NumPy's or its name), like
+    `ndarray.astype`.
 
-    A new tensor, unless `copy` is False and nothing changes. TypeError for what is no dtype.
+    The result is a new tensor unless `copy` is False and nothing changes. Raises TypeError for an
+    invalid dtype.
     """
     return self.to(dtype=dtype, copy=copy)
 
 
 @method("copy")
 def copy(self: Tensor, order: str = "C") -> Tensor:
-    """A new tensor of the elements, contiguous for `order` "C", in the same strides for "K"."""
+    """Returns a new tensor of the elements: contiguous for `order` "C", with the same strides for
+    "K"."""
     return self.clone() if order == "K" else self.clone(memory_format=contiguous_format)

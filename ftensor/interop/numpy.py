@@ -16,15 +16,15 @@ from . import host
 def from_numpy(
     ndarray: np.ndarray[Any, Any], *, device: DeviceLike | None = None, non_blocking: bool = False
 ) -> Tensor:
-    """A tensor on the array's own memory: a write to either shows in the other.
+    """Returns a tensor over the array's memory: a write to either is visible in the other.
 
-    The strides are the array's. On a device with memory of its own the elements are copied, and
-    so they are when the array does not start at a multiple of its itemsize. A read-only array
-    gives a tensor that in-place ops refuse. An op on shared memory is done when its call returns;
-    with `non_blocking`, say `ft.synchronize()` before NumPy reads or writes there.
+    The tensor has the array's strides. The elements are copied to a device with its own memory, and
+    if the array does not start at a multiple of its itemsize. A read-only array gives a tensor that
+    in-place ops refuse. An op on shared memory is done when its call returns; with `non_blocking`,
+    call `ft.synchronize()` before NumPy reads or writes the memory.
 
-    TypeError for a value that is no array or a dtype ftensor lacks; ValueError for negative
-    strides, for strides that are no multiple of the itemsize and for foreign byte order.
+    Raises TypeError for a value that is no array or a dtype that ftensor lacks; ValueError for
+    negative strides, for strides that are no multiple of the itemsize and for foreign byte order.
     """
     if not isinstance(ndarray, np.ndarray):
         raise errors.not_an_array(ndarray)

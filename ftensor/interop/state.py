@@ -145,12 +145,12 @@ NPY = b"\x93NUMPY"
 
 
 def save(obj: Any, f: str | os.PathLike[str] | BinaryIO) -> None:
-    """Write tensors to a file (a path, or an object with `write`) in the safetensors format.
+    """Writes tensors to a file (a path, or an object with `write`) in the safetensors format.
 
-    `obj` is a tensor, or lists, tuples and dicts of tensors, numbers, strings and None. A dict of
-    tensors is what other readers of the format see as such. Every tensor is written whole and
-    contiguous: views that share memory are apart when they are loaded. A path is replaced only when
-    everything is written. TypeError for anything else.
+    `obj` is a tensor, or lists, tuples and dicts of tensors, numbers, strings and None. Other
+    readers of the format see a dict of tensors as a dict. Every tensor is written completely and
+    contiguously: views that share memory are separate after loading. A path is replaced only when
+    everything is written. Raises TypeError for anything else.
     """
     tensors: dict[str, Tensor] = {}
     plain = isinstance(obj, dict) and all(
@@ -224,11 +224,11 @@ def _tree(value: Any, tensors: dict[str, Tensor], where: str) -> Any:
 
 
 def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | None = None) -> Any:
-    """What `save` wrote, or the dict of tensors of any safetensors file, on `map_location` (the
-    device of new tensors unless it is given). No code of the file is run.
+    """Returns the object that `save` wrote, or the dict of tensors of any safetensors file, on
+    `map_location` (by default the device of new tensors). No code of the file is run.
 
-    A file of `torch.save`, also of the form before torch 1.6, is read by torch's weights-only
-    loader, where torch is installed. ValueError for a file that is not whole or of another kind.
+    torch's weights-only loader reads files of `torch.save`, including the format before torch 1.6,
+    if torch is installed. Raises ValueError for an incomplete file or one of another format.
     """
     if isinstance(f, (str, os.PathLike)):
         data = Path(f).read_bytes()

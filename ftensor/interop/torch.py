@@ -48,18 +48,20 @@ def plain(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None, non_blocking: bool = False) -> Tensor:
-    """The torch tensor's elements, with its strides, as a tensor on the current (or given) device.
+    """Returns the torch tensor's elements, with its strides, as a tensor on the current (or given)
+    device.
 
-    Shares memory where the device computes in host memory: a write to either shows in the other,
-    and tensors that share a torch storage share one here. An op on shared
-    memory is done when its call returns; with `non_blocking`, say `ft.synchronize()` before torch
-    reads or writes there. Copied are: everything on a device with memory of its own
-    (there an expanded tensor stays expanded, and gaps between elements are closed); a lazy
-    conjugate or negation, which is worked out; and memory that starts between two elements.
+    Shares memory if the device computes in host memory: a write to either is visible in the other,
+    and tensors that share a torch storage share memory here. An op on shared memory is done when
+    its call returns; with `non_blocking`, call `ft.synchronize()` before torch reads or writes the
+    memory. The elements are copied to a device with its own memory (an expanded tensor stays
+    expanded, gaps between elements are removed). A lazy conjugate or negation, and memory that
+    starts between two elements, are copied too.
 
-    RuntimeError for a tensor that requires grad: ftensor records no gradients, so say
-    `.detach()`. TypeError for another device than torch's CPU, for what is not strided memory
-    (sparse, nested, quantized, fake tensors, those inside vmap), and for dtypes ftensor lacks.
+    Raises RuntimeError for a tensor that requires grad: ftensor records no gradients, so call
+    `.detach()`. Raises TypeError for a device other than torch's CPU, for tensors without strided
+    memory (sparse, nested, quantized, fake tensors, those inside vmap), and for dtypes that ftensor
+    lacks.
     """
     import torch
 
@@ -84,11 +86,12 @@ def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None, non_bl
 
 
 def to_torch(tensor: Tensor, *, non_blocking: bool = False) -> torch.Tensor:
-    """The tensor as a torch CPU tensor with the same strides; waits for the ops that write it.
+    """Waits for the ops that write the tensor and returns it as a torch CPU tensor with the same
+    strides.
 
-    Shares memory on a device that computes in host memory; as long as torch holds it, ops on it are
-    done when their calls return (with `non_blocking`: after `ft.synchronize()`). A copy on other
-    devices, and for a read-only tensor, since torch knows no read-only memory.
+    Shares memory on a device that computes in host memory. As long as torch holds it, ops on it are
+    done when their calls return (with `non_blocking`: after `ft.synchronize()`). The result is a
+    copy on other devices, and for a read-only tensor, since torch has no read-only memory.
     """
     import torch
 

@@ -142,7 +142,7 @@ class _List:
         return isinstance(self.kind, type) and issubclass(self.kind, Geometry)
 
     def add(self, value: Any, numbers: list[int]) -> None:
-        """Append the numbers of `value` to `numbers`."""
+        """Appends the numbers of `value` to `numbers`."""
         if self.kind is int:
             numbers += value
             return

@@ -114,7 +114,7 @@ _by_name: dict[str, Skeleton[Any]] = {}
 
 
 def register(skeleton: Skeleton[Any]) -> None:
-    """Register `skeleton` by its name, replacing a skeleton of the same name."""
+    """Registers `skeleton` by its name, replacing a skeleton of the same name."""
     _by_name[skeleton.name] = skeleton
 
 

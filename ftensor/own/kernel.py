@@ -132,12 +132,13 @@ Units = int | Sequence[int]
 
 
 class Kernel:
-    """A kernel of one's own on a device, from `ft.fpga.kernel`, `source` or `opencl_kernel`.
+    """A user's kernel on a device, from `ft.fpga.kernel`, `source` or `opencl_kernel`.
 
-    `kernel(*args)` enqueues it on the current stream and returns nothing: pointers take tensors,
-    contiguous ones of the pointer's dtype on the kernel's device, other parameters Python numbers.
-    `print(kernel)` shows the parameters. A pickle holds the text of OpenCL C, else the file's path,
-    from which the kernel is made again, on the device that is current then; a copy is the kernel.
+    `kernel(*args)` enqueues it on the current stream and returns nothing. Pointers take contiguous
+    tensors of the pointer's dtype on the kernel's device, other parameters take Python numbers.
+    `print(kernel)` shows the parameters. A pickle holds the source of OpenCL C, or the file's path
+    for other kernels; unpickling builds the kernel again on the current device. A copy is the
+    kernel itself.
     """
 
     def __init__(
@@ -164,20 +165,21 @@ class Kernel:
 
     @property
     def device(self) -> device:
-        """Where it runs."""
+        """The kernel's device."""
         return self._where
 
     def __call__(self, *args: Any) -> None:
-        """As `run`, with the usual units."""
+        """Calls `run` with the default numbers of units."""
         self.run(*args)
 
     def run(self, *args: Any, units: Units | None = None, group: Units | None = None) -> None:
-        """Enqueue it on the current stream.
+        """Enqueues the kernel on the current stream.
 
         In OpenCL C `units` are the work-items, a number or one for each of up to three dims, by
-        default 1, and `group` those of a work-group. In HLS C++ they are compute units, all by
-        default, of a kernel whose last parameters are `int ft_unit, int ft_units`; other kernels
-        run on one. TypeError, ValueError and RuntimeError for arguments that it can't take.
+        default 1, and `group` those of a work-group. In HLS C++ they are compute units, by default
+        all, of a kernel whose last parameters are `int ft_unit, int ft_units`; other kernels run on
+        one unit. Raises TypeError, ValueError and RuntimeError for arguments that the kernel can't
+        take.
         """
         launch, begins = self._launch(units, group)
         called = self._backend.properties.name

@@ -25,13 +25,14 @@ take: list[Callable[[str, Callable[..., Any]], None]] = []
 
 
 def register_kernel(name: str) -> Callable[[F], F]:
-    """Let a function, which calls kernels of your own, compute an op on the device `fpga`.
+    """Returns a decorator that makes a function, which calls user kernels, compute an op on the
+    device `fpga`.
 
-    "ftensor::sigmoid" (or "aten::sigmoid") takes the place of the elementwise op: the function gets
-    the op's inputs, then its numbers, and returns the result, or NotImplemented for what our kernel
-    shall do. It is not asked while it runs itself, nor for tensors on the host. "mylib::vadd" is an
-    op of torch.library: the function gets and returns ftensor's tensors in the place of torch's on
-    the device. Returns the function. ValueError for a name that is neither.
+    "ftensor::sigmoid" (or "aten::sigmoid") replaces an elementwise op: the function gets the op's
+    inputs, then its numbers, and returns the result, or NotImplemented to use ftensor's kernel. The
+    function is not called for the op inside its own run, nor for tensors on the host. "mylib::vadd"
+    is an op of torch.library: the function gets and returns ftensor tensors instead of torch's
+    tensors on the device. Raises ValueError for any other name.
     """
     if not isinstance(name, str) or not (match := re.fullmatch(r"(\w+)::(\w+(\.\w+)?)", name)):
         raise errors.no_op_name(name)
@@ -53,7 +54,8 @@ def register_kernel(name: str) -> Callable[[F], F]:
 
 
 def unregister_kernel(name: str) -> None:
-    """Let ftensor's kernels compute an op again ("ftensor::sigmoid"), if others did."""
+    """Removes a function registered for an op ("ftensor::sigmoid"); ftensor's kernels compute the
+    op again."""
     replaced.pop(_row(name.rpartition("::")[2]), None)
 
 

@@ -54,12 +54,12 @@ class profile:
 
     @property
     def events(self) -> list[ProfiledEvent]:
-        """The launches and copies, in the order in which they were asked for."""
+        """The launches and copies, in the order of their calls."""
         return self._done.events
 
     @property
     def memory(self) -> MemoryUse:
-        """The memory that tensors held."""
+        """The memory that tensors occupied."""
         return self._done.memory
 
     @property
@@ -69,15 +69,16 @@ class profile:
         return self._recorder
 
     def averages(self, group_by: str = "op") -> list[Average]:
-        """Launches that are alike, those first that took the device longest: alike by "op" (with
-        its kernel), "kernel", "shapes" (of op, kernel and operands), or the program's "line"."""
+        """Returns similar launches summed up, by descending device time. `group_by` is "op" (with
+        its kernel), "kernel", "shapes" (op, kernel and operands), or "line" (of the program)."""
         return report.averages(self.events, group_by, limits(self.device))
 
     def table(self, sort_by: str = "device_time", row_limit: int = 30, group_by: str = "op") -> str:
-        """A table of `averages(group_by)`, and below it what belongs to no op.
+        """Returns a table of `averages(group_by)`, followed by the events that belong to no op.
 
         `sort_by` is a figure of `Average`: "device_time", "host_time", "compile_time", "count",
-        "nbytes", "flops", "bandwidth", "flop_rate", "limit", or "name". ValueError for others.
+        "nbytes", "flops", "bandwidth", "flop_rate", "limit", or "name". Raises ValueError for other
+        words.
         """
         rows = report.as_table(self.averages(group_by), sort_by, row_limit)
         ended = self._ended - self._begun
@@ -85,15 +86,15 @@ class profile:
         return f"{rows}\n\n{below}"
 
     def export_chrome_trace(self, path: str | Path) -> None:
-        """Write what happened when as JSON, which https://ui.perfetto.dev and chrome://tracing
-        show: threads of the host, streams of the device, memory."""
+        """Writes the events as a trace in JSON for https://ui.perfetto.dev and chrome://tracing:
+        threads of the host, streams of the device, memory."""
         trace = as_trace(self.events, [self.memory], self._begun)
         Path(path).write_text(json.dumps(trace))
 
     def plot(self, path: str | Path) -> None:
-        """Draw a roofline into a file (.png, .svg, .pdf): what launches reach in operations on
-        floating point numbers, below the `limits` of the device. RuntimeError without matplotlib
-        (the extra `plot`)."""
+        """Draws a roofline into a file (.png, .svg, .pdf): the floating-point operations per second
+        of launches, below the device's `limits`. Raises RuntimeError without matplotlib (the extra
+        `plot`)."""
         from .roofline import plot
 
         name = self._done.backend.properties.name

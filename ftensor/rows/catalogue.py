@@ -25,7 +25,7 @@ ROWS: dict[Row, str] = {}
 
 
 def enter(module: str, *rows: Row) -> None:
-    """Enter rows in `ROWS` under the category of the module that defines them.
+    """Enters rows in `ROWS` under the category of the module that defines them.
 
     The category is `CATEGORY` of the module or of its package, else the last part of the module's
     name. `add_rows` and `@op` enter their rows themselves; call `enter` for rows that only an
@@ -130,8 +130,8 @@ def name_frames(call: object, name: str) -> None:
 
 
 def also_in(namespace: str, *names: str, **others: str) -> None:
-    """Enter functions of the catalogue in `namespace` as well, under their own `names`;
-    `others` maps further names in the namespace to names in the catalogue."""
+    """Enters functions of the catalogue in `namespace` too, under their own `names`; `others` maps
+    further names in the namespace to names in the catalogue."""
     for name, of in (dict(zip(names, names)) | others).items():
         register(Entry(name, ENTRIES[of].call, method=False, namespace=namespace))
 

@@ -214,7 +214,7 @@ class Shown(str):
 
 
 def show_types(call: Callable[..., Any]) -> None:
-    """Make `inspect.signature` and `help` show a function's types as in the source."""
+    """Makes `inspect.signature` and `help` show a function's types as in the source."""
     function: Any = unwrap(call)
     function.__annotations__ = {k: Shown(v) for k, v in function.__annotations__.items()}
 
@@ -231,7 +231,7 @@ def show_types_in(*owners: Any) -> None:
 
 
 def describe(call: Callable[..., Any], forms: tuple[str, ...]) -> None:
-    """Put the call forms at the beginning of a function's docstring, one per line."""
+    """Puts the call forms at the beginning of a function's docstring, one per line."""
     text = cleandoc(call.__doc__ or "")
     call.__doc__ = "\n".join([*forms, "", text]) if forms else text
     show_types(call)

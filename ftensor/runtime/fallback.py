@@ -52,7 +52,7 @@ class FallbackReport(tuple[FallbackRow, ...]):
         return super().__new__(cls, sorted(rows, key=cost))
 
     def reset(self) -> None:
-        """Start all counts again; this report keeps its figures."""
+        """Resets all counts; this report keeps its figures."""
         with _lock:
             _rows.clear()
 
@@ -86,11 +86,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def set_fallback(policy: str) -> None:
-    """Say what an op does whose kernel the device's image lacks, from now on and in all threads.
+    """Sets what happens if the device's image lacks an op's kernel, from now on and in all threads.
 
-    "warn" runs it on the host's device, with a FallbackWarning at the first call of each op and
-    dtype (once more after each `set_fallback`); "silent" does so without a word; "error" raises
-    KernelNotBuilt. The environment's FTENSOR_FALLBACK decides where nothing was set, else "warn".
+    "warn" runs the op on the host's device, with a FallbackWarning at the first call of each op and
+    dtype (again after each `set_fallback`). "silent" does the same without warnings. "error" raises
+    KernelNotBuilt. The default is the environment's FTENSOR_FALLBACK, else "warn". Raises
     ValueError for anything else.
     """
     global _policy
@@ -102,9 +102,10 @@ def set_fallback(policy: str) -> None:
 
 
 def get_fallback() -> str:
-    """The policy in force: what was set, else the environment's FTENSOR_FALLBACK, else "warn".
+    """Returns the current policy: the one set, else the environment's FTENSOR_FALLBACK, else
+    "warn".
 
-    ValueError for an environment that says something else.
+    Raises ValueError for an invalid environment variable.
     """
     if _here.__dict__.get("refused"):
         return "error"

@@ -30,7 +30,7 @@ class Event:
         self._timing: Any = None
 
     def record(self, stream: DeviceStream | None = None) -> None:
-        """Take the place behind everything enqueued in the stream so far."""
+        """Records the event behind everything enqueued in the stream so far."""
         if stream is None:
             stream = self.current_stream()
         self.stream, self.backend = stream, stream.backend
@@ -39,7 +39,7 @@ class Event:
             self._timing = stream.backend.make_timing(self.marker)
 
     def wait(self, stream: DeviceStream | None = None) -> None:
-        """Let a stream (the current one by default) wait for this event."""
+        """Makes a stream (by default the current one) wait for this event."""
         if stream is None and self.backend is not None:
             stream = self.backend.current_stream()
         if stream is not None:
@@ -50,12 +50,12 @@ class Event:
         return self.backend is None or self.backend.marker_done(self.marker)
 
     def synchronize(self) -> None:
-        """Let the host wait for the event."""
+        """Waits on the host for the event."""
         if self.backend is not None:
             self.backend.finish_marker(self.marker)
 
     def elapsed_time(self, end: Event) -> float:
-        """Milliseconds from this event to `end`."""
+        """Returns the milliseconds from this event to `end`."""
         if self.backend is None or end.backend is None or self._timing is None or (end._timing is None):
             raise errors.event_without_time(self.backend is not None and end.backend is not None)
         start_ns = self.backend.timing_ns(self._timing)
@@ -219,19 +219,19 @@ class DeviceStream:
         return done
 
     def record_event(self, event: Event | None = None) -> Event:
-        """Record an event (a new one by default) behind the work so far, and return it."""
+        """Records an event (by default a new one) behind the work so far, and returns it."""
         event = event or Event()
         event.record(self)
         return event
 
     def wait_event(self, event: Event) -> None:
-        """Let what is enqueued here from now on wait for the event; the host does not wait."""
+        """Makes work enqueued from now on wait for the event; the host does not wait."""
         if event.marker is not None and event.stream is not self:
             self.backend.wait_marker(self.queue, event.marker, event.backend)
             self.note()
 
     def wait_stream(self, stream: DeviceStream) -> None:
-        """Let what is enqueued here from now on wait for the other stream's work so far."""
+        """Makes work enqueued from now on wait for the other stream's work so far."""
         if stream is not self:
             stream.backend.settle()
             self.wait_enqueued(stream)

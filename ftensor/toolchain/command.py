@@ -24,7 +24,7 @@ HIGHEST_CLOCK = 2000.0  # MHz
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Run `ftensor build`. Returns the exit status: 0 for an image, 1 for a failure, 130 if
+    """Runs `ftensor build`. Returns the exit status: 0 for an image, 1 for a failure, 130 if
     interrupted."""
     before = signal.signal(signal.SIGTERM, _terminated)
     try:
@@ -44,7 +44,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
-    """Let SIGTERM end the compilers too, as Ctrl-C does."""
+    """Lets SIGTERM end the compilers too, as Ctrl-C does."""
     raise SystemExit(128 + number)
 
 

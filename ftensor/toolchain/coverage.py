@@ -74,7 +74,7 @@ class CoverageRow:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Run `ftensor kernels`; returns the exit status.
+    """Runs `ftensor kernels`; returns the exit status.
 
     The status is 0; 1 for an unreadable file or missing kernels; or the status of a traced program
     that failed.

@@ -37,7 +37,7 @@ CHANNEL = GIB // 64
 def write_sources(
     groups: Sequence[KernelGroup], folders: Workspace, include: Sequence[Path], flush: bool = False
 ) -> list[Source]:
-    """Write the kernels' C++ and headers, equal for v++ and g++.
+    """Writes the kernels' C++ and headers, equal for v++ and g++.
 
     With `flush`, for g++ only, kernels first set the processor to flush subnormal numbers to zero.
     """
@@ -74,7 +74,7 @@ class CSim:
         return own | ({"subnormals": "flushed to zero"} if self.flush else {})
 
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
-        """Write the C++ for v++. Includes thin stand-ins for Vitis' headers, unless a folder is
+        """Writes the C++ for v++. Includes thin stand-ins for Vitis' headers, unless a folder is
         named."""
         return write_sources(groups, folders, self._include(folders), self.flush)
 

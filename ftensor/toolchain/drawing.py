@@ -130,7 +130,7 @@ def drawn(title: str, kernels: Sequence[Drawn], board: Board | None) -> Figure:
 
 
 def _kernels(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float]) -> None:
-    """Draw the kernels' boxes, their ports on the right edge, and lines to the memories."""
+    """Draws the kernels' boxes, their ports on the right edge, and lines to the memories."""
     from matplotlib.patches import Rectangle
 
     memories = list(dict.fromkeys(m for k in kernels for m in k.ports.values()))
@@ -156,7 +156,7 @@ def _kernels(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float]) -> Non
 
 
 def _areas(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float], board: Board | None) -> None:
-    """Draw each kernel's shares of the board, next to its box."""
+    """Draws each kernel's shares of the board, next to its box."""
     axes.set_ylim(tops[-1], -0.2)
     names = list(kernels[0].takes) if kernels else []
     if not names:
@@ -173,7 +173,7 @@ def _areas(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float], board: B
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Run `ftensor image draw`; returns the exit status."""
+    """Runs `ftensor image draw`; returns the exit status."""
     try:
         check(arguments.output)
         save(_figure(arguments), arguments.output)

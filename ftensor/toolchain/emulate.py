@@ -205,7 +205,7 @@ SAYS = "ftensor emulate: "
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Run `ftensor emulate`; returns the program's exit status, 128 + n if signal n ended it."""
+    """Runs `ftensor emulate`; returns the program's exit status, 128 + n if signal n ended it."""
     if arguments.image or arguments.no_build or os.environ.get("FTENSOR_IMAGE"):
         return emulation.command(arguments)
     return emulation.command(arguments, building)
@@ -245,7 +245,7 @@ class Builder(threading.Thread):
         self.image: GrowingImage | None = None
 
     def run(self) -> None:
-        """Answer requests until the socket is shut down."""
+        """Answers requests until the socket is shut down."""
         while True:
             try:
                 caller, _ = self.door.accept()
@@ -329,22 +329,22 @@ class BuildStatus:
         self.began = self.spoken = time.monotonic()
 
     def asked(self, kernels: Sequence[str]) -> None:
-        """Note a request for kernels; some may exist already."""
+        """Notes a request for kernels; some may exist already."""
         self.asked_for, self.began = len(kernels), time.monotonic()
         more = f" and {len(kernels) - 1} more" if len(kernels) > 1 else ""
         self.names = f"{kernels[0]}{more}"
 
     def say(self, text: str) -> None:
-        """Print a permanent line."""
+        """Prints a permanent line."""
         self.clear()
         print(SAYS + text, file=self.stream, flush=True)
 
     def waiting(self) -> None:
-        """Report that another run is building."""
+        """Reports that another run is building."""
         self.say("waiting for another run that builds kernels")
 
     def start(self, total: int, done: int) -> None:
-        """Report the start of compilers."""
+        """Reports the start of compilers."""
         if done == total:
             return
         if not self.announced:
@@ -355,7 +355,7 @@ class BuildStatus:
             self.say(f"{counted(total - done, 'kernel')} are built anew, to fit into one image")
 
     def show(self, running: Sequence[str], remaining: float | None) -> None:
-        """Update the line; raises ProgramEnded after the program's end."""
+        """Updates the line; raises ProgramEnded after the program's end."""
         if self.over:
             raise ProgramEnded
         now = time.monotonic()
@@ -374,7 +374,7 @@ class BuildStatus:
         """Nothing: `clear` removes the line."""
 
     def clear(self) -> None:
-        """End the build's time, and clear the line for the program's output."""
+        """Ends the build's time, and clear the line for the program's output."""
         self.seconds, self.began = self.seconds + time.monotonic() - self.began, time.monotonic()
         self._draw("")
 
@@ -384,7 +384,7 @@ class BuildStatus:
             self.stream.flush()
 
     def summary(self) -> None:
-        """Report the number of kernels built, at the program's end."""
+        """Reports the number of kernels built, at the program's end."""
         if self.kernels:
             later = "the next run builds them again" if self.discarded else "the next run begins with them"
             self.say(f"{counted(self.kernels, 'kernel')} built in {clock(self.seconds)}; {later}")

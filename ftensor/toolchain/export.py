@@ -16,7 +16,7 @@ from ..kernels.staged import StagedKey
 
 
 def install() -> None:
-    """Register the writers of `jitted.export`."""
+    """Registers the writers of `jitted.export`."""
     jit.writers[:] = [write]
     staged.writers[:] = [program]
 
@@ -32,7 +32,7 @@ def program(key: StagedKey) -> str:
 
 
 def write(of: DataflowKernels, name: str) -> Exported:
-    """Write NAME.json, NAME.toml, NAME.cpp and NAME.cl.
+    """Writes NAME.json, NAME.toml, NAME.cpp and NAME.cl.
 
     For several kernels the names are NAME_1.json and so on, with one NAME.toml. Raises ValueError
     for a name that is not valid for a kernel.

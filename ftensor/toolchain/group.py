@@ -399,7 +399,7 @@ class PortGroup:
         return len(widths) <= len(self.ins) and all(b is None or a in (b, None) for a, b in pairs)
 
     def add(self, key: KernelKey, widths: Widths) -> None:
-        """Add a member. Its inputs claim ports that had no width so far."""
+        """Adds a member. Its inputs claim ports that had no width so far."""
         for k, width in enumerate(widths):
             if self.ins[k] is None:
                 self.ins[k] = width

@@ -6,7 +6,7 @@ import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `ftensor kernels`."""
+    """Adds the arguments of `ftensor kernels`."""
     parser.add_argument(
         "source",
         nargs="?",

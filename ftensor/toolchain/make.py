@@ -39,7 +39,7 @@ class Toolchain(Protocol):
         """Returns the compilers' versions; raises BuildError if a compiler is missing."""
 
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
-        """Write the sources of the kernels."""
+        """Writes the sources of the kernels."""
 
     def compile(self, source: Source, folders: Workspace) -> Job:
         """Returns the job that compiles a kernel."""
@@ -126,7 +126,7 @@ class BuildSteps:
 
 
 def prepare(request: Request, toolchain: Toolchain) -> BuildSteps:
-    """Write the sources and return the jobs. Raises BuildError for a request that is not
+    """Writes the sources and return the jobs. Raises BuildError for a request that is not
     possible."""
     folders = Workspace(request.out)
     chosen = request.chosen()
@@ -155,7 +155,7 @@ def commands(request: Request, toolchain: Toolchain) -> list[str]:
 
 
 def build(request: Request, toolchain: Toolchain, progress: Progress) -> Built:
-    """Compile the kernels that are not up to date, link, and write the image with its manifest.
+    """Compiles the kernels that are not up to date, link, and write the image with its manifest.
 
     After a failed kernel, still compiles the other kernels, but links nothing. Raises BuildError
     for a request that is not possible, or if another build works in the folder.
@@ -178,7 +178,7 @@ def build(request: Request, toolchain: Toolchain, progress: Progress) -> Built:
 
 
 def _finish(built: Built, request: Request, toolchain: Toolchain, linked: Path, folders: Workspace) -> Built:
-    """Write the image and its manifest, each atomically."""
+    """Writes the image and its manifest, each atomically."""
     file = folders.out / f"{request.name}{toolchain.suffix}"
     keys = {outcome.job.name: outcome.job.key for outcome in built.outcomes}
     banks = toolchain.banks(built.groups)

@@ -9,7 +9,7 @@ TARGETS = ("csim", "hw", "hw_emu", "intel", "intel-emulator")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `ftensor build`."""
+    """Adds the options of `ftensor build`."""
     add = parser.add_argument
     add(
         "--inventory",

@@ -19,7 +19,7 @@ from .user_kernels import language, launchable_kernels, library
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Run `ftensor image pack`; returns the exit status."""
+    """Runs `ftensor image pack`; returns the exit status."""
     try:
         source, output = _files(arguments)
         binary = library(source, ()) if source else _read(Path(arguments.library))

@@ -58,7 +58,7 @@ class _Recorder(Observer):
         self.hidden: WeakSet[Storage] = WeakSet()
 
     def launch(self, launch: execute.Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Any) -> None:
-        """Record each kernel of a launch."""
+        """Records each kernel of a launch."""
         for step, (_, table) in zip(launch.steps, launch.bound or ()):
             n, geometry = step.n, step.geometry
             if is_own(step.key):  # a user kernel: only the sizes of its buffers are known
@@ -73,7 +73,7 @@ class _Recorder(Observer):
         super().launch(launch, stream, tensors, numbers)
 
     def _setting(self, table: Storage) -> None:
-        """Count the upload of a geometry buffer as a setting."""
+        """Counts the upload of a geometry buffer as a setting."""
         self.counted.add(table)
         self.trace.uploads[table.nbytes] -= 1
         self.trace.settings[table.nbytes] += 1
@@ -96,7 +96,7 @@ class _Recorder(Observer):
         self.hidden.add(storage)
 
     def finish(self) -> None:
-        """Restore the addresses of memory, and drop counts of zero."""
+        """Restores the addresses of memory, and drop counts of zero."""
         for storage in self.hidden:
             storage.ptr = storage.block.ptr
         self.trace.uploads = +self.trace.uploads
@@ -104,7 +104,7 @@ class _Recorder(Observer):
 
 @contextmanager
 def _address(storage: Storage) -> Iterator[None]:
-    """Restore the memory's address while the device copies."""
+    """Restores the memory's address while the device copies."""
     hidden, storage.ptr = storage.ptr, storage.block.ptr
     try:
         yield
@@ -114,7 +114,7 @@ def _address(storage: Storage) -> Iterator[None]:
 
 @contextmanager
 def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]:
-    """Record the default device's launches and copies inside the block, as for a board.
+    """Records the default device's launches and copies inside the block, as for a board.
 
     With `held`, the entries of an image's kernels, an op with a choice takes the best kernel among
     these, else the best kernel that any image could hold; the device compiles missing kernels and

@@ -54,15 +54,15 @@ class TransformSteps(ABC):
 
     @abstractmethod
     def halves(self, name: str, delay: int) -> None:
-        """Add a memory that delays halves of beats by `delay` beats."""
+        """Adds a memory that delays halves of beats by `delay` beats."""
 
     @abstractmethod
     def rows(self, name: str) -> None:
-        """Add a memory of two rows."""
+        """Adds a memory of two rows."""
 
     @abstractmethod
     def table(self, name: str, size: str, rows: Sequence[str]) -> None:
-        """Add a table of roots: its dimensions, and its rows as lists of pairs."""
+        """Adds a table of roots: its dimensions, and its rows as lists of pairs."""
 
     def _add(self, word: str, constants: Sequence[int | str], *passed: str) -> None:
         self.lines.append(f"w = {self.called(word, constants, ('w', *passed))};")

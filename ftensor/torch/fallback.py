@@ -66,7 +66,7 @@ class TorchFallbackReport(tuple[TorchFallbackRow, ...]):
         return super().__new__(cls, sorted(rows, key=lambda row: (-row.calls, row.op)))
 
     def reset(self) -> None:
-        """Start all counts again; this report keeps its figures."""
+        """Starts all counts again; this report keeps its figures."""
         with _lock:
             _counts.clear()
 

@@ -61,7 +61,8 @@ class GraphReport(tuple[GraphRow, ...]):
 
 
 def graph_report() -> GraphReport:
-    """What the functions became that `torch.compile` made and that are still there."""
+    """Returns one row for each traced run of the functions that `torch.compile` compiled: the
+    number of its calls and of its kernels. Functions that no longer exist are left out."""
     runs = sorted(_runs, key=lambda run: run.number)
     return GraphReport(row for run in runs for row in run.rows)
 

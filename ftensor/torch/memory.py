@@ -377,10 +377,11 @@ def adopt_storage(cpu: torch.UntypedStorage) -> torch.UntypedStorage:
 
 
 def from_cpu(t: torch.Tensor) -> torch.Tensor:
-    """A device tensor in the memory of a CPU tensor: a write to either shows in the other.
+    """Returns a device tensor over the memory of a CPU tensor: a write to either is visible in the
+    other.
 
-    Ops on the device are done when they return, as the host may read at any time. TypeError for a
-    tensor of another device, ValueError where the device can't compute in this memory.
+    Ops on it are done when they return, because the host may read at any time. Raises TypeError for
+    a tensor of another device, ValueError if the device can't compute in this memory.
     """
     if t.device.type != "cpu":
         raise errors.not_on_the_host(t.device)
@@ -391,10 +392,11 @@ def from_cpu(t: torch.Tensor) -> torch.Tensor:
 
 
 def as_cpu(t: torch.Tensor) -> torch.Tensor:
-    """A CPU tensor in the memory of a device tensor: a write to either shows in the other.
+    """Returns a CPU tensor over the memory of a device tensor: a write to either is visible in the
+    other.
 
-    As long as it lives, ops on the device's tensors there are done when they return. TypeError for
-    a tensor of another device, ValueError where the device has memory of its own.
+    While it lives, ops on this memory are done when they return. Raises TypeError for a tensor of
+    another device, ValueError if the device has its own memory.
     """
     f = to_ftensor(t.detach())
     if f.numel() and f._storage.ptr is None:
@@ -403,9 +405,9 @@ def as_cpu(t: torch.Tensor) -> torch.Tensor:
 
 
 def from_ftensor(f: Tensor) -> torch.Tensor:
-    """A torch tensor of the device over an ftensor tensor's memory; TypeError for anything else.
+    """Returns a torch tensor over an ftensor tensor's memory. Raises TypeError for anything else.
 
-    It is on "fpga" whatever device of ftensor's the memory lies on: torch knows one.
+    The result is on "fpga", whatever ftensor device has the memory: torch has a single device.
     """
     if not isinstance(f, Tensor):
         raise errors.not_an_ftensor(f)
@@ -418,9 +420,9 @@ def from_ftensor(f: Tensor) -> torch.Tensor:
 
 
 def to_ftensor(t: torch.Tensor) -> Tensor:
-    """The ftensor tensor over a device tensor's memory, without its gradient.
+    """Returns the ftensor tensor over a device tensor's memory, without its gradient.
 
-    TypeError for a tensor of another device, or of a dtype that ftensor lacks.
+    Raises TypeError for a tensor of another device, or of a dtype that ftensor lacks.
     """
     if not isinstance(t, torch.Tensor) or not is_here(t):
         raise errors.not_on_the_device(getattr(t, "device", type(t).__name__))

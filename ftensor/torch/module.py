@@ -38,27 +38,27 @@ def _check(device: Any) -> None:
 
 
 def is_available() -> bool:
-    """Whether there is a device that fits the mapping."""
+    """True if a device matches the mapping."""
     return _f.is_available()
 
 
 def device_count() -> int:
-    """1, or 0 where no device fits the mapping."""
+    """Returns 1, or 0 if no device matches the mapping."""
     return min(_f.device_count(), 1)
 
 
 def current_device() -> int:
-    """0: torch has one device of a backend in Python."""
+    """Returns 0: torch has one device of a Python backend."""
     return 0
 
 
 def set_device(device: Any) -> None:
-    """Nothing, but RuntimeError for another device than the one that there is."""
+    """Does nothing. Raises RuntimeError for a device other than fpga:0."""
     _check(device)
 
 
 class device:
-    """Context manager of the one device that there is."""
+    """Context manager for fpga:0, the only device; has no effect."""
 
     def __init__(self, device: Any = None) -> None:
         _check(device)
@@ -72,12 +72,12 @@ class device:
 
 
 def is_initialized() -> bool:
-    """True: devices are opened when they are needed."""
+    """Returns True: devices are opened on demand."""
     return True
 
 
 def init() -> None:
-    """Nothing: devices are opened when they are needed."""
+    """Does nothing: devices are opened on demand."""
 
 
 def _lazy_init() -> None:
@@ -89,36 +89,37 @@ def _is_in_bad_fork() -> bool:
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait for all work on all streams."""
+    """Waits for all work on all streams."""
     _check(device)
     _f.synchronize(0)
 
 
 def get_device_name(device: Any = None) -> str:
-    """The name that the device gives itself."""
+    """Returns the name that the device's driver reports."""
     _check(device)
     return _f.get_device_name(0)
 
 
 def get_device_properties(device: Any = None) -> DeviceProperties:
-    """Name, platform, versions, memory (bytes), compute units and float types of the device."""
+    """Returns name, platform, versions, memory (bytes), compute units and float types of the
+    device."""
     _check(device)
     return _f.get_device_properties(0)
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """(0, 0): there are no such levels."""
+    """Returns (0, 0): the device has no compute capability."""
     _check(device)
     return 0, 0
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
-    """What `torch.autocast("fpga")` can compute in."""
+    """Returns the dtypes of `torch.autocast("fpga")`."""
     return [torch.bfloat16, torch.float16]
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """True: bfloat16 is stored as such, and computed in float32."""
+    """Returns True: bfloat16 is stored as such and computed in float32."""
     return True
 
 
@@ -126,7 +127,7 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 
 class Stream(_f.Stream):
-    """A queue whose work runs in order, and beside that of other streams."""
+    """A queue of work that runs in order, concurrently with that of other streams."""
 
     device_index = 0
     device_type = 20  # PrivateUse1
@@ -151,13 +152,13 @@ class Stream(_f.Stream):
 
 
 def current_stream(device: Any = None) -> _Stream:
-    """The stream that this thread's operations go to."""
+    """Returns this thread's current stream."""
     _check(device)
     return _f.current_stream(0)
 
 
 def default_stream(device: Any = None) -> _Stream:
-    """The stream that the device starts with."""
+    """Returns the device's default stream."""
     _check(device)
     return _f.default_stream(0)
 
@@ -166,17 +167,17 @@ def default_stream(device: Any = None) -> _Stream:
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the device's generator."""
+    """Seeds the device's generator."""
     _f.manual_seed(seed)
 
 
 def manual_seed_all(seed: int) -> None:
-    """Seed the device's generator; `torch.manual_seed` comes here."""
+    """Seeds the device's generator; `torch.manual_seed` calls this function."""
     _f.manual_seed_all(seed)
 
 
 def seed() -> None:
-    """Seed the device's generator with a number that nobody can foresee."""
+    """Seeds the device's generator with an unpredictable number."""
     _f.seed()
 
 
@@ -184,18 +185,18 @@ seed_all = seed
 
 
 def initial_seed() -> int:
-    """The seed of the device's generator."""
+    """Returns the seed of the device's generator."""
     return _f.initial_seed()
 
 
 def get_rng_state(device: Any = "fpga") -> torch.Tensor:
-    """The state of the device's generator: a uint8 tensor on the CPU."""
+    """Returns the state of the device's generator: a uint8 tensor on the CPU."""
     _check(device)
     return torch.tensor(_f.get_rng_state(0).tolist(), dtype=torch.uint8)
 
 
 def set_rng_state(new_state: torch.Tensor, device: Any = "fpga") -> None:
-    """Give the device's generator a state that `get_rng_state` gave."""
+    """Sets the state of the device's generator to a result of `get_rng_state`."""
     from .. import tensor, uint8
 
     _check(device)
@@ -203,12 +204,12 @@ def set_rng_state(new_state: torch.Tensor, device: Any = "fpga") -> None:
 
 
 def get_rng_state_all() -> list[torch.Tensor]:
-    """The state of the one generator."""
+    """Returns the state of the only generator, in a list."""
     return [get_rng_state()]
 
 
 def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
-    """Give the one generator its state."""
+    """Sets the state of the only generator from a list."""
     for state in new_states:
         set_rng_state(state)
 
@@ -217,66 +218,67 @@ def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
 
 
 def memory_stats(device: Any = None) -> dict[str, int]:
-    """The pool's counters under torch's names."""
+    """Returns the pool's counters under torch's names."""
     _check(device)
     return _f.memory_stats(0)
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Bytes that tensors hold."""
+    """Returns the bytes that tensors hold."""
     _check(device)
     return _f.memory_allocated(0)
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that tensors held at once since the start or `reset_peak_memory_stats`."""
+    """Returns the most bytes that tensors held at once since the start or
+    `reset_peak_memory_stats`."""
     _check(device)
     return _f.max_memory_allocated(0)
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Bytes that the pool holds, in tensors or free."""
+    """Returns the bytes that the pool holds, in tensors or free."""
     _check(device)
     return _f.memory_reserved(0)
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes that the pool held since the start or `reset_peak_memory_stats`."""
+    """Returns the most bytes that the pool held since the start or `reset_peak_memory_stats`."""
     _check(device)
     return _f.max_memory_reserved(0)
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Start the two peaks again from what is held now."""
+    """Resets both peaks to the current values."""
     _check(device)
     _f.reset_peak_memory_stats(0)
 
 
 def reset_accumulated_memory_stats(device: Any = None) -> None:
-    """Nothing: the pool has no other sums than those since the start."""
+    """Does nothing: the pool's sums always count from the start."""
     _check(device)
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """(bytes that are free, bytes in all), as far as this process knows."""
+    """Returns (free bytes, total bytes) as known to this process."""
     _check(device)
     return _f.mem_get_info(0)
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
-    """What the pool holds, for reading."""
+    """Returns a text about the pool's memory."""
     _check(device)
     return _f.memory_summary(0, abbreviated)
 
 
 def memory_snapshot(device: Any = None) -> list[dict[str, Any]]:
-    """The blocks of memory that the pool holds."""
+    """Returns the memory blocks of the pool."""
     _check(device)
     return _f.memory_snapshot(0)
 
 
 def empty_host_cache() -> None:
-    """Nothing: there is no cache of pinned memory."""
+    """Does nothing: there is no cache of pinned memory."""
 
 
 __all__ = ["Event", "Stream", "StreamContext", "load_image"]

@@ -30,7 +30,7 @@ def _device(pattern: str) -> Any:
 
 
 def compile_source(device: Any, output: Path, source: Path) -> None:
-    """Compile a kernel file to an object. Exits with the compiler's log on failure."""
+    """Compiles a kernel file to an object. Exits with the compiler's log on failure."""
     import pyopencl as cl
     from pyopencl import _cl
 
@@ -43,7 +43,7 @@ def compile_source(device: Any, output: Path, source: Path) -> None:
 
 
 def link_objects(device: Any, output: Path, objects: Sequence[Path]) -> None:
-    """Link all objects to one program. Exits with the linker's message on failure."""
+    """Links all objects to one program. Exits with the linker's message on failure."""
     import pyopencl as cl
     from pyopencl import _cl
 
@@ -57,7 +57,7 @@ def link_objects(device: Any, output: Path, objects: Sequence[Path]) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run one of the two commands above."""
+    """Runs one of the two commands above."""
     warnings.simplefilter("ignore")  # a failing build prints the compiler's log
     what, platform, output, *inputs = arguments
     if what == "compile":

@@ -46,13 +46,13 @@ class OpenCLSteps(TransformSteps):
         return f"ft_{word}({', '.join([*passed, *map(str, constants[: _PASSED.get(word, 0)])])})"
 
     def halves(self, name: str, delay: int) -> None:
-        """Add a memory; a turn writes the word that it just read."""
+        """Adds a memory; a turn writes the word that it just read."""
         self.memories.append(f"{self.of} {name}[{delay}][LANES / 2];")
         if delay > FEW:
             self.apart.append(f"#pragma ivdep array({name}) safelen({delay})")
 
     def rows(self, name: str) -> None:
-        """Add a memory of two rows: one is written while the other is read."""
+        """Adds a memory of two rows: one is written while the other is read."""
         self.memories.append(f"{self.of} {name}[2][BEATS][LANES];")
 
     def table(self, name: str, size: str, rows: Sequence[str]) -> None:

@@ -57,7 +57,7 @@ class _Intel:
     clock_mhz: float | None = None  # aoc chooses the fastest clock that the routed design meets
 
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
-        """Write a self-contained file of OpenCL C for each kernel."""
+        """Writes a self-contained file of OpenCL C for each kernel."""
 
         return lay_out(groups, folders.sources, source, {}, ".cl", ())
 

@@ -217,7 +217,7 @@ def parse(data: bytes, path: Path) -> Inventory:
 
 
 def _import(name: str, table: TomlTable) -> None:
-    """Import a module that adds rows to the catalogue; the inventory's folder is on its search
+    """Imports a module that adds rows to the catalogue; the inventory's folder is on its search
     path."""
     folder = str(table.path.resolve().parent)
     sys.path.insert(0, folder)

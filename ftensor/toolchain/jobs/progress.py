@@ -54,11 +54,11 @@ class Bar:
         self.total = self.done = self.failed = 0
 
     def start(self, total: int, done: int) -> None:
-        """Start the clock."""
+        """Starts the clock."""
         self.began, self.total, self.done = time.monotonic(), total, done
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """Count the job; print a failure above the bar immediately."""
+        """Counts the job; print a failure above the bar immediately."""
         self.done += 1
         if result == "failed":
             self.failed += 1
@@ -66,7 +66,7 @@ class Bar:
         self.drawn = 0.0
 
     def show(self, running: Sequence[str], remaining: float | None) -> None:
-        """Draw the bar, at most once every `REDRAW` seconds."""
+        """Draws the bar, at most once every `REDRAW` seconds."""
         now = time.monotonic()
         if now - self.drawn < REDRAW:
             return
@@ -78,7 +78,7 @@ class Bar:
         self._write(text[: shutil.get_terminal_size().columns - 1])
 
     def close(self) -> None:
-        """Clear the line."""
+        """Clears the line."""
         self._write("")
 
     def _counts(self, remaining: float | None) -> str:
@@ -96,18 +96,18 @@ class Lines(Bar):
     """Progress for logs: a line for each failure, and one every `QUIET` seconds."""
 
     def start(self, total: int, done: int) -> None:
-        """Start the clock; the first line follows after `QUIET` seconds."""
+        """Starts the clock; the first line follows after `QUIET` seconds."""
         super().start(total, done)
         self.drawn = self.began
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """Count the job; print a failure immediately."""
+        """Counts the job; print a failure immediately."""
         drawn = self.drawn
         super().ended(name, result, seconds)
         self.drawn = drawn
 
     def show(self, running: Sequence[str], remaining: float | None) -> None:
-        """Print a line if the last one is older than `QUIET` seconds."""
+        """Prints a line if the last one is older than `QUIET` seconds."""
         now = time.monotonic()
         if now - self.drawn >= QUIET:
             self.drawn = now

@@ -21,7 +21,7 @@ from .workspace import Job, State
 
 @contextlib.contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Delay SIGINT and SIGTERM, so that every started process is recorded before a handler runs."""
+    """Delays SIGINT and SIGTERM, so that every started process is recorded before a handler runs."""
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():  # it gets no signals
         yield
@@ -38,7 +38,7 @@ def signals_blocked() -> Iterator[None]:
 
 
 def end(process: int, number: signal.Signals) -> None:
-    """Send a terminating signal to a process and all its descendants.
+    """Sends a terminating signal to a process and all its descendants.
 
     Stops the processes first, so that none can start another process unnoticed.
     """
@@ -95,7 +95,7 @@ class Outcome:
 
 @contextlib.contextmanager
 def exclusive(folder: Path) -> Iterator[int | None]:
-    """Lock a build folder; raises BuildError if another build works in it.
+    """Locks a build folder; raises BuildError if another build works in it.
 
     Yields the lock's file descriptor. Compilers inherit the descriptor, so the folder stays locked
     while a compiler lives, even if the build itself was killed.
@@ -149,7 +149,7 @@ def run(
     lock: int | None = None,
     ended: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
-    """Run the jobs that are not up to date; returns an outcome for each job, in the order of
+    """Runs the jobs that are not up to date; returns an outcome for each job, in the order of
     `jobs`.
 
     A failed job does not stop the others. On KeyboardInterrupt and SystemExit, ends the running
@@ -251,7 +251,7 @@ def _finish(one: _Running, state: State) -> Outcome:
 
 
 def _keep(partial: Path, output: Path) -> None:
-    """Move a complete file to its final name, after the files beside it. Syncs it to the disk
+    """Moves a complete file to its final name, after the files beside it. Syncs it to the disk
     first."""
     for beside in partial.parent.iterdir():
         if beside != partial and beside.is_file():
@@ -262,14 +262,14 @@ def _keep(partial: Path, output: Path) -> None:
 
 
 def _drop(partial: Path) -> None:
-    """Remove a job's folder, and its parent folder if that is empty."""
+    """Removes a job's folder, and its parent folder if that is empty."""
     shutil.rmtree(partial.parent, ignore_errors=True)
     with contextlib.suppress(OSError):
         partial.parent.parent.rmdir()
 
 
 def _end(running: Sequence[_Running]) -> None:
-    """End the compilers and their descendants, and remove their partial outputs."""
+    """Ends the compilers and their descendants, and remove their partial outputs."""
     for one in running:
         end(one.process.pid, signal.SIGTERM)
     for one in running:
@@ -282,6 +282,6 @@ def _end(running: Sequence[_Running]) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the partial outputs of killed builds; the caller must hold the lock of the folder."""
+    """Removes the partial outputs of killed builds; the caller must hold the lock of the folder."""
     for leftover in folder.glob(f"{PARTIAL}*"):
         shutil.rmtree(leftover, ignore_errors=True)

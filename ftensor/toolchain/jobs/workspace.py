@@ -54,7 +54,7 @@ VERSION = 1
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file atomically; leave a file of equal content untouched."""
+    """Writes a file atomically; leave a file of equal content untouched."""
     data = content.encode() if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == data:
         return
@@ -71,7 +71,7 @@ class State:
     """Durations in seconds of earlier jobs, and digests of their outputs, by job name."""
 
     def __init__(self, path: Path) -> None:
-        """Read the state file; ignore a damaged one, so that durations are guessed."""
+        """Reads the state file; ignore a damaged one, so that durations are guessed."""
         self.path = path
         self.jobs: dict[str, dict[str, Any]] = {}
         try:
@@ -83,7 +83,7 @@ class State:
             self.jobs = {name: job for name, job in jobs.items() if _well_formed(job)}
 
     def record(self, job: Job, seconds: float) -> None:
-        """Store the duration and the output's digest of a successful job."""
+        """Stores the duration and the output's digest of a successful job."""
         self.jobs[job.name] = {
             "key": job.key,
             "seconds": round(seconds, 3),
@@ -208,7 +208,7 @@ def lay_out(
     suffix: str,
     include: Iterable[Path],
 ) -> list[Source]:
-    """Write the sources and headers that changed; returns each source with its digest.
+    """Writes the sources and headers that changed; returns each source with its digest.
 
     Copies each of `headers` to its name below `folder`. An include is looked up beside the
     including file, then in the folders `include`. Raises BuildError for a group that has no source.

@@ -123,7 +123,7 @@ def _unpack(wheel: Path, folder: Path) -> Path:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Run `ftensor headers [--install]`; returns the exit status."""
+    """Runs `ftensor headers [--install]`; returns the exit status."""
     try:
         if arguments.install:
             install()

@@ -84,7 +84,7 @@ def flushing(group: KernelGroup) -> str:
 
 
 def copy_headers(folder: Path) -> None:
-    """Copy the sources' headers into `folder`/ftensor, where `-I folder` finds them."""
+    """Copies the sources' headers into `folder`/ftensor, where `-I folder` finds them."""
     for name, path in headers().items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -56,7 +56,7 @@ class Vitis:
         return {"v++": version + (f" build {build[1]}" if build else "")}
 
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
-        """Write the C++ sources."""
+        """Writes the C++ sources."""
         from ..csim import write_sources
 
         return write_sources(groups, folders, [folders.sources])
@@ -82,7 +82,7 @@ class Vitis:
         return Job(name, command, output, folders.logs / f"{name}.log", key, source.size)
 
     def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
-        """Write link.cfg, and return the `v++ --link` job of all kernels."""
+        """Writes link.cfg, and return the `v++ --link` job of all kernels."""
         configuration = link.configuration(groups, self.version, self.clock_mhz, board=self.board)
         write_whole(folders.link_configuration, configuration)
         flags = ["-l", "--platform", self.platform, "-t", self.target, "--save-temps"]
