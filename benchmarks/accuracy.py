@@ -1,10 +1,11 @@
-"""How far results are from the exact ones, beside torch's: errors in units of the last place, order.
+"""Accuracy of results and the order of sorted elements, compared with torch's: errors in units of
+the last place.
 
     python benchmarks/accuracy.py [--quick] [--only WORD]
 
-Functions on random bit patterns and on numbers where they bend, sums and running sums of 2^24
-elements, and the order in which elements come out of sorting. `FTENSOR_DEVICE` chooses the device.
-The tables are docs/numerics.md's. Needs torch, SciPy and mpmath.
+Measures functions on random bit patterns and near their critical points, sums and running sums of
+2^24 elements, and the order in which elements come out of sorting. `FTENSOR_DEVICE` selects the
+device. The tables are docs/numerics.md's. Needs torch, SciPy and mpmath.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ WIDE = ("float64", "complex64")
 
 @dataclass(frozen=True)
 class Function:
-    """A function in ftensor, in torch, in float64 and by mpmath; `ends` where its numbers lie."""
+    """A function in ftensor, in torch, in float64 and by mpmath; `ends` is the range of ordinary
+    operands."""
 
     name: str
     double: Callable[..., Array] | None
@@ -73,7 +75,7 @@ FUNCTIONS = (
 
 
 def patterns(dtype: str, function: Function, count: int, rng: np.random.Generator) -> list[Array]:
-    """Operands: half of them any bits, half within the function's ends; without NaN."""
+    """Returns operands: half of them random bits, half within the function's range; without NaN."""
     made = []
     for _ in range(function.operands):
         low, high = function.ends
@@ -96,7 +98,7 @@ def patterns(dtype: str, function: Function, count: int, rng: np.random.Generato
 
 
 def called(library: Any, name: str, operands: Sequence[Array], dtype: str) -> Array:
-    """The library's results, in float64 (complex128)."""
+    """Returns the library's results, in float64 (complex128)."""
     function = library
     for part in name.split("."):
         function = getattr(function, part)
@@ -108,15 +110,16 @@ def called(library: Any, name: str, operands: Sequence[Array], dtype: str) -> Ar
 
 
 def last_places(exact: Array, dtype: str) -> Array:
-    """The distance between neighbours of a dtype at each value."""
+    """Returns the distance between neighbouring numbers of a dtype at each value."""
     info = torch.finfo(getattr(torch, dtype))
     size = np.maximum(np.abs(exact), float(info.tiny))
     return np.exp2(np.floor(np.log2(size))) * float(info.eps)
 
 
 def errors(result: Array, exact: Array, dtype: str) -> Array:
-    """In units of the last place, where the exact result is a finite number of the dtype; of complex
-    numbers the distance, by the size."""
+    """Returns errors in units of the last place, where the exact result is a finite number of the
+    dtype. For complex numbers the error is the distance, and the unit is that of the absolute
+    value."""
     of = "float32" if dtype == "complex64" else dtype
     kept = np.isfinite(exact) & (np.abs(exact) < float(torch.finfo(getattr(torch, of)).max))
     off = np.abs(result[kept] - exact[kept]) / last_places(exact[kept], of)
@@ -124,7 +127,7 @@ def errors(result: Array, exact: Array, dtype: str) -> Array:
 
 
 def exactly(function: Function, operands: Sequence[Array], dtype: str) -> Array:
-    """The exact results in float64: by mpmath where float64 is what is measured."""
+    """Returns the exact results in float64: by mpmath if float64 is measured."""
     if dtype in SINGLE and function.double is not None:
         with np.errstate(all="ignore"):
             return function.double(*(t.astype(np.float64) for t in operands))
@@ -143,7 +146,7 @@ def _by_mpmath(function: Function, values: Sequence[Any]) -> Any:
 
 
 def rows(dtypes: Sequence[str], count: int, only: str) -> Iterator[str]:
-    """A line of the table for each function and dtype."""
+    """Yields a line of the table for each function and dtype."""
     for function in FUNCTIONS:
         for dtype in dtypes:
             if only not in f"{function.name} {dtype}" or (dtype == "complex64" and not function.complex_):
@@ -164,12 +167,13 @@ def rows(dtypes: Sequence[str], count: int, only: str) -> Iterator[str]:
 
 
 def shown(error: float, places: int) -> str:
-    """An error, as far as it says something."""
+    """Returns an error rounded to its significant digits."""
     return f"{error:.{places}f}" if error < WORST else "more"
 
 
 def sums(count: int) -> Iterator[str]:
-    """Lines on sums, means and running sums: the error by the sum of sizes, in units of float32."""
+    """Yields lines on sums, means and running sums: errors relative to the sum of absolute values,
+    in units of float32."""
     rng = np.random.default_rng(11)
     kinds = {"uniform in [0, 1)": rng.random(count), "normal": rng.standard_normal(count)}
     for kind, values in kinds.items():
@@ -189,7 +193,7 @@ def sums(count: int) -> Iterator[str]:
 
 
 def main() -> int:
-    """0 where the order is torch's."""
+    """Prints the tables; returns 0 if the sort order equals torch's."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="4,096 patterns, 200 by mpmath, sums of 2^16")
     parser.add_argument("--only", default="", metavar="WORD", help="functions and dtypes that hold it; no sums")

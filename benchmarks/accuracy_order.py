@@ -1,4 +1,4 @@
-"""The order in which elements leave sorts, beside torch's and NumPy's: NaN, both zeros, infinities."""
+"""The order of sorted elements compared with torch's and NumPy's: NaN, both zeros, infinities."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _unique(values: Any, places: Any, counts: Any) -> Any:
-    """NaN differ from each other, and torch's sort puts them in any order: what stands in each place."""
+    """Returns results of `unique` in a comparable form. NaNs differ from each other, and torch
+    sorts them in any order, so the element at each index is compared."""
     return values, values[places], counts
 
 
 def same(mine: Any, theirs: Any) -> bool:
-    """Whether two results are equal, NaN to NaN; zeros are equal whatever their sign."""
+    """True if two results are equal; a NaN equals a NaN, and zeros are equal whatever their sign."""
     return all(np.array_equal(np.asarray(a.cpu().numpy()), b.numpy(), equal_nan=True) for a, b in zip(mine, theirs))
 
 
 def disagreements() -> list[str]:
-    """A line for each call that differs; none where all are equal."""
+    """Returns a line for each call that differs."""
     rng, found = np.random.default_rng(13), []
     for length in LENGTHS:
         x = rng.choice(SPECIAL, length)

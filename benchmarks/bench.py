@@ -1,19 +1,18 @@
-"""ftensor's figures against torch on the CPU and NumPy, measured in one run.
+"""ftensor compared with torch on the CPU and NumPy, measured in one run.
 
     python benchmarks/bench.py [--json FILE] [--quick] [--only large,medium,start] [--others]
     python benchmarks/bench.py --gate --base COMMIT [--only large]
 
-Every figure is a median; the libraries take turns within each repetition, so that a change of the
-machine's clock meets all of them. `ratio` is the better of torch and NumPy over ftensor: above 1,
-ftensor is faster. `now / last` is ftensor's time over that of the last run on the same machine,
-where FILE has one. What the large cases reach, below what the processor can, is drawn beside FILE
-as a roofline, where matplotlib is installed.
+Every figure is a median. The libraries alternate within each repetition, so that a change of the
+machine's clock affects all of them. `ratio` is the better of torch and NumPy over ftensor: above 1,
+ftensor is faster. `now / last` is ftensor's time over that of the last run on the same machine, if
+FILE has one. A roofline of the large cases is drawn next to FILE if matplotlib is installed.
 
-With --others, pyopencl.array and tinygrad take part (the extra `bench`; DEV=CL in the
-environment has tinygrad compute by OpenCL, OPENCL_PATH names the loader to it).
+With --others, pyopencl.array and tinygrad take part (the extra `bench`; DEV=CL in the environment
+makes tinygrad compute by OpenCL, OPENCL_PATH names the loader for it).
 
-With --gate, this checkout and another commit are measured by turns, in a process each; the exit
-status is 1 where a case takes more than 1.15 times as long here.
+With --gate, this checkout and another commit are measured alternately, in a process each; the exit
+status is 1 if a case takes more than 1.15 times as long here.
 """
 
 from __future__ import annotations
@@ -47,10 +46,10 @@ PROCESSES = {  # what a fresh interpreter is asked to do
 
 
 def of_rows(group: str, quick: bool, libraries: tuple[str, ...]) -> list[Row]:
-    """The cases of a group, each call waited for.
+    """Returns the rows of a group; each call is waited for.
 
-    Every call makes a new result, as users write it: NumPy and torch get theirs from the system,
-    ftensor from its pool.
+    Every call makes a new result, like users' code: NumPy and torch allocate theirs from the
+    system, ftensor from its pool.
     """
     rows = []
     for case in CASES:
@@ -63,7 +62,7 @@ def of_rows(group: str, quick: bool, libraries: tuple[str, ...]) -> list[Row]:
 
 
 def not_waited(quick: bool) -> list[Row]:
-    """What one call costs when there is next to nothing to compute, and nobody waits."""
+    """Returns the cost of a call with next to nothing to compute, without waiting."""
     import numpy as np
     import torch
 
@@ -110,7 +109,7 @@ TRANSFORMS: tuple[tuple[str, tuple[int, ...], str, int | None], ...] = (
 
 
 def spectral(quick: bool) -> list[Row]:
-    """Fourier transforms, each call waited for."""
+    """Returns the rows of Fourier transforms; each call is waited for."""
     import numpy as np
     import torch
 
@@ -168,7 +167,7 @@ print(json.dumps([planned, time.perf_counter() - begun]))
 
 
 def graph(quick: bool) -> list[Row]:
-    """What a graph takes before it runs: 50 ops traced and planned, five kernels compiled."""
+    """Returns the time to build a graph: 50 ops traced and planned, five kernels compiled."""
     times = []
     for _ in range(2 if quick else 5):
         with tempfile.TemporaryDirectory(prefix="ftensor-bench-") as cache:
@@ -184,7 +183,7 @@ def graph(quick: bool) -> list[Row]:
 
 
 def through_torch(quick: bool) -> list[Row]:
-    """Networks on torch's device, on one core, in a process of its own."""
+    """Returns the rows of networks on torch's device, on one core, in a separate process."""
     with tempfile.TemporaryDirectory(prefix="ftensor-bench-") as folder:
         file = Path(folder) / "models.json"
         program = str(Path(__file__).resolve().parent / "torch_models.py")
@@ -194,7 +193,7 @@ def through_torch(quick: bool) -> list[Row]:
 
 
 def start(quick: bool) -> list[Row]:
-    """What a new process waits for: the import, and its first result, cold and warm."""
+    """Returns the start-up time of a new process: the import, and its first result, cold and warm."""
     rounds = 2 if quick else 7
     base, cold, warm, bare = [], [], [], []
     torch_import, numpy_import = [], []
@@ -226,14 +225,14 @@ def start(quick: bool) -> list[Row]:
 
 
 def process(program: str, env: dict[str, str]) -> float:
-    """Seconds that a fresh interpreter needs for a program."""
+    """Returns the seconds that a fresh interpreter needs for a program."""
     begin = time.perf_counter()
     subprocess.run([sys.executable, "-c", program], env=env, check=True, capture_output=True)
     return time.perf_counter() - begin
 
 
 def memory(quick: bool) -> list[Row]:
-    """Growth over a million small ops, on the device and in the process."""
+    """Returns the memory growth over a million small ops, on the device and in the process."""
     import ftensor as ft
 
     count = 100_000 if quick else 1_000_000
@@ -256,13 +255,13 @@ def memory(quick: bool) -> list[Row]:
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory."""
+    """Returns the resident bytes of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def machine() -> dict[str, str]:
-    """What the figures belong to."""
+    """Returns the machine and the versions that the figures belong to."""
     import numpy
     import torch
 
@@ -285,7 +284,7 @@ def machine() -> dict[str, str]:
 
 
 def last_of(path: Path, facts: dict[str, str]) -> dict[str, float]:
-    """ftensor's figures of the last run, if that was on this machine."""
+    """Returns ftensor's figures of the last run if that was on this machine."""
     if not path.is_file():
         return {}
     kept = json.loads(path.read_text())
@@ -295,7 +294,7 @@ def last_of(path: Path, facts: dict[str, str]) -> dict[str, float]:
 
 
 def main() -> int:
-    """Measures the sections asked for, prints the table, writes JSON."""
+    """Measures the requested sections, prints the table, and writes JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, default=Path("out/bench.json"))
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, rougher figures")

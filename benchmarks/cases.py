@@ -1,4 +1,4 @@
-"""What is measured, a row each: operands, and the same call in each library."""
+"""The measured cases, one row each: operands, and the same call in each library."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Call = Callable[[], object]
 
 @dataclass(frozen=True)
 class Case:
-    """Operands a, b, ... as text ("f 4M" are normal float32, "u 4M" uniform, "i 4M<9" int64 below
-    9), `call` as ftensor and torch have it (of a module t), `numpy` (of np) and, where they have
-    such, `other` as pyopencl.array and tinygrad have it (of operands alone). `jitted`: ftensor's is
-    a graph, torch's is eager."""
+    """A case: operands a, b, ... as text ("f 4M" are normal float32, "u 4M" uniform, "i 4M<9" int64
+    below 9); `call` in ftensor and torch (of a module t), `numpy` (of np) and optionally `other`
+    for pyopencl.array and tinygrad (of operands alone). `jitted`: ftensor runs a graph, torch runs
+    eagerly."""
 
     group: str
     name: str
@@ -29,7 +29,7 @@ class Case:
     jitted: bool = False
 
     def arrays(self) -> list[np.ndarray]:
-        """The operands' values, the same in each run."""
+        """Returns the operands' values, equal in each run."""
         rng = np.random.default_rng(1)
         operands = []
         for text in self.operands:
@@ -45,14 +45,14 @@ class Case:
         return operands
 
     def calls(self, libraries: tuple[str, ...]) -> dict[str, Call]:
-        """The call in each of these libraries that has it, waited for."""
+        """Returns the call in each of these libraries that has it; the call waits for its result."""
         arrays = self.arrays()
         by_name = {name: LIBRARIES[name](self, arrays) for name in libraries}
         return {name: call for name, call in by_name.items() if call is not None}
 
 
 def _ops(group: str, size: str, square: str) -> list[Case]:
-    """Elementwise ops, reductions and what moves elements, of one size."""
+    """Returns elementwise ops, reductions and ops that move elements, of one size."""
     n = int(square.split("x")[0])
     two, vector = (f"f {size}", f"f {size}"), f"f {size}"
     return [
@@ -94,7 +94,8 @@ def _products() -> list[Case]:
 
 
 def _graphs() -> list[Case]:
-    """Functions of several ops, call by call and as graphs; norms, which are graphs anyway."""
+    """Returns functions of several ops, call by call and as graphs; and norms, which are graphs
+    internally."""
     chain = "t.tanh(a * b + a) * t.exp(-b) + 0.5"
     steps = "(" * 10 + "a" + " * 1.01 + 0.5)" * 10
     square, image = "f 1024x1024", ("f 8x32x32x32", "u 32", "u 32")
@@ -180,7 +181,8 @@ def _numpy(case: Case, arrays: list[np.ndarray]) -> Call | None:
 
 
 def _pyopencl(case: Case, arrays: list[np.ndarray]) -> Call | None:
-    """On ftensor's device, by a queue of its own. Its arrays have no products of matrices."""
+    """Returns the call in pyopencl.array, on ftensor's device with its own queue. It has no matrix
+    products."""
     if not case.other or "@" in case.other:
         return None
     import pyopencl as cl
@@ -200,7 +202,7 @@ def _pyopencl(case: Case, arrays: list[np.ndarray]) -> Call | None:
 
 
 def _tinygrad(case: Case, arrays: list[np.ndarray]) -> Call | None:
-    """On its own device: DEV=CL in the environment asks for OpenCL."""
+    """Returns the call in tinygrad, on its own device: DEV=CL in the environment selects OpenCL."""
     if not case.other:
         return None
     from tinygrad import Device, Tensor

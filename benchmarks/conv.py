@@ -1,9 +1,9 @@
 """Convolutions and pooling against torch: python benchmarks/conv.py [--rounds N] [word ...]
 
-Words choose the figures whose names hold one of them. Of both libraries the least time of some
-calls, waited for, by the clock and by the processor: other work on the machine disturbs the second
-less. `ratio` is torch over ftensor: above 1, ftensor is faster. With one processor
-(`taskset -c 0 python ...`) torch takes one thread, as ftensor takes one compute unit.
+Words select the figures whose names contain one of them. The time of each library is the least of
+some calls, waited for, by the clock and by the processor: other work on the machine disturbs the
+second less. `ratio` is torch over ftensor: above 1, ftensor is faster. With one processor (`taskset
+-c 0 python ...`) torch takes one thread, and ftensor one compute unit.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ CASES: dict[str, Case] = {
 
 
 def least(call: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """(seconds, seconds of processors) of the quickest of some calls."""
+    """Returns (seconds, processor seconds) of the fastest of some calls."""
     clock, processor = [], []
     for _ in range(rounds):
         begun, worked = time.perf_counter(), time.process_time()
@@ -80,7 +80,7 @@ def least(call: Callable[[], object], rounds: int) -> tuple[float, float]:
 
 
 def measure(case: Case, rounds: int) -> list[tuple[float, float]]:
-    """The times of torch, of ftensor."""
+    """Returns the times of torch and of ftensor."""
     name, shape, weight, more = case
     operands = [torch.randn(shape)]
     if weight is not None:
@@ -105,7 +105,7 @@ def measure(case: Case, rounds: int) -> list[tuple[float, float]]:
 
 
 def main() -> None:
-    """Print the table."""
+    """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("words", nargs="*")

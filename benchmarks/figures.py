@@ -1,4 +1,4 @@
-"""Figures: how they are measured, and how they are shown."""
+"""Measuring and printing of figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MINE, THEIRS, OTHERS = "ftensor", ("torch", "numpy"), ("pyopencl", "tinygrad")
 
 @dataclass
 class Row:
-    """One figure; a library that does not take part has None."""
+    """One figure; None for a library that does not take part."""
 
     name: str
     unit: str
@@ -39,11 +39,11 @@ class Row:
 
 
 def in_turns(calls: dict[str, Call], repeats: int) -> dict[str, float]:
-    """The median seconds of each call; one round of all of them is not counted.
+    """Returns the median seconds of each call; the first round of all calls is not counted.
 
-    Each turn begins with a rest, as a library's threads go on spinning after its call (OpenBLAS's
-    for tens of milliseconds) and would take the next one's processors; then calls that are not
-    counted either: a virtual machine that has rested puts a library's threads on one processor
+    Each turn begins with a pause, because a library's threads keep spinning after its call
+    (OpenBLAS's for tens of milliseconds) and would take the next one's processors. Then come
+    uncounted calls: a virtual machine that has rested puts a library's threads on one processor
     until they have kept that busy for some milliseconds.
     """
     times: dict[str, list[float]] = {name: [] for name in calls}
@@ -62,12 +62,12 @@ def in_turns(calls: dict[str, Call], repeats: int) -> dict[str, float]:
 
 
 def scaled(name: str, unit: str, factor: float, times: dict[str, float], **more: Any) -> Row:
-    """A row in `unit`, of which a second has `factor`."""
+    """Returns a row in `unit`; a second has `factor` of these units."""
     return Row(name, unit, **{key: value * factor for key, value in times.items()}, **more)
 
 
 def table(rows: list[Row]) -> str:
-    """Aligned text, a line per figure."""
+    """Returns aligned text, a line for each figure."""
 
     def number(value: float | None) -> str:
         return "" if value is None else f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
@@ -93,7 +93,7 @@ def table(rows: list[Row]) -> str:
 
 
 def means(rows: list[Row]) -> str:
-    """The geometric mean of the ratios of each group of cases."""
+    """Returns the geometric mean of the ratios of each group of cases."""
     lines = []
     for group in GROUPS:
         own = [row for row in rows if row.name.startswith(f"{group}: ") and row.ratio]

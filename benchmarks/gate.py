@@ -1,4 +1,4 @@
-"""Whether a case lost against another commit: both checkouts are measured in turns."""
+"""Detects cases slower than at another commit: both checkouts are measured alternately."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Checkout:
         )
 
     def seconds(self, number: int) -> float | None:
-        """One call of a case; None where this ftensor lacks it."""
+        """Returns the seconds of one call of a case; None if this ftensor lacks it."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(f"{number}\n")
         self.process.stdin.flush()
@@ -45,13 +45,13 @@ class Checkout:
         return elapsed
 
     def close(self) -> None:
-        """End the process."""
+        """Ends the process."""
         self.process.communicate()
 
 
 @dataclass
 class Compared:
-    """The medians of a case, in seconds; of the base None where it lacks it."""
+    """The medians of a case, in seconds; None for a base that lacks it."""
 
     name: str
     mine: float
@@ -64,7 +64,8 @@ class Compared:
 
 
 def compare(mine: Checkout, base: Checkout, number: int, repeats: int) -> Compared:
-    """A case in both, by turns; twice as often once more where it seems to have lost."""
+    """Measures a case in both checkouts alternately, and again with twice the repetitions if it
+    seems slower."""
     case = CASES[number]
     for times in (repeats, 2 * repeats):
         turns = [(mine.seconds(number), base.seconds(number)) for _ in range(times)]
@@ -81,7 +82,7 @@ def compare(mine: Checkout, base: Checkout, number: int, repeats: int) -> Compar
 
 
 def run(mine: Path, base: Path, numbers: Sequence[int], repeats: int) -> list[Compared]:
-    """All of these cases in two checkouts, with a line for each as it is measured."""
+    """Measures these cases in two checkouts; prints a line for each."""
     both = Checkout(mine), Checkout(base)
     rows = []
     try:
@@ -100,7 +101,7 @@ def run(mine: Path, base: Path, numbers: Sequence[int], repeats: int) -> list[Co
 
 @contextmanager
 def checked_out(commit: str) -> Iterator[Path]:
-    """A commit's files in a folder of their own."""
+    """Context manager: yields a folder with a commit's files."""
     root = HERE.parent
     with tempfile.TemporaryDirectory(prefix="ftensor-base-") as folder:
         tree = Path(folder) / "base"
@@ -113,7 +114,7 @@ def checked_out(commit: str) -> Iterator[Path]:
 
 
 def gate(commit: str, numbers: Sequence[int], repeats: int) -> int:
-    """Exit status 1 where a case takes more than 1.15 times as long as at the base commit."""
+    """Returns exit status 1 if a case takes more than 1.15 times as long as at the base commit."""
     print(f"{'case':36}  {'here ms':>10}  {'base ms':>10}  {'ratio':>6}")
     with checked_out(commit) as base:
         rows = run(HERE.parent, base, numbers, repeats)

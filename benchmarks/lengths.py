@@ -1,9 +1,9 @@
-"""What a length costs that a program has not met: two layers of a transformer on texts of 1 to 512.
+"""The cost of new sequence lengths: two layers of a transformer on texts of 1 to 512.
 
     python benchmarks/lengths.py [--json FILE] [--lengths N]
 
-Memory is that of the process, per new length: of the first N in a process, and of the N after them.
-Times are of the calling thread's processor, so that a busy machine changes little.
+Memory is that of the process, for each new length: of the first N in a process, and of the N after
+them. Times are of the calling thread's processor, so that a busy machine changes little.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ WIDTH, HEADS, WORDS, LAYERS, LONGEST = 64, 4, 100, 2, 512
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory."""
+    """Returns the resident bytes of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 class Model:
-    """Embedding, layers of attention and of an MLP, and what the next word might be."""
+    """Embedding, layers of attention and of an MLP, and scores of the next word."""
 
     def __init__(self) -> None:
         shapes = {
@@ -67,7 +67,7 @@ class Model:
 
 
 def figures(count: int) -> list[tuple[str, float]]:
-    """(what, the figure)."""
+    """Returns (name, figure) pairs."""
     lengths = random.Random(0).sample(range(1, LONGEST), 2 * count)
     model = Model()
     texts = {n: ft.randint(0, WORDS, (n,)) for n in lengths}
@@ -95,7 +95,7 @@ def figures(count: int) -> list[tuple[str, float]]:
 
 
 def main() -> None:
-    """Print the figures."""
+    """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--lengths", type=int, default=200)

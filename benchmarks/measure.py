@@ -1,7 +1,7 @@
-"""A process that measures one checkout's ftensor for another process, a case at a time.
+"""Measures one checkout's ftensor for another process, a case at a time.
 
-On standard input a line of JSON for each turn: the number of a case; the answer is the seconds of a
-call, or null where this ftensor has no such call. Calls before the first of a case compile it.
+Reads lines of JSON from standard input, each the number of a case. Answers with the seconds of a
+call, or null if this ftensor has no such call. Calls before the first of a case compile it.
 """
 
 from __future__ import annotations

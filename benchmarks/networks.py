@@ -1,4 +1,4 @@
-"""Networks that are measured through torch's device, of torch's own layers, with random weights."""
+"""Networks measured through torch's device, made of torch's layers with random weights."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from torch.nn import functional as F
 
 
 class LSTM(nn.Module):
-    """Two layers of 32, and a linear one behind their last step."""
+    """Two layers of 32, and a linear layer after their last step."""
 
     def __init__(self) -> None:
         super().__init__()
         self.lstm, self.last = nn.LSTM(32, 32, 2), nn.Linear(32, 10)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(steps, batch, 32) to (batch, 10)."""
+        """Maps (steps, batch, 32) to (batch, 10)."""
         out: Tensor = self.last(self.lstm(x)[0][-1])
         return out
 
@@ -24,7 +24,7 @@ Cache = list[tuple[Tensor, Tensor]]
 
 
 class Block(nn.Module):
-    """GPT-2's: attention of four heads and a perceptron, each with a norm before it."""
+    """GPT-2's block: attention of four heads and a perceptron, each with a norm before it."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Block(nn.Module):
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, x: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """(batch, words, width), with the keys and values of all words so far."""
+        """Maps (batch, words, width), with the keys and values of all words so far."""
         batch, words, width = x.shape
         parts = self.qkv(self.ln_1(x)).view(batch, words, 3, 4, width // 4)
         q, k, v = parts.permute(2, 0, 3, 1, 4)
@@ -45,7 +45,7 @@ class Block(nn.Module):
 
 
 class GPT2(nn.Module):
-    """Three blocks of 128, 1,000 words, the table of words as the last layer's weight."""
+    """Three blocks of 128, 1,000 words; the last layer shares the weight of the embedding."""
 
     def __init__(self, width: int = 128, blocks: int = 3, words: int = 1000) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class GPT2(nn.Module):
         self.norm = nn.LayerNorm(width)
 
     def forward(self, words: Tensor, past: Cache | None = None) -> tuple[Tensor, Cache]:
-        """What each next word may be, (batch, words, 1000), and all keys and values."""
+        """Returns the scores of each next word, (batch, words, 1000), and all keys and values."""
         begun = past[0][0].shape[2] if past else 0
         places = torch.arange(begun, begun + words.shape[1], device=words.device)
         x, kept = self.words(words) + self.places(places), []
@@ -76,13 +76,13 @@ class Basic(nn.Module):
         self.beside = nn.Sequential(*beside if stride > 1 else ())
 
     def forward(self, x: Tensor) -> Tensor:
-        """Images to images, half as large with a stride of 2."""
+        """Maps images to images, half as large with a stride of 2."""
         y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
         return F.relu(y + self.beside(x))
 
 
 def resnet18() -> nn.Module:
-    """ResNet of 18 layers, images to 1,000 classes."""
+    """Returns a ResNet of 18 layers with 1,000 classes."""
     layers: list[nn.Module] = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU()]
     layers.append(nn.MaxPool2d(3, 2, 1))
     before = 64
@@ -109,7 +109,7 @@ def _conv(before: int, width: int, kernel: int, stride: int, groups: int, act: s
 
 
 class Squeeze(nn.Module):
-    """Each channel times what the means of all say of it."""
+    """Squeeze and excitation: scales each channel by a function of all channels' means."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -123,12 +123,12 @@ class Squeeze(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        """Images of the same shape."""
+        """Maps images to images of the same shape."""
         return x * self.means(x)
 
 
 class Inverted(nn.Module):
-    """MobileNet's block: wide inside, a convolution of each channel alone."""
+    """MobileNet's inverted block: wide inside, with a depthwise convolution."""
 
     def __init__(self, before: int, row: tuple[int, int, int, bool, bool, int]) -> None:
         super().__init__()
@@ -141,13 +141,13 @@ class Inverted(nn.Module):
         self.added = stride == 1 and before == width
 
     def forward(self, x: Tensor) -> Tensor:
-        """Images to images, half as large with a stride of 2."""
+        """Maps images to images, half as large with a stride of 2."""
         y: Tensor = self.parts(x)
         return x + y if self.added else y
 
 
 def mobilenet_v3() -> nn.Module:
-    """MobileNet V3 (large), images to 1,000 classes."""
+    """Returns a MobileNet V3 (large) with 1,000 classes."""
     layers, before = [_conv(3, 16, 3, 2, 1, "hswish")], 16
     for row in MOBILE:
         layers.append(Inverted(before, row))

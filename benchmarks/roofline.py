@@ -1,4 +1,4 @@
-"""A picture of what a group of cases reaches, below what the processor can."""
+"""Draws the measured speed of a group of cases below the processor's limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ftensor.profiler import profile
 
 
 def roofline(group: str, path: Path) -> None:
-    """Draws what a group's cases reach; waits for each, as `of_rows` does."""
+    """Draws a group's roofline; waits for each case, like `of_rows`."""
     calls = [case.calls((MINE,))[MINE] for case in CASES if case.group == group]
     for call in calls:
         call()

@@ -1,10 +1,10 @@
-"""What the way through torch costs: a call of the device against ftensor's own, in CPU time.
+"""Overhead of the torch device: a call of the device against ftensor's own, in CPU time.
 
     python benchmarks/torch_device.py [--json FILE]
 
 Each figure is the least of several rounds, in microseconds; the limits are those of the project.
-Times are of the calling thread's processor, so that a busy machine changes little; of models' steps
-they are those of all threads, and the limit is twice what torch's own CPU kernels take.
+Times are of the calling thread's processor, so that a busy machine changes little. Those of models'
+steps are of all threads, and the limit is twice the time of torch's own CPU kernels.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _bench.impl("nothing", lambda a, b: None, "PrivateUse1")
 
 
 def least(call: Callable[[], object], calls: int = 2000, rounds: int = 15) -> float:
-    """Microseconds of a call, in the quietest round."""
+    """Returns the microseconds of a call in the fastest round."""
     times = []
     for _ in range(rounds):
         start = time.thread_time()
@@ -43,7 +43,8 @@ def least(call: Callable[[], object], calls: int = 2000, rounds: int = 15) -> fl
 
 
 def steps(device: str) -> dict[str, Callable[[], object]]:
-    """Models' steps on a device: a cell's, one word's with a cache that grows, one of training."""
+    """Returns models' steps on a device: one of a cell, one word with a growing cache, one of
+    training."""
     torch.manual_seed(0)
     nn, functional = torch.nn, torch.nn.functional
     lstm, x = nn.LSTM(64, 64).to(device), torch.randn(1, 8, 64).to(device)
@@ -73,7 +74,7 @@ def steps(device: str) -> dict[str, Callable[[], object]]:
 
 
 def models() -> list[tuple[str, float, float]]:
-    """(what, microseconds of all processors, of torch's CPU)."""
+    """Returns (name, microseconds of all processors, of torch's CPU) for each model."""
     rows = []
     theirs = steps("cpu")
     for name, call in steps("fpga").items():
@@ -92,7 +93,7 @@ def models() -> list[tuple[str, float, float]]:
 
 
 def figures() -> list[tuple[str, float, float | None]]:
-    """(what, microseconds, the limit)."""
+    """Returns (name, microseconds, limit) for each call."""
     x = torch.randn(16)
     a, b = x.to("fpga"), x.to("fpga")
     own_a, own_b = map(ftensor.torch.to_ftensor, (a, b))
@@ -112,7 +113,7 @@ def figures() -> list[tuple[str, float, float | None]]:
 
 
 def main() -> None:
-    """Print the figures."""
+    """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

@@ -2,9 +2,9 @@
 
     python benchmarks/torch_models.py [--json FILE] [--quick] [--only NAME]
 
-Medians, measured by turns: eager against eager and, where the name says so, compiled by
+Medians, measured alternately: eager against eager and, if the name says so, compiled by
 backend="ftensor" against compiled by inductor (which needs g++). A line has the time on the device
-over torch's, and what the project asks for; `limit` in the table is that times torch's.
+over torch's, and the project's limit; `limit` in the table is that times torch's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Make = Callable[[str, str], Step]
 
 
 def trained(net: torch.nn.Module, loss: Callable[[], torch.Tensor]) -> Step:
-    """A step of training."""
+    """Returns a function that performs a training step."""
     optimizer = torch.optim.AdamW(net.parameters(), 1e-3)
 
     def step() -> torch.Tensor:
@@ -47,7 +47,7 @@ def trained(net: torch.nn.Module, loss: Callable[[], torch.Tensor]) -> Step:
 
 
 def lstm(device: str, backend: str) -> Step:
-    """Forward and backward over 40 steps of 8 sequences."""
+    """Returns forward and backward over 40 steps of 8 sequences."""
     net, x = LSTM().to(device), torch.randn(40, 8, 32).to(device)
     call = compiled(net, backend)
 
@@ -60,7 +60,7 @@ def lstm(device: str, backend: str) -> Step:
 
 
 def gpt2_training(device: str, backend: str) -> Step:
-    """A step of AdamW on 4 texts of 64 words."""
+    """Returns a step of AdamW on 4 texts of 64 words."""
     net, words = GPT2().to(device), torch.randint(1000, (4, 65)).to(device)
     before, behind = words[:, :-1], words[:, 1:].reshape(-1)
     call = compiled(net, backend)
@@ -68,7 +68,8 @@ def gpt2_training(device: str, backend: str) -> Step:
 
 
 def gpt2_token(device: str, backend: str) -> Step:
-    """Each of 32 words behind 16, one after another, with the keys and values kept."""
+    """Returns a function that generates 32 words after 16, one by one, with the keys and values
+    kept."""
     net, words = GPT2().to(device).eval(), torch.randint(1000, (1, 16)).to(device)
     call = compiled(net, backend)
 
@@ -83,7 +84,7 @@ def gpt2_token(device: str, backend: str) -> Step:
 
 
 def images(make: Callable[[], torch.nn.Module], batch: int, size: int) -> Make:
-    """Images named by a network."""
+    """Returns a function that makes the classification of images by a network."""
 
     def named(device: str, backend: str) -> Step:
         net, x = make().to(device).eval(), torch.randn(batch, 3, size, size).to(device)
@@ -100,13 +101,13 @@ def images(make: Callable[[], torch.nn.Module], batch: int, size: int) -> Make:
 
 
 def compiled(net: torch.nn.Module, backend: str) -> Callable[..., Any]:
-    """The network, compiled by this backend if one is named."""
+    """Returns the network, compiled by this backend if one is named."""
     return torch.compile(net, backend=backend) if backend else net
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is measured: made on a device, and whether compiled, there and here."""
+    """A measured step: its maker, and the compilers on the device and on the CPU."""
 
     name: str
     make: Make
@@ -125,7 +126,8 @@ MODELS = (
 
 
 def figures(only: str, repeats: int) -> list[Figure]:
-    """A row each, in milliseconds; the limit is the device's, by torch's time in this run."""
+    """Returns a row for each case, in milliseconds; the limit follows from torch's time in this
+    run."""
     rows = []
     for case in MODELS:
         if only not in case.name:
@@ -143,7 +145,7 @@ def figures(only: str, repeats: int) -> list[Figure]:
 
 
 def waited(step: Step) -> Step:
-    """A step and the wait for what it computes."""
+    """Returns a step followed by a wait for its result."""
 
     def call() -> object:
         result = step()
@@ -154,7 +156,7 @@ def waited(step: Step) -> Step:
 
 
 def main() -> None:
-    """Print the figures."""
+    """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, rougher figures")

@@ -1,10 +1,10 @@
-"""The digits once more, as a board would name them: on Xilinx's runtime, and in a model of a card.
+"""The digits example on Xilinx's runtime, and in a model of a card.
 
     python examples/board.py [--out DIR]
 
 No board is needed. `ftensor emulate` runs digits.py on Xilinx's own runtime (XRT) with a process of
-this machine in the card's place; the names must be those that digits.py has left in DIR.
-`ftensor estimate` says what an Alveo U55C would take, and draws it: DIR/board.png.
+this machine instead of the card; the names must equal those that digits.py has left in DIR.
+`ftensor estimate` computes the time on an Alveo U55C, and draws it: DIR/board.png.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BOARD = "u55c"
 
 
 def run(*words: str | Path, **keywords: Any) -> str:
-    """Show a command of ftensor's and run it; what it printed, where `stdout` is a pipe."""
+    """Prints a command of ftensor and runs it; returns its output if `stdout` is a pipe."""
     command = [sys.executable, "-m", "ftensor", *map(str, words)]
     shown = shlex.join(["python" if word == sys.executable else word for word in command])
     print(f"\n$ {shown}", flush=True)
@@ -40,7 +40,7 @@ def run(*words: str | Path, **keywords: Any) -> str:
 
 
 def on_xrt(out: Path) -> None:
-    """Name the digits on XRT, and compare the names with those found before."""
+    """Names the digits on XRT, and compares the names with those found before."""
     print(
         "Now as on a board. There is none here, so this CPU stands in for it: the runtime is\n"
         "Xilinx's own (XRT), the kernels are the HLS C++ that Vitis would get for a card, built\n"
@@ -59,7 +59,7 @@ def on_xrt(out: Path) -> None:
 
 
 def estimated(out: Path) -> None:
-    """What a card would take."""
+    """Estimates the time on a card."""
     print(
         "\nHow fast a card would be, a CPU can't tell. A model estimates it from the program's\n"
         "launches, which are counted in one more run:"
@@ -74,7 +74,7 @@ def estimated(out: Path) -> None:
 
 
 def main() -> None:
-    """Both."""
+    """Runs both."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("out"), help="where digits.py was told to")
     out: Path = parser.parse_args().out

@@ -22,7 +22,7 @@ KNOWN = 1000
 
 
 def network(f: Any, x: Any, p: dict[str, Any]) -> Any:
-    """Probabilities (n, 10) of digits (n, 1, 8, 8); `f` is one library's `nn.functional`."""
+    """Returns probabilities (n, 10) of digits (n, 1, 8, 8); `f` is one library's `nn.functional`."""
     x = f.relu(f.conv2d(x, p["first"], p["first_bias"], padding="same"))
     x = f.max_pool2d(x, 2)
     x = f.relu(f.conv2d(x, p["second"], p["second_bias"], padding=1))
@@ -31,7 +31,7 @@ def network(f: Any, x: Any, p: dict[str, Any]) -> Any:
 
 
 def trained(images: torch.Tensor, names: torch.Tensor, epochs: int) -> dict[str, torch.Tensor]:
-    """The network's weights after `epochs` rounds over the images, from a fixed seed."""
+    """Returns the network's weights after `epochs` rounds over the images, from a fixed seed."""
     torch.manual_seed(0)
     torch.set_num_threads(1)  # the batches are small
     shapes = {"first": (16, 1, 3, 3), "second": (32, 16, 3, 3), "last": (10, 128)}
@@ -52,7 +52,7 @@ def trained(images: torch.Tensor, names: torch.Tensor, epochs: int) -> dict[str,
 
 
 def main() -> None:
-    """Train, run on both libraries, and print how they compare."""
+    """Trains, runs on both libraries, and prints the comparison."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=15, help="rounds of training (15)")
     epochs = parser.parse_args().epochs

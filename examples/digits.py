@@ -30,13 +30,13 @@ CHUNK = 200  # digits at a time: the differences to all known ones take CHUNK * 
 # The two functions use nothing but what a tensor and a NumPy array share, so that the comparison
 # is one of the same text.
 def by_broadcasting(a: Any, b: Any) -> Any:
-    """Squared distances between the rows of `a` (n, k) and of `b` (m, k): (n, m)."""
+    """Returns the squared distances between the rows of `a` (n, k) and of `b` (m, k): (n, m)."""
     difference = a[:, None, :] - b[None, :, :]
     return (difference * difference).sum(2)
 
 
 def by_matmul(a: Any, b: Any) -> Any:
-    """The same by |a - b|^2 = |a|^2 - 2 a.b + |b|^2."""
+    """Returns the same by |a - b|^2 = |a|^2 - 2 a.b + |b|^2."""
     return (a * a).sum(1)[:, None] - 2 * (a @ b.T) + (b * b).sum(1)
 
 
@@ -44,26 +44,27 @@ Distances = Callable[[Any, Any], Any]
 
 
 def nearest(distances: Distances, tests: Any, known: Any) -> list[Any]:
-    """For each row of `tests` the index of the closest row of `known`, a chunk at a time."""
+    """Returns for each row of `tests` the index of the closest row of `known`, a chunk at a time."""
     rows = range(0, len(tests), CHUNK)
     return [distances(tests[i : i + CHUNK], known).argmin(1) for i in rows]
 
 
 def name_on_device(distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """The names found on ftensor's device, from NumPy arrays to a NumPy array."""
+    """Returns the names found on ftensor's device, from NumPy arrays to a NumPy array."""
     indices = nearest(distances, ft.tensor(tests), ft.tensor(known))
     return ft.tensor(names)[ft.cat(indices)].numpy()
 
 
 def name_by_numpy(distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """The same by NumPy alone."""
+    """Returns the same by NumPy alone."""
     return names[np.concatenate(nearest(distances, tests, known))]
 
 
 def picture(digits: np.ndarray, predicted: np.ndarray, truth: np.ndarray, device: str) -> Image.Image:
-    """A grid of digits with the names found; the wrong ones come first, in red with the true name.
+    """Returns a grid of digits with the names found; the wrong ones come first, in red with the
+    true name.
 
-    `digits` is (n, 64); as many right ones follow as fill eight rows.
+    `digits` is (n, 64); right ones follow until eight rows are full.
     """
     columns, cell, scale, top = 20, 48, 4, 62
     order = np.argsort(predicted == truth, kind="stable")[: columns * 8]

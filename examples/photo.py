@@ -32,23 +32,23 @@ TONES = "shadows open up, highlights stay"
 # Below, `xp` is ftensor or numpy: both offer the same functions under the same names, and the
 # comparison is one of the same text.
 def to_linear(xp: Any, values: Any) -> Any:
-    """From sRGB values in 0..1 to amounts of light (IEC 61966-2-1)."""
+    """Converts sRGB values in 0..1 to linear light (IEC 61966-2-1)."""
     return xp.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
 
 
 def from_linear(xp: Any, light: Any) -> Any:
-    """The inverse of `to_linear`."""
+    """Inverts `to_linear`."""
     return xp.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
 
 
 def brightness(light: Any) -> Any:
-    """Luminance (h, w) of a picture in linear light (h, w, 3)."""
+    """Returns the luminance (h, w) of a picture in linear light (h, w, 3)."""
     red, green, blue = WEIGHTS
     return red * light[:, :, 0] + green * light[:, :, 1] + blue * light[:, :, 2]
 
 
 def edges(xp: Any, grey: Any) -> Any:
-    """Strength of the edges in (h, w), scaled to 0..1: (h - 2, w - 2)."""
+    """Returns the strength of the edges in (h, w), scaled to 0..1: (h - 2, w - 2)."""
     above, below = grey[:-2], grey[2:]
     across = grey[:, 2:] - grey[:, :-2]
     down = below - above
@@ -59,7 +59,7 @@ def edges(xp: Any, grey: Any) -> Any:
 
 
 def tone_map(xp: Any, light: Any) -> Any:
-    """Linear light (h, w, 3), compressed to 0..1."""
+    """Returns linear light (h, w, 3) compressed to 0..1."""
     seen = brightness(light)
     typical = xp.exp(xp.log(seen + SMALLEST).mean())
     scaled = seen * (KEY / typical)
@@ -69,7 +69,7 @@ def tone_map(xp: Any, light: Any) -> Any:
 
 
 def develop(xp: Any, values: Any) -> tuple[Any, Any]:
-    """From sRGB values 0..255 (h, w, 3) to edges and the tone-mapped picture, both 0..255."""
+    """Returns the edges and the tone-mapped picture, both 0..255, of sRGB values 0..255 (h, w, 3)."""
     values = values / 255
     grey = values.mean(2)
     light = to_linear(xp, values)
@@ -78,20 +78,20 @@ def develop(xp: Any, values: Any) -> tuple[Any, Any]:
 
 
 def on_device(photo: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`develop` on ftensor's device: bytes in, bytes out, everything between stays there."""
+    """Runs `develop` on ftensor's device: bytes in, bytes out; intermediate values stay there."""
     results = develop(ft, ft.tensor(photo).to(ft.float32))
     first, second = (result.round().to(ft.uint8).numpy() for result in results)
     return first, second
 
 
 def by_numpy(photo: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same by NumPy alone."""
+    """Returns the same by NumPy alone."""
     first, second = (r.round().astype(np.uint8) for r in develop(np, photo.astype(np.float32)))
     return first, second
 
 
 def before_and_after(before: np.ndarray, after: np.ndarray, titles: tuple[str, str]) -> Image.Image:
-    """Two pictures side by side, each with its title."""
+    """Returns two pictures side by side, each with its title."""
     height, width = before.shape[:2]
     image = Image.new("RGB", (2 * width + 12, height + 24), "white")
     for place, (pixels, title) in enumerate(zip((before, after), titles)):

@@ -32,10 +32,11 @@ FLOOR = 0.05  # keeps rows that are nearly black from being raised to grey
 
 
 def develop(xp: Any, planes: Sequence[Any], above: Any, below: Any) -> tuple[Any, ...]:
-    """The planes of a picture, red, green and blue (h, w) as bytes, developed.
+    """Returns a developed picture from its planes red, green and blue (h, w), as bytes.
 
-    `xp` is ftensor, torch or numpy. `above` and `below` are the rows of green beside each row.
-    Returned are the three planes, the edges (h, w), as bytes, and each row's mean brightness (h,).
+    `xp` is ftensor, torch or numpy. `above` and `below` are the neighbouring rows of green of each
+    row. The results are the three planes, the edges (h, w), as bytes, and each row's mean
+    brightness (h,).
     """
     light = [gain * (cast(xp, plane, "float32") / 255) ** GAMMA for plane, gain in zip(planes, BALANCE)]
     red, green, blue = light
@@ -49,43 +50,44 @@ def develop(xp: Any, planes: Sequence[Any], above: Any, below: Any) -> tuple[Any
 
 
 def as_bytes(xp: Any, light: Any) -> Any:
-    """Amounts of light, cut to 0..1, as bytes for a screen."""
+    """Returns light, clamped to 0..1, as bytes for a screen."""
     return cast(xp, (255 * light.clip(0, 1) ** (1 / GAMMA)).round(), "uint8")
 
 
 def cast(xp: Any, values: Any, name: str) -> Any:
-    """In another dtype."""
+    """Returns values in another dtype."""
     dtype = getattr(xp, name)
     return values.astype(dtype) if xp is np else values.to(dtype)
 
 
 @ft.jit
 def developed(planes: Sequence[ft.Tensor], above: ft.Tensor, below: ft.Tensor) -> tuple[Any, ...]:
-    """`develop` as a graph."""
+    """Runs `develop` as a graph."""
     return develop(ft, planes, above, below)
 
 
 def rows_of(photo: np.ndarray) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-    """A photograph (h, w, 3) as `develop` takes it: h - 2 rows, and the green ones beside them."""
+    """Returns the arguments of `develop` for a photograph (h, w, 3): h - 2 rows, and the
+    neighbouring green rows."""
     planes = [np.ascontiguousarray(photo[..., k]) for k in range(3)]
     green = planes[1]
     return [plane[1:-1] for plane in planes], green[:-2], green[2:]
 
 
 def by_ftensor(function: Any, photo: np.ndarray) -> list[np.ndarray]:
-    """By a function of ftensor's tensors, from arrays to arrays."""
+    """Runs a function of ftensor's tensors, from arrays to arrays."""
     planes, above, below = rows_of(photo)
     pictures = function([ft.from_numpy(p) for p in planes], ft.from_numpy(above), ft.from_numpy(below))
     return [one.numpy() for one in pictures]
 
 
 def by_numpy(photo: np.ndarray) -> list[np.ndarray]:
-    """By NumPy."""
+    """Runs `develop` by NumPy."""
     return list(develop(np, *rows_of(photo)))
 
 
 def by_torch(photo: np.ndarray) -> list[np.ndarray]:
-    """By torch on the CPU."""
+    """Runs `develop` by torch on the CPU."""
     import torch
 
     planes, above, below = rows_of(photo)
@@ -94,7 +96,7 @@ def by_torch(photo: np.ndarray) -> list[np.ndarray]:
 
 
 def has_torch() -> bool:
-    """Whether torch is there to compare with."""
+    """True if torch is installed."""
     try:
         import torch  # noqa: F401
     except ImportError:
@@ -103,8 +105,7 @@ def has_torch() -> bool:
 
 
 def compared(ways: dict[str, list[np.ndarray]]) -> None:
-    """Says how far the pictures of all ways are from the graph's; ends the program where one
-    differs."""
+    """Prints the differences of all pictures from the graph's; ends the program if one differs."""
     graph = ways.pop("graph")
     for name, pictures in ways.items():
         apart = [np.abs(a.astype(np.float64) - b).max() for a, b in zip(pictures, graph)]

@@ -22,7 +22,7 @@ LAYERS = ((64, 1), (128, 2), (256, 2), (512, 2))
 
 
 def receiver_data(small):
-    """A carrier in noise, what mixes it down, a low pass, a window; and the frames' count."""
+    """Returns a carrier in noise, the mixing tone, a low pass, a window; and the number of frames."""
     n = POINTS * SLOWER * (2 if small else 32)
     rng, t = np.random.default_rng(0), np.arange(n)
     noise = rng.standard_normal(n) + 1j * rng.standard_normal(n)
@@ -36,7 +36,7 @@ def receiver_data(small):
 
 
 def receiver(lib, of):
-    """Mix, filter and decimate in one step, transform, take the power, detect."""
+    """Mixes, filters and decimates in one step, transforms, takes the power, detects."""
     n = of["signal"].shape[0]
     mixed = (of["signal"] * of["carrier"]).reshape(1, 1, n)
     low = of["low"].reshape(1, 1, TAPS)
@@ -47,7 +47,7 @@ def receiver(lib, of):
 
 
 def networks_data(small):
-    """Pixels and weights: of LeNet for 32 pictures, of ResNet-18 for one."""
+    """Returns pixels and weights: of LeNet for 32 pictures, of ResNet-18 for one."""
     rng, size = np.random.default_rng(1), 64 if small else 224
     arrays = {}
 
@@ -79,7 +79,7 @@ def networks_data(small):
 
 
 def networks(lib, of):
-    """LeNet's and ResNet-18's scores."""
+    """Returns LeNet's and ResNet-18's scores."""
     F = lib.nn.functional
 
     x = F.max_pool2d(F.relu(F.conv2d(of["digits"], of["c1"], padding=2)), 2)
@@ -103,7 +103,7 @@ def networks(lib, of):
 
 
 def statistics_data(small):
-    """Eight rows of numbers, each wider than the one before, and 65 edges of bins."""
+    """Returns eight rows of numbers, each wider than the one before, and 65 edges of bins."""
     n = 1 << (12 if small else 18)
     rng = np.random.default_rng(2)
     rows = rng.standard_normal((8, n)) * np.arange(1, 9)[:, None]
@@ -115,7 +115,8 @@ def statistics_data(small):
 
 
 def statistics(lib, of):
-    """Order, quantile, running sum, histogram, covariance, and the weights of least variance."""
+    """Returns order, quantile, running sum, histogram, covariance, and the weights of least
+    variance."""
     x = of["rows"]
     n = x.shape[1]
     ordered = x[0].sort()[0]
@@ -144,7 +145,7 @@ PROGRAMS = {
 
 
 def compare(results, wanted):
-    """What differs by more than rounding explains, by name."""
+    """Returns the names of results that differ by more than rounding errors."""
     wrong = []
     for name, tensor in results.items():
         ours, theirs = tensor.numpy(), wanted[name].numpy()
@@ -157,7 +158,8 @@ def compare(results, wanted):
 
 
 def timed(step, wait):
-    """The least seconds of some calls, behind one that compiles: others use this machine, too."""
+    """Returns the least seconds of some calls after one that compiles, since other programs use
+    this machine too."""
     step()
     wait()
     times = []
@@ -170,7 +172,7 @@ def timed(step, wait):
 
 
 def main():
-    """The command; 1 where results differ from torch's."""
+    """Runs the command; returns 1 if results differ from torch's."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", choices=PROGRAMS)
     parser.add_argument("--small", action="store_true", help="as the tests run it")

@@ -1,15 +1,15 @@
-"""A radio receiver: bursts are mixed down, filtered, turned upright and decided, in one kernel.
+"""A radio receiver: bursts are mixed down, filtered, phase-corrected and decided, in one kernel.
 
     python examples/receiver.py [--bursts 1024] [--once] [--export NAME]
 
-A burst is 256 symbols of two bits (QPSK), a fourth of which are known ahead (pilots), in 1024
-samples at an intermediate frequency; its phase is anybody's guess, and it is full of noise. The
-receiver multiplies by the carrier's conjugate, filters by a transform and its inverse (the matched
-half of a Nyquist filter), finds the phase by the pilots, and decides each bit by a sign. Errors are
-counted beside theory: Q(sqrt(2 Eb / N0)) of them if the phase were known.
+A burst is 256 symbols of two bits (QPSK), a fourth of which are known in advance (pilots), in 1024
+samples at an intermediate frequency, with an unknown phase and noise. The receiver multiplies by
+the carrier's conjugate, filters by a transform and its inverse (the matched half of a Nyquist
+filter), estimates the phase from the pilots, and decides each bit by a sign. The error rate is
+printed next to theory: Q(sqrt(2 Eb / N0)) for a known phase.
 
-`receive` uses nothing but what tensors of ftensor, of torch and NumPy's arrays share. As `ft.jit`
-has it, it is one kernel of stages on a board (docs/graphs.md); `--export NAME` writes that.
+`receive` only uses functions that ftensor, torch and NumPy share. With `ft.jit` it is one kernel of
+dataflow stages on a board (docs/graphs.md); `--export NAME` writes that.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ DECIBELS = (0, 2, 4, 6, 8)
 
 
 def receive(samples: Any, mixer: Any, matched: Any, pilots: Any, fft: Any = ft.fft) -> Any:
-    """What is decided at each sample of bursts (n, SAMPLES): the real part's sign, the imaginary
-    part's. The other operands are one row for all bursts; `pilots` is 0 where nothing is known."""
+    """Returns the decision at each sample of bursts (n, SAMPLES): the signs of the real part and of
+    the imaginary part. The other operands are one row for all bursts; `pilots` is 0 at unknown
+    symbols."""
     level = fft.ifft(fft.fft(samples * mixer) * matched)
     carrier = (level * pilots).sum(-1)[:, None]
     upright = level * carrier.conj()
@@ -41,7 +42,7 @@ def receive(samples: Any, mixer: Any, matched: Any, pilots: Any, fft: Any = ft.f
 
 
 class Radio(NamedTuple):
-    """What sender and receiver have in common: rows of SAMPLES, and which symbols are pilots."""
+    """Shared by sender and receiver: rows of SAMPLES, and the positions of the pilots."""
 
     mixer: np.ndarray
     matched: np.ndarray
@@ -50,7 +51,8 @@ class Radio(NamedTuple):
 
 
 def radio() -> Radio:
-    """A carrier, a filter whose square lets symbols be at their samples alone, and pilots."""
+    """Returns a carrier, a root Nyquist filter (no interference between symbols after both
+    filters), and pilots."""
     mixer = np.exp(-2j * np.pi * TURNS * np.arange(SAMPLES) / SAMPLES)
     frequency = np.abs(np.fft.fftfreq(SAMPLES)) * EACH  # 1/2 is the edge of half the power
     edge = np.clip((frequency - (1 - ROLL_OFF) / 2) / ROLL_OFF, 0, 1)
@@ -62,13 +64,13 @@ def radio() -> Radio:
 
 
 def symbols(bits: np.ndarray) -> np.ndarray:
-    """Pairs of bits (..., 2) as numbers of size 1, one in each quarter of the plane."""
+    """Returns pairs of bits (..., 2) as complex numbers of absolute value 1, one in each quadrant."""
     return ((1 - 2 * bits[..., 0]) + 1j * (1 - 2 * bits[..., 1])) / sqrt(2)
 
 
 def sent(of: Radio, bursts: int, decibels: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Samples (bursts, SAMPLES) with noise of so many decibels Eb / N0, and the bits in them
-    (bursts, SYMBOLS, 2); pilots' are among these."""
+    """Returns samples (bursts, SAMPLES) with noise of `decibels` Eb / N0, and the bits in them
+    (bursts, SYMBOLS, 2), pilots included."""
     random = np.random.default_rng(seed)
     bits = random.integers(0, 2, (bursts, SYMBOLS, 2))
     line = np.zeros((bursts, SAMPLES), np.complex128)
@@ -82,7 +84,7 @@ def sent(of: Radio, bursts: int, decibels: float, seed: int) -> tuple[np.ndarray
 
 
 def errors(of: Radio, decided: Any, bits: np.ndarray) -> tuple[int, int]:
-    """How many bits are wrong, and of how many: of what are no pilots."""
+    """Returns (the number of wrong bits, the number of bits), pilots excluded."""
     data = np.setdiff1d(np.arange(SYMBOLS), of.known)
     wrong = 0
     for k, positive in enumerate(decided):
@@ -91,8 +93,8 @@ def errors(of: Radio, decided: Any, bits: np.ndarray) -> tuple[int, int]:
 
 
 def times(of: Radio, samples: np.ndarray) -> str:
-    """The time of each way, its operands at hand and its results left where they are: as calls, as
-    a graph, by NumPy, and by torch where that is installed."""
+    """Returns the time of each way, without transfers: as calls, as a graph, by NumPy, and by torch
+    if it is installed."""
     rows = (samples, *of[:3])
     tensors = [ft.tensor(row) for row in rows]
     works = {

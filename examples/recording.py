@@ -3,9 +3,9 @@
     python examples/recording.py [--devices intel-cpu,csim] [--samples 6000000] [--limit MIB]
 
 Each worker process owns a device, whose memory is limited here to a fraction of the recording:
-chunks that find no room wait in host memory. A low-pass filter (`map_overlap`: each chunk with the
-end of its neighbours) takes the noise away, the correlation with the pulse has its peaks where
-pulses begin. SciPy does the same on the host, all at once.
+chunks without room wait in host memory. A low-pass filter (`map_overlap`: each chunk with the end
+of its neighbours) removes the noise, and the correlation with the pulse has peaks where pulses
+begin. SciPy does the same on the host, all at once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TAPS = scipy.signal.firwin(257, 8_000, fs=RATE).astype(np.float32)
 
 
 def recorded(samples: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Noise with pulses in it (samples,), and where these begin."""
+    """Returns noise with pulses in it (samples,), and the positions of the pulses."""
     random = np.random.default_rng(1)
     sound = random.normal(scale=0.3, size=samples).astype(np.float32)
     begins = np.sort(random.choice(samples // 1000 - 2, 20, replace=False)) * 1000 + 500
@@ -40,13 +40,15 @@ def recorded(samples: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
 
 def convolved(chunk: Any, with_: np.ndarray[Any, Any]) -> Any:
-    """A chunk, with its neighbours' ends, filtered on the device that it lies on."""
+    """Returns a chunk, with its neighbours' ends, filtered on its device."""
     taps = ft.tensor(with_, device=chunk.device)
     return ft.signal.fftconvolve(chunk, taps, mode="same")
 
 
 def searched(sound: np.ndarray[Any, Any], chunk: int) -> Any:
-    """The correlation of the filtered recording with the pulse, as a Dask array of tensors."""
+    """Returns the correlation of the filtered recording with the pulse, as a Dask array of
+    tensors.
+    """
     x = da.from_array(sound, chunks=chunk)
     x = x.map_blocks(ft.tensor, dtype=np.float32, meta=ft.empty(0))
     for taps in (TAPS, PULSE[::-1].copy()):
@@ -55,7 +57,7 @@ def searched(sound: np.ndarray[Any, Any], chunk: int) -> Any:
 
 
 def by_scipy(sound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same on the host."""
+    """Returns the same, computed on the host."""
     filtered = scipy.signal.oaconvolve(sound, TAPS, mode="same")
     return scipy.signal.oaconvolve(filtered, PULSE[::-1], mode="same")
 
@@ -63,7 +65,7 @@ def by_scipy(sound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def run(
     devices: list[str], sound: np.ndarray[Any, Any], chunk: int, limit: int
 ) -> tuple[np.ndarray[Any, Any], float, dict[str, Any]]:
-    """The correlation, the seconds that it took with kernels compiled, and what workers say."""
+    """Returns the correlation, its seconds with kernels compiled, and the workers' reports."""
     with (
         LocalCluster(
             n_workers=len(devices),
@@ -86,20 +88,20 @@ def run(
 
 
 def prepare(chunk: int) -> None:
-    """Have a worker's device compile what chunks need: those within, and those at the ends."""
+    """Makes a worker's device compile the kernels for inner chunks and for those at the ends."""
     with dask.config.set(scheduler="synchronous"):
         searched(np.zeros(3 * chunk, np.float32), chunk).compute()
 
 
 def report(dask_worker: Any) -> str:
-    """A worker's device, and how many values are there and on the host."""
+    """Returns a worker's device, and its numbers of values on the device and on the host."""
     memory = dask_worker.data
     most = ft.fpga.memory_stats()["allocated_bytes.all.peak"] / 2**20
     return f"{ft.fpga.get_device_name()}: at most {most:.0f} MiB, {memory.spilled} chunks spilled"
 
 
 def main() -> None:
-    """Run it on one worker and on all."""
+    """Runs it on one worker and on all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--devices", default="intel-cpu,csim", help="one for each worker")
     parser.add_argument("--samples", type=int, default=6_000_000)

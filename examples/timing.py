@@ -1,4 +1,4 @@
-"""How the examples measure: the same work on the device and by NumPy, in turns."""
+"""Timing of the examples: the same work on the device and by NumPy, alternately."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Work = Callable[[], object]
 
 
 def compare(name: str, on_device: Work, by_numpy: Work, repeats: int = 5) -> str:
-    """One line with both medians, in milliseconds.
+    """Returns one line with both medians, in milliseconds.
 
-    Both start from NumPy arrays and end with NumPy arrays, so the way to the device and back is in
-    the figure. The first call of each is not: it compiles kernels and touches fresh memory.
+    Both start from NumPy arrays and end with NumPy arrays, so the figure includes the transfers.
+    The first call of each is excluded: it compiles kernels and touches fresh memory.
     """
     device_times, numpy_times = [], []
     on_device()
@@ -31,7 +31,7 @@ def compare(name: str, on_device: Work, by_numpy: Work, repeats: int = 5) -> str
 
 
 def medians(works: Mapping[str, Work], repeats: int = 9) -> str:
-    """A line for each of several ways, that did their work before: its median in milliseconds."""
+    """Returns a line with the median of each way in milliseconds. Each way has run before."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(repeats):
         for name, work in works.items():
@@ -41,7 +41,7 @@ def medians(works: Mapping[str, Work], repeats: int = 9) -> str:
 
 
 def seconds(work: Work) -> float:
-    """Wall-clock time of one call, until the device is done."""
+    """Returns the wall-clock time of one call, until the device is done."""
     start = time.perf_counter()
     work()
     ft.synchronize()

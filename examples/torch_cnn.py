@@ -13,7 +13,7 @@ from training import compare
 
 
 def network() -> nn.Module:
-    """Names (n, 10) of digits (n, 1, 8, 8), as logits."""
+    """Returns a network from digits (n, 1, 8, 8) to logits (n, 10)."""
     return nn.Sequential(
         nn.Conv2d(1, 16, 3, padding=1),
         nn.ReLU(),

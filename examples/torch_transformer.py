@@ -16,7 +16,7 @@ ROWS, WIDTH = 8, 32
 
 
 class Reader(nn.Module):
-    """Names (n, 10) of digits (n, 1, 8, 8), as logits: two layers of attention between rows."""
+    """A network from digits (n, 1, 8, 8) to logits (n, 10): two layers of attention between rows."""
 
     def __init__(self) -> None:
         super().__init__()

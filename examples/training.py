@@ -1,7 +1,7 @@
-"""What both examples of training share: the digits, an epoch, and a comparison of two devices.
+"""Shared by both training examples: the digits, an epoch, and a comparison of two devices.
 
 A network is trained from the same start, on the same batches, on the CPU and on the device "fpga".
-Epochs alternate between the two, so that whatever else the machine does meets both.
+Epochs alternate between the two, so that other load of the machine affects both.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLOURS = {"cpu": "darkorange", "fpga": "navy"}
 
 @dataclass
 class Training:
-    """A model on a device, with what it learns from and what it went through."""
+    """A model on a device, with its training data and its history."""
 
     device: str
     model: torch.nn.Module
@@ -41,7 +41,7 @@ class Training:
     seconds: list[float] = field(default_factory=list)
 
     def epoch(self, order: torch.Tensor, batches: int | None) -> None:
-        """Learn from all digits in an order, a batch at a time; on the device, no op may fall back
+        """Learns from all digits in an order, a batch at a time; on the device, no op may fall back
         to the host."""
         before = ft.get_fallback()
         ft.set_fallback("error")
@@ -59,7 +59,7 @@ class Training:
         ft.set_fallback(before)
 
     def accuracy(self) -> float:
-        """The share of the digits unseen so far that get their true names."""
+        """Returns the share of the unseen digits that get their true names."""
         with torch.no_grad():
             predicted = self.model(self.images[KNOWN:]).argmax(1)
         return (predicted == self.names[KNOWN:]).float().mean().item()

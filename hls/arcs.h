@@ -29,8 +29,9 @@ FT_FN_ONCE FT_V ft_atan2(FT_V y, FT_V x)
     const FT_M steep = a > b, left = ft_signbit(x), back = steep != left;
     const FT_V most = steep ? a : b, least = steep ? b : a;
     const FT_V t = least == most ? (most == K(0) ? K(0) : K(1)) : least / most;
-    // A quotient a little above a power of two may have an arc below it, of which its rounding is a whole ulp. What it lacks
-    // is found with 1 / most to an eighth (Newton's first guess, by the exponent).
+    // A quotient a little above a power of two may have an arc below that power, for which its rounding is a whole
+    // ulp. The quotient's error is computed with 1 / most, accurate to an eighth (Newton's initial guess, by the
+    // exponent).
     const FT_V by = FT_BITS(float, 0x7ef311c7 - FT_BITS(int, most));
     const FT_V rest = most < K(1e37) ? fma(-t, most, least) * by : K(0);
     const FT_V base = steep ? FT_HALF_PI : (left ? K(2) * FT_HALF_PI : K(0));
@@ -43,8 +44,8 @@ FT_FN_ONCE FT_V ft_asin_past(FT_V s, FT_V z)
     const FT_V p = fma(fma(K(4.22105119e-2), z, K(2.41528153e-2)), z, K(4.54759113e-2));
     return fma(fma(p, z, K(7.49525279e-2)), z, K(0.166667536)) * z * s;
 }
-// asin(a) = pi / 2 - 2 asin(sqrt((1 - a) / 2)): within 0.5 on one of the sides. What pi / 2 - 2 s loses is kept, as s may
-// be off by half an ulp, which is twice as much of the result.
+// asin(a) = pi / 2 - 2 asin(sqrt((1 - a) / 2)): within 0.5 on one of the sides. The rounding error of pi / 2 - 2 s is
+// kept, because s may be off by half an ulp, which is twice as much of the result.
 FT_FN_ONCE FT_V ft_asin(FT_V x)
 {
     const FT_V a = fabs(x);

@@ -4,9 +4,9 @@
 #define FT_SQRT_INV_PI 0.56418958354775628695
 #define FT_SQRT_HALF_INV_PI 0.39894228040143267794
 
-// What the series of K_0 and K_1 share: both for 0 < x <= 2, times exp(x) (DLMF 10.31.1-2), and beyond by the
-// trapezoidal rule on exp(x) K_n(x), the integral of exp(-x (cosh t - 1)) cosh(n t) over t > 0, which
-// converges exponentially: the step follows the width of the integrand.
+// Common series of K_0 and K_1: both for 0 < x <= 2, times exp(x) (DLMF 10.31.1-2), and beyond by the trapezoidal
+// rule on exp(x) K_n(x), the integral of exp(-x (cosh t - 1)) cosh(n t) over t > 0, which converges exponentially:
+// the step follows the width of the integrand.
 #define FTK_SECOND(name, order)                                                                \
     FT_FN_ONCE FT_V name(FT_V x)                                                               \
     {                                                                                          \

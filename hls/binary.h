@@ -15,9 +15,9 @@ FT_FN_ONCE FT_V ftb_narrow(FT_V v)
 #else
 #define FTB_FAR K(0x1p100f)
 #endif
-// What a division towards zero leaves, exactly. A quotient rounded to nearest leaves a remainder
-// that is representable, so each step takes one precision's worth of bits off; most values need
-// one. A step may go below zero by less than `y`, which the end makes good.
+// The remainder of a division towards zero, exactly. A quotient rounded to nearest leaves a
+// remainder that is representable, so each step removes one precision's worth of bits; most values
+// need one. A step may go below zero by less than `y`; the end corrects this.
 FT_FN_ONCE FT_V ftb_fmod(FT_V a, FT_V b)
 {
     const FT_V y = fabs(b);
@@ -98,7 +98,8 @@ FT_FN_ONCE FT_V ftb_power(FT_V x, FT_V y)
 #else
 #define ftb_power(x, y) pow(x, y)
 #endif
-// Powers of 0 are told apart first: some vector libraries spoil the other lanes when they meet one.
+// Powers of 0 are separated first: some vector libraries give wrong results in the other lanes
+// otherwise.
 FT_FN_ONCE FT_V ftb_pow(FT_V a, FT_V b)
 {
     const FT_V r = ftb_power(a == K(0) ? K(1) : a, b), half_ = b * K(0.5);
@@ -172,7 +173,7 @@ FT_FN_ONCE FT_V ftb_quotient(FT_V a, FT_V b)
     return b == K(0) ? K((FT_T)(~(ulong)0)) : q;
 #endif
 }
-// What ftb_quotient leaves; `a` itself by zero.
+// The remainder of ftb_quotient; `a` itself for a divisor of zero.
 FT_FN_ONCE FT_V ftb_fmod(FT_V a, FT_V b)
 {
     const FT_V r = a - ftb_quotient(a, b) * b;

@@ -1,7 +1,7 @@
 // Complex helpers: FT_C is a pair of real lane vectors. Functions follow C99 Annex G at zeros,
 // infinities and NaNs, and scale where a square or an exponential alone would leave the range.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 12 && __GNUC_MINOR__ < 3
-// These g++ contract the vectorized products of complex numbers even where they are told not to.
+// These g++ contract the vectorized products of complex numbers despite the option against it.
 #pragma GCC optimize("no-tree-vectorize")
 #endif
 typedef FT_CAT(ft_c, FT_T) FT_C;

@@ -45,9 +45,9 @@ FT_FN_ONCE FT_V ftr_inverse_root(FT_V x)
     return r;
 }
 
-// The probability of k events where their mean is m, for k from 0 and m from 5: exp(-s(j) - d(j, m)) / sqrt(2 pi j)
-// for j = k, with what Stirling's formula lacks, s (DLMF 5.11.1), and d = j log(j / m) + m - j, of which no digits
-// cancel (Loader: Fast and accurate computation of binomial probabilities; 2000). Of few events j = k + 8.
+// The probability of k events with mean m, for k from 0 and m from 5: exp(-s(j) - d(j, m)) / sqrt(2 pi j) for j = k,
+// with the remainder s of Stirling's formula (DLMF 5.11.1) and d = j log(j / m) + m - j, computed without
+// cancellation (Loader: Fast and accurate computation of binomial probabilities; 2000). For few events j = k + 8.
 FT_FN_ONCE FT_V ftr_count_chance(FT_V k, FT_V m)
 {
     const FT_M few = k < K(8);
@@ -67,11 +67,11 @@ FT_FN_ONCE FT_V ftr_count_chance(FT_V k, FT_V m)
     return few ? found * lift : found;
 }
 
-// By transformed rejection (Hoermann: The generation of binomial random variates; 1993), where the mean is 10 or more: a
-// ratio of uniforms is a proposal, and taken with the probability that its true one has in the bound's. The bound
-// was compared with both distributions in double, and is 2 percent above what is needed. Of `tries` tries of probability
-// p, up to 1/2; or of Poisson's distribution, which is the limit for a p of 0. The probability of the first follows from
-// Poisson's for what succeeds, what fails, and both together.
+// By transformed rejection (Hoermann: The generation of binomial random variates; 1993) for means of 10 or more: a
+// ratio of uniforms is a proposal, accepted with the ratio of its true probability to the bound. The bound was
+// compared with both distributions in double, and is 2 percent above the necessary one. The distribution is the
+// binomial one of `tries` tries of probability p up to 1/2, or Poisson's, its limit for p = 0. The binomial
+// probability follows from Poisson's for the successes, the failures, and both together.
 FT_FN_ONCE FT_V ftr_count_rejected(
     FT_M open, FT_V mean, FT_V tries, FT_V p, int binomial, FT_VEC(long) position, FTR_STREAM)
 {

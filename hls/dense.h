@@ -1,6 +1,6 @@
-// Elements and columns of matrices, for factors and solutions. Matrices lie column after column: element
-// (i, j) is the one at i + j * lead. An element (ft_one) is a scalar, whatever the lanes.
-// The functions that v++ has hardware for are those of a namespace.
+// Elements and columns of matrices, for factors and solutions. Matrices are column-major: element (i, j) is the one
+// at i + j * lead. An element (ft_one) is a scalar, whatever the lanes. The functions that v++ has hardware for are
+// those of a namespace.
 #ifdef FT_MATH
 #define FT_ROOT(x) FT_MATH::sqrt(x)
 #define FT_SIZE(x) FT_MATH::fabs(x)
@@ -153,7 +153,7 @@ FT_FN_ONCE ft_one ft_dot(FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *y, int c
     return sum;
 }
 
-// A column y of m elements times the reflection whose v lies below element j of another column.
+// Applies the reflection whose v is below element j of another column to a column y of m elements.
 FT_FN_ONCE void ft_reflect(FT_GLOBAL FT_T *y, FT_GLOBAL const FT_T *v, int j, ft_one tau, int m)
 {
     const int n = m - j - 1;

@@ -1,7 +1,7 @@
-// Elements: as they lie in memory (FT_E), and as values to compute with (FT_X).
-// Set before this file: FT_E; FT_E_HALF, FT_E_BFLOAT16 or FT_COMPLEX where that is what it holds; FT_APART in
-// HLS sources: `fma` is one instruction of a CPU, but no core of Vitis' library. Its logic takes as much as several
-// adders and is twice as long as one; a product in a core of its own is outside of what the sum waits for.
+// Elements: their storage type (FT_E), and their compute type (FT_X).
+// Set before this file: FT_E; FT_E_HALF, FT_E_BFLOAT16 or FT_COMPLEX if FT_E holds these; FT_APART in HLS sources:
+// `fma` is one instruction of a CPU, but no core of Vitis' library. Its logic takes as much as several adders and is
+// twice as long as one; a product in a core of its own is outside the recurrence of a sum.
 #if FT_COMPLEX
 #define FT_PARTS 2
 typedef FT_C FT_X;

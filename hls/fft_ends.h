@@ -1,7 +1,7 @@
-// Numbers from the tensors' memory to a group's working memory, and back. A number's place along a transform is
-// `step` from its neighbour's, a lane `lane` from the next, an imaginary part `im` from the real one, all in
-// real numbers; m lanes are there. What is read in whole vectors: neighbouring lanes (complex ones or real ones), or
-// neighbouring places, which are turned.
+// Copies between the tensors' memory and a group's working memory. The stride along a transform is `step`, the stride
+// between lanes `lane`, the offset of an imaginary part from the real one `im`, all in real numbers; m lanes are
+// used. Whole vectors are read for neighbouring lanes (complex or real numbers), or for neighbouring positions, which
+// are transposed.
 #if FT_LANES > 1
 typedef FT_VEC(FT_T) ft_fft_vec;
 // Half of x and half of y in one vector: which half of each, and where they go.
@@ -105,7 +105,7 @@ FT_CALLED void ft_fft_fill(FT_GLOBAL FT_T *s, int begin, int n, int half_, int s
     }
 }
 
-// `count` numbers times `scale`, and with `twiddles` each times its own of a table that lies as they do.
+// Writes `count` numbers times `scale`, and with `twiddles` also times a table of equal layout.
 FT_CALLED void ft_fft_write(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *twiddles, long step, long lane, long im,
     int m, int count, int real, int swap, int twiddle, FT_T scale)

@@ -66,7 +66,7 @@ FT_FN_ONCE FT_C ft_fft_row(FT_GLOBAL const FT_T *p)
     const ft_fft_vec x = FT_VLOAD(p), y = FT_VLOAD(p + FT_LANES);
     return ft_cmake(ft_fft_evens(x, y), ft_fft_odds(x, y));
 }
-// Of numbers k, k + 1, ... those at h - k, h - k - 1, ...
+// For numbers k, k + 1, ... those at h - k, h - k - 1, ...
 FT_FN_ONCE FT_C ft_fft_mirrored(FT_GLOBAL const FT_T *row, int at)
 {
     const FT_C x = ft_fft_row(row + 2L * (at - (FT_LANES - 1)));

@@ -17,8 +17,9 @@ FT_FROM_FLOAT8(ft_from_float8_e4m3fn, 3, 7u, 0x1p-9f, (FT_VEC(uint))(0x7fu), (FT
 FT_FROM_FLOAT8(ft_from_float8_e5m2, 2, 15u, 0x1p-16f, (FT_VEC(uint))(0x7cu),
                ((rest << 21) + 0x70000000u) | (rest > 0x7cu ? (FT_VEC(uint))(0x400000u) : (FT_VEC(uint))(0u)))
 
-// Round to nearest, ties to even. What is too large becomes TOP; a NaN has all bits set, but for its sign. Below
-// the least normal number, the bits of LIFT + size hold the rounded result, where the fraction of LIFT ends at TINY.
+// Rounds to nearest, ties to even. A number beyond the range becomes TOP; a NaN has all bits set except its sign.
+// Below the least normal number, the bits of LIFT + size hold the rounded result, where the fraction of LIFT ends at
+// TINY.
 #define FT_TO_FLOAT8(NAME, BITS, BIAS, LIFT, TOP)                                                     \
     FT_FN_ONCE FT_VEC(uchar) NAME(FT_VEC(float) v)                                                    \
     {                                                                                                 \

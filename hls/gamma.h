@@ -1,9 +1,10 @@
-// The incomplete gamma functions P(a, x) and Q(a, x) = 1 - P(a, x), each from the series that is precise where it lies:
+// The incomplete gamma functions P(a, x) and Q(a, x) = 1 - P(a, x), each from the series that is accurate in its
+// region:
 //   near x = a, for large a  Temme's uniform expansion (DLMF 8.12)
 //   x <= a, or small x       the power series of P (DLMF 8.11.4)
 //   both small               the alternating one, for a Q below 1/2 (DLMF 8.7.1)
 //   elsewhere                the continued fraction of Q (DLMF 8.9.2)
-// No difference of two close numbers is taken but 1 - P or 1 - Q of what is below 1/2, or near it.
+// No two close numbers are subtracted, except 1 - P or 1 - Q for a subtrahend below or near 1/2.
 
 // 1 / gamma(1 + t) - 1 for t in [0, 1], relative to t as well (DLMF 5.7.1).
 FT_FN_ONCE FT_V ftg_reciprocal(FT_V t)
@@ -107,8 +108,9 @@ FT_FN_ONCE FT_V ftg_incomplete(FT_V a_, FT_V x_, int upper)
     const FT_M near = large && excess < K(0.5);
     const FT_M low = !near && (x <= a || x < K(1.25)), right = near && mu >= K(0);
 
-    // What all share: factor = x^a exp(-x) / gamma(a + 1). Of a small a gamma by its recurrence, the exponential by halves, which
-    // are not yet 0 where the product is not; of a large one Stirling's series in the exponent (DLMF 5.11.1).
+    // The common factor x^a exp(-x) / gamma(a + 1). For small a it uses the recurrence of gamma, and the exponential
+    // in two halves, which don't underflow before the product; for large a Stirling's series in the exponent (DLMF
+    // 5.11.1).
     const FT_V most = K(FT_DOUBLE ? 2000 : 300), z = x > most ? most : x;
     FT_V t = large ? K(1) : a, product = K(1);
     FT_UNROLL

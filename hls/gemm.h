@@ -1,4 +1,4 @@
-// What products are made of: numbers beside the operands, panels, results.
+// Parts of matrix products: scalars times operands, panels, results.
 #include "element.h"
 
 #if FT_COMPLEX

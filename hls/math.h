@@ -11,10 +11,11 @@ FT_FN_ONCE FT_V ft_within(FT_V x, FT_V low, FT_V high) { return x < low ? low : 
 #define ft_isfinite(x) (fabs(x) < K(INFINITY))
 // Not by signbit: g++ 12 fails on a vectorized one.
 #define ft_signbit(x) (copysign(K(1), x) < K(0))
-// torch's maximum and minimum let a NaN through; C's fmax and fmin drop it. Of equals (0 and -0) the first stays.
+// torch's maximum and minimum propagate NaN; C's fmax and fmin drop it. Among equal numbers (0 and -0) the first is
+// kept.
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x || x >= y ? x : y; }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x || x <= y ? x : y; }
-// Of float32: the bits of 3 * 2^22 + n end on those of n, which is rounded by the sum; the sign's bit.
+// For float32: the low bits of 3 * 2^22 + n are those of n, which the sum rounds; the sign bit.
 #define FT_ROUNDER K(0x1.8p23f)
 #define FT_SIGN_OF(x) (FT_BITS(int, x) & (-0x7fffffff - 1))
 #define FT_FLIPPED(v, bits) FT_BITS(float, FT_BITS(int, v) ^ (bits))
@@ -80,7 +81,7 @@ FT_FN_ONCE FT_V ft_within_eighth(FT_V x, FT_I *quarters, FT_V *low)
     }
     return r;
 }
-// Of r + low within a quarter turn, as a value and what its rounding lost; 1 - r * r / 2 is what both begin with.
+// For r + low within a quarter turn: a value and its rounding error; both begin with 1 - r * r / 2.
 FT_FN_ONCE FT_V ft_sin_near(FT_V r, FT_V low, FT_V *lost)
 {
     const FT_V z = r * r, w = fma(r * K(-0.5), r, K(1));
@@ -164,7 +165,7 @@ FT_FN_ONCE FT_V ft_abs(FT_V x) { return x < K(0) ? -x : x; }
 #endif
 #endif
 
-// The identities of max and min: nothing lies beyond them.
+// The identities of max and min: no number is beyond them.
 #if FT_FLOATING
 #define FT_LOWEST K(-INFINITY)
 #define FT_HIGHEST K(INFINITY)

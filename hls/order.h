@@ -1,6 +1,6 @@
-// What is compared of elements in their order: whole numbers that lie as the elements do. Of a float the bits, as a
-// sign and a magnitude, so that -0 is 0, and NaN the largest. With `flip` (all bits set) the order is turned
-// around, and equals keep theirs.
+// Keys for comparisons: integers in the same layout as the elements. A float's bits are mapped from sign and
+// magnitude, so that -0 equals 0 and NaN is the largest. With `flip` (all bits set) the order is reversed, and equal
+// elements keep their order.
 FT_FN_ONCE FT_KEY ft_sort_key(FT_B b, FT_KEY flip)
 {
 #if FT_BITS_OF_FLOAT

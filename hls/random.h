@@ -1,7 +1,7 @@
-// Random numbers by counter: each element's bits are a function of the seed, the call's number and where the
-// element is, by Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011).
-// What follows from the bits is made of sums, products and choices alone (and of divisions in double), which
-// IEEE 754 defines to the last bit: no function of a runtime's own, no fused steps. So every device has the same.
+// Random numbers by counter: each element's bits are a function of the seed, the call's number and the element's
+// position, by Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011).
+// Numbers are computed from the bits by sums, products and selections only (and divisions in double), which IEEE 754
+// defines to the last bit: no function of a runtime, no fused steps. So every device gives the same numbers.
 #if FT_BITS_PER_VALUE >= 32
 #if FT_BITS_PER_VALUE == 64
 #define FTR_W ulong  // the bits that one element takes, and the same with a sign
@@ -176,8 +176,8 @@ FT_FN_ONCE FT_V ftr_minus_log(FT_V y)
     const FT_V e = ftr_parts(y, &f);
     return -(e * FTR_LN_2 + (ftr_log1p(f) + e * FTR_LN_2_REST));
 }
-// Of the exponential distribution of mean 1, above 0: minus the logarithm of (w + 1/2) / 2^32. What that
-// lacks to 1 is taken from the bits, where it is small.
+// The exponential distribution of mean 1, above 0: minus the logarithm of (w + 1/2) / 2^32. If its difference from 1
+// is small, the difference is computed from the bits.
 FT_FN_ONCE FT_V ftr_exponential(FT_VEC(FTR_W) w)
 {
     const FT_VEC(FTR_S) s = FT_BITS(FTR_S, w);

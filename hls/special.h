@@ -31,7 +31,7 @@ FT_FN_ONCE FT_V ftx_erfcx(FT_V a)
     FT_UNROLL
     for (int k = 14; k > 0; k--) f = x + K(0.5 * k) / f;
     const FT_V far = K(1.0 / FT_SQRT_PI) / f;
-    // What the square loses when it is rounded is a factor of its own: exp would enlarge it.
+    // The rounding error of the square is a factor of its own, because exp would amplify it.
     const FT_V square = x * x, lost = fma(x, x, -square), grown = exp(square);
     const FT_V whole = grown < K(INFINITY) ? fma(grown, lost, grown) : grown;
     const FT_V near = x < edge ? x : edge, close = whole * erfc(near);
@@ -79,9 +79,9 @@ FT_FN_ONCE FT_V ftx_ndtri(FT_V p)
     return q >= K(0) ? x : K(NAN);
 }
 #else
-// The x > 0 with erf(x) = y, where w = -log(1 - y * y): y and y times a polynomial in w up to 3.5 (as M. Giles has it in GPU Computing
-// Gems 2, 2011), then s = sqrt(w) and a polynomial in s - 3, up to 4: 1 - y is 2^-24 at least.
-// What the root loses is the rest over 2 s, which a line gives to an eighth.
+// The x > 0 with erf(x) = y, where w = -log(1 - y * y): y and y times a polynomial in w up to 3.5 (M. Giles, GPU
+// Computing Gems 2, 2011), then s = sqrt(w) and a polynomial in s - 3, up to 4: 1 - y is 2^-24 at least. The rounding
+// error of the root is the remainder over 2 s, which a line gives to an eighth.
 #define FTX_TERM(far_, near_) p = FT_MULTIPLY_ADD(p, u, far ? K(far_) : K(near_));
 FT_FN_ONCE FT_V ftx_erfinv_of(FT_V y, FT_V w, FT_V s)
 {
@@ -176,8 +176,8 @@ FT_FN_ONCE FT_V ftx_zeta_after(FT_V x, FT_V q)
     return sum;
 }
 
-// zeta(x, q), which is NaN for an infinite q in torch. For q < 0 the sum over all of q's neighbours, less what lies
-// beyond them: both of positive ones.
+// zeta(x, q), which is NaN for an infinite q in torch. For q < 0 it is the sum over all of q's neighbours minus the
+// sum beyond them, both for positive arguments.
 FT_FN_ONCE FT_V ftx_zeta(FT_V x, FT_V q)
 {
     const FT_M left = q < K(0);

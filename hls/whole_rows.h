@@ -11,12 +11,12 @@
 #define FT_SOFTMAX 0
 #define FT_LOG_SOFTMAX 1
 #define FT_LAYER_NORM 2
-// What of an element joins a row's first states: itself, or of a sum a 4096th, as many as a row has at most, so that no sum
-// leaves the range: exact, but of elements below 5e-35, whose share is no normal number.
+// An element's contribution to a row's first states: itself, or for a sum 1/4096 of it (a row has at most 4096), so
+// that no sum overflows: exact, except for elements below 5e-35, whose share is subnormal.
 #define FT_ROW_SHARE K(0.000244140625)
 FT_FN_ONCE FT_V ft_row_taken(FT_V x, int op) { return op == FT_LAYER_NORM ? x * FT_ROW_SHARE : x; }
-// What these states become: the largest, or the sum. A row with a NaN has NaNs by the sum of its exponentials, whichever
-// element passes here for the largest.
+// The combination of these states: the largest, or the sum. A row with a NaN gets NaNs by the sum of its
+// exponentials, whichever element counts as the largest here.
 FT_FN_ONCE FT_V ft_row_first(FT_V x, FT_V y, int op)
 {
     const FT_V sum = x + y, larger = x < y ? y : x;

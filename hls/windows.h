@@ -1,4 +1,4 @@
-// Windows that lie side by side along rows: FT_LINE_COUNT lines of FT_LINE_SIZE elements each. FT_LANES windows go at
+// Adjacent windows along rows: FT_LINE_COUNT lines of FT_LINE_SIZE elements each. FT_LANES windows are processed at
 // once, and their elements are FT_SIZE vectors of neighbours. FT_ROW of the windows are of one row; where rows are
 // shorter than the lanes, the next windows are of the rows below it, with nothing in between.
 // Geometry g: WindowsGeometry.
@@ -45,7 +45,7 @@ FT_FN_ONCE long ft_begins(FT_GLOBAL const int *g, int v)
 {
     return FT_ROW < FT_LANES ? v * FT_LANES : G_LINES(g)[v / FT_LINE_SIZE] + v % FT_LINE_SIZE * FT_LANES;
 }
-// Where element x of line y of lane l's window lies in these vectors.
+// The index in these vectors of element x of line y of lane l's window.
 FT_FN_ONCE int ft_among(int l, int y, int x)
 {
     return (l / FT_ROW * FT_LINE_COUNT + y) * FT_ROW * FT_LINE_SIZE + l % FT_ROW * FT_LINE_SIZE + x;

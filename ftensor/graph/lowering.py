@@ -332,7 +332,8 @@ class Lowered:
         return self.free is not None and self.free.check_numbers(signature, self.free_numbers)
 
     def renumbered(self) -> Lowered:
-        """Returns the form of the graph that reads its free numbers from each call's signature."""
+        """Returns the form of the graph that reads its free numbers (those that differ from call to
+        call) from each call's signature."""
         if self._anew is None:
             launch = self.launch
             if launch is not None and self.free_numbers and not self.drawn:
@@ -353,7 +354,8 @@ class Lowered:
         return outputs
 
     def _with_call_numbers(self, signature: Sequence[Any]) -> list[Any]:
-        """Returns the kernel numbers, with free numbers from the call's signature."""
+        """Returns the kernels' scalar arguments: those of the trace, but the free ones, which differ
+        from call to call, from the call's signature."""
         numbers = list(self.numbers)
         for place, of, places in self.free_numbers:
             number = number_at(signature, place)

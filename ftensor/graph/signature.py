@@ -239,7 +239,8 @@ _NUMBERS = {int, float, complex}
 
 
 class FreeNumbers(NamedTuple):
-    """The free numbers of a graph: their indices in a signature, and the checks (index, op, dtype)
+    """The free numbers of a graph (number arguments that may differ from call to call): their
+    indices in a signature, and the checks (index, op, dtype)
     that they must pass. An empty op means that the number is rounded to the dtype."""
 
     places: Ints
@@ -356,7 +357,7 @@ def cache_graph(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowere
 
 
 def find_specialization(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
-    """Returns the graph of an earlier call that differs in free numbers alone, in the form that
+    """Returns the graph of an earlier call that differs only in its number arguments, in the form that
     reads them from each call; None on a miss."""
     places = number_places(signature)
     if not places:

@@ -208,7 +208,8 @@ class Tracer(LaunchRecorder):
     # The parts of a graph
 
     def region(self, t: Tensor) -> GraphTensor:
-        """Returns a tensor as a part of a memory of the graph."""
+        """Returns the GraphTensor of a tensor: its memory's number, dtype and geometry. Adds the memory to
+        the graph if it is new."""
         storage = t._storage
         if isinstance(storage, TracedStorage):
             number = storage.number

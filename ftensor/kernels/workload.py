@@ -229,7 +229,8 @@ class Pieces(NamedTuple):
         return np.broadcast_to(rows[:, None], at.shape)[inside], at[inside], sizes[inside]
 
     def steps(self, strides: tuple[int, ...], step: int) -> tuple[int, int]:
-        """Returns (steps, beats read) of an operand that begins on a beat, read by `ft_look`."""
+        """Returns (loop iterations, beats read) of an operand that begins on a beat. `ft_look`
+        (hls/vitis/pieces.h) reads a piece that spans two beats in two iterations."""
         rows, columns, sizes = self.where()
         at = columns * step
         for n, stride in zip(self.shape[::-1], strides[::-1]):

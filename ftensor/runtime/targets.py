@@ -102,7 +102,7 @@ class Target:
         return replace(self, registers=count * max(width, 4) * 4 // self.lanes_bytes)
 
     def as_board(self) -> Target:
-        """Returns the family as it emulates a board."""
+        """Returns a copy of the family with the vector layout and limits of a board, to emulate one."""
         family = self.untuned()
         return replace(
             family, unaligned=False, registers=CSIM.registers, unit_elements=CSIM.unit_elements, emulates="a board"

@@ -68,7 +68,8 @@ class CoverageRow:
 
     @property
     def letters(self) -> str:
-        """The layout's letter, and the letter of numbers by value."""
+        """The letters of a cell in the coverage matrix: one for the layout, and `NUMBER` if an input is
+        a number passed by value."""
         letters = {layout.word: layout.letter for layout in layouts()}
         return letters.get(self.layout, OTHER) + (NUMBER if "number" in self.ins else "")
 

@@ -126,7 +126,7 @@ class BuildSteps:
 
 
 def prepare(request: Request, toolchain: Toolchain) -> BuildSteps:
-    """Writes the sources and return the jobs. Raises BuildError for a request that is not
+    """Writes the sources and returns the jobs. Raises BuildError for a request that is not
     possible."""
     folders = Workspace(request.out)
     chosen = request.chosen()
@@ -155,7 +155,7 @@ def commands(request: Request, toolchain: Toolchain) -> list[str]:
 
 
 def build(request: Request, toolchain: Toolchain, progress: Progress) -> Built:
-    """Compiles the kernels that are not up to date, link, and write the image with its manifest.
+    """Compiles the kernels that are not up to date, links, and writes the image with its manifest.
 
     After a failed kernel, still compiles the other kernels, but links nothing. Raises BuildError
     for a request that is not possible, or if another build works in the folder.

@@ -4,7 +4,7 @@
 // every loop of a single work-item one, and looks for the smallest initiation interval by itself.
 // Set before this file: what opencl_lanes.h needs.
 
-// A vector lies on its own width, so that one access is one beat of an aligned 512-bit port.
+// A vector is aligned to its own width, so that one access is one beat of an aligned 512-bit port.
 #define FT_MEMORY_LOAD(T, n, p) (*(const __global FT_CAT(T, n) *)(p))
 #define FT_MEMORY_STORE(T, n, v, p) (*(__global FT_CAT(T, n) *)(p) = (v))
 // Hardware for all lanes at once: a loop of fixed length.
@@ -28,7 +28,7 @@
 #define FT_UNROLL _Pragma("unroll")
 #define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
 #define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_AGAIN(name, turns)  // a turn reads of it what was written so many turns before, or earlier
+#define FT_AGAIN(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
 #define FT_POINTERS_APART    // nor through a pointer
 
 #define FT_STREAMED(count, in_place)
@@ -62,7 +62,7 @@ FT_ACCESSES(double)
 #endif
 #endif
 
-// What a port's bits say, where a port carries float16 and its kernel serves several dtypes.
+// The values of a port's bits, where a port carries float16 and its kernel serves several dtypes.
 FT_FN_ONCE FT_VEC(float) ft_from_halves(FT_VEC(ushort) bits)
 {
     ushort t[FT_LANES];

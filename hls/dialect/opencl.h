@@ -41,7 +41,7 @@
 #define FT_UNROLL _Pragma("unroll")
 #define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
 #define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_AGAIN(name, turns)  // a turn reads of it what was written so many turns before, or earlier
+#define FT_AGAIN(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
 #define FT_POINTERS_APART    // nor through a pointer
 
 #define FT_VLOAD(p) FT_LANES_FROM(p)

@@ -1,5 +1,5 @@
-// Result $port: rows that are no whole beats, put side by side. What lies beyond the last one is a neighbour's, as
-// is what lies before the first.
+// Result $port: rows whose length is no multiple of a beat, joined. Elements behind the last one, and before the
+// first, belong to neighbours.
 FT_KERNEL void $name($parameters)
 {
     $slab
@@ -15,7 +15,7 @@ FT_KERNEL void $name($parameters)
     for (long v = 0; v < (long)rows * BEATS; v++) {
         const int left = LENGTH - column * LANES, size = left < LANES ? left : LANES;
         const $beat w = $read;
-        // What is held, the piece behind it, and what of this lies beyond the beat.
+        // The pending elements, the next piece, and the part of it that exceeds the beat.
         $type joined[2 * LANES];
         FT_UNROLL
         for (int l = 0; l < LANES; l++) {

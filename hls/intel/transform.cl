@@ -7,7 +7,7 @@ static inline ft_cfloat ft_either(bool first, ft_cfloat x, ft_cfloat y)
     return r;
 }
 
-// The lowest bits of a number, so many, in the other order.
+// The lowest `bits` bits of a number in reverse order.
 static inline int ft_reversed(int x, int bits)
 {
     int y = 0;
@@ -16,8 +16,8 @@ static inline int ft_reversed(int x, int bits)
     return y;
 }
 
-// A beat and the one `delay` later exchange halves: the first two become the earlier beat, which leaves so many beats
-// after it came in, the second two the later one.
+// A beat and the one `delay` later exchange halves: the first two become the earlier beat, which leaves `delay` beats
+// after it entered, the second two the later one.
 static inline $beat ft_crossed(
     $beat x, ft_cfloat (*second)[LANES / 2], ft_cfloat (*first)[LANES / 2], int beat, int delay)
 {

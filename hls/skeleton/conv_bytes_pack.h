@@ -1,5 +1,5 @@
-// What conv_bytes.h reads: planes of an input, with `zero` around and between them, and panels of filters, as those of
-// conv_pack.h, but for a panel's first step, which is left as it is. Unsigned bytes become signed ones (`flip`).
+// Packs the operands of conv_bytes.h: planes of an input, with `zero` around and between them, and panels of filters,
+// like conv_pack.h, but a panel's first step is not written. Unsigned bytes become signed ones (`flip`).
 // Boards by Vitis have vitis/conv_bytes_pack.cpp. Geometry g: ConvPackGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *planes, FT_GLOBAL FT_T *panels, FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *weight, long x_offset,

@@ -42,8 +42,8 @@ FT_KERNEL void FT_NAME(
             begins[f] = G_BIAS(g) < 0 ? (FT_T)0 : bias[bias_offset + (group * filters + lowest + f) * G_BIAS(g)];
         }
         for (int tile = 0; tile < tiles; tile++) {
-            // Where a tile's pieces lie; the last is repeated up to four, and may be longer than what is left: what
-            // is behind a step's elements is written over by the next step. The index is a long and the count known
+            // The starts of a tile's pieces; the last is repeated up to four, and may be longer than the rest:
+            // elements behind a step's are overwritten by the next step. The index is a long and the count known
             // before: Intel's compiler begins the rest of an int counted up in a loop of vectors at 0xfffffff8.
             int to[FT_TILE_COLUMNS + 4], at[FT_TILE_COLUMNS + 4];
             const long piece = tile ? ends[tile - 1] : 0, own = ends[tile] - piece, count = (own + 3) / 4 * 4;

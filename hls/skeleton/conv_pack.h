@@ -1,5 +1,5 @@
-// What conv.h reads: planes of an input, with zeros around and between them, and panels of filters.
-// A plane has a part for each phase of the stride (along the last dim: elements 0, s, 2s, ... are neighbours in the
+// Packs the operands of conv.h: planes of an input, with zeros around and between them, and panels of filters. A
+// plane has a part for each phase of the stride (along the last dim: elements 0, s, 2s, ... are neighbours in the
 // first, 1, s + 1, ... in the second), so that a window's step is one element in each. A panel has for FT_TILE_ROWS
 // filters their bias, then for each channel and tap their weights, side by side, and zeros beyond the last filter.
 // Geometry g: ConvPackGeometry.
@@ -13,7 +13,7 @@ FT_FN_ONCE FT_WIDE_X ft_values(FT_WIDE_E w)
 }
 #endif
 #if FT_NATIVE_LANES && FT_LANES > 1
-// Of as many pairs as there are lanes the first ones, or the second ones.
+// From FT_LANES pairs, the first elements, or the second ones.
 FT_FN_ONCE void ft_pack_pairs(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, int second)
 {
     FT_T t[2 * FT_LANES], half_[FT_LANES];
@@ -27,8 +27,8 @@ FT_FN_ONCE void ft_pack_pairs(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, in
 #define FT_PARTS_OF_16 (FT_NATIVE_LANES && FT_LANES == 16 && !FT_E_HALF && !FT_E_BFLOAT16)
 #define FT_PACK_PART(n) \
     if (m - i >= n) { FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from + i), 0, to + i); i += n; }
-// m values from elements that lie `step` apart. Where vectors begin anywhere, a run that is no whole ones ends with
-// one that is moved back.
+// m values from elements `step` apart. Where vectors may start anywhere, a run that is no whole vectors ends with one
+// that is moved back.
 FT_FN_ONCE void ft_pack_values(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
 {
     int i = 0;
@@ -127,7 +127,7 @@ FT_KERNEL void FT_NAME(
             const long y = d * G_STEP_DEEP(g) + G_DEEP(g)[at_d], z = h * G_STEP_HIGH(g) + G_HIGH(g)[at_h];
             const long first = G_WIDE(g)[at_w];
             const int size = (int)G_PART_WIDE(g), step = (int)G_STEP_WIDE(g), width = (int)G_INPUT_WIDE(g);
-            // Elements [begin, end) of the row lie within the input.
+            // Elements [begin, end) of the row are inside the input.
             int begin = first < 0 ? (int)((step - 1 - first) / step) : 0;
             int end = first < width ? (int)((width - first + step - 1) / step) : 0;
             if (y < 0 || y >= G_INPUT_DEEP(g) || z < 0 || z >= G_INPUT_HIGH(g)) end = 0;

@@ -1,6 +1,6 @@
-// The order of rows that a sequence of swaps leaves: order[i] is the row that lies in place i in the end. An
-// item is a matrix of m rows, of which the first `count` changed places with row pivots[i] (from 1).
-// Boards keep as many as have FT_ROWS rows together in block memory.
+// The row order after a sequence of swaps: order[i] is the row at position i in the end. An item is a matrix of m
+// rows, of which the first `count` were exchanged with row pivots[i] (from 1). Boards keep matrices with up to
+// FT_ROWS rows together in block memory.
 FT_KERNEL void FT_NAME(FT_GLOBAL const int *pivots, FT_GLOBAL long *order, long pivots_offset, long order_offset,
                        int items, int m, int count FT_UNIT_PARAMS)
 {

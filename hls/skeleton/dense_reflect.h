@@ -1,6 +1,5 @@
-// Products of Q, or of its conjugate transpose (adjoint), with matrices c, in their place. Q is the product of
-// `count` reflections, which lie in a and tau as dense_qr.h leaves them. An item is one of the k columns, of m
-// elements, of one c.
+// Products of Q, or of its conjugate transpose (adjoint), with matrices c, in place. Q is the product of `count`
+// reflections, stored in a and tau by dense_qr.h. An item is one of the k columns, of m elements, of one c.
 FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL const FT_T *tau, FT_GLOBAL FT_T *c, long a_offset,
                        long tau_offset, long c_offset, int items, int m, int k, int count, int a_lead, int c_lead,
                        long a_step, long c_step, int adjoint FT_UNIT_PARAMS)

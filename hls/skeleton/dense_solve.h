@@ -83,7 +83,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset
         for (int t = 0; t < n; t++) {
             const int j = backward ? n - 1 - t : t;
             FT_GLOBAL const FT_T *column = FT_AT(m, (long)j * a_lead);
-            // Of the column, what lies on the triangle's side of the diagonal.
+            // The part of the column on the triangle's side of the diagonal.
             const int first = upper ? 0 : j + 1, count = upper ? j : n - 1 - j;
             ft_one y = ft_get(x, j);
             if (turned) y = ft_minus(y, ft_dot(FT_AT(column, first), FT_AT(x, first), turned == 2, count));

@@ -1,5 +1,6 @@
-// Where the largest (with FT_SMALLEST the smallest) element of a row is, the first one among equals: NaN goes before
-// every number. Of a block only the extreme is found, in vectors; the block that has the row's is looked at again.
+// The position of the largest (with FT_SMALLEST the smallest) element of a row, the first among equals: NaN precedes
+// every number. In each block only the extreme is computed, in vectors; the block with the row's extreme is read
+// again.
 // Geometry g: ExtremeGeometry. An item is one of the `splits` of a row.
 #define FT_BLOCK 2048
 #if FT_SMALLEST

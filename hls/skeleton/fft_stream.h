@@ -217,7 +217,7 @@ FT_CALLED void ft_stream_rows(
     }
 }
 #if FT_PROCESSES
-// What lies in the first and the last beat beside the parts [to, end) of numbers stays.
+// Keeps the elements in the first and the last beat outside the parts [to, end).
 FT_CALLED void ft_stream_beside(ft_beat *out, ft_beat made, long at, long to, long end)
 {
     ft_beat beat = out[at];

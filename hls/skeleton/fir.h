@@ -35,7 +35,7 @@ FT_KERNEL void FT_NAME(
         const long taps_at = FT_PARTS * (weight_offset + group * G_W_GROUP(g) + own * G_W_FILTER(g));
         const long bias_at = FT_PARTS * (bias_offset + filter * G_BIAS(g));
         const long row_at = in_offset + outside * G_X_ROW(g) + group * G_X_GROUP(g);
-        // So many samples enter at once, the last of them so many behind the newest that a result sees.
+        // `pace` samples enter at once; the last of them is `late` samples behind the newest that a result uses.
         int pace = G_PACE(g), late = 0;
         const int newest = begin * stride - G_BEFORE(g) + cover - 1;
         for (; pace > 1; pace /= 2) {

@@ -3,7 +3,7 @@
 // One lane: a value at a time.
 // Geometry g: PackGeometry, of a PackSide for each.
 #define FT_DEPTH_CHUNK 256
-// Elements are gathered in registers before they are written: panels may lie anywhere, as far as a compiler knows.
+// Elements are gathered in registers before they are written: a compiler can't know the panels' alignment.
 #define FT_SQUARE 16  // steps at a time, so that every cache line is read once
 #define FT_PANEL_WIDTH (FT_TILE_ROWS > FT_TILE_COLUMNS ? FT_TILE_ROWS : FT_TILE_COLUMNS)
 FT_FN_ONCE void ft_pack(

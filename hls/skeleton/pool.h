@@ -1,6 +1,6 @@
-// Windows of planes: the largest element of each, with its place in the plane where G_PLACES asks for it (the first of
-// equal ones, the last NaN of several), or the mean. What lies outside of a plane is no element.
-// A unit takes bands of rows of results; hls/vitis/pool.cpp has the same results from strips in local memory.
+// Windows of planes: the largest element of each, with its position in the plane if G_PLACES is set (the first of
+// equal ones, the last NaN of several), or the mean. Elements outside a plane don't count. A unit takes bands of rows
+// of results; hls/vitis/pool.cpp has the same results from strips in local memory.
 // Geometry g: PoolGeometry.
 FT_FN_ONCE void ft_pool_store(FT_X x, FT_GLOBAL FT_E *p)
 {

@@ -47,7 +47,7 @@ FT_FN_ONCE FT_VEC(FT_B) ft_bits(FT_GLOBAL const FT_B *from, long step, int m)
     return FT_CAT(vload, FT_N)(0, bits);
 }
 
-// What is compared of m elements from i on, which lie in the input or, once `moved`, as words; and their words.
+// The sort keys of m elements from i on, read from the input or, once `moved`, from words; and their words.
 FT_FN_ONCE FT_UNSIGNED_KEYS ft_keys(
     FT_GLOBAL const FT_B *in, long step, FT_GLOBAL const FT_W *moved_to, int moved, int i, int m, FT_KEY flip, FT_W *words)
 {
@@ -161,7 +161,7 @@ FT_FN_ONCE void ft_unpack(
 }
 #endif
 
-// The same, by lines of a vector for each digit; results lie in line.
+// The same, by lines of a vector for each digit; results are contiguous.
 FT_FN_ONCE void ft_move_lined(
     FT_GLOBAL const FT_B *in, long step, FT_GLOBAL const FT_W *moved_to, FT_GLOBAL const int *order, int moved, int begin,
     int end, FT_KEY flip, int shift, int mask, int *at, FT_GLOBAL FT_W *to, FT_GLOBAL int *to_order,

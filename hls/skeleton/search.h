@@ -1,6 +1,6 @@
-// Where values belong in rows that are sorted: how many elements of the row are below each, or, from the
-// right, not above it. NaN belongs at the end. With `sorter`, the row is in order where that says.
-// All lie one after another. Geometry g: SearchGeometry.
+// Positions of values in sorted rows: the number of elements of the row below each value, or, from the right, not
+// above it. NaN belongs at the end. `sorter` gives the order of an unsorted row. All arrays are contiguous. Geometry
+// g: SearchGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL long *out, FT_GLOBAL const FT_E *row, FT_GLOBAL const FT_E *values, FT_GLOBAL const long *sorter,
     long out_offset, long row_offset, long values_offset, long sorter_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)

@@ -91,8 +91,8 @@ FT_CALLED void ft_sort_work(
             FT_KEY node_key[2 * FT_WAYS], next_key[FT_WAYS];
             FT_B node_value[2 * FT_WAYS], next_value[FT_WAYS];
             int node_order[2 * FT_WAYS], node_rank[2 * FT_WAYS], next_order[FT_WAYS], next_rank[FT_WAYS];
-            // Of each run: its elements, how many have been asked for, how many taken, and taken before this round; and
-            // which of this round's turns read of the runs before it.
+            // For each run: its elements, how many were requested, how many consumed, and consumed before this round;
+            // and which iterations of this round read the runs before it.
             int length[FT_WAYS], filled[FT_WAYS], at[FT_WAYS], had[FT_WAYS], until[FT_WAYS];
             FT_BANKS(node_key, 1)
             FT_BANKS(node_value, 1)

@@ -29,7 +29,7 @@ FT_FN_ONCE void ft_merge(
 
 #if FT_SELECTS
 #define FT_DIGITS 2048
-// Of keys in a, the one that has `*rank` others before it; *rank becomes how many of these are equal to it.
+// Returns the key in a with rank `*rank`; *rank becomes the number of equal keys before it.
 FT_FN_ONCE FT_KEY ft_ranked(FT_GLOBAL const FT_KEY *a, FT_GLOBAL FT_KEY *b, int n, int *rank)
 {
     int counts[FT_DIGITS];
@@ -115,7 +115,7 @@ FT_KERNEL void FT_NAME(
             if (run == -1) rank = none > 0 ? n - none : (n - 1) / 2;
             if (run == -2) rank = none < n ? (n - 1 - none) / 2 : 0;
             const FT_KEY last = ft_ranked(keys, b_keys + base, n, &rank);
-            // Of those equal to the last one, the first `rank` + 1 are taken.
+            // Among the elements equal to the last one, the first `rank` + 1 are taken.
             for (int i = 0; i < n && rank >= 0; i++) {
                 const int same = keys[i] == last;
                 rank -= same;
@@ -125,7 +125,7 @@ FT_KERNEL void FT_NAME(
                     to += out_step;
                 }
                 if (rank < 0 && mode == 4) {
-                    // What is left are smaller ones alone.
+                    // The remaining ones are smaller.
                     for (i++; i < n; i++) {
                         if (keys[i] < last) {
                             values[values_offset + to] = in[from + i * in_step];

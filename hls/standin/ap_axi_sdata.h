@@ -91,6 +91,6 @@ using ap_axis = hls::axis<ap_int<W>, WUser, WId, WDest, enabled, strict>;
 template <std::size_t W, std::size_t WUser, std::size_t WId, std::size_t WDest,
           std::uint8_t enabled = AXIS_ENABLE_KEEP | AXIS_ENABLE_LAST | AXIS_ENABLE_STRB, bool strict = false>
 using ap_axiu = hls::axis<ap_uint<W>, WUser, WId, WDest, enabled, strict>;
-// Of queues between a host and a board: no `strb`.
+// For queues between a host and a board: no `strb`.
 template <std::size_t W, std::size_t WUser, std::size_t WId, std::size_t WDest>
 using qdma_axis = hls::axis<ap_uint<W>, WUser, WId, WDest, AXIS_ENABLE_ALL ^ AXIS_ENABLE_STRB>;

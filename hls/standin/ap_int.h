@@ -1,6 +1,6 @@
-// Stand-in for Vitis' ap_int.h where Xilinx's own is not there: integers of at most 64 bits that are made, kept,
-// compared and looked at, no more. What has a width or sign of its own in Xilinx's (all arithmetic), and what this file
-// lacks, is an error that names the command which fetches theirs, never another value.
+// Stand-in for Vitis' ap_int.h if Xilinx's own is not installed: integers of at most 64 bits with construction,
+// storage, comparison and bit access only. Operations whose width or sign differs in Xilinx's (all arithmetic), and
+// everything this file lacks, are errors that name the command which fetches Xilinx's header, never another value.
 #pragma once
 #include <cstddef>
 #include <type_traits>
@@ -15,7 +15,7 @@ template <int W> class ap_uint;
 
 #define FT_AP_FETCH \
     "this needs Xilinx's own ap_int.h: fetch it by `ftensor headers --install`, compile with `g++ $(ftensor headers)`"
-// No name of a parameter pack has so many.
+// This name has more characters than any name of a parameter pack.
 #define FT_AP_LACKS(name)                                \
     template <typename... T> long name(T &&...) const    \
     {                                                    \
@@ -58,8 +58,8 @@ template <typename A, typename B>
 using comparable = where<(is_int<A>::value && (is_int<B>::value || std::is_integral<B>::value)) ||
                          (is_int<B>::value && std::is_integral<A>::value)>;
 
-// Bits, and whether one of them is a sign. Of numbers with and without one Xilinx's compare as C does where widths are
-// equal; what is certain is a signed integer that holds all of the other's numbers.
+// The number of bits, and the sign. For numbers with and without a sign Xilinx's types compare as in C if the widths
+// are equal; certain is only a signed integer that holds all of the other's numbers.
 template <typename T> struct form {
     static const int bits = 8 * sizeof(T);
     static const bool sign = std::is_signed<T>::value;

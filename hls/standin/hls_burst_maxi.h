@@ -1,5 +1,5 @@
-// Stand-in for Vitis' hls_burst_maxi.h: a port whose bursts the kernel asks for itself. What hardware would wait for
-// ever for, or write elsewhere, ends the simulation with a sentence.
+// Stand-in for Vitis' hls_burst_maxi.h: a port whose bursts the kernel requests itself. A request that would make
+// hardware wait for ever, or write elsewhere, ends the simulation with a message.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -18,7 +18,7 @@ class half
         if (size >= 0x477ff000) return (std::uint16_t)(sign | 0x7c00);  // 65520 and more
         const int exponent = (int)(size >> 23) - 127;
         if (exponent < -25) return (std::uint16_t)sign;
-        // Of a subnormal result more bits of the fraction fall away.
+        // A subnormal result loses more bits of the fraction.
         const std::uint32_t drop = exponent < -14 ? -1 - exponent : 13;
         const std::uint32_t fraction = exponent < -14 ? (size & 0x7fffff) | 0x800000 : size - 0x38000000;
         const std::uint32_t kept = fraction >> drop, rest = fraction & ((1u << drop) - 1), tie = 1u << (drop - 1);
@@ -37,7 +37,7 @@ class half
     {
         const std::uint32_t sign = (std::uint32_t)(bits & 0x8000) << 16, size = bits & 0x7fff;
         float x;
-        if (size < 0x400) {  // a subnormal number is so many times 2^-24
+        if (size < 0x400) {  // a subnormal number is a multiple of 2^-24
             x = (float)size * 5.9604644775390625e-08f;
         } else {
             const std::uint32_t word = (size << 13) + (size < 0x7c00 ? 0x38000000 : 0x70000000);

@@ -1,5 +1,5 @@
 // Part of the stand-in for hls_math.h: C's names for float, functions of half, those that C's library lacks, and an
-// error for types whose values in Vitis are not the C library's.
+// error for types whose values in Vitis differ from the C library's.
 #pragma once
 #include <type_traits>
 
@@ -47,7 +47,7 @@ static inline float frexpf(float x, int *k) { return frexp(x, k); }
 static inline float modff(float x, float *whole) { return modf(x, whole); }
 static inline void sincosf(float x, float *s, float *c) { sincos(x, s, c); }
 
-// Of half: the float's, rounded.
+// For half: the float result, rounded.
 #define FT_HLS_HALF_1(f)                                       \
     static inline half f(half x) { return half(f((float)x)); } \
     static inline half half_##f(half x) { return f(x); }

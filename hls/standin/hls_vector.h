@@ -66,7 +66,7 @@ template <typename T, std::size_t N> class alignas(details::power_of_two(sizeof(
     HLS_VECTOR_REDUCE(or, |)
     HLS_VECTOR_REDUCE(xor, ^)
 #undef HLS_VECTOR_REDUCE
-    // Of floating point the order matters to the last bits, and Vitis' is not known here.
+    // For floating point the order changes the last bits, and Vitis' order is not known here.
     T reduce_add() const { return folded(false); }
     T reduce_mult() const { return folded(true); }
 

@@ -13,8 +13,8 @@
 namespace hls {
 inline namespace at_once {
 
-// Of a launch all of whose kernels this thread starts itself, one after another, so that none but the last may wait:
-// its number; else 0.
+// The number of a launch whose kernels this thread starts itself, one after another, so that none but the last may
+// wait; else 0.
 inline unsigned long &starts_all()
 {
     static thread_local unsigned long now = 0;

@@ -1,8 +1,8 @@
-// Stages that run at the same time: in a `region` each process is a thread, and FIFOs with a depth are as long as
-// in hardware. Where all processes wait and none could go on, each of them ends, and the region tells what every
-// FIFO holds. A process that was woken and does not run yet could go on, so it counts as one that does.
-// A region in a process of another is a part of that: its processes are the other's, too. What runs by itself is
-// called again and again, until all that does not has ended.
+// Stages that run at the same time: in a `region` each process is a thread, and FIFOs with a depth are as long as in
+// hardware. If all processes wait and none can continue, each of them ends, and the region reports the content of
+// every FIFO. A process that was woken and does not run yet can continue, so it counts as running. A region in a
+// process of another is a part of that: its processes are the other's, too. A free-running process is called again
+// and again, until all other processes have ended.
 #pragma once
 #include <algorithm>
 #include <condition_variable>
@@ -19,7 +19,7 @@ inline namespace at_once {
 
 class region;
 
-// What was stuck in this thread's last region; empty where nothing was.
+// A report on the deadlock in this thread's last region; empty without a deadlock.
 inline std::string &stuck_text()
 {
     static thread_local std::string text;
@@ -146,7 +146,7 @@ class region
     }
     region(const region &) = delete;
     template <typename F> void process(F call) { begin(call, alone, false); }
-    // What runs by itself.
+    // A free-running process.
     template <typename F> void process_alone(F call) { begin(call, true, true); }
     // Waits for all processes. FIFOs must still be there.
     void join()
@@ -206,7 +206,7 @@ inline place::turn::turn(place &at, bool writes) : at(at)
 }  // namespace at_once
 }  // namespace hls
 
-// What the kernel that this thread ran last was stuck at, or an empty text.
+// A report on the deadlock of the kernel that this thread ran last, or an empty text.
 extern "C" __attribute__((weak, used, visibility("default"))) const char *ft_stuck(void)
 {
     return hls::stuck_text().c_str();

@@ -64,7 +64,7 @@ items:
             for (int t = 0; t < n * p.slots; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=192 max=4096
-// `slots` steps lie between two of one vector, and at most one fewer between a beat's arrival and its use.
+// Reads and writes of one vector are `slots` steps apart; a beat's arrival and its use at most one fewer.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=$distance true
 #pragma HLS DEPENDENCE variable=strip inter RAW distance=$arrival true
                 const int half = c % 2, v = q < p.vectors ? q : 0;
@@ -130,8 +130,8 @@ static inline FT_E stored(FT_T x)
 #endif
 }
 
-// Results leave as whole vectors where all of them begin on beats; where a filter's are neighbours in memory, in a line for
-// each filter of the tile; else one by one. What lies between results is left out. Both pointers lead to the same memory.
+// Results leave as whole vectors if all of them begin on beats; if a filter's are neighbours in memory, in a line for
+// each filter of the tile; else one by one. Sums between results are skipped. Both pointers lead to the same memory.
 static void store(
     out_beat *out, FT_E *out_elements, hls::stream<ft_item> &items, hls::stream<beat> &from, int count, int positions,
     int pitch, int width, int middle, int high, long out_filter, long out_plane, long out_row, long out_step, int whole,

@@ -8,14 +8,15 @@ $includes
 #include "ftensor/vitis/strip.h"
 #include "ftensor/vitis/pieces.h"
 
-// Convolutions, and products of matrices, of signed bytes, summed in int32: as vitis/conv.cpp, by planes, strips and panels, but
-// 64 positions a beat, FT_TILE_ROWS x 64 products a cycle, two of them in a DSP block. Sums are exact, so their order is free.
-// Integers stand for numbers less `zero`, which lies around the planes, too: of a result so many times the sum of its weights
-// is taken away. `gather` puts a filter's results side by side where these are neighbours in memory, 16 a cycle. Where those of
-// a tile's filters are, as in a product of matrices (`across`), a position's leave as a beat.
+// Convolutions, and products of matrices, of signed bytes, summed in int32: like vitis/conv.cpp, by planes, strips
+// and panels, but 64 positions a beat, FT_TILE_ROWS x 64 products a cycle, two of them in a DSP block. Sums are
+// exact, so their order is free. Integers represent numbers minus `zero`, and the padding of planes is `zero`: each
+// result subtracts `zero` times the sum of its weights. `gather` joins a filter's results if these are neighbours in
+// memory, 16 a cycle. If those of a tile's filters are neighbours, as in a product of matrices (`across`), a
+// position's results leave as a beat.
 static const int STRIP = 1023;  // beats of a strip at most
 static const int TAPS = 64;     // of a kernel
-static const int DISTANCE = $distance;  // so many steps later a sum is met again
+static const int DISTANCE = $distance;  // dependence distance of a sum in iterations
 static const int OUT = 16;      // results of a beat
 static const int BEAT = FT_BEAT;  // bytes of one
 typedef hls::vector<FT_T, BEAT> beat;
@@ -27,8 +28,8 @@ static_assert(FT_TILE_ROWS == OUT, "a position's results are a beat");
 
 #include "ftensor/vitis/conv_walk.h"
 
-// Two products in one DSP block of 27 x 18 bits: of (second 2^18 + first) and w the lower 18 bits are the first, which is at most
-// 2^14; where it is negative, it has borrowed one from the second, which lies above.
+// Two products in one DSP block of 27 x 18 bits: in (second 2^18 + first) and w the lower 18 bits are the first
+// product, at most 2^14; if it is negative, it has borrowed one from the second, which is above it.
 static inline void two_products(FT_T first, FT_T second, FT_T w, int &low, int &high)
 {
 #pragma HLS INLINE
@@ -79,7 +80,7 @@ items:
         for (int t = 0; t < depth * p.slots; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=192 max=16384
-// `slots` steps lie between two of one vector, and at most one fewer between a beat's arrival and its use.
+// Reads and writes of one vector are `slots` steps apart; a beat's arrival and its use at most one fewer.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=$distance true
 #pragma HLS DEPENDENCE variable=strip inter RAW distance=$arrival true
             const int half = c % 2, v = q < p.vectors ? q : 0;
@@ -157,8 +158,8 @@ items:
     }
 }
 
-// In lines, what lies between results is left out, and a filter's are put side by side from where its first one lies in a beat
-// of memory; else every row of sums, as it comes, in beats.
+// In lines, sums between results are skipped, and a filter's results are joined from the lane of its first one in a
+// beat of memory; else every row of sums leaves unchanged, in beats.
 static void gather(
     hls::stream<ft_item> &items, hls::stream<sums> &from, hls::stream<ft_item> &to_store, hls::stream<out_beat> &to, int count,
     int positions, int pitch, int width, int middle, int high, long out_filter, int across, int lines)
@@ -255,7 +256,7 @@ items:
     }
 }
 
-// Lines leave in beats, but for what lies in a beat with others' results; else results leave one by one, without what lies
+// Lines leave in beats, except for beats shared with others' results; else results leave one by one, without the sums
 // between them. Both pointers lead to the same memory.
 static void store(
     out_beat *out, int *out_elements, hls::stream<ft_item> &items, hls::stream<out_beat> &from, int count, int positions,

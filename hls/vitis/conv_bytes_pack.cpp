@@ -6,8 +6,8 @@ $title
 $settings
 $includes
 
-// What vitis/conv_bytes.cpp reads: planes of bytes with `zero` around them, and panels of filters, both at the same time. Where
-// the weights of a filter are neighbours, they come in beats, WORD of them a cycle, else one a cycle.
+// Packs the operands of vitis/conv_bytes.cpp: planes of bytes padded with `zero`, and panels of filters, both at the
+// same time. If the weights of a filter are neighbours, they come in beats, WORD of them a cycle, else one a cycle.
 static const int LANES = FT_BEAT, ROWS = FT_TILE_ROWS;
 static const int TAPS = 64;  // of a kernel
 static const int WORD = 8;
@@ -22,7 +22,7 @@ struct ft_panels {
     bool line;  // a filter's weights are neighbours
 };
 
-// Of each filter's weights, of some channels, the beats that they lie in.
+// The beats of each filter's weights, for some channels.
 static void read_weights(const in_beat *weights, hls::stream<in_beat> &to, ft_panels p)
 {
     int panel = p.count > 0 ? p.first % p.panels : 0, group = p.count > 0 ? p.first / p.panels : 0;
@@ -56,8 +56,8 @@ items:
     }
 }
 
-// A step that nobody looks at (others have biases there), then a panel's weights: some channels of each filter, which lie in
-// local memory, WORD of them in a word, until all filters' are there.
+// An unused step (other kernels have biases there), then a panel's weights: some channels of each filter, which wait
+// in local memory, WORD of them in a word, until all filters' are there.
 static void read_panels(
     const FT_E *weight, hls::stream<in_beat> &beats, hls::stream<step> &to, ft_panels p, const int *taps)
 {

@@ -6,8 +6,9 @@ $title
 $settings
 $includes
 
-// What vitis/conv.cpp reads (see skeleton/conv_pack.h): planes of an input with zeros around them, and panels of filters,
-// both at the same time. The weights of each filter of a panel come in a burst, and leave filter by filter beside each other.
+// Packs the operands of vitis/conv.cpp (see skeleton/conv_pack.h): planes of an input with zeros around them, and
+// panels of filters, both at the same time. The weights of each filter of a panel come in a burst, and leave filter
+// by filter.
 static const int LANES = FT_TILE_ROWS;
 static const int TAPS = 64;  // of a kernel
 #include "ftensor/vitis/conv_planes.h"
@@ -18,7 +19,8 @@ struct ft_panels {
     long weight, bias, bias_step, group, filter, channel;
 };
 
-// A panel's biases, then its weights: some channels of each filter, which lie in local memory until all filters' are there.
+// A panel's biases, then its weights: some channels of each filter, which wait in local memory until all filters' are
+// there.
 static void read_panels(const FT_E *weight, const FT_E *bias, hls::stream<beat> &to, ft_panels p, const int *taps)
 {
     FT_T local[FT_DEPTH][LANES];

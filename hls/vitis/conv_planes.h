@@ -1,7 +1,7 @@
-// Planes of an input, with zeros around them (see skeleton/conv_pack.h). They go in pieces, a row's next LANES elements or its
-// end: where an input lies in line and no stride takes it apart, its beats come in one burst, and each piece takes as many
-// elements as lie within the input; else an element comes in each cycle. `pack` puts the pieces side by side. Set before this
-// file: LANES, TAPS, and FT_BYTES, where elements are bytes that stand for numbers less a zero, which lies around an input.
+// Planes of an input, with zeros around them (see skeleton/conv_pack.h). They go in pieces, a row's next LANES
+// elements or its end: if an input is contiguous and not strided, its beats come in one burst, and each piece takes
+// the elements inside the input; else one element comes in each cycle. `pack` joins the pieces. Set before this file:
+// LANES, TAPS, and FT_BYTES, where elements are bytes that represent numbers minus a zero, the value of the padding.
 #pragma once
 #include "pieces.h"
 
@@ -9,16 +9,16 @@ typedef hls::vector<FT_T, LANES> beat;
 typedef hls::vector<FT_E, LANES> in_beat;
 static_assert(sizeof(beat) <= 64, "a port is at most 512 bits wide");
 
-// The planes of a unit: rows, and a gap behind them to the next beat, in so many pieces; of each dim the elements of a part,
-// the input's size, and steps there.
+// The planes of a unit: rows, and a gap behind them to the next beat, in a number of pieces; for each dim the
+// elements of a part, the input's size, and steps there.
 struct ft_planes {
     int first, count, channels, dense, row_count, gap, pieces, deep_phases, high_phases, wide_phases;
     int deep, high, wide, in_deep, in_high, in_wide;
     long x, plane, sample, channel, step_deep, step_high, step_wide, x_deep, x_high, x_wide;
-    int zero, flip;  // of bytes: what lies around an input, less 128 where it is unsigned
+    int zero, flip;  // for bytes: the padding's value, minus 128 if unsigned
 };
 
-// What the geometry says of a unit's planes.
+// The planes of a unit, from the geometry.
 static ft_planes planes_of(const long *geometry, long x_offset, int ft_unit, int ft_units)
 {
 #pragma HLS INLINE
@@ -66,7 +66,7 @@ line:
     }
 }
 
-// Pieces of the rows of planes, zeros where these lie beside the input.
+// Pieces of the rows of planes, with zeros outside the input.
 static void place(
     const FT_E *elements, hls::stream<in_beat> &from, hls::stream<beat> &to, ft_planes p, const int *deep_first,
     const int *high_first, const int *wide_first)

@@ -1,5 +1,5 @@
-// What convolutions have in common: where each item lies, and what brings its planes and panels. Set before this file: DISTANCE,
-// BEAT, the positions of a beat, and the types `beat` (of planes) and `step` (of panels).
+// Shared by convolutions: the position of each item, and the readers of its planes and panels. Set before this file:
+// DISTANCE, BEAT, the positions of a beat, and the types `beat` (of planes) and `step` (of panels).
 #pragma once
 
 // One item: its first beat of planes, first step of panels, first result, first position, filters and vectors.
@@ -107,14 +107,14 @@ items:
     }
 }
 
-// How many results of a filter stand before a position, where what lies between them is left out.
+// The number of a filter's results before a position, not counting the sums between results.
 static inline int before(int position, int pitch, int width, int middle, int high)
 {
     const int first = position / pitch, at = position - first * pitch, plane = first / middle, h = first - plane * middle;
     return h < high ? (plane * high + h) * width + (at < width ? at : width) : (plane + 1) * high * width;
 }
 
-// The results of a filter in a tile: how many stand before them, and how many there are.
+// The results of a filter in a tile: the number before them, and their count.
 struct ft_line {
     int done, many;
 };
@@ -127,7 +127,7 @@ static inline ft_line line_of(const ft_item &p, int positions, int pitch, int wi
     return line;
 }
 
-// A position: where it lies in its row, the row in its plane, the plane, and how many are left from it on.
+// A position: its index in its row, the row in its plane, the plane, and the number of positions from it on.
 struct ft_place {
     int at, h, plane, left;
 };
@@ -154,7 +154,7 @@ static inline ft_place place_after(ft_place now, int pitch, int middle)
     }
     return now;
 }
-// Whether a result stands there, and where from its filter's first.
+// True if the position is a result, and its index from its filter's first.
 static inline bool is_result(const ft_place &now, int width, int high)
 {
 #pragma HLS INLINE

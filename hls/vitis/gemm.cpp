@@ -6,10 +6,10 @@ $title
 $settings
 $includes
 
-// Products of packed matrices (see skeleton/gemm.h, whose sums these are, in the same order). Five stages
-// run at the same time: `walk` says where each item lies, `read_a` and `read_b` bring panels,
-// `multiply` sums a tile in local memory, `store` writes the one before.
-static const int GROUP = 16;  // steps of a panel that are one burst, and lie ready for `multiply`
+// Products of packed matrices (see skeleton/gemm.h, whose sums these are, in the same order). Five stages run at the
+// same time: `walk` computes the position of each item, `read_a` and `read_b` read panels, `multiply` sums a tile in
+// local memory, `store` writes the one before.
+static const int GROUP = 16;  // steps of a panel that are one burst, buffered for `multiply`
 static const int BEAT = 64;   // bytes of the widest port
 // So many steps later a sum is met again: more than an addition takes, the products are made beside it.
 static const int DISTANCE = $distance;
@@ -199,7 +199,7 @@ items:
             for (int t = 0; t < n * slots; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=192 max=4096
-// `slots` steps lie between two of one panel, and no fewer between a half's arrival and its use.
+// Reads and writes of one panel are `slots` steps apart; a half's arrival and its use no fewer.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=$distance true
 #pragma HLS DEPENDENCE variable=ahead inter RAW distance=$distance true
                 const int half = (k0 + k) / GROUP % 2, at = k % GROUP;
@@ -250,8 +250,8 @@ items:
     }
 }
 
-// The rows of results: as whole vectors where they lie on beats, else by elements, in one burst for a
-// row's part where these are neighbours. Both pointers lead to the same memory.
+// The rows of results: as whole vectors if they begin on beats, else by elements, in one burst for a row's part if
+// these are neighbours. Both pointers lead to the same memory.
 static void store(
     out_beat *out, FT_E *out_elements, const FT_E *added, hls::stream<ft_item> &items, hls::stream<b_step> &from,
     int count, FT_NUMBER_PARAMS, int rows, int columns, int mode, int whole, long out_row, long out_step,

@@ -18,7 +18,7 @@ each_beat:
     if (rest > 0) {
         const int v = count;
         $receive
-        // What lies beyond n in the last beat belongs to a neighbour, and stays as it is.
+        // Elements beyond n in the last beat belong to a neighbour and keep their values.
         out0_beat last = to[v];
         ft_keep(last, one_beat($beat_arguments), rest);
         to[v] = last;

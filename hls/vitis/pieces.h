@@ -1,10 +1,10 @@
-// Rows that are no whole beats, or do not begin on one: in line in a row, the rows themselves anywhere, along three
-// dims at most. They go through the lanes in pieces: a piece has up to LANES neighbours of one row, and lies in one
-// beat of its operand or in two. Results are put together again, since they lie in line as a whole.
+// Rows whose length is no multiple of a beat, or which do not begin on one: contiguous within a row, the rows along
+// up to three dims. They go through the lanes in pieces: a piece has up to LANES neighbours of one row, in one beat
+// of its operand or in two. Results are joined again, since they are contiguous as a whole.
 #pragma once
 #include "runs.h"
 
-// What a compute unit does of such rows: from element `first` on, counted over all rows, `count` elements.
+// A compute unit's part of such rows: from element `first` on, counted over all rows, `count` elements.
 struct ft_rows {
     bool pieces;    // else rows are whole beats, and walked in runs
     int length;     // of a row
@@ -125,7 +125,7 @@ static inline void ft_go(
     }
 }
 
-// Reads what the pieces of input INPUT lie in, each beat once where rows follow each other; whole rows as ever.
+// Reads the beats of the pieces of input INPUT, each beat once if rows follow each other; whole rows as in runs.h.
 template <int LANES, int INPUT, typename V, int INPUTS, int MAX_DIMS>
 static void ft_fetch(const V *port, hls::stream<V> &to, ft_inputs<INPUTS> inputs, long offset,
                      const ft_runs<MAX_DIMS> &runs, ft_rows rows, ft_way way, int first, int count)
@@ -191,7 +191,7 @@ template <typename V, typename T, int LANES> static inline V ft_shifted(const V 
 template <typename V> struct ft_hand {
     V low, high, waiting;
 };
-// What a step brings: `got`, where it reads; `highest` is the number of the higher beat before it.
+// The result of a step: `got`, if it reads; `highest` is the number of the higher beat before it.
 template <typename V>
 static inline void ft_take(ft_hand<V> &hand, const ft_step &step, const V &got, long highest, bool second)
 {
@@ -250,7 +250,7 @@ static inline bool ft_join(hls::vector<T, LANES> &held, int &filled, const hls::
 {
 #pragma HLS INLINE
     typedef hls::vector<T, LANES> V;
-    // The piece moved up by `filled` lanes, and what of it lies beyond the beat.
+    // The piece moved up by `filled` lanes, and the part of it beyond the beat.
     const V up = ft_shifted<V, T, LANES>(piece, piece, (LANES - filled) % LANES);
     for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL

@@ -7,14 +7,14 @@ $settings
 $includes
 #include "ftensor/vitis/strip.h"
 
-// Windows of planes (see skeleton/pool.h, whose results these are). Three stages run at the same time: `read` brings
-// what a band of results sees of its plane, a burst; `fold` takes an element of each of several windows that lie
-// side by side in every cycle, while the next band arrives; `store` gives a result a cycle.
+// Windows of planes (see skeleton/pool.h, whose results these are). Three stages run at the same time: `read` reads a
+// band's part of its plane in a burst; `fold` takes an element of each of several neighbouring windows in every
+// cycle, while the next band arrives; `store` writes a result a cycle.
 static const int LANES = 16;
 static const int LINES = 504;  // beats of a band's part of a plane
 static const int GUARD = 2;    // beats before it, into which windows reach that begin in the padding
 static const int DEPTH = 512;  // and some behind it
-// Groups of windows take turns: so many steps later a sum is met again.
+// Groups of windows alternate: the dependence distance of a sum in iterations.
 static const int TURNS = 8;
 typedef hls::vector<FT_E, LANES> beat;
 typedef hls::vector<FT_T, LANES> values;
@@ -73,8 +73,8 @@ items:
     }
 }
 
-// An element of each window of a group, then of the next group: windows lie `stride_wide` apart, and a group has as many as
-// begin within LANES neighbours. Lanes between them fold what nobody looks at.
+// An element of each window of a group, then of the next group: windows are `stride_wide` apart, and a group has the
+// windows that begin within LANES neighbours. The lanes between them compute unused values.
 static void fold(
     hls::stream<beat> &from, hls::stream<values> &to, hls::stream<positions> &to_places, ft_pool p, int first, int end)
 {
@@ -115,7 +115,7 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=32 max=4096
 #pragma HLS DEPENDENCE variable=value inter RAW distance=8 true
 #pragma HLS DEPENDENCE variable=place inter RAW distance=8 true
-// What arrives is read when this band is done.
+// Arriving elements are read only after this band is done.
 #pragma HLS DEPENDENCE variable=strip inter false
             if (arrived < coming) {
                 const beat one = from.read();

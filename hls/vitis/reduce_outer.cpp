@@ -106,7 +106,8 @@ static void fold_rows(
     $out_scalars, int operands, const int *g, int ft_unit, int ft_units)
 {
     typedef typename fold::state state;
-    // What the last rows come to, and 16, 256, 4096 of them: at the first of each it begins anew.
+    // The sums of the last rows, and of 16, 256, 4096 of them: each starts anew at the first of its
+    // block.
     state sum[VECTORS][LANES], middle[VECTORS][LANES], top[VECTORS][LANES], high[VECTORS][LANES];
 #pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
 #pragma HLS ARRAY_PARTITION variable=middle dim=2 complete

@@ -1,4 +1,4 @@
-// Results leave by a process of their own, in bursts where they lie in line.
+// Results leave by a process of their own, in bursts if they are contiguous.
 static void run(
     $element *out0, long out0_offset,
     $walk_takes,

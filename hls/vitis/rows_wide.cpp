@@ -21,10 +21,11 @@ static void run(
     $writes
 }
 
-// In the inner dim each operand lies in line, or is one element that all lanes repeat. Rows of whole beats, each of
+// In the inner dim each operand is contiguous, or one element that all lanes repeat. Rows of whole beats, each of
 // which begins on one, are walked in runs; others, of four dims at most, go through in pieces (pieces.h), and then
-// the results lie in line as a whole; so do short runs of whole beats, each of which would wait for the memory. The work is cut into beats of results, so a unit may begin within a row.
-// The geometry has strides of the operands that the opcode has, all in elements.
+// the results are contiguous as a whole; so do short runs of whole beats, each of which would wait for the memory.
+// The work is cut into beats of results, so a unit may begin within a row. The geometry has strides of the operands
+// that the opcode has, all in elements.
 extern "C" void $name(
     $parameters)
 {

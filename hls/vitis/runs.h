@@ -1,14 +1,14 @@
-// Operands that are walked row by row in whole beats: from runs of neighbouring beats into a FIFO, and back.
-// Every operand has runs of its own. One that lies in line is a single run, whatever the rows are;
-// a run that comes again and again, such as a bias, is read once and then repeated from local memory.
+// Operands that are walked row by row in whole beats: from runs of neighbouring beats into a FIFO, and back. Every
+// operand has runs of its own. A contiguous operand is a single run, whatever the rows are; a repeated run, such as a
+// bias, is read once and then repeated from local memory.
 #pragma once
 #include "stages.h"
 
 // Beats of a run that is kept for its next turn: 4 KiB at the full width of a port.
 static const int FT_KEPT = 64;
 
-// Where an operand lies: runs of `length` beats, each `times` times in a row, and the dims that lead
-// from one run to the next, outermost first; strides in elements.
+// The layout of an operand: runs of `length` beats, each `times` times in a row, and the dims that lead from one run
+// to the next, outermost first; strides in elements.
 template <int MAX_DIMS> struct ft_runs {
     int length, times, dims;
     int shape[MAX_DIMS], stride[MAX_DIMS];
@@ -43,7 +43,7 @@ template <int MAX_DIMS> struct ft_walk {
     long at;   // its first element
 };
 
-// The only divisions: where beat `first` lies.
+// The only divisions: the position of beat `first`.
 template <int MAX_DIMS> static void ft_find_run(ft_walk<MAX_DIMS> &walk, const ft_runs<MAX_DIMS> &runs, long offset, int first)
 {
     int run = first / runs.length;
@@ -130,8 +130,8 @@ runs_in:
     }
 }
 
-// Writes `count` beats from beat `first` on, a burst for each run. Rows are whole beats: nothing
-// that lies between them is touched.
+// Writes `count` beats from beat `first` on, a burst for each run. Rows are whole beats: elements
+// between them are not touched.
 template <int LANES, typename V, int MAX_DIMS>
 static void ft_write_runs(V *port, hls::stream<V> &from, long offset, const ft_runs<MAX_DIMS> &runs, int first, int count)
 {

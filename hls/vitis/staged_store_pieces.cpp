@@ -1,4 +1,5 @@
-// Result $port: rows that are no whole beats, put side by side. What lies beyond the last one is a neighbour's.
+// Result $port: rows whose length is no multiple of a beat, joined. Elements behind the last one belong to a
+// neighbour.
 static void $name($beat *port, $streams, long offset, int rows)
 {
     $beat *to = port + offset / LANES;

@@ -35,8 +35,8 @@ keep_lanes:
 }
 template <typename T> static inline void ft_keep(T &v, const T &next, int) { v = next; }
 
-// What the opcode does with its inputs, a bit for each: whether it reads it at all (an input that it
-// does not read costs no transfer), and whether it is a single element, which every lane repeats.
+// The opcode's use of its inputs, a bit for each: whether it reads the input at all (an input that it does not read
+// costs no transfer), and whether it is a single element, which every lane repeats.
 template <int INPUTS> struct ft_inputs {
     ap_uint<INPUTS> reads, singles;
 };
@@ -67,8 +67,8 @@ static void ft_read_port(
     }
 }
 
-// Writes `count` beats and then `rest` elements, which fill no beat: what lies beyond them in the
-// last beat belongs to a neighbour, so that beat is read, changed and written back.
+// Writes `count` beats and then `rest` elements, which fill no beat: elements beyond them in the
+// last beat belong to a neighbour, so that beat is read, changed and written back.
 template <int LANES, typename V>
 static void ft_write_port(V *port, hls::stream<V> &from, long offset, int first, int count, int rest)
 {

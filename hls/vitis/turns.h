@@ -1,5 +1,5 @@
-// Short rows that are folded one by one, TURNS of them at the same time: the pieces of these take turns, so that the
-// state of a row is met again TURNS steps later, when the operation before is done. Rows lie at one distance.
+// Short rows that are folded one by one, TURNS of them interleaved, so that the dependence distance of a row's state
+// is TURNS iterations, longer than the operation. Rows have a constant stride.
 #pragma once
 #include "pieces.h"
 
@@ -20,12 +20,13 @@ static inline void ft_next_turn(ft_turn &at, int size, int pieces)
     at.block += FT_TURNS;
 }
 
-// Where the pieces lie, in the order in which they are folded.
+// The positions of the pieces, in the order in which they are folded.
 template <int LANES> struct ft_order {
     ft_turn turn;
     long low, high;  // the beats of the piece before
     bool second;     // the first of two is there
-    // Of the piece at hand, of that in the block's first row, and of that row: sums, as no step waits for a product.
+    // The current piece, the one in the block's first row, and that row, as sums, so that no step waits for a
+    // product.
     long place, column, row;
     void begin(long offset)
     {

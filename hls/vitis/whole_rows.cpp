@@ -35,7 +35,7 @@ line:
     }
 }
 
-// Each row from a first lane on: its pieces lie in one beat, or in two.
+// Each row from a first lane on: a piece is in one beat, or in two.
 static void align(hls::stream<beat> &from, hls::stream<beat> &to, ft_whole p, long first)
 {
     beat high{};
@@ -56,7 +56,7 @@ align:
     }
 }
 
-// What the lanes of a beat become.
+// The combination of a beat's lanes.
 static inline FT_T folded(FT_T *lane, int op)
 {
 #pragma HLS INLINE
@@ -253,7 +253,7 @@ static void store(beat *out, hls::stream<beat> &from, long first, long count)
     ft_write_port<LANES>(out, from, first, 0, (int)(count / LANES), (int)(count % LANES));
 }
 
-// What layer norm says of its rows besides.
+// The additional outputs of layer norm.
 static void say(FT_T *mean, FT_T *rstd, hls::stream<FT_T> &middles, hls::stream<FT_T> &scales, ft_whole p)
 {
     const int rows = p.op == FT_LAYER_NORM ? p.rows : 0;
@@ -284,7 +284,7 @@ static void run(
 #pragma HLS STREAM variable=packed depth=32
 #pragma HLS STREAM variable=first_states depth=32
 #pragma HLS STREAM variable=second_states depth=32
-// Of rows of few elements so many are under way.
+// The number of short rows in flight.
 #pragma HLS STREAM variable=middles depth=64
 #pragma HLS STREAM variable=scales depth=64
 #pragma HLS STREAM variable=said_middles depth=128

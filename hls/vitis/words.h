@@ -1,13 +1,13 @@
-// The kernel words that are the same for every Vitis HLS kernel: C types, conversions of what lies in
-// memory, and the pragmas. v++ and g++ read the same text; pragmas mean nothing to g++.
-// A lane is a scalar here, so a word of the expressions is plain C: FT_VEC(float) is float.
+// The kernel words that are the same for every Vitis HLS kernel: C types, conversions of stored elements, and the
+// pragmas. v++ and g++ read the same text; pragmas mean nothing to g++. A lane is a scalar here, so a word of the
+// expressions is plain C: FT_VEC(float) is float.
 #pragma once
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
-// v++ synthesizes the functions of its own library: those of <cmath> it takes for what a CPU does. A using
-// declaration of these would meet C's own of the same name here, so it stands within a namespace (compute.h).
+// v++ synthesizes the functions of its own library, and treats those of <cmath> as CPU functions. A using declaration
+// of these would collide with C's own name here, so it is in a namespace (compute.h).
 #ifdef __SYNTHESIS__
 #include <hls_math.h>
 #define FT_MATH hls
@@ -35,10 +35,10 @@ typedef unsigned long ulong;
 #define FT_PIPELINE FT_PRAGMA(HLS PIPELINE II = 1)
 #define FT_LOOP(name)  // the label of a loop, in sources that `ftensor build` makes
 #define FT_BEATS(i)    // where the vectors from element i on begin, in those sources
-#define FT_UNROLL  // loops of a fixed length inside a pipelined one are unrolled without being told
+#define FT_UNROLL  // v++ unrolls loops of a fixed length inside a pipelined one by itself
 #define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
 #define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_AGAIN(name, turns)  // a turn reads of it what was written so many turns before, or earlier
+#define FT_AGAIN(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
 #define FT_POINTERS_APART FT_PRAGMA(HLS DEPENDENCE class = pointer inter false)  // nor through a pointer
 #define FT_VEC(T) T
 #define K(x) ((FT_V)(x))  // a number in the compute type
@@ -100,7 +100,7 @@ static inline ushort ft_to_bfloat16(float v)
 typedef struct { float re, im; } ft_cfloat;
 typedef struct { double re, im; } ft_cdouble;
 
-// A pair of halves in 32 bits, as complex32 lies in memory.
+// A pair of halves in 32 bits, the storage of complex32.
 static inline ft_cfloat ft_from_half_pair(uint32_t v)
 {
     return ft_cfloat{ft_from_half((uint16_t)v), ft_from_half((uint16_t)(v >> 16))};

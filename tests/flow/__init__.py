@@ -1,1 +1,1 @@
-"""Builds, emulation, processes, commands: these open their own devices. Runs once."""
+"""Builds, emulation, processes, commands: these tests open their own devices. Runs once."""

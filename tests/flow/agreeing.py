@@ -1,4 +1,4 @@
-"""Calls that have several kernels to choose from, held or not; prints what the device was asked.
+"""Calls with several possible kernels, whose images hold some of them; prints the kernels that ran.
 
 Without FTENSOR_IMAGE, as for a trace, it prints nothing.
 """
@@ -16,16 +16,15 @@ launched: set[str] = set()
 
 
 class Notes(Observer):
-    """Notes each kernel."""
+    """Records each kernel."""
 
     def launch(self, launch, stream, tensors, numbers):
-        """Note each kernel."""
         launched.update(step.key.entry for step in launch.steps)
         super().launch(launch, stream, tensors, numbers)
 
 
 def calls() -> None:
-    """Each of them."""
+    """Runs all cases."""
     x = ft.ones(8, 64)
     z = ft.fft.fft(x)  # streamed, in a kernel for longer rows, too
     ft.fft.ifft(z[:, :16])

@@ -1,4 +1,4 @@
-"""`ftensor build` in a process of its own, with compilers that count their runs."""
+"""`ftensor build` in a separate process, with compilers that count their runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ exec g++ "$@"
 
 
 class Flow:
-    """A folder with an inventory, compilers, and what was built."""
+    """A folder with an inventory, compilers, and build results."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.out, self.log = folder, folder / "out", folder / "ran"
@@ -67,7 +67,7 @@ class Flow:
         }
 
     def words(self, *options: str) -> list[str]:
-        """The interpreter's arguments."""
+        """Returns the interpreter's arguments."""
         arguments = ("--inventory", str(self.inventory), "--out", str(self.out), *options)
         return ["-m", "ftensor", "build", *arguments]
 
@@ -84,7 +84,7 @@ class Flow:
         )
 
     def build(self, *options: str, status: int = 0, **settings: str) -> subprocess.CompletedProcess[str]:
-        """Run to the end; fails the test when the status is another one, or at a traceback."""
+        """Runs a build to the end; fails the test on another exit status or a traceback."""
         env = self.environment(**settings)
         done = forked.run(*self.words(*options), env=env, cwd=self.folder)
         assert done.returncode == status, done.stdout + done.stderr
@@ -92,17 +92,17 @@ class Flow:
         return done
 
     def ran(self) -> list[str]:
-        """What compilers were started since the last call, sorted."""
+        """Returns the compilers started since the last call, sorted."""
         steps = sorted(self.log.read_text().split()) if self.log.exists() else []
         self.log.unlink(missing_ok=True)
         return steps
 
     def objects(self) -> list[str]:
-        """The kernels that are compiled, by their files."""
+        """Returns the names of the compiled kernels' files."""
         return sorted(p.name.rpartition("-")[0] for p in self.out.glob("objects/*.*o"))
 
     def processes(self) -> list[int]:
-        """Those that work in this folder."""
+        """Returns the ids of processes that work in this folder."""
         numbers = []
         for entry in Path("/proc").glob("[0-9]*"):
             try:

@@ -1,4 +1,4 @@
-"""Images for the software device, and a check that nothing of it is left."""
+"""Images for the software device, and a check that it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def xrt_image(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def xrt_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where images of tests/made_images.py lie; skips where XRT or the compiler is not there."""
+    """The folder of the images of tests/made_images.py; skips without XRT or the compiler."""
     from ..made_images import require_xrt
 
     require_xrt()
@@ -43,7 +43,7 @@ def xrt_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def four_units(xrt_folder: Path) -> Path:
-    """An image of three kernels, four units each, with a memory that is soon full."""
+    """An image of three kernels with four units each, and a small memory."""
     from ..made_images import make
 
     return make(xrt_folder, "four", ("nap", "axpy", "bits"), units=4, bank_bytes=256 << 20)
@@ -69,7 +69,7 @@ def many_channels(xrt_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def one_of_many_channels(xrt_folder: Path) -> Path:
-    """The same of one unit."""
+    """The same with one unit."""
     from ..made_images import make
 
     banks = dict.fromkeys(("out", "a", "b"), "HBM[0:15]")
@@ -78,7 +78,7 @@ def one_of_many_channels(xrt_folder: Path) -> Path:
 
 @pytest.fixture(scope="package", autouse=True)
 def kept_objects() -> Iterator[None]:
-    """What g++ has made of a kernel in one folder is taken in others, too (tests/places.py)."""
+    """Shares g++'s results of a kernel between folders (tests/places.py)."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KEEP_CXX", "1")
         yield
@@ -86,13 +86,14 @@ def kept_objects() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def unpoisoned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs' memory is as users' is, which tests/run.py has filled in all other tests."""
+    """Leaves programs' memory uninitialized, as for users; tests/run.py fills it in all other
+    tests."""
     monkeypatch.delenv("FTENSOR_POISON", raising=False)
 
 
 @pytest.fixture
 def nothing_left() -> Iterator[None]:
-    """Every emulation removes its folder, however it ends; others may be running."""
+    """Checks that every emulation removes its folder, however it ends; others may be running."""
     from ftensor.emulation import environment
 
     def folders() -> set[Path]:

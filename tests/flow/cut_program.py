@@ -1,6 +1,5 @@
-"""What tests/flow/test_cut.py traces, builds and runs: graphs that are cut where an op needs all
-its data first. Prints the kernels and a digest of each result; "ranked" runs what an image
-lacks."""
+"""Program of tests/flow/test_cut.py: graphs that are cut where an op needs all its data first.
+Prints the kernels and a digest of each result; "ranked" runs an op that the image lacks."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ import ftensor as ft
 
 
 def attended(x: ft.Tensor, w: ft.Tensor) -> tuple[ft.Tensor, ...]:
-    """Rows of 40, a product, rows of 48; what the product does not need goes with what is before
-    it, wherever it stands."""
+    """Rows of 40, a product, rows of 48. Ops that the product does not need are grouped with those
+    before it."""
     y = (x - x.amax(-1, keepdim=True)).square()
     z = y @ w
     z = (z - z.amin(-1, keepdim=True)) * 0.5
@@ -22,26 +21,26 @@ def attended(x: ft.Tensor, w: ft.Tensor) -> tuple[ft.Tensor, ...]:
 
 
 def ranked(x: ft.Tensor) -> ft.Tensor:
-    """The same before, of another end, of which no image has the kernel."""
+    """The same beginning with another end, whose kernel no image has."""
     return (x - x.amax(-1, keepdim=True)).square().cumsum(-1)
 
 
 def operands() -> tuple[np.ndarray, np.ndarray]:
-    """Small whole numbers, so that any order of sums is exact."""
+    """Returns small integers, so that sums are exact in any order."""
     random = np.random.default_rng(0)
     x, w = (random.integers(-4, 5, shape).astype(np.float32) for shape in ((20, 40), (40, 48)))
     return x, w
 
 
 def wanted() -> tuple[np.ndarray, ...]:
-    """`attended` by NumPy."""
+    """Returns `attended` computed by NumPy."""
     x, w = operands()
     z = (x - x.max(-1, keepdims=True)) ** 2 @ w
     return (z - z.min(-1, keepdims=True)) * np.float32(0.5), np.abs(x).max(-1) + 1
 
 
 def main() -> None:
-    """The graph that an image has, and its kernels."""
+    """Runs the graph that an image has, and prints its kernels."""
     x, w = map(ft.from_numpy, operands())
     jitted = ft.jit(attended)
     print(*[kernel.split()[0] for kernel in jitted.graph(x, w).kernels])
@@ -51,7 +50,7 @@ def main() -> None:
 
 
 def lacking() -> None:
-    """The function with an op that no image has, at its first call and at the next."""
+    """Runs the function with an op that no image has, twice."""
     array, _ = operands()
     right = ((array - array.max(-1, keepdims=True)) ** 2).cumsum(-1)
     for _ in range(2):

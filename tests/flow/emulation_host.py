@@ -1,7 +1,7 @@
-"""Kernels for tests of the software device, and what host programs on XRT share.
+"""Kernels for tests of the software device, and helpers of host programs on XRT.
 
-Host programs run in processes of their own, under `ftensor emulate`: XRT reads its environment
-once, and some of them are meant to end badly.
+Host programs run in separate processes under `ftensor emulate`: XRT reads its environment once, and
+some of them crash on purpose.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ arguments = [{name="out", type="int*"}]
 
 
 def build(folder: Path, name: str, source: str, description: str) -> Path:
-    """An image made of C++ kernels and their description."""
+    """Returns an image built from C++ kernels and their description."""
     from ftensor.image import description as descriptions
     from ftensor.image import pack
 
@@ -144,31 +144,31 @@ def build(folder: Path, name: str, source: str, description: str) -> Path:
 
 
 def emulate(*words: str | Path, options: tuple[str | Path, ...] = (), **extra: str) -> subprocess.CompletedProcess[str]:
-    """`ftensor emulate -- words`; `python` stands for this interpreter."""
+    """Runs `ftensor emulate -- words`; `python` means this interpreter."""
     words = tuple(sys.executable if word == "python" else word for word in words)
     command = ("-m", "ftensor", "emulate", *options, "--", *words)
     return forked.run(*command, env=environment(**extra))
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """The environment of this process, in which ftensor and this module can be imported."""
+    """Returns this process' environment with ftensor and this module importable."""
     env = {name: value for name, value in os.environ.items() if name != "FTENSOR_DEVICE"}
     return env | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"} | extra
 
 
 def host(body: str, image: Path | str, **keywords: Any) -> subprocess.CompletedProcess[str]:
-    """Run a few lines of Python as a host; `board` is the opened Board."""
+    """Runs a few lines of Python as a host; `board` is the opened Board."""
     return emulate("python", "-c", program(body, image), **keywords)
 
 
 def program(body: str, image: Path | str) -> str:
-    """The text of a host program."""
+    """Returns the text of a host program."""
     head = "from tests.flow.emulation_host import *\n"
     return f"{head}board = Board({str(image)!r})\n" + body
 
 
 def output(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """What a host printed, after it ended well."""
+    """Returns a host's output; fails unless it ended successfully."""
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout.splitlines()
 
@@ -178,7 +178,7 @@ def output(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 @dataclass
 class Board:
-    """XRT's device with a program loaded."""
+    """XRT's device with a loaded program."""
 
     image: str
 
@@ -197,7 +197,7 @@ class Board:
         self.load(self.image)
 
     def load(self, image: str, patience: float = PATIENCE) -> None:
-        """Another program in the place of the present one."""
+        """Loads another program instead of the present one."""
         self.kernels: dict[tuple[str, int], Any] = {}
         self.program = None
         self.queue.finish()
@@ -213,12 +213,12 @@ class Board:
                 time.sleep(0.01)
 
     def buffer(self, data: np.ndarray) -> Any:
-        """A buffer that starts with this data."""
+        """Returns a buffer initialized with this data."""
         flags = self.cl.mem_flags
         return self.cl.Buffer(self.context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=data)
 
     def start(self, name: str, *arguments: Any) -> Any:
-        """Enqueue a launch; its event."""
+        """Enqueues a launch; returns its event."""
         # A kernel's arguments are set for one thread at a time.
         key = (name, threading.get_ident())
         if key not in self.kernels:
@@ -228,11 +228,11 @@ class Board:
         return self.cl.enqueue_nd_range_kernel(self.queue, kernel, (1,), (1,))
 
     def run(self, name: str, *arguments: Any) -> None:
-        """Launch and wait."""
+        """Launches and waits."""
         self.start(name, *arguments).wait()
 
     def read(self, buffer: Any, dtype: Any, count: int, offset: int = 0) -> np.ndarray:
-        """A buffer's content."""
+        """Returns a buffer's content."""
         result = np.empty(count, dtype)
         self.cl.enqueue_copy(self.queue, result, buffer, src_offset=offset).wait()
         return result

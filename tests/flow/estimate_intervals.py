@@ -1,7 +1,8 @@
-"""Holds the model's intervals against those that the kernels' IR allows, for real launches.
+"""Compares the model's initiation intervals with those that the kernels' IR allows, for real
+launches.
 
-Run as a program of its own on the C simulation; prints, for each kernel and each of its loops, the
-least cycles of a turn by the text and by the model, as JSON.
+Runs as a separate program on the C simulation; prints, for each kernel and each of its loops, the
+least cycles of an iteration by the text and by the model, as JSON.
 """
 
 import json
@@ -34,7 +35,7 @@ def make(*shape, of=np.float32):
 
 
 def calls():
-    """What together asks for every skeleton that images may have, but for those of `reading`."""
+    """Calls that together use every skeleton of images, except those of `reading`."""
     make(70000).sort(), make(70000).cumsum(0), make(640).topk(5)
     ft.nn.functional.conv1d(make(2, 1, 300), make(1, 1, 9), stride=2)
     for x in (make(640), make(640, of=np.float64)):
@@ -56,7 +57,7 @@ def calls():
 
 
 def reading():
-    """What is asked for behind values that a call reads."""
+    """Calls whose kernels depend on values that they read."""
     for of in (np.float32, np.float64):
         make(640, of=of).gt(3).nonzero()
     for of in (np.float32, np.complex64):
@@ -71,7 +72,7 @@ def reading():
 
 
 def graphs(folder):
-    """Graphs in stages: a launch of each, of some rows; one of them is also a kernel a stage."""
+    """Graphs in stages: one launch of each; one of them also as a kernel for each stage."""
     launches = []
     for k, (function, _, _) in enumerate(CASES):
         arguments = [ft.from_numpy(a) for a in operands(k, 5)]

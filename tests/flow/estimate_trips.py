@@ -1,7 +1,7 @@
-"""Counts how often the loops of the generated HLS C++ go round, for real launches of real ops.
+"""Counts the iterations of the loops of the generated HLS C++, for real launches of real ops.
 
-Run as a program of its own on the C simulation; prints, for each launch and compute unit, the
-trips that were counted and those that the performance model expects, as JSON.
+Runs as a separate program on the C simulation; prints, for each launch and compute unit, the
+counted trips and those of the performance model, as JSON.
 """
 
 import ctypes
@@ -51,8 +51,8 @@ BY_DATA = {"bisect"}
 
 
 class Counting:
-    """Puts a counter into each pipelined loop, and where else the model counts; has the headers that
-    kernels include, counters in them, too."""
+    """Inserts a counter into each pipelined loop and into the included headers, where the model
+    counts."""
 
     def __init__(self, skeleton, folder):
         self.names = []
@@ -92,7 +92,7 @@ class Counting:
         return "\n".join(out)
 
     def loop(self, lines, k):
-        """The loop that the pragma in line k stands in, and its label or None."""
+        """Returns the loop that contains the pragma in line k, and its label or None."""
         while not lines[k].strip().startswith("for "):
             k -= 1
         match = LABEL.match(lines[k - 1])
@@ -101,7 +101,7 @@ class Counting:
 
 
 class Counted:
-    """A group's kernel, compiled with counters; the launch of a member goes to it."""
+    """A group's kernel compiled with counters, which runs the launches of a member."""
 
     def __init__(self, group, counting, folder):
         self.group, self.names = group, counting.names
@@ -117,7 +117,7 @@ class Counted:
         self.kernel.restype = None
 
     def run(self, args, unit, units):
-        """The trips by label in one compute unit of a launch with these arguments."""
+        """Returns the trips by label in one compute unit of a launch with these arguments."""
         ctypes.memset(self.trips, 0, ctypes.sizeof(self.trips))
         passed = [self.argument(token, args) for token in call_tokens(self.group, 0).split()]
         self.kernel(*passed, unit, units)
@@ -135,7 +135,7 @@ class Counted:
 
 
 def programs():
-    """Ops whose launches together have every skeleton, kind of operand and kind of rest."""
+    """Ops whose launches together cover every skeleton, kind of operand and kind of remainder."""
     rng = np.random.default_rng(1)
 
     def make(*shape, of=np.float32):
@@ -297,7 +297,7 @@ def main():
         return built[member, structure]
 
     def check(step, run, table):
-        """A kernel that is run with counters, too."""
+        """Runs a kernel a second time with counters."""
 
         def both(stream, units, /, *args):
             run(stream, units, *args)

@@ -1,4 +1,4 @@
-"""What is computed by ftensor on an image without kernels, and by torch."""
+"""Calls computed by ftensor on an image without kernels, and by torch."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 
 def arange(m: Any, *shape: int, dtype: str = "float32") -> Any:
-    """0.0, 0.5, 1.0, ... as a tensor of either library."""
+    """Returns 0.0, 0.5, 1.0, ... as a tensor of either library."""
     values = np.arange(int(np.prod(shape))).reshape(shape) / (1 if "int" in dtype else 2)
     return m.from_numpy(values.astype(dtype)).clone()
 
 
 def written(target: Any, action: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """The tensor after an action on it, and what the action gave."""
+    """Returns the tensor after an action on it, and the action's result."""
     result = action(target)
     return target, result
 
@@ -84,7 +84,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 def same(got: Any, want: Any) -> None:
-    """The same values, dtype and strides; on the device that the arguments were on."""
+    """Asserts equal values, dtype and strides, on the device of the arguments."""
     if isinstance(want, tuple):
         for g, w in zip(got, want, strict=True):
             same(g, w)

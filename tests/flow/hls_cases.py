@@ -1,4 +1,4 @@
-"""Members and groups for the tests of HLS sources, and launches beside the C simulation's."""
+"""Members and groups for the tests of HLS sources, and launches compared with the C simulation's."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def arithmetic(structure: str) -> KernelGroup:
 
 
 def check_map(group: KernelGroup, opcode: int, n: int, units: int, offset: int = 0, seed: int = 1) -> None:
-    """One launch of a member by the group's kernel and by its own, on equal memory."""
+    """Compares a launch of a member by the group's kernel and by its own, on equal memory."""
     member = group.keys[opcode]
     pointers = [p for p in (*member.outs, *member.ins) if p.kind != BY_VALUE]
     buffers, offsets = [], []
@@ -115,7 +115,7 @@ def check_map(group: KernelGroup, opcode: int, n: int, units: int, offset: int =
 def check_rows(
     group: KernelGroup, opcode: int, shape: tuple[int, ...], strides: list[tuple[int, ...]], units: int, chunk: int = 7
 ) -> None:
-    """One launch of a strided member, by the group's kernel and by its own."""
+    """Compares a launch of a strided member by the group's kernel and by its own."""
     member = group.keys[opcode]
     pointers = [p for p in (*member.outs, *member.ins) if p.kind != BY_VALUE]
     inner, outer = shape[-1], shape[:-1]
@@ -151,7 +151,7 @@ def check_rows(
 
 
 def place(b: np.ndarray) -> np.ndarray:
-    """A copy that begins at a multiple of 64 bytes."""
+    """Returns a copy that begins at a multiple of 64 bytes."""
     raw = np.empty(b.size + 64, np.uint8)
     start = -raw.ctypes.data % 64
     raw[start : start + b.size] = b
@@ -159,7 +159,7 @@ def place(b: np.ndarray) -> np.ndarray:
 
 
 def scalar_values(member: KernelKey, seed: int) -> list[Any]:
-    """Numbers for what a member takes by value."""
+    """Returns numbers for the scalar arguments of a member."""
     names = sum(p.kind == BY_VALUE for p in member.ins) + len(member.params)
     real = member.compute.to_real() if member.compute.is_complex else member.compute
     count = names * (2 if member.compute.is_complex else 1)

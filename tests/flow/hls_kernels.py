@@ -1,4 +1,4 @@
-"""HLS sources built by g++ and run beside the kernels of the C simulation, for the tests."""
+"""HLS sources compiled by g++ and compared with the C simulation's kernels."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ALIGNMENT, GUARD = 64, 192
 
 @cache
 def folder() -> tempfile.TemporaryDirectory[str]:
-    """Where the tests' kernels lie, with the headers they include."""
+    """The folder of the tests' kernels, with the headers they include."""
     scratch = tempfile.TemporaryDirectory(prefix="ftensor-hls-")
     copy_headers(Path(scratch.name))
     return scratch
@@ -51,7 +51,7 @@ def folder() -> tempfile.TemporaryDirectory[str]:
 
 @cache
 def compiler() -> list[str]:
-    """What compiles HLS sources: all that it can say of them is an error."""
+    """Returns the compiler of HLS sources with all warnings as errors."""
     place = folder().name
     quiet = ("unknown-pragmas", "unused-function", "unused-label", "parentheses")
     quiet += ("tautological-compare", "unused-parameter", "unused-variable")
@@ -63,14 +63,14 @@ def compiler() -> list[str]:
 
 @cache
 def plain_compiler() -> list[str]:
-    """What compiles programs of the C simulation."""
+    """Returns the compiler of the C simulation's programs."""
     command = [*(csim_compiler() or ["g++"]), *FLAGS]
     return [*command, *headers_read(command, CSIM_HEADERS, Path(folder().name) / "read-plain")]
 
 
 @cache
 def library(text: str, name: str) -> ctypes.CDLL:
-    """A kernel's text as a loaded library, compiled as the C simulation compiles its own."""
+    """Returns a kernel's text as a loaded library, compiled like the C simulation's kernels."""
     place = Path(folder().name)
     stem = place / f"{name}-{abs(hash(text)):x}"
     stem.with_suffix(".cpp").write_text(text)
@@ -82,8 +82,8 @@ def library(text: str, name: str) -> ctypes.CDLL:
 
 @cache
 def reference(member: Any) -> Any:
-    """The member's kernel as the C simulation compiles it, on one compute unit; but products are
-    rounded before they are added, as in hardware."""
+    """Returns the member's kernel of the C simulation on one compute unit, but products are rounded
+    before they are added, as in hardware."""
     name = member.entry
     text = board_skeleton_of(member).program(member, "vitis", float64=True, grid="slab")
     text = f"#define FT_APART 1\n{text}"
@@ -96,7 +96,7 @@ def reference(member: Any) -> Any:
 
 @cache
 def plain_library(text: str, name: str) -> ctypes.CDLL:
-    """A self-contained program of the C simulation."""
+    """Returns a self-contained program of the C simulation as a library."""
     stem = Path(folder().name) / f"{name}-{abs(hash(text)):x}-plain"
     path = stem.with_suffix(".so")
     command = [*plain_compiler(), "-x", "c++", "-", "-o", str(path)]
@@ -107,7 +107,7 @@ def plain_library(text: str, name: str) -> ctypes.CDLL:
 
 @cache
 def built(group: KernelGroup) -> Any:
-    """The group's kernel from its HLS source."""
+    """Returns the group's kernel from its HLS source."""
     function = getattr(library(source(group), group.name), group.name)
     function.argtypes = [C_TYPES[a.what] for a in arguments(group)]
     function.restype = None
@@ -117,7 +117,7 @@ def built(group: KernelGroup) -> Any:
 def launch(
     group: KernelGroup, opcode: int, arguments: Sequence[Any], units: int = 1, unused: int | None = None
 ) -> None:
-    """Run a member of the group with the arguments of its own launch, on `units` compute units.
+    """Runs a member of the group with the arguments of its own launch, on `units` compute units.
 
     `unused` is passed for the ports that the member leaves unused.
     """
@@ -131,7 +131,7 @@ def launch(
 
 
 def _argument(token: str, arguments: Sequence[Any]) -> Any:
-    """What a token of `group.call_tokens` stands for."""
+    """Returns the argument that a token of `group.call_tokens` names."""
     if token[0] == "=":
         return int(token[1:])
     if token[0] == "@":
@@ -144,7 +144,7 @@ def _argument(token: str, arguments: Sequence[Any]) -> Any:
 
 
 def memory(nbytes: int, seed: int = 0) -> np.ndarray:
-    """Aligned bytes with a guard behind them, all filled with noise."""
+    """Returns aligned random bytes followed by a guard."""
     size = nbytes + GUARD
     raw = np.random.default_rng(seed).integers(0, 256, size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
@@ -152,12 +152,12 @@ def memory(nbytes: int, seed: int = 0) -> np.ndarray:
 
 
 def numpy_dtype(of: dtype) -> np.dtype[Any]:
-    """The dtype that holds a tensor dtype's elements; bfloat16 by its bits."""
+    """Returns the dtype that stores a tensor dtype's elements; bfloat16 as bits."""
     return np.dtype(np.uint16 if of.name == "bfloat16" else of.name)
 
 
 def values(of: dtype, count: int, seed: int) -> np.ndarray:
-    """Elements of a dtype: ordinary ones, and those where mistakes show."""
+    """Returns elements of a dtype: ordinary and special ones."""
     rng = np.random.default_rng(seed)
     if of.name == "bool":
         return rng.integers(0, 2, count).astype(np.uint8)
@@ -177,14 +177,14 @@ def values(of: dtype, count: int, seed: int) -> np.ndarray:
 
 
 def values_of_floats(rng: Any, count: int) -> np.ndarray:
-    """Floats of all sizes, with zeros, infinities, NaNs and subnormals among them."""
+    """Returns floats of all magnitudes, including zeros, infinities, NaNs and subnormals."""
     ordinary = rng.standard_normal(count) * np.exp2(rng.integers(-6, 7, count))
     special = rng.choice([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-6, -1.0, 1.0, 0.5], count)
     return np.where(rng.random(count) < 0.15, special, ordinary)
 
 
 def same(mine: np.ndarray, theirs: np.ndarray, of: dtype) -> bool:
-    """Whether bytes are equal; a NaN equals any NaN."""
+    """True if bytes are equal; a NaN equals any NaN."""
     if np.array_equal(mine, theirs):
         return True
     if of.kind not in "fc":
@@ -201,7 +201,7 @@ def same(mine: np.ndarray, theirs: np.ndarray, of: dtype) -> bool:
 
 
 def port_values(port: Port, count: int, seed: int) -> np.ndarray:
-    """A buffer with `count` elements of a port's dtype."""
+    """Returns a buffer with `count` elements of a port's dtype."""
     noise = memory(count * port.dtype.itemsize, seed)
     numbers = values(port.dtype, count, seed)
     noise[: numbers.nbytes] = numbers.view(np.uint8)
@@ -209,13 +209,12 @@ def port_values(port: Port, count: int, seed: int) -> np.ndarray:
 
 
 class Kernels(Observer):
-    """Stands at a device's door: kernels run as `other(key, kernel)` says."""
+    """Replaces a device's launches: kernels run as `other(key, kernel)` returns."""
 
     def __init__(self, other: Callable[[Any, Any], Any]) -> None:
         self.other = other
 
     def launch(self, launch: Launch, stream: Any, tensors: Any, numbers: Any) -> None:
-        """The same launch, of other kernels."""
         bound = zip(launch.steps, launch.bound or ())
         other = replace(launch)
         other.bind(tuple([of._replace(kernel=self.other(s.key, of.kernel)) for s, of in bound]))

@@ -1,5 +1,5 @@
-"""Graphs that the tests of Intel's images have as kernels of stages: `python -m
-tests.flow.intel_graphs` runs them with any number of rows, on a device whose image holds them."""
+"""Graphs that the tests of Intel's images build as kernels of stages. `python -m
+tests.flow.intel_graphs` runs them with any number of rows, on a device whose image has them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ LANES, STATES = 8, 8  # places are int64, eight of which fill a port
 
 
 def folded(x: ft.Tensor, w: ft.Tensor) -> tuple[ft.Tensor, ...]:
-    """A sum whose bits tell its order, elements that wait for it, and all that a port may carry."""
+    """A sum whose bits depend on its order, elements that depend on it, and every kind of port
+    value."""
     y = x * w
     s = y.sum(-1, keepdim=True)
     return y - s, (s * 0.5).squeeze(-1).to(ft.bfloat16), y > s, y.argmin(-1), y.to(ft.float16)
@@ -30,26 +31,26 @@ CASES: list[tuple[Callable[..., Any], int, int]] = [(folded, 150, 0), (distances
 
 
 def operands(k: int, rows: int) -> list[np.ndarray]:
-    """The arguments of a case."""
+    """Returns the arguments of a case."""
     _, length, more = CASES[k]
     return [drawn(rows, length), drawn(*([more] if more else []), length)]
 
 
 def export(folder: Path, k: int) -> Exported:
-    """The files of a case."""
+    """Exports the files of a case."""
     arguments = [ft.from_numpy(a) for a in operands(k, 3)]
     return ft.jit(CASES[k][0]).export(str(folder / CASES[k][0].__name__), *arguments)
 
 
 def tables(folder: Path) -> str:
-    """Those of an inventory that ask for all cases, whose files are written."""
+    """Returns the inventory tables of all cases; writes their files."""
     files = [export(folder, k) for k in range(len(CASES))]
     return "\n".join(f'[[graph]]\nfile = "{one.graph.name}"\n' for one in files)
 
 
 def in_states(y: np.ndarray) -> np.ndarray:
-    """Sums of rows in the order of stages: beat k into state k % 8, a tree of the states that are
-    left behind a row's last beats, a tree of the lanes."""
+    """Sums rows in the order of the stages: beat k into state k % 8, a tree over the states after a
+    row's last beats, a tree over the lanes."""
     beats = -(-y.shape[1] // LANES)
     filled = np.zeros((y.shape[0], beats * LANES), np.float32)
     filled[:, : y.shape[1]] = y
@@ -69,7 +70,7 @@ def in_states(y: np.ndarray) -> np.ndarray:
 
 
 def expected(name: str, x: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
-    """By NumPy."""
+    """Returns a case's results computed by NumPy."""
     if name != "folded":
         return wanted(name, x, w)
     y = x * w
@@ -80,7 +81,7 @@ def expected(name: str, x: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def run() -> None:
-    """Each with several numbers of rows, of which some fill a channel more than once."""
+    """Runs each case with several numbers of rows, some of which fill a channel more than once."""
     for k, (function, _, _) in enumerate(CASES):
         jitted = ft.jit(function)
         for rows in (2, 3, 7, 400):
@@ -97,7 +98,7 @@ def run() -> None:
 
 
 def signalled() -> None:
-    """Ctrl-C comes while the kernels of a graph are enqueued."""
+    """Sends Ctrl-C while the kernels of a graph are enqueued."""
     rows = 400  # of which some fill a channel more than once
     arguments = [ft.from_numpy(a) for a in operands(1, rows)]
     jitted = ft.jit(CASES[1][0])

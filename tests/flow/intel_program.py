@@ -1,4 +1,4 @@
-"""What tests/flow/test_intel.py runs on Intel's FPGA emulator: results go to the file named.
+"""Program of tests/flow/test_intel.py on Intel's FPGA emulator; writes results to the named file.
 
 python tests/flow/intel_program.py OUT.npz
 """
@@ -16,7 +16,7 @@ NARROW = ("float16", "bfloat16", "complex64", "complex128")
 
 
 def numbers(size: int, dtype: str, seed: int) -> ft.Tensor:
-    """Numbers that every run sees alike."""
+    """Returns reproducible numbers."""
     drawn = np.random.default_rng(seed).normal(0, 2, (2, size))
     if dtype.startswith("complex"):
         return ft.from_numpy((drawn[0] + 1j * drawn[1]).astype(dtype))
@@ -29,12 +29,12 @@ def numbers(size: int, dtype: str, seed: int) -> ft.Tensor:
 
 
 def bits(t: ft.Tensor) -> np.ndarray:
-    """A tensor as NumPy can store it."""
+    """Returns a tensor in a dtype that NumPy can store."""
     return (t.view(ft.int16) if t.dtype is ft.bfloat16 else t).numpy()
 
 
 def results() -> dict[str, np.ndarray]:
-    """Every kind of launch that tests/flow/intel_image.toml has a kernel for."""
+    """Runs every kind of launch that tests/flow/intel_image.toml has a kernel for."""
     tensors: dict[str, ft.Tensor] = {}
     for n in SIZES:
         for dtype in ("float32", "int32"):

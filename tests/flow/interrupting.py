@@ -1,4 +1,4 @@
-"""Ctrl-C amid a launch of several kernels that wait for each other."""
+"""Ctrl-C during a launch of several kernels that wait for each other."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import ftensor as ft
 
 
 def calls_after_interrupts(call: Callable[[], ft.Tensor]) -> list[bool]:
-    """Whether `call` gives what it gave before, each time behind one that Ctrl-C interrupted: once
-    behind the first kernel that it enqueued, once behind the second, and so on behind every one.
-    Of a process that has launched nothing of it yet."""
+    """Interrupts a call by Ctrl-C after its first enqueued kernel, then after its second, and so
+    on; returns whether the following call has the right result each time. The process must not have
+    launched it before."""
     from pyopencl import _cl
 
     enqueue, left = _cl.enqueue_nd_range_kernel, 0

@@ -23,7 +23,7 @@ DEVICE = sys.modules["ftensor._device"]
 
 
 class Image:
-    """Serves by compiling all entries but those that match one of `lacks`."""
+    """An image that compiles all entries except those that match one of `lacks`."""
 
     def __init__(self, backend: Any, lacks: str) -> None:
         self.backend, self.lacks = backend, lacks
@@ -36,7 +36,7 @@ class Image:
         return False  # nothing was built ahead
 
     def want(self, key: Any) -> None:
-        """Nobody builds."""
+        """Ignores the request."""
 
     def kernel(self, entry: str, params: Any) -> Any:
         return self.backend.build(self.texts[entry](), entry, params) if self.has(entry) else None
@@ -49,7 +49,8 @@ class Image:
 
 @pytest.fixture(name="use")
 def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
-    """use(lacks, kind, host) makes fpga:0 a device with such an image; the backend is returned."""
+    """Fixture: use(lacks, kind, host) makes fpga:0 a device with such an image and returns its
+    backend."""
     obtain = program.build_kernel
 
     def noted(backend: Any, key: Any, types: Any, text: Any) -> Any:

@@ -1,5 +1,5 @@
-"""What the tests of linked graphs run: "run", which prints a digest of each result, "threads",
-"interrupted", "signalled" and "stuck"."""
+"""Program of the tests of linked graphs: "run" prints a digest of each result; "threads",
+"interrupted", "signalled" and "stuck" run these cases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LENGTH = 600  # in rows of 38 beats, the last one filled up
 
 
 def centred(x: ft.Tensor) -> ft.Tensor:
-    """A fold, whose order is the kernel's own and which takes a number, and elements behind it."""
+    """A fold, whose order is the kernel's own and which takes a number, and elements after it."""
     return x - x.mean(-1, keepdim=True)
 
 
@@ -40,7 +40,7 @@ def run() -> None:
 
 
 def threads() -> None:
-    """Launches of several threads keep apart, in streams of their own."""
+    """Launches from several threads, each in its own stream."""
     jitted, each = ft.jit(centred), [drawn(rows) for rows in (5, 6, 7, 8)]
     wanted = [jitted(ft.from_numpy(x)).numpy().tobytes() for x in each]
 
@@ -54,7 +54,7 @@ def threads() -> None:
 
 
 def interrupted() -> None:
-    """A launch that ended behind its first kernel leaves nothing to the next one."""
+    """Interrupts a launch after its first kernel; the next launch must be right."""
     jitted, x = ft.jit(centred), ft.from_numpy(drawn(3))
     held = [jitted(x)]  # so that no other result has this memory
     images = default_backend().images
@@ -69,7 +69,7 @@ def interrupted() -> None:
 
 
 def signalled() -> None:
-    """Ctrl-C comes while the kernels are started one by one."""
+    """Sends Ctrl-C while the kernels are started one by one."""
     jitted, x = ft.jit(centred), ft.from_numpy(drawn(3))
     print(calls_after_interrupts(lambda: jitted(x)))
 

@@ -42,7 +42,7 @@ def add_kernel(backend: Backend) -> CompiledKernel:
 
 
 def slow_kernel(backend: Backend) -> CompiledKernel:
-    """o[i] = value, after `rounds` rounds of work that no compiler can leave out."""
+    """Returns a kernel o[i] = value, after `rounds` rounds of work that no compiler can remove."""
     text = source(
         backend,
         "slow",
@@ -55,9 +55,10 @@ def slow_kernel(backend: Backend) -> CompiledKernel:
 
 @lru_cache(maxsize=1)
 def all_backends() -> dict[str, Any]:
-    """Every device of this machine, and one CPU runtime as if it had a memory of its own.
+    """Returns every device of this machine, and one CPU runtime as if it had its own memory.
 
-    Not Xilinx's, which compile nothing: tests/flow/test_xrt.py asks the same of them, with images.
+    Xilinx's devices are excluded because they don't compile: tests/flow/test_xrt.py tests them with
+    images.
     """
     from ftensor.runtime.opencl.backend import OpenCLBackend
 
@@ -74,19 +75,19 @@ def all_backends() -> dict[str, Any]:
 
 
 def values(count: int, seed: int = 0) -> np.ndarray:
-    """Reproducible float32 values."""
+    """Returns reproducible float32 values."""
     return np.random.default_rng(seed).standard_normal(count).astype(np.float32)
 
 
 def upload(backend: Backend, array: np.ndarray) -> Any:
-    """A storage that holds the array."""
+    """Returns a storage with the array's elements."""
     storage = backend.allocate(array.nbytes)
     backend.upload(storage, 0, array)
     return storage
 
 
 def download(backend: Backend, storage: Any, count: int) -> np.ndarray:
-    """`count` float32 values from the start of a storage."""
+    """Returns `count` float32 values from the start of a storage."""
     array = np.empty(count, np.float32)
     backend.download(storage, 0, array)
     return array

@@ -1,5 +1,5 @@
-"""What tests/flow/test_fft_stream.py runs on an image: the largest error of transforms, filters,
-products and running sums, after the first elements of rows are found to be right."""
+"""Program of tests/flow/test_fft_stream.py on an image: checks the first elements of rows, and
+prints the largest errors of transforms, filters, products and running sums."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILTERS = (
 
 
 def errors() -> list[float]:
-    """Of each case, forward and back, relative to the largest value."""
+    """Returns the errors of each transform, forward and back, relative to the largest value."""
     rng, largest = np.random.default_rng(0), []
     for shape, dim in CASES:
         x = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype("complex64")
@@ -43,7 +43,7 @@ def errors() -> list[float]:
 
 
 def filtered(x: np.ndarray, w: np.ndarray, stride=1, padding=0, dilation=1, groups=1) -> np.ndarray:
-    """The convolution of single channels, in the dtype of both."""
+    """Returns the convolution of single channels, in the dtype of both."""
     x = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
     own = w.shape[0] // groups
     count = (x.shape[2] - (w.shape[2] - 1) * dilation - 1) // stride + 1
@@ -57,7 +57,7 @@ def filtered(x: np.ndarray, w: np.ndarray, stride=1, padding=0, dilation=1, grou
 
 
 def filters() -> list[float]:
-    """Of each filter, real and complex, with something added and without."""
+    """Returns the errors of each filter, real and complex, with and without an addend."""
     rng, largest = np.random.default_rng(1), []
 
     def numbers(of: str, *shape: int) -> np.ndarray:
@@ -101,7 +101,7 @@ PRODUCTS = (
 
 
 def products() -> list[float]:
-    """Of matrices in line along the depth: alone, and joined to others."""
+    """Returns the errors of products of matrices contiguous along the depth: alone and batched."""
     rng, largest = np.random.default_rng(3), []
     for shape, turned in PRODUCTS:
         a, b = (rng.standard_normal(s).astype("float32") for s in (shape, turned))
@@ -116,7 +116,8 @@ def products() -> list[float]:
 
 
 def sums() -> list[float]:
-    """Running ones of rows alone: groups and what is left of a row, steps between elements."""
+    """Returns the errors of running sums along single rows: full groups and remainders, strided
+    elements."""
     rng, largest = np.random.default_rng(4), []
     for of in ("float32", "complex64"):
         for n in (5, 8, 4099):
@@ -129,7 +130,8 @@ def sums() -> list[float]:
 
 
 def firsts() -> None:
-    """The first of rows, along any dim, as they stand where they are equal, NaN as the largest."""
+    """Checks the first elements of rows, along any dim: equal ones keep their order, NaN is the
+    largest."""
     rng = np.random.default_rng(2)
     for of in ("float32", "int8", "uint8"):
         for shape, dim, k in (((7, 133), 1, 64), ((90, 3), 0, 3), ((70000,), 0, 1), ((5,), 0, 5)):

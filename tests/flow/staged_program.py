@@ -1,4 +1,4 @@
-"""What the tests of kernels of stages run: "export FOLDER", "build FOLDER", "run", which prints a
+"""Program of the tests of staged kernels: "export FOLDER", "build FOLDER", "run", which prints a
 digest of each result, and "stuck"."""
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ OF_PAIRS = (detector, spectrum)
 
 
 def file(k: int) -> str:
-    """What the files of a case are called."""
+    """Returns the base name of a case's files."""
     function, length, _ = CASES[k]
     return f"{function.__name__}_{length}"
 
 
 def operands(k: int, rows: int) -> list[np.ndarray]:
-    """The arguments of a case."""
+    """Returns the arguments of a case."""
     function, length, more = CASES[k]
     shapes = [(rows, length)]
     if more is not None:
@@ -83,7 +83,7 @@ def operands(k: int, rows: int) -> list[np.ndarray]:
 
 
 def wanted(name: str, x: np.ndarray, w: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
-    """By NumPy."""
+    """Returns a case's results computed by NumPy."""
     if name == "softmax":
         e = np.exp((x - x.max(-1, keepdims=True)).astype(np.float64))
         return ((e / e.sum(-1, keepdims=True)).astype(np.float32),)
@@ -106,7 +106,8 @@ def export(folder: str) -> None:
 
 
 def build(folder: str) -> None:
-    """One image of all; the FIFOs of the last hold 4 beats where 104 and more are needed."""
+    """Builds one image of all cases; the FIFOs of the last hold 4 beats where at least 104 are
+    needed."""
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.inventory.read import expand, read
     from ftensor.toolchain.jobs.progress import Quiet
@@ -146,7 +147,8 @@ def run() -> None:
 
 
 def stuck() -> None:
-    """Kernels whose FIFOs are too shallow are reported, again and again, and others go on."""
+    """Checks that kernels with too shallow FIFOs are reported, repeatedly, and other kernels
+    continue."""
     for k in range(len(CASES))[-SHALLOW:]:
         arguments = [ft.from_numpy(a) for a in operands(k, 3)]
         for _ in range(2):

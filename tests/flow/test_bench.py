@@ -1,4 +1,4 @@
-"""`make bench`: what its gate says of two checkouts, and that every case runs."""
+"""`make bench`: its gate between two checkouts, and a run of every case."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def checkout(folder: Path, times: int) -> Path:
 
 @pytest.mark.parametrize(("times", "lost"), [(1, False), (9, True)])
 def test_the_gate_knows_what_is_slower(tmp_path: Path, times: int, lost: bool) -> None:
-    """Nine times the work is lost; the same work is not, whoever else is on the machine."""
+    """Nine times the work is reported as slower; equal work is not, whatever else runs on the
+    machine."""
     mine, base = checkout(tmp_path / "mine", times), checkout(tmp_path / "base", 3)
     (compared,) = gate.run(mine, base, [ADD], 5)
     assert compared.name == "large add" and compared.base is not None
@@ -62,7 +63,7 @@ def test_a_case_that_the_base_lacks_is_not_lost(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)])
 def test_every_case_is_one_call_in_each_library(part: int) -> None:
-    """On few elements: what the libraries are asked for is the same."""
+    """On few elements: the libraries compute the same."""
     for case in cases.CASES[part::PARTS]:
         small = tuple(
             text.replace("16M", "64")

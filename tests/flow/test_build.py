@@ -1,4 +1,4 @@
-"""`ftensor build --target csim`: an image, what is compiled again, interruptions, mistakes."""
+"""`ftensor build --target csim`: an image, incremental builds, interruptions, mistakes."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_mistakes_are_one_message(flow, options, settings, message):
 
 
 def test_an_empty_folder_is_not_the_working_folder(flow):
-    """As of a variable that is not set."""
+    """As from an unset variable."""
     done = flow.build(*CSIM, "--out", "", status=2)
     assert "argument --out: the name is empty" in done.stderr
 
@@ -250,7 +250,7 @@ def test_a_group_without_a_source_is_one_message(tmp_path):
 
 
 def test_a_file_in_the_folders_place(flow):
-    """The message names it, in words."""
+    """The message names the file."""
     flow.out.write_text("")
     done = flow.build(*CSIM, status=1)
     assert done.stderr.splitlines()[-1] == f"ftensor build: {flow.out}: File exists"

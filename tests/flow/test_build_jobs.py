@@ -70,7 +70,7 @@ def test_jobs_run_once_largest_first_and_are_then_reused(here):
 
 @pytest.mark.parametrize("damage", [b"", b"half", b"half b, changed"])
 def test_an_output_that_was_damaged_is_made_again(here, damage):
-    """A truncated object would fail every link from then on."""
+    """Otherwise a truncated object would fail every later link."""
     todo = [job(here, "a"), job(here, "b")]
     jobs.run(todo, State(here / "state.json"), 1)
     todo[1].output.write_bytes(damage)
@@ -178,7 +178,7 @@ except BuildError as error:
 
 
 def build(folder: Path, wait: float | Path) -> subprocess.Popen[str]:
-    """A build of six outputs, of which all but the first two wait."""
+    """Starts a build of six outputs, of which all but the first two wait."""
     root = Path(ftensor.__file__).parent.parent
     return subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(root), str(wait)],
@@ -196,7 +196,7 @@ def outputs(folder: Path) -> list[str]:
 
 
 def compilers(folder: Path) -> list[int]:
-    """The processes that work in a folder."""
+    """Returns the ids of processes that work in a folder."""
     numbers = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,4 +1,4 @@
-"""`ftensor build --target hw` against a stand-in for v++ that checks what it is given."""
+"""`ftensor build --target hw` against a stand-in for v++ that checks its arguments."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_dry_run_needs_no_vitis(flow):
 
 
 def test_banks_of_the_command_come_before_the_inventorys(flow):
-    """So that an inventory that comes with ftensor can be built for a board with HBM."""
+    """So that an inventory of ftensor can be built for a board with HBM."""
     flow.build(*BOARD, "--banks", "HBM[0:31]", "--dry-run")
     text = (flow.out / "link.cfg").read_text()
     assert "sp=ft_mul_float32_1.in_b:HBM[0:31]" in text and "DDR" not in text

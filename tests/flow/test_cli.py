@@ -1,4 +1,4 @@
-"""The `ftensor` command: what it prints and how it ends, with and without devices."""
+"""The `ftensor` command: its output and exit status, with and without devices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .. import forked
 
 
 def ftensor(*words: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
-    """Run the command in a fresh process; None unsets a variable."""
+    """Runs the command in a new process; None unsets a variable."""
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent), **environment}
     env = {name: value for name, value in env.items() if value is not None}
     return forked.run("-m", "ftensor", *words, env=env)
@@ -57,7 +57,7 @@ def test_doctor_finds_all_well_here():
 
 
 def test_pocl_without_a_linker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its library would end the process; a build that holds a linker goes on."""
+    """PoCL's library would end the process; a build with its own linker continues."""
     backend.require.cache_clear()
     properties = ft.ones(1)._storage.backend.properties
     backend.require(properties)

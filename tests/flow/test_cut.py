@@ -1,4 +1,4 @@
-"""Graphs that are cut: what needs all its data first stands between kernels of stages."""
+"""Graphs with an op that needs all its data first: it runs between kernels of stages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FTENSOR = ("-m", "ftensor")
 
 
 def test_what_is_before_and_behind_is_exported(tmp_path: Path) -> None:
-    """As kernels of one inventory, which names the op between, and the line."""
+    """As kernels of one inventory, which names the op between them, and its line."""
     x, w = map(ft.from_numpy, cut_program.operands())
     files = ft.jit(attended).export(str(tmp_path / "attended"), x, w)
     first, second = files.kernels
@@ -45,7 +45,7 @@ def several(x: ft.Tensor) -> ft.Tensor:
 
 
 def test_each_op_between_is_named(tmp_path: Path) -> None:
-    """A sort, a fold across rows and random numbers; no kernel of stages is made of one op."""
+    """A sort, a fold across rows and random numbers; a single op makes no kernel of stages."""
     x = ft.ones(3, 40)
     files = ft.jit(several).export(str(tmp_path / "several"), x)
     reasons = {one.partition(" ")[0]: one.rpartition(": ")[2] for one in files.apart}
@@ -63,7 +63,7 @@ def test_each_op_between_is_named(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_a_call_uses_the_kernels_of_an_image(tmp_path: Path) -> None:
-    """Traced, built, and run in C simulation and by XRT to the same bits; where an image lacks the
+    """Traces, builds, and runs in C simulation and by XRT with the same bits; if an image lacks the
     op between, the host computes it, with a warning."""
 
     def run(*words: str, **settings: str) -> str:

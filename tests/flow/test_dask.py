@@ -1,4 +1,4 @@
-"""Workers that own a device each: tensors sent between them, spilled to the host, and results."""
+"""Dask workers with one device each: tensors sent between them, spilled to the host, and results."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_workers_may_be_forked(tmp_path: Path) -> None:
 
 
 def through(t: ft.Tensor) -> tuple[list[memoryview], ft.Tensor]:
-    """What is sent of a tensor, and what comes of it."""
+    """Returns the frames of a sent tensor, and the received tensor."""
     header, frames = serialize(t)
     return frames, deserialize(header, [bytearray(f) for f in frames])
 
@@ -231,7 +231,7 @@ def test_a_recording_that_no_device_holds_is_searched_as_by_scipy() -> None:
 
 
 def test_locks_are_in_a_folder_of_this_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Anybody can make it first, or leave a link in it: neither is followed."""
+    """Another user can create the folder first, or a link in it: neither is used."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder, other = tmp_path / f"ftensor-dask-{os.getuid()}", tmp_path / "other"
     worker: Any = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://127.0.0.1:8786"), name="w")

@@ -1,7 +1,7 @@
 """Every row's kernel in both languages, on the same inputs: the default OpenCL device and g++.
 
-The Vitis text is built as C simulation builds it, with the lanes of the OpenCL one, so that both
-run the same vectors and tails. Results are equal bit by bit, except where a row calls a function
+The Vitis text is built like for C simulation, with the lanes of the OpenCL one, so that both
+process the same vectors and tails. Results are equal bit by bit, except for rows with a function
 that is only defined up to rounding (exp, sin, ...).
 """
 
@@ -51,7 +51,7 @@ SPECIAL["int64"] = SPECIAL["int32"] + [2**40, -(2**40), 2**62]
 
 @lru_cache(maxsize=1)
 def rows() -> dict[str, Row]:
-    """All rows, by a name that tells them apart."""
+    """Returns all rows by unique names."""
     named: dict[str, Row] = {}
     for row, category in ROWS.items():
         name = f"{category}-{row.name}"
@@ -62,7 +62,7 @@ def rows() -> dict[str, Row]:
 
 
 def serves(row: Op | Reduce, d: dtype) -> bool:
-    """Whether a row has an expression for a compute dtype."""
+    """True if a row has an expression for a compute dtype."""
     if isinstance(row, Reduce):
         if row.promote is Promote.TRUTH:
             return d.kind == "b"
@@ -71,9 +71,9 @@ def serves(row: Op | Reduce, d: dtype) -> bool:
 
 
 def cases() -> Iterator[Any]:
-    """Each row for a real and for a complex dtype, in turn on neighbouring and strided elements:
-    the skeletons treat all expressions alike, and each case is two kernels to compile. An
-    eighth is in every run, the others take long."""
+    """Yields each row for a real and for a complex dtype, alternately on neighbouring and strided
+    elements: the skeletons treat all expressions alike, and each case compiles two kernels. An
+    eighth is in every run, the others are marked long."""
     layouts = ("contiguous", "strided")
     turn = 0
     for name, row in rows().items():
@@ -91,12 +91,12 @@ def cases() -> Iterator[Any]:
 
 
 def of_positions(row: Op | Reduce) -> bool:
-    """Whether a row computes from where an element lies; it fills fresh memory only."""
+    """True if a row computes from an element's position; it fills fresh memory only."""
     return isinstance(row, Op) and "FT_POSITION" in all_text(row)
 
 
 def all_text(row: Op) -> str:
-    """All expressions of a row."""
+    """Returns all expressions of a row."""
     texts = (row.body, row.int_, row.bool_, row.complex_, *(text for _, text in row.lets))
     return " ".join(text or "" for text in texts)
 
@@ -124,7 +124,7 @@ def backends(request: pytest.FixtureRequest) -> tuple[Backend, Backend]:
 
 
 def place(backend: Backend, values: np.ndarray, strided: bool) -> Tensor:
-    """A tensor on a backend, its elements one after the other or with gaps."""
+    """Returns a tensor on a backend, its elements contiguous or with gaps."""
     step = 2 if strided else 1
     memory = np.zeros((len(values) * step,), values.dtype)
     memory[::step] = values
@@ -140,7 +140,7 @@ def label(backend: Backend) -> ft.device:
 
 
 def input_values(of: str, k: int) -> np.ndarray:
-    """Operand `k`: special values, each beside others in each operand, and ordinary ones."""
+    """Returns operand `k`: special values, each next to others in each operand, and ordinary ones."""
     special = SPECIAL[of]
     step = (1, 3, 7, 11, 13, 17, 19, 23)[k]
     array = np.array([special[(i * step + k) % len(special)] for i in range(SIZE)], of)
@@ -157,7 +157,7 @@ def numbers(row: Op | Reduce, of: str) -> tuple[Any, ...]:
 
 
 def compute(backend: Backend, name: str, of: str, layout: str) -> list[np.ndarray]:
-    """What a row makes of the inputs on a backend."""
+    """Returns a row's results on a backend."""
     row = rows()[name]
     strided = layout == "strided"
     if isinstance(row, Reduce):
@@ -171,13 +171,13 @@ def compute(backend: Backend, name: str, of: str, layout: str) -> list[np.ndarra
 
 
 def inputs_of(row: Op) -> int:
-    """How many inputs the expressions of a row name: a, b, ... up to the last of them."""
+    """Returns the number of inputs that a row's expressions name: a, b, ... up to the last one."""
     words = re.findall(r"\b[a-h]\b", all_text(row))
     return max((ord(word) - ord("a") + 1 for word in words), default=0)
 
 
 def reduced(backend: Backend, row: Reduce, of: str, strided: bool) -> list[np.ndarray]:
-    """Along a row of vectors with a tail, and, strided, across rows."""
+    """Reduces along a row of vectors with a tail, and, strided, across rows."""
     values = input_values(of, 0)
     if of == "float32":
         values[~np.isfinite(values)] = 3
@@ -213,7 +213,7 @@ ROUNDED = {
 
 @lru_cache(maxsize=1)
 def helpers() -> dict[str, str]:
-    """The text of each helper function or macro that expressions may call, all variants of it."""
+    """Returns the text of each helper function or macro of expressions, in all variants."""
     bodies: dict[str, str] = {}
     for file in sorted(hls_root().glob("*.h")):
         text = file.read_text().replace("\\\n", " ")
@@ -228,7 +228,7 @@ def helpers() -> dict[str, str]:
 
 
 def words(text: str) -> set[str]:
-    """The words of an expression, and of the helpers that it calls."""
+    """Returns the words of an expression, and of the helpers that it calls."""
     seen: set[str] = set()
     new = set(re.findall(r"\w+", text))
     while new:
@@ -245,8 +245,8 @@ def expressions(row: Op | Reduce, of: str) -> str:
 
 
 def ulps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """How many float32 values lie between two, 0 where both are NaN; complex: between the parts,
-    in units of the larger part's last place."""
+    """Returns the number of float32 values between two, 0 if both are NaN; for complex the
+    difference of the parts in units of the larger part's last place."""
     if a.dtype.kind == "c":
         unit = np.spacing(np.maximum(abs(b.real), abs(b.imag)).astype("float32"))
         parts = [np.where(both_same(x, y), 0, abs(x - y) / unit) for x, y in ((a.real, b.real), (a.imag, b.imag))]
@@ -260,7 +260,7 @@ def both_same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(("name", "of", "layout"), list(cases()))
 def test_both_dialects_compute_the_same(backends: tuple[Backend, Backend], name: str, of: str, layout: str) -> None:
-    """Equal bits, or, with functions that round, ULPS apart at most."""
+    """Equal bits, or, with functions that round, at most ULPS apart."""
     row = rows()[name]
     for mine, theirs in zip(*(compute(backend, name, of, layout) for backend in backends)):
         assert mine.dtype == theirs.dtype and mine.shape == theirs.shape

@@ -1,4 +1,4 @@
-"""Finding devices: target rows, the mapping policy, the loader's folder, fresh processes."""
+"""Discovery of devices: target rows, the mapping policy, the loader's folder, new processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .. import forked
 
 
 def python(code: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
-    """Run code in a process of its own with this ftensor; None unsets a variable."""
+    """Runs code in a new process with this ftensor; None unsets a variable."""
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent), **environment}
     env = {name: value for name, value in env.items() if value is not None}
     return forked.run("-c", code, env=env)
@@ -87,7 +87,7 @@ def test_special_kernels_are_for_what_stands_for_no_board() -> None:
 
 @st.composite
 def machines(draw, least=0):
-    """Devices as discovery would list them."""
+    """Draws devices as discovery would list them."""
     devices = []
     for row in draw(st.lists(st.sampled_from(targets.TARGETS), min_size=least, max_size=6)):
         if row.kind == "csim" and any(d.target is row for d in devices):
@@ -195,7 +195,7 @@ def test_merging_keeps_the_system_and_offers_intel_once(entries, installed):
 
 
 def install(site: Path, name: str, files: list[str]) -> None:
-    """Lay out an installed distribution with its record."""
+    """Creates the files of an installed distribution with its record."""
     info = site / f"{name.replace('-', '_')}-1.2.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")

@@ -1,4 +1,4 @@
-"""Every fenced block of the documentation is run, read or compiled, as what it is."""
+"""Every fenced block of the documentation is run, parsed or compiled, by its language."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def python(folder: Path, *words: str) -> str:
 
 
 def test_no_block_is_left_out() -> None:
-    """A fence names one of the languages below and says nothing else; each has blocks.
+    """A fence names one of the languages below and nothing else; each language has blocks.
 
-    What is C is a kernel's text, which the page's own programs compile.
+    C blocks are kernels' text, which the page's own programs compile.
     """
     counts = {language: len(of(language)) for language in ("python", "toml", "cpp", "c")}
     assert sum(counts.values()) == len(ALL), [where(b) for b in ALL if b.language not in counts]
@@ -55,7 +55,7 @@ def test_no_block_is_left_out() -> None:
 
 
 def program(page: Path) -> str:
-    """A page's python in one text, each line where it stands in the page.
+    """Returns a page's Python in one text, each line at its line number in the page.
 
     A file that one of the page's commands runs is left to that command's test.
     """
@@ -77,7 +77,7 @@ def program(page: Path) -> str:
     ids=title,
 )
 def test_python(page: Path, tmp_path: Path) -> None:
-    """A page's blocks run in order; each `print(...)  # text` prints that text, and it alone."""
+    """A page's blocks run in order; each `print(...)  # text` prints exactly that text."""
     text = program(page)
     # Not the page's own name: docs/random.md would hide Python's module.
     (tmp_path / f"page_{page.stem}.py").write_text(text)
@@ -88,7 +88,7 @@ def test_python(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block", of("toml"), ids=where)
 def test_toml(block: Block, tmp_path: Path) -> None:
-    """An inventory's kernels can be had; a description of kernels is complete."""
+    """An inventory's kernels exist; a description of kernels is complete."""
     save(block.page, tmp_path)
     file = tmp_path / "block.toml"
     file.write_text(block.text)
@@ -108,7 +108,7 @@ def test_cpp(block: Block, tmp_path: Path) -> None:
 
 
 def test_tour_is_ten_lines() -> None:
-    """The tour keeps its promise, give or take: statements, not blank lines."""
+    """The tour has about ten statements, as it promises."""
     tour = README.read_text().split("## A tour in ten lines")[1]
     (first, *_) = re.findall(r"^```python\n(.*?)^```", tour, re.M | re.S)
     assert len([line for line in first.splitlines() if line.strip()]) <= 12

@@ -1,4 +1,4 @@
-"""The commands of the documentation: all can be parsed; behind a "$ " they print what is shown."""
+"""The commands of the documentation: all parse, and those after "$ " print the shown output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VOLATILE = re.compile(r"\b\d+ s\b|\b\d+(:\d\d)+\b|\b[\d.]+ KiB|\b[0-9a-f]{8}(-[0
 
 
 def test_the_commands_can_be_parsed() -> None:
-    """Each line that calls ftensor is one that the command line's grammar takes."""
+    """The command line's grammar accepts each line that calls ftensor."""
     seen = 0
     for page in PAGES:
         for line in re.findall(r"^(?:\$ )?(ftensor (?!\w+:).*)$", "".join(commands(page)), re.M):
@@ -38,7 +38,7 @@ def test_the_commands_can_be_parsed() -> None:
 
 
 def expected(shown: str) -> re.Pattern[str]:
-    """A pattern of an output as it is shown: "..." leaves out the rest of a line, or lines."""
+    """Returns a pattern of a shown output: "..." replaces the rest of a line, or lines."""
     lines = [
         r"(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + r"\n"
         for line in VOLATILE.sub("#", shown.strip("\n")).splitlines()
@@ -47,7 +47,7 @@ def expected(shown: str) -> re.Pattern[str]:
 
 
 def shell(folder: Path) -> dict[str, str]:
-    """An environment with the commands, and without settings of this run's device."""
+    """Returns an environment with the commands, and without settings of this run's device."""
     (folder / "bin").mkdir()
     forked.asking(folder / "bin" / "python")
     forked.asking(folder / "bin" / "ftensor", "-m", "ftensor")
@@ -61,7 +61,7 @@ def shell(folder: Path) -> dict[str, str]:
     "page", [pytest.param(page, marks=[pytest.mark.long] if page.name in LONG else []) for page in WALKS], ids=title
 )
 def test_a_walk(page: Path, tmp_path: Path) -> None:
-    """The commands of a page, in its order and in one folder, print what the page says."""
+    """The commands of a page, in order and in one folder, print the shown output."""
     lines = [match for block in commands(page) for match in RUN.findall(block)]
     lacking = "" if shutil.which("g++") else "g++ is not here"
     if any("ftensor emulate" in command for command, _ in lines):

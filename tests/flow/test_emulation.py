@@ -1,4 +1,4 @@
-"""The device's conversation with the host: messages, framing, answers, and what ends it."""
+"""The device's conversation with the host: messages, framing, answers, and its end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ bodies = st.dictionaries(st.integers(1, 2**20), st.one_of(numbers, st.binary(max
 
 
 def body(fields: dict[int, Any]) -> bytes:
-    """A body of a message."""
+    """Returns the body of a message."""
     return b"".join(bytes(part) for part in protocol.encode(fields))
 
 
@@ -45,7 +45,7 @@ def test_bodies_are_read_as_they_were_written(fields: dict[int, Any]) -> None:
 
 @given(bodies, st.data())
 def test_broken_bodies_are_refused(fields: dict[int, Any], data: st.DataObject) -> None:
-    """Cut or changed anywhere: fields, or ProtocolError, nothing else."""
+    """A body that is cut or changed anywhere gives fields or ProtocolError, nothing else."""
     broken = bytearray(body(fields))
     del broken[data.draw(st.integers(0, len(broken))) :]
     if broken:
@@ -57,7 +57,7 @@ def test_broken_bodies_are_refused(fields: dict[int, Any], data: st.DataObject) 
 
 
 def test_known_bytes_of_messages() -> None:
-    """Of protocol buffers' own documentation, and of the framing."""
+    """From the documentation of protocol buffers, and of the framing."""
     assert body({1: 150}) == bytes.fromhex("08 96 01")
     assert body({2: b"testing"}) == bytes.fromhex("12 07") + b"testing"
     near, far = socket.socketpair()
@@ -107,7 +107,7 @@ class Host:
                 self.failure = failure
 
     def ask(self, number: int, **fields: Any) -> protocol.Fields:
-        """One request; `f3=7` is the third field."""
+        """Sends one request; `f3=7` is the third field."""
         sent = body({int(name[1:]): value for name, value in fields.items()})
         self.stream.sendall(protocol.REQUEST.pack(9, len(sent), 0x15, number) + sent)
         key, length = protocol.ANSWER.unpack(self._exactly(protocol.ANSWER.size))
@@ -124,7 +124,7 @@ class Host:
         return data
 
     def ends(self, number: int, **fields: Any) -> str:
-        """One request that the device does not survive; what it says."""
+        """Sends one request that ends the device; returns its message."""
         with pytest.raises(EOFError):
             self.ask(number, **fields)
         self.thread.join()
@@ -158,7 +158,7 @@ def test_buffers_hold_what_the_host_writes(host: Host) -> None:
 
 
 def test_what_nobody_wrote_stays_with_the_host(host: Host) -> None:
-    """An empty answer leaves XRT's own copy as it is."""
+    """An empty answer leaves XRT's own copy unchanged."""
     host.ask(Api.ALLOCATE, f1=0, f2=4096, f3=0)
     answer = host.ask(Api.READ, f4=0, f5=4096)
     assert (answer.number(1), len(answer.data(2))) == (0, 0)
@@ -168,7 +168,7 @@ def test_what_nobody_wrote_stays_with_the_host(host: Host) -> None:
 def test_shared_buffers_have_a_file_while_they_live(
     host: Host, tmp_path: Path, named: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One without a name; where too many are open, one in the device's folder."""
+    """Buffers have a file without a name; with too many open files, one in the device's folder."""
     if named:
 
         def too_many(name: str) -> int:
@@ -214,7 +214,8 @@ def test_closing_a_program_is_not_the_end(host: Host) -> None:
 
 
 def test_a_forked_childs_goodbye_is_not_the_hosts(host: Host) -> None:
-    """It has the host's socket; its requests to free and to close are answered, no more."""
+    """The child has the host's socket; its requests to free and to close are answered without
+    effect."""
     host.ask(Api.ALLOCATE, f1=0, f2=4096, f3=0)
     host.ask(Api.WRITE, f3=0, f4=b"kept", f5=4)
     child = os.fork()

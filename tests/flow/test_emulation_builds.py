@@ -1,4 +1,4 @@
-"""`ftensor emulate` without an image: kernels are built when a program asks for them, and kept."""
+"""`ftensor emulate` without an image: kernels are built on request, and cached."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def environment(cache: Path, **extra: str) -> dict[str, str]:
 
 
 def built(done: subprocess.CompletedProcess[str]) -> int:
-    """How many kernels a run says that it has built."""
+    """Returns the number of kernels that a run reports as built."""
     match = re.search(r"(\d+) kernels? built in", done.stderr)
     return int(match[1]) if match else 0
 
 
 def test_kernels_are_built_once_and_a_program_may_ask_for_more(tmp_path: Path) -> None:
-    """It runs once, with its input and its arguments; what it does not ask for is not built."""
+    """The program runs once, with its input and its arguments; only requested kernels are built."""
     last = "[2.0, 8.0, 18.0] [2.0, 5.0, 10.0] said"
     first, second = run(PROGRAM, tmp_path), run(PROGRAM, tmp_path)
     assert output(first) == output(second) == [last]
@@ -88,7 +88,7 @@ def test_kernels_are_built_once_and_a_program_may_ask_for_more(tmp_path: Path) -
 
 @pytest.mark.long
 def test_threads_and_runs_build_side_by_side(tmp_path: Path) -> None:
-    """One cache, empty at first: none of them loses what another has put there."""
+    """They share one cache, empty at first: none overwrites the kernels of another."""
     command = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c"]
     texts = [ASIDE, ASIDE.replace('"abs"]', '"ceil"]')]
     runs = [
@@ -110,7 +110,7 @@ def test_threads_and_runs_build_side_by_side(tmp_path: Path) -> None:
 
 
 def test_an_op_of_the_program_itself(tmp_path: Path) -> None:
-    """Its row is in the program alone, and its expression in what is asked for."""
+    """The program defines its row; the kernel's source has its expression."""
     page = (emulation_host.ROOT / "docs" / "add-a-kernel.md").read_text()
     text = re.search(r"```python\n# my_ops.py\n(.*?)```", page, re.S)
     assert text is not None
@@ -119,7 +119,8 @@ def test_an_op_of_the_program_itself(tmp_path: Path) -> None:
 
 
 def test_images_of_the_program_are_left_alone(tmp_path: Path, xrt_folder: Path) -> None:
-    """Who loads an image, or says --no-build, finds what a board would find."""
+    """With an image of its own, or with --no-build, a program finds the kernels that a board would
+    have."""
     image = make(xrt_folder, "own", ("axpy", "bits"))
     lacks = f"""
 import ftensor as ft
@@ -144,7 +145,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 
 
 def test_a_compiler_that_fails(tmp_path: Path) -> None:
-    """What it said, and where its log is."""
+    """The compiler's message and the path of its log are printed."""
     script = tmp_path / "cxx"
     script.write_text('#!/bin/sh\n[ "$1" = --version ] && exec g++ "$@"\necho no >&2\nexit 3\n')
     script.chmod(0o700)
@@ -165,7 +166,7 @@ def test_a_folder_that_others_write_is_not_used(tmp_path: Path) -> None:
 
 
 def test_interrupted_while_a_compiler_runs(tmp_path: Path, nothing_left: None) -> None:
-    """Ctrl-C reaches the program and the compiler at once, and neither is waited for."""
+    """Ctrl-C reaches the program and the compiler at once, and ends both without waiting."""
     script, begun = tmp_path / "cxx", tmp_path / "begun"
     script.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec g++ "$@"\necho >>{begun}\nexec sleep {HANG}\n')
     script.chmod(0o700)

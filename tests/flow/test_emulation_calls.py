@@ -1,4 +1,5 @@
-"""What fails under `ftensor emulate` is told with the line that launched it, and with pytest's test."""
+"""Failures under `ftensor emulate` are reported with the line of the launch, and with pytest's
+test."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ def launch(calls: Calls, line: int, stream: int = 1, units: int = 1, kernel: str
 
 
 def test_the_launch_of_a_number(notes: tuple[Calls, Path]) -> None:
-    """Each command counts, another kernel's not, and a launch that failed before it was enqueued not."""
+    """Each command counts; another kernel's, or a launch that failed before its enqueue, does not."""
     calls, file = notes
     launch(calls, 1)
     launch(calls, 2, units=5)  # of two units that there are
@@ -80,7 +81,7 @@ def test_the_launch_of_a_number(notes: tuple[Calls, Path]) -> None:
 
 
 def test_streams_beside_each_other(notes: tuple[Calls, Path]) -> None:
-    """Nobody knows which launch the device began first: all are told."""
+    """The order on the device is unknown, so all launches are listed."""
     calls, file = notes
     launch(calls, 1, stream=1)
     launch(calls, 2, stream=2)
@@ -88,7 +89,7 @@ def test_streams_beside_each_other(notes: tuple[Calls, Path]) -> None:
 
 
 def test_what_was_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next wait says where it was launched, and in which test."""
+    """The next wait reports the line of the launch, and the test."""
     by = caller()
     assert by.test.startswith("tests/flow/test_emulation_calls.py::test_what_was_put_off")
     monkeypatch.delenv("PYTEST_CURRENT_TEST")

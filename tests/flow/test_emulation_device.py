@@ -1,4 +1,4 @@
-"""The software device under XRT itself: every program here goes through Xilinx's runtime."""
+"""The software device under XRT itself: every program here uses Xilinx's runtime."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ print(board.device.name, board.device.global_mem_size >> 30)
 
 
 def test_scalars_of_every_type(xrt_image: Path) -> None:
-    """Negative ones too, and a last one that is smaller than a register."""
+    """Including negative ones, and a last one that is smaller than a register."""
     done = host(
         """
 out = board.buffer(np.zeros(9))
@@ -82,7 +82,7 @@ print(time.perf_counter() - begin, time.process_time() - spent)
 
 
 def test_every_unit_of_a_full_image_runs_its_own_kernel(tmp_path: Path) -> None:
-    """128 are XRT's limit; its own scheduler mixes up those beyond 32 without the repair."""
+    """128 units are XRT's limit; without the repair its scheduler confuses units beyond 32."""
     count = 128
     code = 'extern "C" void k{0}(int *o, int v) {{ *o = v + {0}; }}\n'
     row = '[[kernels]]\nname = "k{0}"\narguments = [{{name="o", type="int*"}}, {{name="v", type="int"}}]\n'
@@ -104,7 +104,7 @@ assert found == list(range(128)), found
 
 
 def test_kernels_that_are_released_before_their_launches_end(xrt_image: Path) -> None:
-    """XRT's scheduler forgets them when the next one is made, without the repair."""
+    """Without the repair, XRT's scheduler forgets them when it makes the next one."""
     done = host(
         """
 out = [board.buffer(np.zeros(1, np.int32)) for _ in range(2)]
@@ -124,7 +124,7 @@ print([int(board.read(buffer, np.int32, 1)[0]) for buffer in out])
 
 
 def test_copies_of_buffers_that_no_kernel_has_seen(xrt_image: Path) -> None:
-    """XRT takes such a source from the device, where it has never been."""
+    """XRT reads such a source from the device, where it has never been."""
     done = host(
         """
 x = np.arange(100, dtype=np.float32)
@@ -169,7 +169,7 @@ assert (board.read(out, np.float32, 16) == 2 * x[:16]).all()
 
 
 def test_banks_are_where_the_image_says(tmp_path: Path) -> None:
-    """An argument of another bank is refused by XRT, as on a board; sizes are the image's."""
+    """XRT refuses an argument in another bank, as on a board; sizes are the image's."""
     banked = build(
         tmp_path,
         "banked",

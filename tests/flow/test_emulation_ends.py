@@ -1,4 +1,4 @@
-"""How programs end on the software device: crashes, signals, killed processes, mistakes."""
+"""Ends of programs on the software device: crashes, signals, killed processes, mistakes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FEW = ("0x0, which", "how=4", "15904 bytes")
 def test_a_crashing_kernel_is_reported_by_name(
     xrt_image: Path, kernel: str, arguments: str, how: str, where: str
 ) -> None:
-    """The host would wait for ever; it is ended, and the user learns why."""
+    """The host would wait for ever; it is ended, and the message gives the reason."""
     done = host(
         f"""
 out = board.buffer(np.zeros(1024, np.int32))
@@ -63,7 +63,7 @@ print("went on")
 
 
 def test_deep_stacks_are_there(xrt_image: Path) -> None:
-    """16 MiB of local memory, as kernels have, is no crash."""
+    """16 MiB of local memory, as kernels may have, do not crash."""
     done = host(
         """
 out = board.buffer(np.zeros(1, np.int32))
@@ -89,7 +89,7 @@ assert board.read(out, np.int32, 1)[0] == (1 << 22) - 1
     ],
 )
 def test_images_that_do_not_load(tmp_path: Path, source: str, kind: str, message: str) -> None:
-    """The host gets an OpenCL error, the user a sentence."""
+    """The host gets an OpenCL error, the user a message."""
     row = f'[[kernels]]\nname = "k"\narguments = [{{name="a", type="{kind}", size=8}}]\n'
     done = host('print("loaded")', build(tmp_path, "broken", source, row))
     assert done.returncode == 1
@@ -113,7 +113,7 @@ def test_the_programs_status_arguments_input_and_environment(xrt_image: Path) ->
 
 
 def test_the_program_may_open_files_as_many_as_the_system_lets_it(xrt_image: Path) -> None:
-    """XRT never closes those of its queued commands: 1024 would be few."""
+    """XRT never closes the files of its queued commands: 1024 would be few."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(200, hard), hard))
     try:
@@ -134,7 +134,7 @@ def test_the_program_may_open_files_as_many_as_the_system_lets_it(xrt_image: Pat
 
 
 def test_mistakes_on_the_command_line(xrt_image: Path, tmp_path: Path) -> None:
-    """One sentence each, and no traceback."""
+    """One message each, without a traceback."""
     (tmp_path / "text").write_text("no image" * 100)
     damaged = tmp_path / "damaged.xclbin"
     damaged.write_bytes(xrt_image.read_bytes()[:-100])
@@ -154,7 +154,7 @@ def test_mistakes_on_the_command_line(xrt_image: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_signals_reach_the_program(xrt_image: Path, number: signal.Signals) -> None:
-    """The program handles it, while a kernel runs; the device does not mind."""
+    """The program handles the signal while a kernel runs; the device ignores it."""
     text = program(
         f"""
 import signal
@@ -207,7 +207,8 @@ print(other.wait())
 
 
 def test_a_forked_child_leaves_the_device_to_its_parent(xrt_image: Path) -> None:
-    """XRT in the child closes the device when the child ends, and crashes then; not so here."""
+    """XRT in the child closes the device when the child ends, and crashes; the repair prevents
+    both."""
     done = host(
         """
 import os, sys
@@ -228,7 +229,7 @@ print(board.read(out, np.float32, 16)[0])
 
 
 def test_a_killed_host_takes_its_device_with_it(xrt_image: Path) -> None:
-    """A kernel that never ends as well."""
+    """Even if its kernel never ends."""
     done = host(
         """
 import os, signal

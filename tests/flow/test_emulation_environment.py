@@ -1,4 +1,4 @@
-"""The software device's process, and what a program finds around it: folders, settings, repairs."""
+"""The software device's process, and the environment of a program: folders, settings, repairs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="the software d
 
 
 def supervise(scratch: Path, host: int) -> subprocess.Popen[bytes]:
-    """The device process as XRT starts it."""
+    """Starts the device process as XRT does."""
     environment._device_process(scratch / "model" / "process", scratch)
     env = {
         "PATH": os.environ["PATH"],
@@ -39,13 +39,13 @@ def supervise(scratch: Path, host: int) -> subprocess.Popen[bytes]:
 
 @pytest.fixture
 def scratch() -> Iterator[Path]:
-    """A scratch folder, whose sockets have short paths."""
+    """A scratch folder with short paths for sockets."""
     with environment.scratch_folder() as folder:
         yield folder
 
 
 def test_the_device_dies_by_a_signal_and_takes_the_host_along(scratch: Path) -> None:
-    """An unknown call: it may not simply exit, since the host would wait for ever."""
+    """After an unknown call it may not simply exit, since the host would wait for ever."""
     with subprocess.Popen(["sleep", str(HANG)]) as sleeper, socket.socket(socket.AF_UNIX) as server:
         server.bind(str(scratch / f"device0_1_{sleeper.pid}"))
         process = supervise(scratch, sleeper.pid)
@@ -64,7 +64,7 @@ def test_the_device_dies_by_a_signal_and_takes_the_host_along(scratch: Path) -> 
 
 
 def test_the_device_goes_with_its_host(scratch: Path) -> None:
-    """No report is written where the host has ended the conversation, or was never there."""
+    """No report is written if the host has ended the conversation or never began it."""
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(scratch / f"device0_1_{os.getpid()}"))
         server.listen()
@@ -81,7 +81,7 @@ def test_the_device_goes_with_its_host(scratch: Path) -> None:
 
 
 def library(name: str) -> bytes:
-    """Bytes in which the repairs of a library find their places."""
+    """Returns bytes in which the repairs of a library find their places."""
     noise = random.Random(name)
     parts = [b for repair in environment.REPAIRS[name] for b in (noise.randbytes(64), repair.find)]
     return b"".join(parts) + noise.randbytes(64)
@@ -102,7 +102,7 @@ def test_repairs_change_nothing_but_their_places(name: str) -> None:
 
 
 def fake_xrt(folder: Path) -> Path:
-    """An XRT folder with libraries of no known build."""
+    """Creates an XRT folder with libraries of an unknown build."""
     (folder / "lib").mkdir(parents=True)
     for name in (environment.OPENCL, *environment.REPAIRS):
         (folder / "lib" / name).write_bytes(b"another build")
@@ -110,13 +110,13 @@ def fake_xrt(folder: Path) -> Path:
 
 
 def needs_x86_64() -> None:
-    """XRT's emulation is for one machine."""
+    """Skips on other machines than x86-64, which XRT's emulation requires."""
     if platform.machine() != "x86_64":
         pytest.skip("XRT's emulation is for x86-64")
 
 
 def test_an_unknown_build_is_used_as_it_is(scratch: Path, tmp_path: Path) -> None:
-    """And the user is told what that means."""
+    """The user is warned about the consequences."""
     needs_x86_64()
     xrt = fake_xrt(tmp_path / "xrt")
     env, notes = environment.prepare(scratch, {"XILINX_XRT": str(xrt), "USER": "me"})
@@ -177,7 +177,8 @@ def test_where_xrt_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 def test_folders_of_killed_runs_are_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Those whose lock nobody holds; not those in use, not those that may be in the making."""
+    """Folders without a lock are removed, but neither those in use nor those that may be in
+    creation."""
     monkeypatch.setattr(environment, "ROOT", tmp_path)
     monkeypatch.setattr(environment, "SOCKET_LIMIT", 1000)
     stale, young, old = (tmp_path / f"{environment.PREFIX}{name}" for name in ("a", "b", "c"))
@@ -194,7 +195,7 @@ def test_folders_of_killed_runs_are_removed(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_a_folder_is_held_from_the_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Another run that tidies up just then takes it for one in the making."""
+    """A concurrent cleanup treats it as a folder in creation."""
     monkeypatch.setattr(environment, "ROOT", tmp_path)
     monkeypatch.setattr(environment, "SOCKET_LIMIT", 1000)
     flock = fcntl.flock
@@ -217,7 +218,7 @@ def test_sockets_have_a_longest_path(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_device_imports_no_package() -> None:
-    """It starts in each program load, and must not wait for NumPy or for ftensor itself."""
+    """It starts at each program load, and must not wait for NumPy or for ftensor itself."""
     code = environment.BOOTSTRAP.format(
         init=str(ROOT / "ftensor/emulation/__init__.py"), folder=str(ROOT / "ftensor/emulation")
     ).replace("\nmain()", "\nprint(*sys.modules)")

@@ -42,7 +42,7 @@ for _ in range(3):
 
 
 def test_a_second_image_while_the_first_is_in_use(xrt_image: Path, tmp_path: Path) -> None:
-    """XRT refuses it, as on a board, and the first goes on."""
+    """XRT refuses it, as on a board, and the first one continues."""
     source, row = 'extern "C" void f() {}\n', '[[kernels]]\nname = "f"\narguments = []\n'
     other = build(tmp_path, "other", source, row)
     done = host(
@@ -65,7 +65,7 @@ print(board.read(out, np.float32, 16)[0])
 
 @pytest.mark.parametrize("settings", ["[Runtime]\nkds_sw_emu=true\n", "[Runtime]\nverbosity=0\n"])
 def test_other_settings(xrt_image: Path, tmp_path: Path, settings: str) -> None:
-    """XRT's default scheduler, settings of one's own, and no description of the board at all."""
+    """XRT's default scheduler, user settings, and no description of the board at all."""
     (tmp_path / "xrt.ini").write_text(settings)
     text = program(
         """

@@ -67,8 +67,8 @@ def test_metadata_that_cannot_be_used(xml: str, message: str) -> None:
 
 
 def test_streams_that_nothing_joins() -> None:
-    """A library that does not say how to start such a kernel can't be used; kernels that nobody
-    starts are nobody's."""
+    """A library without a function to start such a kernel is refused; free-running kernels need
+    none."""
     text = XML.format(q=4, o="0x10", c="hls::stream")
     described = kernels.describe(text.encode())
     assert described["k"].streams == ("n",) and [a.name for a in described["k"].arguments] == ["out"]
@@ -98,7 +98,8 @@ def test_scalars_without_a_name_in_c() -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 15), st.integers(1, 4)), max_size=30))
 def test_memory_knows_which_addresses_live(steps: list[tuple[bool, int, int]]) -> None:
-    """Against a list of pages: buffers never overlap, and each address has its buffer or none."""
+    """Against a list of pages: buffers never overlap, and each address belongs to its buffer or to
+    none."""
     memory, owner = BoardMemory(), {}
     for make, page, pages in steps:
         if make:
@@ -129,7 +130,7 @@ def test_a_pointer_is_explained() -> None:
 
 
 def test_addresses_may_be_scarce() -> None:
-    """Under `ulimit -v` a buffer is still there, with guards of a page."""
+    """Under `ulimit -v` a buffer still fits, with guards of a page."""
     code = """
 import resource, sys
 from ftensor.emulation.memory import PAGE, BoardMemory
@@ -160,12 +161,12 @@ class Unit(kernels.EmulatedUnit):
         super().__init__(kernel, "k_1", completions, run)
 
     def control(self) -> int:
-        """What the control register says."""
+        """Returns the control register."""
         return int.from_bytes(self.read(0), "little")
 
 
 def word(value: int) -> memoryview:
-    """Four bytes."""
+    """Returns four bytes."""
     return memoryview(value.to_bytes(4, "little"))
 
 

@@ -85,7 +85,8 @@ print("in order")
 
 
 def compiler(folder: Path, lacking: str = "nothing") -> dict[str, str]:
-    """The environment in which `COMPILER` compiles; its notes are in `folder / "calls"`."""
+    """Returns the environment in which `COMPILER` compiles; it writes its log to `folder /
+    "calls"`."""
     script = folder / "cxx"
     script.write_text(COMPILER)
     script.chmod(0o700)
@@ -94,13 +95,14 @@ def compiler(folder: Path, lacking: str = "nothing") -> dict[str, str]:
 
 
 def calls(folder: Path) -> tuple[int, int]:
-    """How often was compiled, and how often linked."""
+    """Returns the numbers of compilations and of links."""
     lines = (folder / "calls").read_text().splitlines()
     return sum(line != "link" for line in lines), lines.count("link")
 
 
 def program(folder: Path, text: str) -> str:
-    """A program's file, so that its lines can be shown, as what `python -c` runs."""
+    """Writes a program to a file, so that messages can show its lines, and returns a `python -c`
+    text."""
     path = folder / "program.py"
     path.write_text(text)
     return f"import runpy; runpy.run_path({str(path)!r}, run_name='__main__')"
@@ -121,7 +123,7 @@ print(t.abs().tolist())
 
 
 def test_what_is_put_off_keeps_its_order_and_its_memory(tmp_path: Path) -> None:
-    """Uploads, memory that is freed or exchanged, streams; at once, and in small pieces."""
+    """With uploads, memory that is freed or exchanged, and streams; at once, and in small pieces."""
     assert output(run(ORDER, tmp_path)) == ["in order"]
     pieces = """
 from ftensor.runtime.xrt import deferred
@@ -131,8 +133,8 @@ deferred.MOST_COMMANDS, deferred.MOST_BYTES, deferred.MOST_KERNELS = 3, 8, 2
 
 
 def test_a_kernel_that_fails_in_a_build_of_several(tmp_path: Path) -> None:
-    """It is named, with its line, by the next wait; all others are built and run. Who uses it again
-    has it tried again."""
+    """The next wait reports it with its line; all others are built and run. The next use tries it
+    again."""
     text = """
 import ftensor as ft
 t = ft.tensor([1.0, 4.0, 9.0])
@@ -162,7 +164,7 @@ for _ in range(2):
 
 
 def test_a_program_that_reads_nothing(tmp_path: Path) -> None:
-    """At its end, what is put off is built and run; but not where an exception has ended it."""
+    """Deferred launches are built and run at its end, but not after an exception."""
     text = "import ftensor as ft; t = ft.tensor([1.0]).exp()"
     fails = run(text + "\nraise RuntimeError('why')", tmp_path)
     assert fails.returncode == 1 and "why" in fails.stderr and built(fails) == 0
@@ -225,7 +227,8 @@ for k in range(6):
 
 
 def test_a_finalizer_amid_the_launches(tmp_path: Path) -> None:
-    """What it launches comes behind them; what it would read may be theirs, so it may not."""
+    """Its launches follow theirs; it may not read values, because those may depend on the deferred
+    launches."""
     text = """
 import sys, weakref
 import ftensor as ft
@@ -249,7 +252,7 @@ print(root.tolist()[0], made[0].tolist())
 
 @pytest.mark.parametrize("reads", [True, False], ids=["reads", "launches"])
 def test_a_signal_while_kernels_are_built(tmp_path: Path, reads: bool, nothing_left: None) -> None:
-    """Its handler may do what it likes with tensors that are put off."""
+    """Its handler may use deferred tensors freely."""
     begun, go, script = tmp_path / "begun", tmp_path / "go", tmp_path / "cxx"
     os.mkfifo(begun)
     os.mkfifo(go)

@@ -201,7 +201,7 @@ def test_results_beside_those_that_scatter_leave_one_by_one():
 
 
 def product(shape, units=1, whole=1, mode=0):
-    """A packed product's launch on one compute unit of a U200."""
+    """Returns a packed product's launch on one compute unit of a U200."""
     from ftensor import dtypes
     from ftensor.kernels.skeletons.gemm import GemmKey, ProductGeometry
 

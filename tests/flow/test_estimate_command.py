@@ -1,4 +1,4 @@
-"""`ftensor estimate`: what it prints, for people and as JSON, and what it says of mistakes."""
+"""`ftensor estimate`: its output as text and as JSON, and its error messages."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The example that goes on as on a board: XRT names the digits as this machine's device does."""
+"""The board example: XRT finds the same names of the digits as this machine's device."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(name: str, folder: Path, *words: str, **settings: str) -> subprocess.Com
 
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What digits.py leaves behind."""
+    """The results of digits.py."""
     folder = tmp_path_factory.mktemp("digits")
     done = run("digits.py", folder, "--once")
     assert done.returncode == 0, done.stderr
@@ -61,7 +61,7 @@ def test_xrt_gives_the_same_names(digits: Path, tmp_path: Path, monkeypatch: pyt
 
 
 def test_without_a_compiler_the_command_is_named(digits: Path, tmp_path: Path) -> None:
-    """What is left can go on: the estimate takes the device that there is."""
+    """The rest continues: the estimate uses the available device."""
     shutil.copy(digits / "names.npy", tmp_path)
     done = run("board.py", tmp_path, CXX="no-such-compiler")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Ops whose kernels an image lacks run on the host: same results, counted, as the policy says."""
+"""Ops whose kernels an image lacks run on the host: equal results, counted, by the policy."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_misses_are_remembered_and_end_with_a_new_image(use: Any, monkeypatch: p
 
 
 def test_a_jitted_function_without_one_of_its_kernels_runs_as_it_is(use: Any) -> None:
-    """Traced once, and again when an image has what was missing: then it is one launch."""
+    """It is traced once, and again when a new image has the missing kernel: then it is one launch."""
     backend = use("ft_(exp_|.*staged)")
     ran = []
 

@@ -43,7 +43,7 @@ print(found.bandwidth > 0 and found.flops != found.flops,
 
 
 def run(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """Python with these arguments, in a process of its own."""
+    """Runs Python with these arguments in a new process."""
     return forked.run(*arguments, env=os.environ | env, cwd=folder)
 
 
@@ -109,8 +109,8 @@ print([found.get(op) for op in ("dense_cholesky", "dense_solve", "linalg.svdvals
 
 
 def test_matrices_are_factored_by_an_image(tmp_path: Path) -> None:
-    """It has Cholesky's factors; the triangles that it lacks, and what NumPy does, are counted.
-    Bodies of one kernel are told apart: by dtype, by op, real and complex."""
+    """The image has Cholesky factors; the triangles that it lacks, and NumPy's part, are counted.
+    Bodies of one kernel differ by dtype, op, and real or complex."""
     (tmp_path / "factors.toml").write_text(FACTORS)
     (tmp_path / "program.py").write_text(FACTORING)
     root = str(Path(__file__).parents[2])

@@ -50,8 +50,9 @@ def test_on_xrt(image: Path) -> None:
 
 
 def test_the_model_counts_the_rows_that_are_under_way() -> None:
-    """A stage is half a turn and 32 pairs behind the one before it; short rows share a turn, units
-    share rows. Numbers that lie apart come one a cycle; those in line leave in one burst."""
+    """A stage is half an iteration and 32 pairs behind the one before it; short rows share an
+    iteration, units share rows. Strided numbers come one in each cycle; contiguous ones leave in
+    one burst."""
     key = FftStreamKey(ft.complex64, 64)
     geometry = FftStreamGeometry(10, 5, 4, 32, 32, (1, 32), (1, 32))
     assert FftStreamGeometry.unpack(geometry.pack()) == geometry

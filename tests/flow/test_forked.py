@@ -1,4 +1,4 @@
-"""Programs that tests fork are as those that an interpreter runs."""
+"""Programs that tests fork behave like those of a new interpreter."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_ends_that_are_no_exit() -> None:
 
 
 def test_they_begin_with_what_takes_long_to_import() -> None:
-    """And with no device yet."""
+    """They have no device yet."""
     text = "import sys; print({'ftensor', 'pyopencl'} <= {*sys.modules})\n"
     text += "import ftensor; print(ftensor._device._table)"
     assert forked.run("-c", text).stdout == "True\nNone\n"

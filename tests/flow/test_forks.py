@@ -1,4 +1,4 @@
-"""Forks: before a device is used, after, and amid its first op."""
+"""Forks: before a device is used, after, and during its first op."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ thread.join()
 def test_a_fork_amid_another_threads_first_op_leaves_a_child_that_ends(
     device: str, wait: float, tmp_path: Path
 ) -> None:
-    """While pyopencl is imported, a device opened, a kernel compiled, whichever it strikes."""
+    """While pyopencl is imported, a device opened, or a kernel compiled."""
     out = output(start("import signal\n" + FIRST_ELSEWHERE, device, tmp_path, str(wait)))
     child, status = out.splitlines()
     assert status == "0" and child == ("[2.0, 2.0, 2.0]" if device == "csim" else "refused")
 
 
 def test_a_fork_waits_for_threads_at_the_gate() -> None:
-    """Not for itself, and nobody enters before it is over."""
+    """The forking thread does not wait for itself, and no thread enters before the fork is over."""
     gate, order = lifetime.Gate(), []
     inside, leave, closed, over = (threading.Event() for _ in range(4))
 

@@ -1,4 +1,4 @@
-"""A graph's drawing says what there is, and is no other the next time."""
+"""A graph's drawing is complete and reproducible."""
 
 from __future__ import annotations
 

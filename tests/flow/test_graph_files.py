@@ -1,4 +1,4 @@
-"""Graph files whose texts would be code: none becomes a part of a kernel."""
+"""Graph files with texts that would be code: none becomes a part of a kernel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A graph file of folds, elements, an operand of every row and numbers."""
+    """A graph file of folds, elements, an operand of every row, and numbers."""
     folder = tmp_path_factory.mktemp("graph")
     jitted = ft.jit(lambda x, b: (x - x.mean(-1, keepdim=True)) * 2 + b)
     return jitted.export(str(folder / "norm"), ft.ones(3, 40), ft.zeros(40)).graph.read_text()
@@ -43,7 +43,7 @@ CODE = (
 
 
 def _spoiled(value: Any, text: str) -> Iterator[Any]:
-    """A JSON value with a text in the place of each leaf, of each key, and of each list."""
+    """Yields a JSON value with a text in the place of each leaf, of each key, and of each list."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from ({**value, key: spoiled} for spoiled in _spoiled(part, text))
@@ -60,7 +60,7 @@ def _spoiled(value: Any, text: str) -> Iterator[Any]:
 
 @pytest.mark.parametrize("text", CODE)
 def test_no_text_of_a_graph_file_becomes_code(graph: str, text: str) -> None:
-    """In any place of it, written as `export` writes files: none is a graph."""
+    """In any place, written as `export` writes files: none is accepted as a graph."""
     assert parse_key(graph.encode(), row_units).name == "mean_sub_mul"
     for spoiled in _spoiled(json.loads(graph), text):
         changed = json.dumps(spoiled, sort_keys=True, indent=1) + "\n"
@@ -69,7 +69,7 @@ def test_no_text_of_a_graph_file_becomes_code(graph: str, text: str) -> None:
 
 
 def test_a_graph_of_an_own_op_needs_its_module(tmp_path: Path) -> None:
-    """An inventory that imports it reads the file; another says what is missing."""
+    """An inventory that imports it reads the file; another one reports the missing row."""
     (tmp_path / "halves.py").write_text(
         "import ftensor as ft\n"
         "from ftensor.ops.bind import add_rows, install\n"

@@ -1,4 +1,4 @@
-"""Whole calls of the library on kernels made from HLS sources, grouped as an image has them."""
+"""Whole calls of the library on kernels made from HLS sources, grouped like in an image."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALL = (*REAL, "bool", "complex64", "complex128")
 
 
 def tensor(of: str, *shape: int, seed: int = 1) -> ft.Tensor:
-    """A tensor on the C simulation."""
+    """Returns a tensor on the C simulation."""
     d = getattr(ft, of)
     numbers = values(d, int(np.prod(shape, dtype=int)), seed)
     if of == "bfloat16":
@@ -37,7 +37,7 @@ def tensor(of: str, *shape: int, seed: int = 1) -> ft.Tensor:
 
 
 def ordinary(of: str, *shape: int, seed: int) -> ft.Tensor:
-    """Finite numbers: in sums of many terms a NaN would hide all others."""
+    """Returns finite numbers: in sums of many terms a NaN would hide all others."""
     d = getattr(ft, of)
     if d.kind not in "fc":
         return tensor(of, *shape, seed=seed)
@@ -47,7 +47,7 @@ def ordinary(of: str, *shape: int, seed: int) -> ft.Tensor:
 
 
 def ints(most: int, *shape: int, seed: int = 2, of: str = "int64") -> ft.Tensor:
-    """Indices below `most`, some counted from the end."""
+    """Returns indices below `most`, some of them negative."""
     numbers = np.random.default_rng(seed).integers(-most, most, shape)
     return ft.tensor(numbers).to(getattr(ft, of))
 
@@ -83,7 +83,7 @@ def unary(of: str) -> list[ft.Tensor]:
 
 
 def integers(of: str) -> list[ft.Tensor]:
-    """Division, shifts, powers and bits."""
+    """Division, shifts, powers and bitwise ops."""
     a, b = tensor(of, 90), tensor(of, 90, seed=5)
     results = [a // b, ft.remainder(a, b), ft.gcd(a, b), a & b, a | b, ~a, a ^ b]
     return results + [a << (b & 3), a >> (b & 3), ft.maximum(a, b), a / b, a > b]
@@ -103,7 +103,8 @@ def reductions(of: str) -> list[ft.Tensor]:
 
 
 def wide_reductions(of: str) -> list[ft.Tensor]:
-    """Rows on 64 bytes with ends that fill no vector: offsets, dims in between, repeated rows."""
+    """Rows on 64-byte boundaries whose ends fill no vector: offsets, dims in between, repeated
+    rows."""
     a, b = tensor(of, 6, 320)[:, :301], tensor(of, 3, 4, 448)[:, 1:, 64:370]
     results = [a.sum(0), a.sum(1), a[2:].sum(0), a[1:5, 64:].sum(1), b.sum(1), b.sum((0, 2))]
     results += [b.sum((0, 1)), b.sum(2), b[:, 0].sum(0), a.expand(4, 6, 301).sum((0, 2))]
@@ -136,7 +137,7 @@ def indexing(of: str) -> list[ft.Tensor]:
 
 
 def places() -> list[ft.Tensor]:
-    """Values computed from where they are."""
+    """Values computed from their positions."""
     results = [ft.arange(100), ft.arange(3, 40, 2, dtype=ft.float32), ft.linspace(0, 1, 77)]
     results += [ft.tril_indices(9, 8), ft.triu_indices(7, 9, 1), ft.eye(6), ft.logspace(0, 2, 33)]
     results += [ft.arange(50, dtype=ft.int32), ft.nonzero(tensor("int32", 9, 40) > 0)]
@@ -165,7 +166,7 @@ def products(of: str) -> list[ft.Tensor]:
 
 
 def pools(of: str) -> list[ft.Tensor]:
-    """Whole planes and bands of them, with places; windows that share elements; means."""
+    """Whole planes and bands of them, with indices; overlapping windows; means."""
     f, a, b = ft.nn.functional, tensor(of, 3, 26, 37), tensor(of, 2, 130, 200, seed=2)
     results = [f.max_pool2d(a, 2), *f.max_pool2d(b, 3, 2, 1, return_indices=True)]
     results.append(f.max_pool2d(b[1:, 3:, :], 1, (40, 150)))
@@ -188,7 +189,7 @@ def convolutions(of: str) -> list[ft.Tensor]:
 
 
 def whole_rows() -> list[ft.Tensor]:
-    """Rows of all kinds of lengths, softmax's and layer norm's, that begin on beats or off them."""
+    """Rows of many lengths, softmax's and layer norm's, that begin on beats or off them."""
     results = []
     for shape in ((9, 1), (40, 5), (6, 64), (50, 196), (3, 4096), (33, 71), (2, 15)):
         x = ordinary("float32", *shape, seed=3)
@@ -228,7 +229,7 @@ ALWAYS = {n for n in NAMES if n.endswith(FEW)} - {"pointwise-float32"}
 
 @pytest.fixture(scope="module", autouse=True)
 def csim(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The C simulation as the device, with three compute units, and afterwards what was before."""
+    """Makes the C simulation the device, with three compute units; restores the former device."""
     before = get_device_mapping()
     set_device_mapping("csim")
     backend = backend_of(resolve())
@@ -246,13 +247,13 @@ def csim(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 def forget(backend: Any) -> None:
-    """Kernels and launches are made again."""
+    """Discards prepared kernels and launches."""
     backend.kernels.clear()
     backend.launches.clear()
 
 
 def arrays(results: list[ft.Tensor]) -> list[tuple[Any, np.ndarray]]:
-    """The results' dtypes and bytes."""
+    """Returns the results' dtypes and bytes."""
     pairs = []
     for t in results:
         whole = t.contiguous()
@@ -262,7 +263,7 @@ def arrays(results: list[ft.Tensor]) -> list[tuple[Any, np.ndarray]]:
 
 
 def groups_of(keys: list[Any]) -> dict[Any, tuple[KernelGroup, int]]:
-    """The groups that an inventory would make of the keys: where each is found."""
+    """Returns the groups that an inventory would make of the keys: the group and index of each."""
     groups: dict[Any, tuple[KernelGroup, int]] = {}
     pointwise_ = [k for k in keys if isinstance(k, KernelKey)]
     for turn, bundle in enumerate(port_groups(pointwise_)):
@@ -277,9 +278,9 @@ def groups_of(keys: list[Any]) -> dict[Any, tuple[KernelGroup, int]]:
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in ALWAYS else [pytest.mark.long]) for n in NAMES])
 def test_calls(csim: Any, capfd: pytest.CaptureFixture[str], name: str) -> None:
     """Equal bits from the C simulation's kernels and from the groups' HLS sources, whose FIFOs are
-    empty at the end: what is left in one would be the first that the next launch reads.
+    empty at the end: a remaining element would be the first that the next launch reads.
 
-    Of products, from kernels of the simulation that round as the sources do.
+    Products are compared with kernels of the simulation that round like the sources.
     """
     keys: list[Any] = []
 

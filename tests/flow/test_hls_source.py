@@ -1,4 +1,4 @@
-"""HLS sources: what g++ makes of them computes the same bits as the C simulation's own kernels."""
+"""HLS sources compiled by g++ compute the same bits as the C simulation's own kernels."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_map_opcodes(structure: str, opcode: int) -> None:
     st.integers(0, 40),
 )
 def test_any_length_offset_and_units(structure: str, opcode: int, n: int, units: int, offset: int) -> None:
-    """Blocks, beats and slabs that fit or don't; what lies around the output stays as it was."""
+    """Blocks, beats and slabs that fit or don't; memory around the output stays unchanged."""
     check_map(arithmetic(structure), opcode, n, units, offset)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_one_lane_begins_anywhere(structure: str) -> None:
-    """Ports of single elements, which need no alignment."""
+    """Ports of single elements need no alignment."""
     members = tuple(replace(k, lanes=1) for k in ARITHMETIC[:4])
     group = KernelGroup("narrow", members, structure=structure)
     for opcode, offset in enumerate((0, 1, 7, 13)):
@@ -83,7 +83,7 @@ def test_dtypes(name: str) -> None:
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_positions(structure: str) -> None:
-    """An op that asks where its elements are, beside one that does not."""
+    """An op that uses its elements' positions, next to one that does not."""
     place_ = "FT_CONVERT(FT_T, FT_POSITION) * step + start"
     members = (
         key("arange", place_, RUN, params=("start", "step")),
@@ -97,7 +97,7 @@ def test_positions(structure: str) -> None:
 
 
 def test_a_port_that_the_opcode_leaves_unused_is_not_read() -> None:
-    """Its address is one that nobody may touch."""
+    """Its address is invalid."""
     for structure in STRUCTURES:
         group = arithmetic(structure)
         out, inside = place(memory(64 * 4)), place(port_values(RUN, 64, 1))
@@ -122,7 +122,7 @@ def test_rows_opcodes(opcode: int) -> None:
 
 
 def test_rows_read_what_rows_before_them_have_written() -> None:
-    """Where the geometry says that they are in order: w[1:] += w[:-1], of half of each row."""
+    """If the geometry orders the rows: w[1:] += w[:-1], of half of each row."""
     add = key("add", "a + b", *[port(ft.float32, "x")] * 3, lanes=1, skeleton="rows")
     held = place(np.arange(24, dtype=np.float32).view(np.uint8))
     x = held[: 24 * 4].view(np.float32).reshape(4, 6)

@@ -1,4 +1,4 @@
-"""The text of HLS sources: for readers, for v++, and complete."""
+"""The text of HLS sources: readable, for v++, and complete."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from .hls_kernels import library
 
 
 def test_every_type_in_memory_has_a_width() -> None:
-    """As a port has vectors of it."""
+    """Because a port has vectors of it."""
     sizes = {name: width(f"hls::vector<{c}, 4>") // 4 for name, c in MEMORY.items() if "complex" not in name}
     assert sizes == {name: getattr(ft, name).itemsize for name in sizes}
 
 
 def test_names_and_words() -> None:
-    """A file is for readers: ops by name, the settings, and no word of the skeletons' language."""
+    """A file is readable: ops by name, the settings, and no word of the skeletons' language."""
     words = r"NAME|PARAMS|PORTS?|SETUP|READ|WRITE|COMPUTE|LANE|EACH_\w+|VEC|V|C|CONVERT"
     holes = re.compile(rf"FT_({words})\b")
     for structure in STRUCTURES:
@@ -54,7 +54,7 @@ def test_names_and_words() -> None:
 
 
 def test_members_that_differ_in_layout_only_share_a_function() -> None:
-    """The two additions are one adder in each lane; an operand by value is chosen before it."""
+    """The two additions are one adder in each lane; an operand by value is selected before it."""
     text = source(arithmetic("dataflow"))
     assert "case 0: case 1: r_out0 = add_float32(float_a, float_b); break;" in text
     assert text.count("add_float32(") == 2, "its function and one call"
@@ -83,14 +83,14 @@ COLUMNS = tuple(replace(k, skeleton="reduce_outer", reduction=replace(k.reductio
 
 
 def some_groups() -> list[KernelGroup]:
-    """A group of each skeleton."""
+    """Returns a group of each skeleton."""
     groups = [arithmetic("dataflow"), KernelGroup("strided", STRIDED), *(KernelGroup("one", (m,)) for m in FIXED)]
     return [*groups, KernelGroup("sums", SUMS), KernelGroup("columns", COLUMNS)]
 
 
 def test_every_argument_has_an_interface() -> None:
-    """A pointer has a bundle of its own, or a geometry that of an operand that is only read; each
-    argument has a register."""
+    """A pointer has a bundle of its own, or a geometry that of a read-only operand; each argument
+    has a register."""
     for group in some_groups():
         text = source(group)
         ports = re.findall(r"INTERFACE m_axi port=(\w+) bundle=(\w+) .*latency=\d+ max_", text)
@@ -110,7 +110,9 @@ def test_every_argument_has_an_interface() -> None:
 
 
 def test_a_port_keeps_no_more_under_way_than_a_block_ram_is_deep() -> None:
-    """Bursts under way times their length are block RAM: at most 32 KiB, 512 beats of 512 bits."""
+    """The bursts in flight times their length are block RAM: at most 32 KiB, 512 beats of 512
+    bits.
+    """
     wide = {}
     for group in [*some_groups(), *(arithmetic(s) for s in STRUCTURES)]:
         shared = [one.pointers[-1] for one in bundles(group) if len(one.pointers) > 1]
@@ -130,7 +132,7 @@ def test_a_port_keeps_no_more_under_way_than_a_block_ram_is_deep() -> None:
 
 
 def test_pipelined_loops_have_names() -> None:
-    """Tools report on loops by their labels; of one function's labels no two are equal."""
+    """Tools report loops by their labels, which are unique within a function."""
     for group in some_groups():
         lines = source(group).splitlines()
         labels, functions = [], 0
@@ -149,7 +151,7 @@ def test_pipelined_loops_have_names() -> None:
 
 
 def test_loops_inside_a_pipelined_one_are_unrolled() -> None:
-    """Only a loop of constant length can be: a pipelined loop holds no other."""
+    """Only a loop of constant length can be unrolled: a pipelined loop contains no other."""
     seen = 0
     for group in some_groups():
         lines = source(group).splitlines()
@@ -168,7 +170,7 @@ def test_loops_inside_a_pipelined_one_are_unrolled() -> None:
 
 
 def test_columns_take_turns_and_are_read_in_bursts() -> None:
-    """A step of the sums needs what the step eight before has left; a row is eight beats."""
+    """A step of the sums depends on the step eight before; a row is eight beats."""
     text = source(KernelGroup("columns", COLUMNS))
     stages = text[text.index("static void fetch(") :]
     assert "in_a_to.write(in_a[in_a_first + v]);" in stages and "PIPELINE II=8" in stages
@@ -177,7 +179,7 @@ def test_columns_take_turns_and_are_read_in_bursts() -> None:
 
 
 def test_vectors_of_a_reduction_are_read_one_after_another() -> None:
-    """A step of a loop reads the beats that follow those of the step before."""
+    """Consecutive steps of a loop read consecutive beats."""
     text = source(KernelGroup("sums", SUMS))
     assert "const hls::vector<uint32_t, 16> *in_a" in text
     assert "long in_a_beat = (in_a_offset + at[1] + i) / LANES;" in text
@@ -186,7 +188,7 @@ def test_vectors_of_a_reduction_are_read_one_after_another() -> None:
 
 
 def test_headers_are_all_there() -> None:
-    """Whatever a source or a header includes of ours is copied beside the sources."""
+    """Every header of ftensor that a source or a header includes is copied next to the sources."""
     texts = {name: path.read_text() for name, path in headers().items()}
     for group in some_groups():
         for name in re.findall(r'#include "(.+)"', source(group)):
@@ -198,7 +200,7 @@ def test_headers_are_all_there() -> None:
 
 
 def test_a_compute_type_leaves_no_macro_behind() -> None:
-    """What the helper headers define for one type is undefined before the next."""
+    """The helper headers undefine their macros for one type before the next."""
     undone = set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_compute.h").read_text()))
     for name in ("math.h", "complex.h", *HELPERS.values()):
         text = (hls_root() / name).read_text()
@@ -207,7 +209,7 @@ def test_a_compute_type_leaves_no_macro_behind() -> None:
 
 
 def test_a_body_leaves_no_macro_behind() -> None:
-    """The same of kernels with several bodies; settings and a text's own are undone beside them."""
+    """Also for kernels with several bodies, their settings and a text's own macros."""
     undone = set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_compute.h").read_text()))
     undone |= set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_member.h").read_text()))
     dtypes = (ft.int32, ft.float16, ft.bfloat16, ft.float64, ft.complex64)
@@ -221,7 +223,7 @@ def test_a_body_leaves_no_macro_behind() -> None:
 
 
 def test_what_cannot_be_one_kernel() -> None:
-    """Clear refusals, with the kernel's name."""
+    """The refusal names the kernel."""
     wide = key("neg", "-a", port(ft.float64), port(ft.float64), lanes=16, compute=ft.float64)
     with pytest.raises(ValueError, match=r"kernel wide: 16 lanes of out0 are 1024 bits"):
         source(KernelGroup("wide", (wide,)))
@@ -298,7 +300,7 @@ REFUSED = [
 
 @pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")
 def test_standins_refuse_what_vitis_headers_refuse() -> None:
-    """Each line is an error, its repair is none."""
+    """Each line is an error, its correction is none."""
     names = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
     head = [word for name in names for word in ("-include", name)]
     flags = [*FLAGS[:2], "-pedantic-errors", "-fsyntax-only", f"-I{standins()}", *head, "-x", "c++", "-"]

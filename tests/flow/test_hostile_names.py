@@ -1,4 +1,4 @@
-"""Files and folders with names that compilers, shells and loaders read in their own way."""
+"""Files and folders whose names have special characters for compilers, shells and loaders."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_sources_of_any_name_are_compiled(tmp_path: Path) -> None:
 @needs
 @pytest.mark.parametrize("folder", ["-o", "@list", FOLDER])
 def test_images_are_built_into_any_folder(tmp_path: Path, folder: str) -> None:
-    """And used from there."""
+    """The image is used from there."""
     (tmp_path / "mine.toml").write_text(INVENTORY)
     env = {**os.environ, "FTENSOR_DEVICE": "csim", "PYTHONPATH": str(ROOT)}
     words = ("build", "--inventory", "mine.toml", "--target", "csim", f"--out={folder}")
@@ -61,8 +61,8 @@ ONE = "import ftensor as ft; print((ft.ones(3) + 1).tolist())"
 
 @pytest.mark.parametrize("device", ["csim", "intel-cpu", "pocl"])
 def test_kernels_are_kept_in_any_folder(tmp_path: Path, device: str) -> None:
-    """The cache and what is temporary have names that shells and compilers might read. (The working
-    directory has another: Intel's compiler fails where that has a double quote and then a blank.)"""
+    """The cache and temporary folders have names with special characters. (The working directory
+    has another name: Intel's compiler fails for a double quote followed by a blank.)"""
     there = {found.target.name for found in find()}
     if device not in there:
         pytest.skip(f"{device} is not here")
@@ -78,7 +78,7 @@ def test_kernels_are_kept_in_any_folder(tmp_path: Path, device: str) -> None:
 
 def test_intels_runtime_is_used_from_any_environment(tmp_path: Path) -> None:
     """It finds its parts by a path that it reads up to the first blank. The environment's folder of
-    libraries is the same, below one of such a name."""
+    libraries is the same, below a folder with such a name."""
     runtime = icd.pip_runtime()
     if runtime is None or runtime.library is None:
         pytest.skip("Intel's CPU runtime is not installed by pip")

@@ -1,4 +1,4 @@
-"""Kernels taken from images in C simulation."""
+"""Kernels loaded from images in C simulation."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def put(backend: Backend, array: np.ndarray) -> Storage:
 
 
 def axpy(backend: CSimBackend, units: int = 1) -> list[float]:
-    """2 * (0, 1, ..., 63) + 1 by the image's kernel."""
+    """Returns 2 * (0, 1, ..., 63) + 1 by the image's kernel."""
     images = backend.images
     assert images is not None
     x = put(backend, np.arange(64, dtype=np.float32))
@@ -64,7 +64,7 @@ WANTED = [2.0 * k + 1 for k in range(64)]
 
 @pytest.mark.parametrize("units", [1, 3])
 def test_kernels_come_from_the_image(folder: Path, backend: CSimBackend, units: int) -> None:
-    """By the manifest's tokens, over units; what is not there is None, with the nearest named."""
+    """By the manifest's tokens, over units; a missing kernel is None, with the nearest one named."""
     assert backend.load_image(make(folder, "one", ("axpy", "bits"))).manifest.name == "one"
     assert axpy(backend, units) == WANTED
     images = backend.images
@@ -75,7 +75,7 @@ def test_kernels_come_from_the_image(folder: Path, backend: CSimBackend, units: 
 
 
 def test_the_folder_of_a_build_is_an_image(folder: Path, backend: CSimBackend) -> None:
-    """Its manifest.json says which file."""
+    """Its manifest.json names the file."""
     build = folder / "build"
     build.mkdir()
     path = make(build, "inside", ("axpy",))
@@ -88,7 +88,8 @@ def test_the_folder_of_a_build_is_an_image(folder: Path, backend: CSimBackend) -
 
 
 def test_several_images_and_the_report(folder: Path, backend: CSimBackend) -> None:
-    """The last loaded goes first, an image is known once, and what only one has is found."""
+    """The last loaded image is searched first, an image is registered once, and a kernel of only
+    one is found."""
     one, two = make(folder, "one", ("axpy",)), make(folder, "two", ("axpy", "bits"))
     backend.load_image(one)
     backend.load_image(two)
@@ -113,7 +114,7 @@ def test_several_images_and_the_report(folder: Path, backend: CSimBackend) -> No
 
 
 def test_nearest_is_of_the_same_op(folder: Path, backend: CSimBackend) -> None:
-    """A message may say what there is instead."""
+    """A message may suggest an existing kernel."""
     description, manifest = describe("near", ("axpy",))
     record = manifest.kernels[0]
     names = ("ft_add_map_float32_v", "ft_add_map_float64_v", "ft_sub_map_float32_v")
@@ -130,7 +131,7 @@ def test_nearest_is_of_the_same_op(folder: Path, backend: CSimBackend) -> None:
 
 
 def test_devices_that_compile_take_no_image(folder: Path, backend: CSimBackend) -> None:
-    """The error says where images are for."""
+    """The error names the devices that take images."""
     with pytest.raises(ImageError, match="ftensor emulate"):
         Backend.load_image(backend, folder / "any.xclbin")
 
@@ -158,7 +159,7 @@ print([r.active for r in ft.fpga.image_report().images])
 
 
 def test_images_in_the_environment(folder: Path) -> None:
-    """FTENSOR_IMAGE is a list of paths, the first one is active; a bad one is one error."""
+    """FTENSOR_IMAGE is a list of paths, the first one is active; an invalid one gives one error."""
     one, two = make(folder, "one", ("axpy",)), make(folder, "two", ("axpy", "bits"))
     env = {**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "csim"}
     # A folder without OpenCL runtimes: no board is there whose images these might be.

@@ -1,4 +1,4 @@
-"""The programs of docs/images.md find their kernels in their images, and compute what it says."""
+"""The programs of docs/images.md find their kernels in their images, with the documented results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def program(block: Block, folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", EACH)
 def test_nothing_lacks(name: str, tmp_path: Path) -> None:
-    """`--trace` ends with status 1 where something does."""
+    """`--trace` ends with status 1 for a missing kernel."""
     path = program(PROGRAMS[name], tmp_path)
     said = run("-m", "ftensor", "kernels", name, "--trace", path, FTENSOR_DEVICE="csim")
     assert "has them all" in said

@@ -1,6 +1,6 @@
-"""Intel's FPGA emulator: programs on it, and images that are loaded by their manifest.
+"""Intel's FPGA emulator: programs on it, and images loaded by their manifest.
 
-Every program is a process of its own, since the emulator shares none with other Intel runtimes.
+Every program is a separate process, since the emulator shares none with other Intel runtimes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SHORT = "import ftensor as ft; x = ft.arange(40, dtype=ft.float32); "
 
 @pytest.fixture(scope="module", autouse=True)
 def emulator() -> Path:
-    """The emulator's library; without it these tests have nothing to run on."""
+    """The emulator's library, which these tests require."""
     driver = installed.driver()
     if driver is None:
         message = f"Intel's FPGA emulator is not in {installed.default_folder()}"
@@ -41,7 +41,9 @@ def emulator() -> Path:
 
 
 def run(*words: str, status: int = 0, **settings: str) -> tuple[str, str]:
-    """`python -m ftensor WORDS`: what it printed. Fails the test at another exit status."""
+    """Runs `python -m ftensor WORDS` and returns its output. Fails the test at another exit
+    status.
+    """
     env = {k: v for k, v in os.environ.items() if not k.startswith("FTENSOR_IMAGE")}
     env |= {"PYTHONPATH": str(ROOT), **settings}
     done = forked.run("-m", "ftensor", *words, env=env, cwd=ROOT)
@@ -50,7 +52,7 @@ def run(*words: str, status: int = 0, **settings: str) -> tuple[str, str]:
 
 
 def python(text: str, *options: str, status: int = 0, **settings: str) -> tuple[str, str]:
-    """A program on the emulator."""
+    """Runs a program on the emulator."""
     words = ("emulate", "--intel", *options, "--", sys.executable, "-c", text)
     return run(*words, status=status, **settings)
 
@@ -87,7 +89,7 @@ def test_the_programs_exit_status_is_the_commands():
 
 
 def test_two_kernels_joined_by_a_channel():
-    """The vendor's own words, without ftensor: what the images' kernels rest on."""
+    """In the vendor's own OpenCL, without ftensor: the images' kernels rely on it."""
     out, _ = python("""
 import numpy as np, pyopencl as cl
 text = '''
@@ -162,8 +164,8 @@ def test_a_kernel_that_the_image_lacks(image):
 @pytest.mark.long
 @pytest.mark.parametrize("side_by_side", [False, True])
 def test_a_graph_is_one_launch_of_kernels_joined_by_channels(image: Path, side_by_side: bool) -> None:
-    """NumPy's bits, sums in the order of stages among them: all kernels at once, as on a board, and
-    one after the other on as many rows as their channels hold."""
+    """NumPy's bits, with sums in the order of stages: all kernels at once, as on a board, and one
+    after the other for the rows that fit into their channels."""
     text = f"""
 from ftensor._device import default_backend
 from tests.flow import intel_graphs
@@ -177,7 +179,7 @@ intel_graphs.run()
 
 @pytest.mark.long
 def test_the_receiver_is_one_kernel(image: Path) -> None:
-    """And its bits are wrong as often as without an image, but for numbers that are nearly zero."""
+    """Its bit error rate equals that without an image, except for numbers near zero."""
     words = (RECEIVER, "--bursts", "8", "--once")
     emulated = ("emulate", "--intel", "--image", str(image), "--", sys.executable, *words)
     ours, _ = run(*emulated, FTENSOR_FALLBACK="error")
@@ -189,7 +191,7 @@ def test_the_receiver_is_one_kernel(image: Path) -> None:
 
 @pytest.mark.long
 def test_a_trace_on_the_emulator_has_single_kernels(tmp_path: Path) -> None:
-    """Graphs are noted where they are compiled, by g++; here a program runs without them."""
+    """Graphs are recorded where g++ compiles them; here a program runs without them."""
     text = "import ftensor as ft; print(ft.jit(lambda x: x.abs().amax(-1))(ft.ones(3, 18)).tolist())"
     (tmp_path / "program.py").write_text(text)
     mine = str(tmp_path / "mine.toml")
@@ -225,7 +227,7 @@ def test_an_image_is_loaded_by_a_running_program(image):
 @pytest.mark.long
 @pytest.mark.parametrize("side_by_side", [False, True])
 def test_streams_take_turns_at_a_kernels_channels(image, side_by_side):
-    """As on a board all stages at once, and as on the emulator one after the other."""
+    """All stages at once, as on a board, and one after the other, as on the emulator."""
     text = f"""
 import threading
 import ftensor as ft
@@ -322,6 +324,6 @@ print("done")
 @pytest.mark.long
 @pytest.mark.parametrize("op", ["x.remainder(x)", "(x + x)"])
 def test_a_handler_launches_a_kernel_of_an_image(image: Path, op: str) -> None:
-    """One by a single command, and one by channels, which may refuse but never hang or mix."""
+    """One by a single command, and one by channels, which may refuse but never hang or mix data."""
     out, _ = python(HANDLER.replace("{op}", op), FTENSOR_IMAGE=str(image))
     assert out == "done\n"

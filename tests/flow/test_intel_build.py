@@ -79,7 +79,7 @@ FLOATING = {"exp", "expm1", "log", "log1p", "sqrt", "fabs", "ft_tanh", "floor", 
 
 
 def test_rows_refuse_the_integers_that_their_expressions_are_not_for():
-    """C++ takes the exp of an int for a double's, OpenCL C takes it for a mistake."""
+    """C++ converts the int argument of exp to double; OpenCL C rejects it."""
     for row in chain.from_iterable(keys.rows().values()):
         for of in (ft.int32, ft.uint8, ft.bool) if isinstance(row, Op) else ():
             signature = keys.pointwise(row, of)
@@ -90,7 +90,7 @@ def test_rows_refuse_the_integers_that_their_expressions_are_not_for():
 
 @pytest.mark.parametrize("dialect", ["opencl", "intel"])
 def test_dialects_share_the_words_of_lanes(dialect):
-    """What differs is who counts the units, and how wide an access of memory may be."""
+    """They differ in the numbering of units and in the widest memory access."""
     group = next(g for g in groups() if g.skeleton == "map")
     text = group.kind.program(group.keys[0], dialect, float64=True, grid="slab")
     lanes = kernel_text.kernel_file("dialect/opencl_lanes.h")

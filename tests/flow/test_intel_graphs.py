@@ -1,4 +1,4 @@
-"""Graphs as OpenCL C for Intel FPGAs: what sources and manifests say, and what has no source."""
+"""Graphs as OpenCL C for Intel FPGAs: sources, manifests, and graphs without an OpenCL form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEAD = re.compile(r"^FT_KERNEL void (\w+)\(([^)]*)\)", re.M)
 
 @pytest.fixture(scope="module", params=["softmax", "folded", "distances", "detector"])
 def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> KernelGroup:
-    """A graph that was exported, whose OpenCL C lies beside its HLS C++."""
+    """An exported graph whose OpenCL C is next to its HLS C++."""
     folder, name = tmp_path_factory.mktemp("graph"), request.param
     if name == "softmax":
         files = ft.jit(softmax).export(str(folder / name), ft.ones(3, 150))
@@ -51,7 +51,7 @@ def test_each_stage_is_a_kernel_with_its_part_of_the_arguments(group: KernelGrou
 
 
 def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: KernelGroup) -> None:
-    """Which kernels stand in an order in which each follows those that it reads of."""
+    """The kernels are ordered so that each follows those that it reads from."""
     text, key = source(group), cast("StagedKey", group.members[0])
     counted = {f"{group.name}_{f.name}": f.depth for f in Stages(key).fifos}
     depths = re.findall(r"^channel \w+ (\w+) __attribute__\(\(depth\((\d+)\)\)\);$", text, re.M)
@@ -65,7 +65,7 @@ def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: KernelGr
 
 
 def test_a_manifest_names_the_stages(group: KernelGroup) -> None:
-    """And how many rows the shallowest channel holds; what is no graph says nothing of them."""
+    """And the number of rows that the shallowest channel holds; other kernels have no such entry."""
     kernel = in_stages(manifest_record(group, ""), group)
     manifest = Manifest("one", "intel", "", "", "one.aocx", (kernel,))
     assert Manifest.from_json(manifest.to_json()) == manifest

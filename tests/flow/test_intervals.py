@@ -1,6 +1,7 @@
-"""The model's initiation intervals are at least what the kernels' IR allows, for every skeleton.
+"""The model's initiation intervals are at least those that the kernels' IR allows, for every
+skeleton.
 
-And the rule finds what a loop waits for in small kernels, and nothing in their repairs.
+The checker finds the dependence of a loop in small kernels, and nothing in their corrections.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ WAITS = {
 
 
 def least(tmp_path: Path, before: str, turn: str, pipeline: str = PIPELINE) -> int:
-    """The cycles of a turn."""
+    """Returns the cycles of an iteration."""
     path = tmp_path / "kernel.cpp"
     path.write_text(KERNEL % (before + LOOP % (pipeline, turn)))
     (interval,) = [one for one in intervals(path, "kernel") if one.label == "loop"]

@@ -1,4 +1,4 @@
-"""What launches ask for on a board is what inventories have."""
+"""Inventories contain the kernels that launches on a board need."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..host.test_inventory import keys
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey | GemmKey | str]]:
-    """The keys that launches ask for on a target whose vectors keep to their alignment."""
+    """The keys of launches on a target with aligned vectors."""
     backend = default_backend()
     if backend.target.grid != "slab" or backend.target.lanes_bytes != 64:
         pytest.skip("the device's launches are cut for a GPU, not for compute units")
@@ -42,7 +42,7 @@ FULL: dict[str, Any] = {}
 
 
 def full() -> set[Any]:
-    """The members of `full`."""
+    """Returns the members of `full`."""
     if not FULL:
         FULL["members"] = {m for g in expand(read("full")) for m in g.members}
     members: set[Any] = FULL["members"]
@@ -50,7 +50,7 @@ def full() -> set[Any]:
 
 
 def served(keys: list[Any], held: set[Any]) -> list[Any]:
-    """Those keys that neither their own layout nor the one for any strides serves."""
+    """Returns the keys for which neither their own layout nor the one for any strides exists."""
     return [key for key in keys if key not in held and not (isinstance(key, KernelKey) and fallback_key(key) in held)]
 
 

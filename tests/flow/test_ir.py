@@ -1,6 +1,6 @@
 """Every shipped kernel as LLVM IR: nothing in it that v++ refuses or makes slow hardware of.
 
-And each defect, put into a small kernel, is found; its repair is not.
+Each defect, inserted into a small kernel, is found; its correction is not.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ PARTS = 8  # for workers that share the work; the first has some of every invent
 
 @cache
 def kernels() -> list[KernelGroup]:
-    """The kernels of all inventories."""
+    """Returns the kernels of all inventories."""
     return [group for path in known().values() for group in expand(read(path))]
 
 
 @pytest.mark.parametrize("part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)])
 def test_no_kernel_has_a_finding(part: int, tmp_path: Path) -> None:
-    """No choice between memories, recursion, unknown call, unbounded pipeline, conditional lane."""
+    """No selection between memories, recursion, unknown call, unbounded pipeline, conditional
+    lane.
+    """
     copy_headers(tmp_path)
     by_kernel = {}
     for group in kernels()[part::PARTS]:
@@ -175,7 +177,7 @@ DEFECTS = {
 @pytest.mark.parametrize("pointers", ["", "-opaque-pointers"])
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_defect_is_found_and_its_repair_is_not(defect: str, pointers: str, tmp_path: Path) -> None:
-    """Whether clang writes what a pointer leads to, as up to 14, or does not, as from 15 on."""
+    """For clang with typed pointers, up to 14, and with opaque pointers, from 15 on."""
     expected, bad, good = DEFECTS[defect]
     flags = ["-Xclang", pointers] if pointers else []
     path = tmp_path / "kernel.cpp"

@@ -1,4 +1,4 @@
-"""`ftensor kernels`: coverage of inventories and images, and what a traced program misses."""
+"""`ftensor kernels`: coverage of inventories and images, and missing kernels of a traced program."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def traced(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
 
 
 def cells(text: str) -> dict[str, dict[str, str]]:
-    """The matrix that was printed: op and dtype to letters."""
+    """Returns the printed matrix: op and dtype to letters."""
     head, *rows = text.split("\n\n")[0].splitlines()
     starts = [head.index(name) for name in head.split()] + [999]
     names = head.split()[1:]
@@ -189,7 +189,7 @@ def test_mistakes(words: Sequence[str], said: str, capsys: pytest.CaptureFixture
 
 
 def test_a_manifest_of_another_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The message names the file, and does not ask for another copy of it."""
+    """The message names the file, and does not suggest another copy of it."""
     path = tmp_path / "manifest.json"
     path.write_text('{"format": "ftensor-image", "version": 99}')
     for source in (path, tmp_path):
@@ -254,7 +254,7 @@ def test_a_program_that_fails(tmp_path: Path) -> None:
     "name", ["minimal", *(pytest.param(name, marks=pytest.mark.long) for name in ("radio", "cnn"))]
 )
 def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -> None:
-    """What a message says adds a kernel does add it, or the one for any strides."""
+    """The lines that a message suggests for a kernel add it, or the one for any strides."""
     from ftensor.kernels.key import KernelKey
     from ftensor.toolchain.inventory.keys import fallback_key
 

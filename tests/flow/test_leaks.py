@@ -1,4 +1,5 @@
-"""55,000 ops of many kinds, more where memory grew, on streams that come and go: what a process holds levels off."""
+"""Memory of a process levels off: 55,000 ops of many kinds, more where memory grew, on changing
+streams."""
 
 from __future__ import annotations
 

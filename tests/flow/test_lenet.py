@@ -1,6 +1,6 @@
-"""A convolutional network is trained where kernels come from an image, and where they are compiled.
+"""A convolutional network is trained with kernels from an image, and with compiled ones.
 
-docs/torch-device.md's own walk builds an image of just what such a network asks for.
+The walk-through of docs/torch-device.md builds an image with the kernels of such a network.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Graphs that are a kernel for each stage, joined by streams: built, run, changed."""
+"""Graphs with a kernel for each stage, joined by streams: built, run, changed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HEAD = '[[graph]]\nfile = "{}.json"\nstructure = "{}"\n'
 def exported(
     folder: Path, name: str, function: Callable[..., ft.Tensor], structure: str = "linked"
 ) -> tuple[KernelGroup, ...]:
-    """The kernels of a graph over rows."""
+    """Returns the kernels of a graph over rows."""
     ft.jit(function).export(str(folder / name), ft.ones(3, LENGTH))
     inventory = folder / f"{name}_{structure}.toml"
     inventory.write_text(HEAD.format(name, structure))
@@ -72,8 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.long
 @needs
 def test_a_graph_has_the_same_bits_in_one_kernel_and_in_several(folder: Path) -> None:
-    """It is one entry of the image, whose five kernels are two that run by themselves, and three
-    that the host starts."""
+    """It is one entry of the image, with two free-running kernels and three that the host starts."""
     image = folder / "out" / "linked.xclbin"
     one = exported(folder, "centred", centred, "dataflow")
     built = build(Request("whole", one, "", folder / "whole"), CSim(), Quiet())
@@ -100,7 +99,7 @@ def test_an_interrupted_launch_leaves_nothing_behind(folder: Path) -> None:
 
 @needs
 def test_an_image_of_linked_graphs_that_lost_its_manifest_is_told(folder: Path, tmp_path: Path) -> None:
-    """It is known by its kernels, behind whose compute unit's number are their streams."""
+    """It is recognized by its kernels, whose streams follow the compute unit's number."""
     image = image_of(folder / "out" / "linked.xclbin")
     path = tmp_path / "lost.xclbin"
     path.write_bytes(pack(image.description, image.library))
@@ -110,7 +109,7 @@ def test_an_image_of_linked_graphs_that_lost_its_manifest_is_told(folder: Path, 
 
 @needs
 def test_streams_that_are_too_shallow_are_told(folder: Path) -> None:
-    """With what each holds, at each call; the kernels' own texts are as they were."""
+    """With the content of each FIFO, at each call; the kernels' own texts are unchanged."""
     groups = exported(folder, "centred", centred)
     joins = tuple(replace(join, depth=LEAST_DEPTH) for join in groups[0].joins)
     assert joins != groups[0].joins
@@ -139,8 +138,8 @@ def test_xrt_starts_the_kernels_of_a_graph_together(folder: Path) -> None:
 
 @needs
 def test_a_changed_graph_compiles_the_stages_whose_text_changed(tmp_path: Path) -> None:
-    """As the builds' jobs tell it. Another number is no change of a text; another op at the end is
-    one of the stage behind the fold, alone; one before the fold is of that and of nothing else."""
+    """As the builds' jobs report. Another number changes no text; another op at the end recompiles
+    only the stage behind the fold; one before the fold only that stage."""
     functions = {
         "as it was": lambda x: (x - x.mean(-1, keepdim=True)) * 2,
         "a number": lambda x: (x - x.mean(-1, keepdim=True)) * 3,
@@ -161,7 +160,9 @@ def test_a_changed_graph_compiles_the_stages_whose_text_changed(tmp_path: Path) 
 
 
 def test_two_graphs_share_the_kernels_of_equal_stages(tmp_path: Path) -> None:
-    """As units of them; in one graph equal stages are kernels apart, since none may feed itself."""
+    """As units of them; equal stages of one graph are separate kernels, since none may feed
+    itself.
+    """
     exported(tmp_path, "one", centred)
     exported(tmp_path, "other", lambda x: x.mean(-1, keepdim=True) + x)
     exported(tmp_path, "twice", lambda x: centred(centred(x)))
@@ -186,7 +187,7 @@ def groups(tmp_path: Path) -> tuple[KernelGroup, ...]:
 
 
 def test_vitis_is_told_how_the_kernels_are_joined(groups: tuple[KernelGroup, ...], tmp_path: Path) -> None:
-    """Loads and stores have the ports to memory, what computes has streams alone."""
+    """Loads and stores have the memory ports, computing kernels have only streams."""
     chain = Vitis("hw", PLATFORM, dry=True)
     shown = "\n".join(commands(Request("linked", groups, "", tmp_path / "hw"), chain))
     assert all(f" -k {g.name} " in shown for g in groups) and shown.count("v++ -c ") == 5
@@ -211,8 +212,8 @@ def test_vitis_is_told_how_the_kernels_are_joined(groups: tuple[KernelGroup, ...
 def test_vitis_joins_ports_of_one_type(
     groups: tuple[KernelGroup, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The stand-in of v++ refuses what is not: each port of a stream is joined once, to one of its
-    type, by a power of two of beats. The image is one that a device takes."""
+    """The stand-in of v++ checks that each port of a stream is joined once, to one of its type,
+    with a depth of a power of two beats. A device accepts the image."""
     standin = Path(__file__).parent / "standin" / "v++"
     (tmp_path / "v++").write_text(f'#!/bin/sh\nexec "{sys.executable}" "{standin}" "$@"\n')
     (tmp_path / "v++").chmod(0o755)
@@ -237,7 +238,7 @@ def test_the_sources_have_no_finding(groups: tuple[KernelGroup, ...], tmp_path: 
 
 
 def test_a_board_has_all_of_a_graph_or_nothing(groups: tuple[KernelGroup, ...], tmp_path: Path) -> None:
-    """Its FIFOs count; what it takes is near what one kernel of it does."""
+    """Its FIFOs count; its resources are close to those of one kernel of the graph."""
     board = find("u55c")
     deeper = tuple(replace(join, depth=1 << 15) for join in groups[0].joins)
     begin = replace(groups[0], joins=deeper)

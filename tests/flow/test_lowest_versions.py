@@ -1,4 +1,4 @@
-"""ftensor runs with the lowest versions of what it depends on that pyproject.toml names."""
+"""ftensor runs with the lowest versions of its dependencies in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ assert np.from_dlpack(x).shape == (2, 3) and x.__array_namespace__().sum(x).item
 
 
 def lowest() -> list[str]:
-    """The dependencies in their lowest versions, for every Python."""
+    """Returns the dependencies in their lowest versions, for every Python."""
     text = (ROOT / "pyproject.toml").read_text()
     named = re.search(r"^dependencies = \[(.*?)^\]", text, re.M | re.S)
     assert named

@@ -1,4 +1,4 @@
-"""What users give for kernels of their own: files of every suffix, names, flags, headers that are not there."""
+"""Users' arguments for their own kernels: files of every suffix, names, flags, missing headers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def scaled(kernel: Any) -> list[float]:
 
 
 def test_a_file_of_c(scale: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As v++ takes it: nothing is declared extern "C", and what is static is no kernel."""
+    """As for v++: nothing is declared extern "C", and a static function is no kernel."""
     for flags in ("-DN=3", ["-DN=3"], ("-D", "N=3")):
         kernel = ft.fpga.source(scale, flags=flags)
         assert repr(kernel) == "<kernel scale(float *x, int n, bool on) on fpga:0>"
@@ -60,7 +60,7 @@ def test_a_file_of_c(scale: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_images_by_each_name(scale: Path, tmp_path: Path) -> None:
-    """AWS calls its images .awsxclbin."""
+    """AWS names its images .awsxclbin."""
     text = scale.with_name("four.c")
     text.write_text("#define N 4" + C)
     for name in ("four.xclbin", "four.awsxclbin", "FOUR.XCLBIN"):
@@ -69,7 +69,7 @@ def test_images_by_each_name(scale: Path, tmp_path: Path) -> None:
 
 
 def test_names_of_languages() -> None:
-    """As compilers have them: .c is C, .C is C++."""
+    """As for compilers: .c is C, .C is C++."""
     of = {name: language(Path(f"k{name}")) for name in (".c", ".C", ".cpp", ".CPP", ".cc", ".cxx", ".c++", ".cl", ".h")}
     cxx = dict.fromkeys((".C", ".cpp", ".CPP", ".cc", ".cxx", ".c++"), "c++")
     assert of == {".c": "c", **cxx, ".cl": None, ".h": None}

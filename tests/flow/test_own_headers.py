@@ -1,7 +1,7 @@
 """The headers for users' own kernels: Xilinx's fetched ones and the stand-ins, by known values.
 
-What is fetched is asked for by FTENSOR_REQUIRE_TARGETS=1; elsewhere tests of it are left out where
-it is not there.
+FTENSOR_REQUIRE_TARGETS=1 requires the fetched ones; otherwise their tests are skipped if they are
+missing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FETCH = "ftensor headers --install"
 
 @pytest.fixture(scope="module")
 def fetched() -> list[str]:
-    """g++'s options, with Xilinx's headers."""
+    """Returns g++'s options with Xilinx's headers."""
     folder = headers.default_folder()
     if headers.damaged(folder):
         lacking = f"Xilinx's headers are not in {folder}: {FETCH}"
@@ -64,7 +64,7 @@ def kernels(fetched: list[str], tmp_path_factory: pytest.TempPathFactory) -> Any
 
 
 def signed(x: int, bits: int) -> int:
-    """The number that the last bits of `x` are in two's complement."""
+    """Returns the two's complement number of the last bits of `x`."""
     return (x & ((1 << bits) - 1)) - ((x >> (bits - 1) & 1) << bits)
 
 
@@ -95,7 +95,7 @@ def test_integers(kernels: Any, a: int, b: int, places: tuple[int, int]) -> None
 
 
 def rounded(mode: str, x: Fraction) -> int:
-    """An integer near to x, as a quantization mode chooses it."""
+    """Returns the integer near x that a quantization mode selects."""
     half = Fraction(1, 2)
     away = floor(abs(x) + half) * (-1 if x < 0 else 1)
     zero = ceil(abs(x) - half) * (-1 if x < 0 else 1)
@@ -111,7 +111,7 @@ def rounded(mode: str, x: Fraction) -> int:
 
 
 def limited(mode: str, x: int, least: int, most: int) -> int:
-    """x in a type's range, as an overflow mode brings it there."""
+    """Returns x in a type's range, by an overflow mode."""
     if mode == "AP_WRAP":
         return (x - least) % (most - least + 1) + least
     if mode == "AP_SAT_SYM":
@@ -122,7 +122,7 @@ def limited(mode: str, x: int, least: int, most: int) -> int:
 
 
 def test_fixed_point_in_all_modes(kernels: Any) -> None:
-    """Every number of 14 bits, 7 of them behind the point, to 8 bits, 4 behind it."""
+    """Every number of 14 bits with 7 fraction bits, to 8 bits with 4."""
     quantized = ("AP_RND", "AP_RND_ZERO", "AP_RND_MIN_INF", "AP_RND_INF", "AP_RND_CONV", "AP_TRN", "AP_TRN_ZERO")
     out = np.zeros((7, 4, 16384, 2), np.int16)
     kernels.each_mode(out.ctypes)
@@ -177,7 +177,7 @@ def functions(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_half(functions: Any) -> None:
-    """NumPy's float16, bit by bit: all numbers, many pairs, doubles beside the ties."""
+    """NumPy's float16, bit by bit: all numbers, many pairs, doubles next to the ties."""
     draw = np.random.default_rng(5)
     x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     y = draw.permutation(x)
@@ -245,7 +245,7 @@ SERVED = [
 
 
 def test_what_a_stand_in_does_not_know_is_an_error() -> None:
-    """Each line alone is one, in which the way out is named; and none in which it is right."""
+    """Each line alone is an error that names the solution, and its correction compiles."""
     names = ("ap_int.h", "ap_axi_sdata.h", "hls_math.h", "hls_vector.h", "ap_utils.h")
     head = "".join(f"#include <{name}>\n" for name in names)
     include = ["-isystem", str(standins())]
@@ -284,7 +284,7 @@ def test_without_them_the_command_says_how_to_fetch(tmp_path: Path) -> None:
 
 
 def test_fetching_without_an_index_or_of_other_bytes(tmp_path: Path) -> None:
-    """Nothing is left behind, and the way out is named."""
+    """No file remains, and the message names the solution."""
     place = str(tmp_path / "none")
     # A wheel of the right name alone.
     wheel = tmp_path / "links" / "hls4ml-1.3.0-py3-none-any.whl"

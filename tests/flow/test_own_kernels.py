@@ -1,4 +1,4 @@
-"""Kernels of a user's own: files of every kind, what calls refuse, images of anybody's."""
+"""Users' kernels: files of every kind, refused calls, images from other tools."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def refusal(kind: type[Exception], call: Any, *args: Any, **named: Any) -> str:
 
 @pytest.mark.usefixtures("csim")
 def test_calls_that_are_refused(source: Path) -> None:
-    """Before the launch, with the argument, what was given and what is wanted."""
+    """Before the launch, with the argument, its value and the expected one."""
     k = ft.fpga.source(source, "vadd")
     assert repr(k) == ("<kernel vadd(const float *a, const float *b, float *out, int n) on fpga:0>")
     a, out = ft.ones(4), ft.zeros(4)
@@ -109,7 +109,8 @@ def test_calls_that_are_refused(source: Path) -> None:
 
 @pytest.mark.usefixtures("csim")
 def test_pointers_to_other_things(source: Path) -> None:
-    """A vector takes whole ones of its elements, complex numbers theirs, a struct any bytes."""
+    """A vector pointer takes a multiple of its elements, complex numbers theirs, a struct any
+    bytes."""
     k = ft.fpga.kernel(source, "bytes")
     pairs = ft.from_numpy(np.array([7, np.float32(0.5).view(np.int32)], np.int32))
     out, z = ft.zeros(8, dtype=ft.int16), ft.zeros(1, dtype=ft.complex128)
@@ -146,7 +147,7 @@ def test_files_that_are_refused(source: Path, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("csim")
 def test_what_is_kept_follows_the_headers(source: Path) -> None:
-    """The disk cache knows what the compiler saw, not the file alone."""
+    """The disk cache's key includes everything the compiler read, not only the file."""
     a, out = ft.ones(2), ft.zeros(2)
     header = source.with_name("twice.h")
     ft.fpga.source(source, "vadd")(a, a, out, 2)
@@ -161,7 +162,7 @@ def test_what_is_kept_follows_the_headers(source: Path) -> None:
 
 @pytest.mark.usefixtures("csim")
 def test_an_image_of_anybodys(image: Path) -> None:
-    """Its kernels are found by their names; ops find none of theirs in it."""
+    """Its kernels are found by name; ops find no kernels in it."""
     k, a, out = ft.fpga.kernel(image), ft.ones(4), ft.zeros(4)
     k(a, a, out, 4)
     assert out.tolist() == [4.0] * 4
@@ -183,8 +184,8 @@ except ft.KernelNotBuilt as error:
 
 @pytest.mark.usefixtures("xrt_image", "nothing_left")
 def test_on_xrt(image: Path, source: Path) -> None:
-    """Ops between the launches have their kernels built; banks are the image's; a board's image is
-    no other's."""
+    """The kernels of ops between the launches are built; banks are the image's; a board's image
+    fits no other."""
     code = f"""
 import ftensor as ft
 k = ft.fpga.kernel({str(image)!r})

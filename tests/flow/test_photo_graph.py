@@ -1,4 +1,4 @@
-"""The photograph's pipeline: the graph's picture is NumPy's and eager's, on an image, too."""
+"""The photograph's pipeline: the graph's picture equals NumPy's and eager's, on an image too."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def example(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def drawn(rows: int) -> np.ndarray:
-    """A small picture: bytes from dark to light, rows of three beats."""
+    """Returns a small picture: bytes from dark to light, rows of three beats."""
     draw = np.random.default_rng(1)
     values = draw.integers(0, 256, (rows, 48, 3)) * np.linspace(0.05, 1, rows)[:, None, None]
     return np.asarray(values.astype(np.uint8))
@@ -53,7 +53,7 @@ def test_the_graph_gives_eagers_bytes_and_numpys_picture(example: ModuleType) ->
 
 
 def test_all_of_it_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) -> None:
-    """Five operands in, five results out, and nothing in its source that v++ refuses."""
+    """Five operands, five results, and nothing in its source that v++ refuses."""
     planes, above, below = example.rows_of(drawn(10))
     arguments = [ft.from_numpy(p) for p in planes], ft.from_numpy(above), ft.from_numpy(below)
     files = example.developed.export(str(tmp_path / "developed"), *arguments)

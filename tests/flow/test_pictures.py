@@ -1,4 +1,4 @@
-"""Figures are looked at: their size, what they say, and that no text lies on another."""
+"""Figures: their size, their texts, and no overlapping texts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ print((ft.ones(40, 30) @ ft.ones(30, 20)).sum().item(), y.amax().item())
 
 
 def looked_at(chart: Figure) -> str:
-    """What a figure says; AssertionError where text lies on text or leaves the picture."""
+    """Returns a figure's texts; fails if one overlaps another or leaves the picture."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
 
@@ -148,7 +148,7 @@ def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
 
 
 def test_steps_and_boards_are_compared(estimated: tuple[Any, Any]) -> None:
-    """A step is what the inventory `steps` builds: its kernels' lanes, structures, units."""
+    """A step is the inventory `steps`: its kernels' lanes, structures, units."""
     from ftensor.estimate.compare import FIVE, columns
     from ftensor.estimate.plot import compared
 
@@ -190,7 +190,7 @@ def test_an_inventory_is_drawn(name: str, board: str) -> None:
 
 
 def test_an_image_is_drawn_as_its_file_says(tmp_path: Path) -> None:
-    """Ports and banks are the file's; areas are those of the inventory that it was built from."""
+    """Ports and banks are the file's; areas are those of its inventory."""
     out, picture = tmp_path / "image", tmp_path / "image.svg"
     assert main(["build", "--target", "csim", "--inventory", "steps", "--out", str(out)]) == 0
     image = read(locate(out))
@@ -234,8 +234,8 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_commands(tmp_path: Path) -> None:
-    """`--plot` writes the picture and says where; `--compare` prints a table; a wrong ending or
-    board is refused before the program runs."""
+    """`--plot` writes the picture and prints its path; `--compare` prints a table; an unknown
+    suffix or board is refused before the program runs."""
     (tmp_path / "program.py").write_text(PROGRAM)
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -274,7 +274,7 @@ def test_eagerly_a_graph_is_its_function() -> None:
 
 
 def test_graphs_are_compared_with_eager(tmp_path: Path) -> None:
-    """The eager line is that of the same program without `ft.jit`; the graph's is what it ran."""
+    """The eager line is that of the same program without `ft.jit`; the graph's is that of its run."""
     text = (
         "import ftensor as ft\n"
         "{0}\n"

@@ -29,7 +29,7 @@ on_each_device = pytest.mark.parametrize(
 
 
 def by_turns(devices: Sequence[Any], cases: Sequence[Any]) -> list[Any]:
-    """Each case on each device; what devices do alike, every run asks of one, by turns."""
+    """Each case on each device; cases that don't depend on the device run on one, alternately."""
     params, turns = [], [device for device in devices if device != "pocl"]
     for k, case in enumerate(cases):
         for device in devices:
@@ -59,7 +59,7 @@ def environment(device: str, cache: Path | None = None) -> dict[str, str]:
 
 
 def output(process: subprocess.Popen[str], status: int = 0) -> str:
-    """What a program prints; it must end with a status and say nothing else."""
+    """Returns a program's output; it must end with a status and print nothing else."""
     out, err = process.communicate(timeout=600)
     assert process.returncode == status, (process.returncode, err)
     assert not err
@@ -67,7 +67,7 @@ def output(process: subprocess.Popen[str], status: int = 0) -> str:
 
 
 def ran(code: str, device: str, cache: Path | None = None, *words: str) -> str:
-    """What a program prints, where it matters not how its process came about."""
+    """Returns a program's output; the process may be forked or new."""
     done = forked.run("-c", HEAD + code, *words, env=environment(device, cache))
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -92,7 +92,7 @@ print(sorted(sums))
 
 @pytest.mark.parametrize("device", [*DEVICES[:1], *(pytest.param(d, marks=pytest.mark.long) for d in DEVICES[1:])])
 def test_spawned_workers_get_and_give_tensors(device: str, tmp_path: Path) -> None:
-    """What is sent is the same from any device."""
+    """The sent bytes are equal from any device."""
     program = tmp_path / "program.py"
     program.write_text(
         "import multiprocessing as mp\nimport ftensor as ft\n"
@@ -135,7 +135,7 @@ def test_an_exit_with_work_in_flight_is_clean(device: str, end: str, status: int
 
 @on_each_device
 def test_an_interpreter_with_work_in_flight_ends_cleanly(device: str) -> None:
-    """One that nobody has forked."""
+    """In a new process, not a forked one."""
     assert output(start(IN_FLIGHT, device)) == ""
 
 
@@ -159,7 +159,8 @@ import ftensor as ft
 
 @pytest.mark.parametrize(("device", "use"), by_turns(DEVICES, ["x = ft.ones(3) + 1", "", "s = ft.fpga.Stream()"]))
 def test_ops_of_hooks_that_come_after_ours_are_waited_for(device: str, use: str) -> None:
-    """Hooks run in the reverse order of their registration, and work in flight ends badly."""
+    """Hooks run in the reverse order of their registration, and an exit with work in flight
+    crashes."""
     env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
     command = [sys.executable, "-c", HOOK + use]
     done = subprocess.run(command, env=env, text=True, capture_output=True, timeout=600)

@@ -1,4 +1,6 @@
-"""The radio receiver: errors as theory has them, the same bits as a graph, and on an image."""
+"""The radio receiver: its error rate equals theory, with the same bits as a graph, and on an
+image.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,8 @@ def example(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_errors_are_those_of_theory(example: ModuleType) -> None:
-    """As calls, as a graph and by NumPy the same bits; 24,576 of them give the rate by 1 in 10, and
-    none is wrong without noise."""
+    """As calls, as a graph and by NumPy the same bits; 24,576 of them give the rate within 1 in 10,
+    and without noise none is wrong."""
     of, graph = example.radio(), ft.jit(example.receive)
     rows = [ft.tensor(row) for row in of[:3]]
     for decibels in (2, 100):
@@ -67,8 +69,8 @@ def test_it_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) -> None
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_the_pages_commands_make_and_run_the_image(tmp_path: Path) -> None:
-    """Traced, built, run on the image alone, in C simulation and by XRT to the same bits, compared
-    by the model: a quarter of the bytes would be moved in half the time, at most."""
+    """Traced, built, run on the image alone, in C simulation and by XRT with the same bits,
+    compared by the model: a quarter of the bytes would be moved in half the time, at most."""
     program = (str(EXAMPLES / "receiver.py"), "--bursts", "8", "--once")
     kept = {k: v for k, v in os.environ.items() if k not in ("FTENSOR_DEVICE", "FTENSOR_IMAGE")}
 

@@ -1,6 +1,6 @@
-"""The road to a board as a user goes it: build an image, run programs with it, on the real XRT.
+"""A user's way to a board: builds an image, runs programs with it, on the real XRT.
 
-What ran on a device that compiles runs with an image: bit by bit as the C simulation does it.
+Programs of a compiling device run with an image, with the C simulation's bits.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ def emulate(image: Path, *words: str | Path, **settings: str) -> str:
 
 
 def built(inventory: str, base: Path) -> Path:
-    """The image of an inventory, once for all workers, which take turns here."""
+    """Returns the image of an inventory, built once for all workers, which wait for each other
+    here."""
     name = Path(inventory).stem
     folder = base / name
     with open(base / f"{name}.lock", "w") as lock:

@@ -1,4 +1,4 @@
-"""Rows of whole beats: NumPy's values, by wide kernels where these serve, else by narrow ones."""
+"""Rows of whole beats: NumPy's values, by wide kernels where possible, else by narrow ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ UNITS = 3
 
 @pytest.fixture(scope="module")
 def used() -> Iterator[list[KernelKey]]:
-    """Launches go to the kernels of an inventory, made from their HLS sources; each is noted."""
+    """Runs launches by the kernels of an inventory, made from their HLS sources, and records each."""
     groups = expand(parse(INVENTORY, Path("rows.toml")))
     held = {k: (g, opcode) for g in groups for opcode, k in enumerate(g.keys)}
     noted: list[KernelKey] = []
@@ -82,14 +82,14 @@ def numbers(*shape: int, of: str = "float32") -> np.ndarray:
 
 
 def both(compute: Callable[..., Any], *operands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What is left in the last operand, or what comes back: from tensors, and from NumPy."""
+    """Returns the last operand or the result, from tensors and from NumPy."""
     tensors, arrays = [ft.tensor(x) for x in operands], [x.copy() for x in operands]
     mine, theirs = compute(*tensors), compute(*arrays)
     return (tensors[-1] if mine is None else mine).numpy(), arrays[-1] if theirs is None else theirs
 
 
 def written(target: Any, a: Any, b: Any) -> None:
-    """out= as both have it."""
+    """Calls with out= in both libraries."""
     (np if isinstance(a, np.ndarray) else ft).add(a, b, out=target)
 
 
@@ -98,12 +98,12 @@ def grow(target: Any, value: Any) -> None:
 
 
 def where(mask: Any, a: Any, b: Any) -> Any:
-    """Both libraries' own."""
+    """Calls each library's own `where`."""
     return (np if isinstance(mask, np.ndarray) else ft).where(mask, a, b)
 
 
 def copied(part: Any) -> Any:
-    """Its elements in a row."""
+    """Returns its elements in a row."""
     return part.copy() if isinstance(part, np.ndarray) else part.contiguous()
 
 
@@ -166,7 +166,8 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], int]] = {
 
 @pytest.mark.parametrize("name", list(CASES))
 def test_who_computes_it(used: list[KernelKey], name: str) -> None:
-    """NumPy's values, all around what is written too, by the kernel of the lanes that fit."""
+    """NumPy's values, also around the written elements, by the kernel with the largest possible
+    lanes."""
     compute, operands, lanes = CASES[name]
     del used[:]
     mine, theirs = both(compute, *operands)
@@ -175,7 +176,7 @@ def test_who_computes_it(used: list[KernelKey], name: str) -> None:
 
 
 def test_an_input_within_the_output_is_read_in_order(used: list[KernelKey]) -> None:
-    """A wide kernel reads ahead and keeps rows; the narrow one goes element by element."""
+    """A wide kernel reads ahead and buffers rows; the narrow one goes element by element."""
     for read in (slice(0, 1), slice(2, 3), slice(0, 5)):
         a, expected = ft.tensor(A), A.copy()
         del used[:]
@@ -201,7 +202,8 @@ SHORT = {
 @pytest.mark.parametrize("name", list(SHORT))
 @pytest.mark.parametrize("op", ["sum", "amax"])
 def test_short_rows_take_turns(used: list[KernelKey], name: str, op: str) -> None:
-    """NumPy's sums and maxima of rows that begin anywhere, in vectors; results anywhere, too."""
+    """NumPy's sums and maxima of rows that begin anywhere, in vectors; results may begin anywhere
+    too."""
     rows = SHORT[name]()
     base = rows if rows.base is None else rows.base
     t = ft.tensor(base)
@@ -217,13 +219,13 @@ def test_short_rows_take_turns(used: list[KernelKey], name: str, op: str) -> Non
 
 
 def _cut(part: np.ndarray, whole: np.ndarray) -> tuple[slice, slice]:
-    """Where a slice of columns lies in its matrix."""
+    """Returns the position of a slice of columns in its matrix."""
     begin = (part.ctypes.data - whole.ctypes.data) // whole.itemsize
     return slice(None), slice(begin, begin + part.shape[1])
 
 
 def test_where(used: list[KernelKey]) -> None:
-    """A port of narrow elements beside wide ones: its beats have as many lanes."""
+    """A port of narrow elements next to wide ones: its beats have equal lanes."""
     mask = numbers(6, 64) > 0
     t = ft.where(ft.tensor(mask), ft.tensor(A), ft.tensor(C))
     assert np.array_equal(t.numpy(), np.where(mask, A, C))
@@ -231,7 +233,7 @@ def test_where(used: list[KernelKey]) -> None:
 
 
 def test_strided_members_are_refused() -> None:
-    """More lanes than one have ports of vectors, which strided operands cannot use."""
+    """More than one lane requires ports of vectors, which strided operands cannot use."""
     group = KernelGroup("odd", (key("neg", "-a", port(F), port(F, "x"), skeleton="rows"),))
     with pytest.raises(ValueError, match="no strided operands"):
         source(group)
@@ -239,7 +241,7 @@ def test_strided_members_are_refused() -> None:
 
 @st.composite
 def views(draw: Any) -> tuple[list[np.ndarray], list[tuple[Any, ...]], list[list[int]]]:
-    """Two arrays, and how to take views of them that broadcast together."""
+    """Draws two arrays, and views of them that broadcast together."""
     unit = draw(st.sampled_from((1, 4, 16)))
     shape = [draw(st.integers(1, 5)) for _ in range(draw(st.integers(0, 3)))]
     shape.append(unit * draw(st.integers(1, 70 // unit)))
@@ -266,7 +268,7 @@ def views(draw: Any) -> tuple[list[np.ndarray], list[tuple[Any, ...]], list[list
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(views())
 def test_any_views(used: list[KernelKey], drawn: Any) -> None:
-    """Slices, gaps, exchanged dims and broadcasts: NumPy's sums, in lanes where all rows fit."""
+    """Slices, gaps, exchanged dims and broadcasts: NumPy's sums, in lanes if all rows fit."""
     bases, cuts, orders = drawn
     arrays = [b.transpose(o)[c] for b, c, o in zip(bases, cuts, orders)]
     tensors = [ft.tensor(b).permute(o)[c] for b, c, o in zip(bases, cuts, orders)]
@@ -286,7 +288,7 @@ def test_any_views(used: list[KernelKey], drawn: Any) -> None:
 
 
 def in_beats(array: np.ndarray, offset: int) -> bool:
-    """Whether an operand's rows are whole beats of 16 elements, or single elements."""
+    """True if an operand's rows are whole beats of 16 elements, or single elements."""
     *outer, inner = (s // 4 for s in array.strides)
     begins = [offset, *(s for s, n in zip(outer, array.shape) if n > 1)]
     whole = array.shape[-1] % 16 == 0

@@ -21,7 +21,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 
 class Owner:
-    """Foreign memory: an array that can be watched dying."""
+    """Foreign memory: an array with an observable lifetime."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array

@@ -1,4 +1,4 @@
-"""The kernel cache on disk: spoiled entries, several processes, killed writers, no folder."""
+"""The kernel cache on disk: damaged entries, several processes, killed writers, no folder."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def test_a_folder_of_nobody_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_was_compiled_for_another_processor_is_not_loaded(folder: Path) -> None:
-    """Intel's compiler may be told one; programs told differently share a folder."""
+    """Intel's compiler can be set to a processor; programs with different settings share a folder."""
     if not any(device.target.name == "intel-cpu" for device in discovery.find()):
         pytest.skip("Intel's CPU runtime is not here")
     program = "import ftensor as ft; print((ft.ones(100) + 1).sum().item())"

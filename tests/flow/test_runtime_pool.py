@@ -48,7 +48,7 @@ def test_powers_of_two_waste_nothing(exponent: int) -> None:
 
 @given(st.integers(513, 2**30))
 def test_the_next_larger_free_block_is_found(nbytes: int) -> None:
-    """Of the classes beyond a request's, up to twice its size or 16 MiB more, the smallest."""
+    """The smallest class beyond the request's, up to twice its size or 16 MiB more."""
     size = size_class(nbytes)
     classes = [size]
     while (more := size_class(classes[-1] + 1)) < min(2 * size, size + SPARE):
@@ -69,7 +69,7 @@ def test_a_freed_block_serves_the_next_request_of_its_class(backend: Backend) ->
 
 
 def test_a_larger_block_serves_where_its_class_has_none(backend: Backend) -> None:
-    """Less than twice as large: else lengths that change leave blocks of all classes behind."""
+    """Up to twice as large: otherwise changing lengths leave blocks of all classes behind."""
     pool, allocated = backend.pool, backend.pool.allocated
     block = backend.allocate(15_000).block
     allocation = backend.allocate(8_000)
@@ -81,7 +81,7 @@ def test_a_larger_block_serves_where_its_class_has_none(backend: Backend) -> Non
 
 
 def test_a_much_larger_block_is_not_spent(backend: Backend) -> None:
-    """Beyond some MB the rest of a block that is held for long would be missed."""
+    """Beyond some MB a long-lived block would waste the rest."""
     block = backend.allocate(80 << 20).block
     assert backend.allocate(48 << 20).block is not block
     assert backend.allocate(72 << 20).block is block

@@ -1,4 +1,4 @@
-"""Processes: forked children, exits with work in flight, first uses at the same moment."""
+"""Processes: forked children, exits with work in flight, concurrent first uses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def output(process: subprocess.Popen[str]) -> str:
 
 
 def ran(code: str, device: str, cache: Path | None = None) -> str:
-    """What the program prints, where it matters not how the process came about."""
+    """Returns the program's output; the process may be forked or new."""
     done = forked.run("-c", HEAD + code, device, env=environment(cache), cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout

@@ -1,4 +1,4 @@
-"""Streams and events: order within, waits between, and memory that crosses over."""
+"""Streams and events: order within, waits between, and memory used by several streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handlers of signals, and finalizers, that run ops in the middle of what they interrupt."""
+"""Signal handlers and finalizers that run ops while they interrupt other ops."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_finalizer_runs_ops(target: str) -> None:
 
 
 def test_handlers_wait_for_foreign_code() -> None:
-    """Their own come back, and run once for each signal, also where one raises."""
+    """Python's handlers are restored, and run once for each signal, even if one raises."""
     order: list[str] = []
 
     def handler(number: int, frame: object) -> None:

@@ -65,10 +65,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves the site, and the probe."""
+    """Serves the site and the probe."""
 
     def log_message(self, *_: Any) -> None:
-        """Says nothing."""
+        """Prints nothing."""
 
     def do_GET(self) -> None:
         if not self.path.startswith("/probe.html"):
@@ -81,13 +81,13 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 class Browser:
-    """Headless Chromium that can reach this machine's server alone."""
+    """Headless Chromium that can reach only this machine's server."""
 
     def __init__(self, program: str, port: int, folder: Path) -> None:
         self.program, self.port, self.folder = program, port, folder
 
     def read(self, path: str) -> str:
-        """A page when its scripts have run."""
+        """Returns a page after its scripts have run."""
         command = [
             self.program,
             "--headless",
@@ -105,7 +105,7 @@ class Browser:
         return done.stdout
 
     def seen(self, page: str, width: int, theme: str) -> list[str]:
-        """(width that a page needs, its background, its colour, pictures, those that lack)."""
+        """Returns (the page's width, its background, its colour, pictures, missing pictures)."""
         text = self.read(f"probe.html?page=/{page}&width={width}&theme={theme}")
         match = re.search(r'data-seen="(.*?)"', text)
         assert match, text[-2000:]
@@ -114,7 +114,7 @@ class Browser:
 
 @pytest.fixture(scope="module")
 def browser(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Chromium beside a server of the site; in CI, which installs it, its lack is an error."""
+    """Chromium with a server of the site; in CI, which installs it, a missing browser is an error."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "there is no Chromium"
@@ -170,7 +170,7 @@ def test_the_search_finds_nothing_of_nonsense(browser: Browser) -> None:
 
 
 def brightness(colour: str) -> float:
-    """Of "rgb(r, g, b)", from 0 to 255."""
+    """Returns the brightness of "rgb(r, g, b)", from 0 to 255."""
     red, green, blue = (float(x) for x in re.findall(r"[\d.]+", colour)[:3])
     return (red + green + blue) / 3
 
@@ -188,7 +188,7 @@ def test_light_and_dark(browser: Browser) -> None:
      "reference/nn-functional", "area", "hls"],
 )  # fmt: skip
 def test_a_phone_need_not_scroll_sideways(browser: Browser, page: str) -> None:
-    """Wide tables and code scroll by themselves; all pictures are there."""
+    """Wide tables and code scroll separately; all pictures exist."""
     width, _, _, pictures, lacking = browser.seen(f"{page}.html", 360, "light")
     assert int(width) <= 360
     assert lacking == "0" and (pictures != "0") == (page == "gallery/index")
@@ -200,7 +200,7 @@ def scripts() -> list[Path]:
 
 @pytest.mark.parametrize("script", scripts(), ids=lambda path: path.stem)
 def test_a_notebook_runs(script: Path, pages: dict[str, ModuleType], tmp_path: Path) -> None:
-    """Every cell; the last but one or the last has drawn the picture, which is also a file."""
+    """Every cell runs; one of the last two draws the picture, which is also a file."""
     nbformat = pytest.importorskip("nbformat", reason="needs the extra docs")
     client = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")

@@ -43,7 +43,7 @@ def run(*words: str, **env: str) -> str:
 
 
 def exported(k: int, folder: Path) -> Exported:
-    """The files of a case, of five rows."""
+    """Returns the files of a case, of five rows."""
     arguments = [ft.from_numpy(a) for a in operands(k, 5)]
     return ft.jit(CASES[k][0]).export(str(folder / file(k)), *arguments)
 
@@ -61,8 +61,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.long
 @needs
 def test_a_graph_is_one_launch_and_deadlocks_are_told(folder: Path) -> None:
-    """Any number of rows give NumPy's results. FIFOs that are too shallow are said with what they
-    hold, also a second time, and the process goes on."""
+    """Any number of rows gives NumPy's results. Too shallow FIFOs are reported with their content,
+    repeatedly, and the process continues."""
     image = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(folder / "staged.xclbin")}
     one, two, three, four, *rest = run("stuck", **image).splitlines()
     assert one == two and three == four and len(rest) == 35
@@ -96,7 +96,8 @@ def test_the_software_device_gives_the_same_bits(folder: Path) -> None:
 
 
 def test_any_device_exports_the_same_graph(tmp_path: Path) -> None:
-    """The entry is the digest of the graph file, and the inventory says that of the whole file."""
+    """The entry is the digest of the graph file, and the inventory has the digest of the whole
+    file."""
     csim = run("export", str(tmp_path / "csim"), FTENSOR_DEVICE="csim").split()
     for k, entry in enumerate(csim):
         files = exported(k, tmp_path)
@@ -142,7 +143,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_no_stage_computes_is_refused(tmp_path: Path, case: str) -> None:
-    """With the op and the line; nothing is written, and the argument is as it was."""
+    """With the op and the line; nothing is written, and the argument is unchanged."""
     function, said = REFUSED[case]
     x = ft.ones(3, 40)
     with pytest.raises(ft.GraphError, match=said):
@@ -162,14 +163,14 @@ def test_a_name_that_no_kernel_can_have(tmp_path: Path, name: str) -> None:
 
 
 class Graph:
-    """A graph file and its inventory, to be broken."""
+    """A graph file and its inventory, to be damaged."""
 
     def __init__(self, folder: Path) -> None:
         self.files = ft.jit(lambda x: x.sum(-1) * 2).export(str(folder / "twice"), ft.ones(3, 40))
         self.text = self.files.graph.read_text()
 
     def refused(self, text: str, digest: bool = False) -> str:
-        """What is said of another text; with its digest in the inventory, or without one."""
+        """Returns the error for another text, with or without its digest in the inventory."""
         self.files.graph.write_text(text)
         more = f'\nsha256 = "{hashlib.sha256(text.encode()).hexdigest()}"' if digest else ""
         self.files.inventory.write_text('[[graph]]\nfile = "twice.json"' + more)
@@ -284,7 +285,7 @@ print(norm(ft.tensor([[3.0, -4.0] * 9] * 3)).tolist())
 
 @needs
 def test_a_traced_program_asks_for_its_graph(tmp_path: Path) -> None:
-    """`ftensor kernels --trace` writes its file beside the inventory."""
+    """`ftensor kernels --trace` writes its file next to the inventory."""
     (tmp_path / "program.py").write_text(TRACED)
     words = ("-m", "ftensor", "kernels", "--trace", "program.py", "--write", "mine.toml")
     env = {**os.environ, "FTENSOR_DEVICE": "csim", "PYTHONPATH": str(ROOT)}

@@ -1,4 +1,4 @@
-"""`ftensor build --subnormals flush`: the C simulation answers as a model of flushing does."""
+"""`ftensor build --subnormals flush`: the C simulation agrees with a model of flushing."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ np.savez(sys.argv[2], **{{text: t.numpy() for text, t in made.items()}})
 
 
 def flushed(x: np.ndarray) -> np.ndarray:
-    """Zeros in the place of subnormal numbers, with their signs."""
+    """Returns numbers with subnormals replaced by zeros of the same sign."""
     if x.dtype.kind != "f":
         return x
     small = np.abs(x) < np.finfo(x.dtype).tiny
@@ -73,7 +73,7 @@ def flushed(x: np.ndarray) -> np.ndarray:
 
 
 def running_sum(rows: np.ndarray, between: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Rows added one after another."""
+    """Returns the sum of rows added one after another."""
     total = np.zeros_like(rows[0])
     for row in rows:
         total = between(total + row)
@@ -81,7 +81,9 @@ def running_sum(rows: np.ndarray, between: Callable[[np.ndarray], np.ndarray]) -
 
 
 def operands() -> dict[str, np.ndarray]:
-    """Numbers around the smallest normal one, ordinary and special ones, and every float16."""
+    """Returns numbers around the smallest normal one, ordinary and special ones, and every
+    float16.
+    """
     rng = np.random.default_rng(5)
     arrays = {}
     for name in "ab":
@@ -95,14 +97,14 @@ def operands() -> dict[str, np.ndarray]:
 
 
 def command(*words: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """`python ...` with ftensor at hand."""
+    """Runs `python ...` with ftensor importable."""
     path = str(Path(ftensor.__file__).parent.parent)
     return forked.run(*words, env=os.environ | {"PYTHONPATH": path} | settings)
 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
-    """What an image of a kind computes, "keep" or "flush"."""
+    """The results of an image of a kind, "keep" or "flush"."""
     folder = tmp_path_factory.mktemp("subnormals")
     (folder / "ops.toml").write_text(INVENTORY)
     (folder / "program.py").write_text(PROGRAM)
@@ -130,7 +132,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[st
 
 @pytest.mark.parametrize("text", CALLS)
 def test_computing_agrees_with_the_model(answers: Callable[[str], dict[str, Any]], text: str) -> None:
-    """Operands are flushed, then results; and it matters."""
+    """Operands are flushed, then results; both have an effect."""
     arrays = operands()
     with np.errstate(all="ignore"):
         model = flushed(CALLS[text](flushed(arrays["a"]), flushed(arrays["b"]), flushed))
@@ -150,7 +152,7 @@ def test_an_image_that_keeps_them_differs(answers: Callable[[str], dict[str, Any
 
 
 def test_bits_that_are_moved_stay(answers: Callable[[str], dict[str, Any]]) -> None:
-    """Copies and signs are no arithmetic."""
+    """Copies and sign changes are no arithmetic."""
     a = operands()["a"]
     for text, wanted in (("-a", -a), ("a.clone()", a)):
         assert np.array_equal(answers("flush")[text].view(np.uint32), wanted.view(np.uint32)), text
@@ -167,7 +169,7 @@ def test_float16_has_its_subnormals(answers: Callable[[str], dict[str, Any]], wa
 
 
 def test_flushing_is_for_the_c_simulation(tmp_path: Path) -> None:
-    """Another target is no processor that could be told so."""
+    """Other targets have no such setting."""
     options = ("--inventory", "minimal", "--target", "hw", "--subnormals", "flush")
     process = command("-m", "ftensor", "build", *options, "--out", tmp_path, "--dry-run")
     assert process.returncode == 1 and "--subnormals flush is for --target csim" in process.stderr

@@ -1,4 +1,4 @@
-"""A trace, the estimate and what is written of a trace ask for what a run asks for."""
+"""A trace, the estimate and a written trace list the kernels that a run uses."""
 
 from __future__ import annotations
 

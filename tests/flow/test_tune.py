@@ -1,4 +1,4 @@
-"""`ftensor tune`: what is quicker is kept for later processes, what is not stays as it was."""
+"""`ftensor tune`: a faster value is saved for later processes, another value is not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ftensor.tune import THRESHOLDS
 
 @pytest.fixture
 def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
-    """The default device, with nothing kept, and calls that take a moment."""
+    """The default device without saved thresholds, and calls that take a moment."""
     default = default_backend()
     if not default.tuned_as:
         pytest.skip("the device is no processor")
@@ -62,7 +62,7 @@ def test_what_is_quicker_is_kept(
 
 
 def test_every_value_computes(backend: Backend) -> None:
-    """The calls themselves, each way; the launches that were prepared before are there again."""
+    """Runs the calls with each value; the launches prepared before are restored."""
     launches = backend.launches
     thresholds = [one._replace(tried=one.tried[::4]) for one in THRESHOLDS]
     target, tunings = tune.tune(backend, 1, lambda text: None, thresholds)

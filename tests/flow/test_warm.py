@@ -1,4 +1,4 @@
-"""`ftensor warm`: what it fills the cache with is what programs then find."""
+"""`ftensor warm`: programs find the kernels that it put into the cache."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPS = [named(name) for name in ("add", "sub", "sum", "matmul")]
 
 @pytest.fixture
 def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
-    """The default device with an empty cache, and no kernel at hand."""
+    """The default device with an empty cache and no prepared kernel."""
     default = default_backend()
     if default.images is not None:
         pytest.skip("the device takes images")
@@ -89,7 +89,7 @@ def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
 
 @pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
 def test_kernels_of_the_c_simulation_are_one_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is found by its own name; where the library is lost, each is compiled alone."""
+    """Each is found by its own name; without the library, each is compiled alone."""
     from ftensor.runtime.csim import backend as csim
 
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path))
@@ -119,7 +119,7 @@ def test_kernels_of_the_c_simulation_are_one_library(tmp_path: Path, monkeypatch
 
 @pytest.mark.long
 def test_all_ops_are_asked(backend: Backend) -> None:
-    """Also those that change their operands, read results, or take no such arguments."""
+    """Including ops that change their operands, read results, or refuse such arguments."""
     programs = wanted(backend, everything(), [float32])
     entries = {program.entry for program in programs}
     assert len(entries) == len(programs) > 300
@@ -166,7 +166,7 @@ def test_a_program_is_run(backend: Backend, tmp_path: Path) -> None:
 
 
 def test_a_program_of_torch_is_run(backend: Backend, tmp_path: Path) -> None:
-    """A step of training asks for all kernels: a start after it compiles none."""
+    """A training step uses all kernels: a later start compiles none."""
     pytest.importorskip("torch")
     program = tmp_path / "train.py"
     program.write_text(

@@ -1,4 +1,4 @@
-"""The built wheel works without the checkout: it carries the kernels and finds them."""
+"""The built wheel works without the checkout: it contains the kernels and finds them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGE = ROOT / "ftensor"
 
 
 def run(*command: object, cwd: Path) -> str:
-    """A program's output; what it complained about when it fails."""
+    """Returns a program's output; fails with its error output."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     words = [str(word) for word in command]
     done = subprocess.run(words, cwd=cwd, env=env, text=True, capture_output=True)
@@ -38,7 +38,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment that holds the wheel, and sees the dependencies of this one."""
+    """The Python of an environment that has the wheel and this environment's dependencies."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
@@ -52,7 +52,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_wheel_holds_the_kernels(wheel: Path) -> None:
-    """Every file of `hls/` lies in `ftensor/hls/`, with the same text."""
+    """Every file of `hls/` is in `ftensor/hls/`, with the same text."""
     files = [path for path in (ROOT / "hls").rglob("*") if path.suffix in (".h", ".toml")]
     assert len(files) > 4
     with zipfile.ZipFile(wheel) as archive:
@@ -66,7 +66,7 @@ def test_wheel_holds_the_kernels(wheel: Path) -> None:
 
 
 def test_wheel_holds_the_pages(python: Path, tmp_path: Path) -> None:
-    """What a message names can be read where only the wheel is."""
+    """Pages that a message names can be read with only the wheel."""
     page = (ROOT / "docs" / "performance-model.md").read_text()
     asked = "; ".join(f"main(['docs', {name!r}])" for name in ("performance-model", "docs/performance-model.md"))
     said = run(python, "-c", f"from ftensor.cli import main; {asked}", cwd=tmp_path)
@@ -79,7 +79,7 @@ def test_wheel_has_the_version(wheel: Path) -> None:
 
 
 def test_checkout_has_the_kernels_at_its_top() -> None:
-    """Here, and so in an editable installation, there is no second copy."""
+    """In the checkout, and so in an editable installation, there is no second copy."""
     assert hls_root() == ROOT / "hls"
 
 
@@ -97,7 +97,7 @@ def test_wheel_computes_from_another_folder(python: Path, tmp_path: Path) -> Non
 
 
 def test_wheel_has_the_command(wheel: Path, python: Path, tmp_path: Path) -> None:
-    """The entry point is there, and so is `python -m ftensor`."""
+    """The entry point exists, and so does `python -m ftensor`."""
     with zipfile.ZipFile(wheel) as archive:
         points = archive.read(f"ftensor-{__version__}.dist-info/entry_points.txt").decode()
     assert "ftensor = ftensor.cli:main" in points.splitlines()

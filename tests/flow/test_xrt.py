@@ -28,7 +28,7 @@ answer(times=got(times, np.int64)[1:].reshape(2, 4, 3).tolist(),
 
 
 def test_streams_overlap_and_wait_for_each_other(four_units: Path) -> None:
-    """Work of two streams runs side by side, unless one waits for the other; events have times."""
+    """Work of two streams runs concurrently, unless one waits for the other; events have times."""
     answer = run(
         """
 times = put(np.zeros(10, np.int64))
@@ -59,7 +59,7 @@ answer(times=got(times, np.int64)[1:].reshape(3, 3).tolist(), early=early, late=
 
 
 def test_a_wait_for_a_stream_outlasts_a_synchronize(four_units: Path) -> None:
-    """Waiting for a stream that waits for another one is waiting for both."""
+    """Waiting for a stream that waits for another one waits for both."""
     answer = run(
         """
 times = backend.allocate(8 * 7)
@@ -93,7 +93,7 @@ answer(bits=got(out, np.int64).tolist(),
 
 
 def test_work_goes_on_while_the_process_ends(four_units: Path) -> None:
-    """What an exit handler computes still works, and XRT ends with the process."""
+    """An exit handler can still compute, and XRT ends with the process."""
     answer = run(
         """
 import atexit
@@ -111,7 +111,7 @@ def last():
 
 
 def test_a_forked_child_is_told(four_units: Path) -> None:
-    """XRT's threads are not in a forked child: an error there, and no hang."""
+    """XRT's threads are missing in a forked child: an error there, and no hang."""
     answer = run(
         """
 import os
@@ -159,7 +159,7 @@ answer(said=said)
 
 
 def test_a_forked_child_ends_as_it_wants(four_units: Path) -> None:
-    """With the status it chose and after its own handlers, though XRT's could not run there."""
+    """With its own exit status and after its own handlers, though XRT's can't run there."""
     answer = run(
         """
 import atexit, os, sys

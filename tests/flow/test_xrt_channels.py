@@ -1,4 +1,4 @@
-"""HBM in channels, on the real XRT with the software device: where tensors lie, and what moves."""
+"""HBM in channels, on the real XRT with the software device: placement of tensors, and copies."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ axpy(stream, 4, z.handle, x.handle, y.handle, 2.0, n)
 
 
 def test_slabs_lie_next_to_their_units(many_channels: Path) -> None:
-    """Each unit's part of each operand is in one of the four channels that its number says, no two
-    operands in the same; bytes arrive there and come back, whole or in part."""
+    """Each unit's part of each operand is in one of the four channels of its number, no two
+    operands in the same; bytes arrive there and return, whole or in part."""
     answer = run(
         HEAD
         + """
@@ -46,7 +46,7 @@ answer(places=places, pages=[p.address % 4096 for p in pieces], first=first, cop
 
 
 def test_one_unit_finds_its_operands_in_channels_apart(one_of_many_channels: Path) -> None:
-    """Else all ports would wait for the first channel, which XRT fills before the next."""
+    """Otherwise all ports would wait for the first channel, which XRT fills before the next."""
     answer = run(
         HEAD
         + """
@@ -63,7 +63,7 @@ answer(z=bool((got(z) == 2 * a + b).all()), y=bool((got(y) == 7 * a + 3 * b).all
 
 
 def test_what_another_kernel_takes_is_brought_into_a_line_once(many_channels: Path) -> None:
-    """A launch on one unit reads in a line; tensors of that size lie in a line from then on."""
+    """A launch on one unit reads contiguously; tensors of that size are contiguous from then on."""
     answer = run(
         HEAD
         + """
@@ -86,8 +86,8 @@ answer(w=bool((got(w) == 2 * a + b + b).all()), v=bool((got(v) == 4 * a + 3 * b)
 
 
 def test_freed_memory_is_taken_again(many_channels: Path) -> None:
-    """What tensors and caches let go of is one piece again; a full memory is an error of ours, and
-    where slabs find no room a tensor lies in a line."""
+    """Memory that tensors and caches release is one piece again. A full memory raises ftensor's
+    error; a tensor is contiguous if there is no room for slabs."""
     answer = run(
         HEAD
         + """
@@ -143,8 +143,8 @@ answer(y=bool((got(y) == 4 * a + 3 * b).all()), x=bool((got(x) == 2 * a + 2 * b)
 
 
 def test_a_full_memory_is_no_error_where_there_is_room(many_channels: Path) -> None:
-    """A result has the memory of the block that it was given, however that lay before; and what an
-    arena left is taken, too."""
+    """A result uses the memory of its block, whatever its former layout; memory left over in an
+    arena is used too."""
     answer = run(
         HEAD
         + """

@@ -8,7 +8,7 @@ from .xrt_programs import run
 
 
 def test_buffers_find_the_bank_of_their_argument(three_banks: Path) -> None:
-    """Ports reach different memories: a result that comes in elsewhere is copied, and counted."""
+    """Ports reach different memories: a result that arrives in another one is copied, and counted."""
     answer = run(
         """
 n = 5000
@@ -47,7 +47,7 @@ answer(counts=counts, again=again,
 
 
 def test_free_memory_is_reused_in_its_bank(three_banks: Path) -> None:
-    """A fresh block in the wrong bank trades places with a free one, and copies nothing."""
+    """A fresh block in the wrong bank is exchanged for a free one, without a copy."""
     answer = run(
         """
 n = 5000
@@ -85,7 +85,7 @@ answer(z=got(z).tolist(), copies=ft.fpga.image_report().bank_copies)
 
 
 def test_tensors_survive_a_change_of_image(four_units: Path, three_banks: Path) -> None:
-    """A kernel of the other image loads it; what is on the device waits on the host meanwhile."""
+    """A kernel of the other image loads it; tensors on the device wait on the host meanwhile."""
     answer = run(
         f"""
 n = 100_003
@@ -124,7 +124,7 @@ answer(z=bool((got(z) == zs).all()), x=bool((got(x) == zs + a).all()), y=bool((g
 
 
 def test_threads_share_the_device(four_units: Path, three_banks: Path) -> None:
-    """Four threads launch on streams of their own while another changes the image."""
+    """Four threads launch on their own streams while another thread changes the image."""
     answer = run(
         f"""
 import threading
@@ -155,7 +155,7 @@ answer(wrong=wrong, reloads=ft.fpga.image_report().reloads)
 
 
 def test_memory_that_is_not_there(four_units: Path) -> None:
-    """A full bank is an error of ours; memory that only caches hold is given up before."""
+    """A full bank raises ftensor's error; memory that only caches hold is released first."""
     answer = run(
         """
 axpy, small = kernel("axpy"), put(np.ones(16, np.float32))
@@ -184,7 +184,7 @@ answer(first=first, second=second, message=message, left=got(small).tolist(),
 
 
 def test_a_launcher_keeps_nothing_for_itself(four_units: Path, three_banks: Path) -> None:
-    """Kernels of an image that was left are released, or XRT would refuse the next one."""
+    """Kernels of a former image are released; otherwise XRT would refuse the next one."""
     answer = run(
         f"""
 import gc
@@ -202,7 +202,7 @@ answer(x=got(x).tolist(), reloads=ft.fpga.image_report().reloads)
 
 
 def test_a_launcher_from_before_a_change_beside_a_new_one(four_units: Path, three_banks: Path) -> None:
-    """Both let go of their kernels when the image changes again."""
+    """Both release their kernels when the image changes again."""
     answer = run(
         f"""
 x = put(np.ones(16, np.float32))
@@ -241,7 +241,7 @@ answer(t=t.numpy().tolist(), message=message, report=str(ft.fpga.image_report())
 
 
 def test_files_in_the_environment_are_checked_first(xrt_folder: Path, four_units: Path) -> None:
-    """A damaged image is one clear error before the driver sees it."""
+    """A damaged image is one clear error before the driver reads it."""
     damaged = xrt_folder / "damaged.xclbin"
     data = bytearray(four_units.read_bytes())
     data[len(data) // 3] ^= 1

@@ -1,4 +1,4 @@
-"""Programs that run on XRT, and answer."""
+"""Programs that run on XRT and print JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def answer(**found):
 
 
 def run(program: str, *images: Path, **environment: str) -> dict[str, Any]:
-    """What the program answers from XRT."""
+    """Returns a program's JSON output from XRT."""
     done = on_xrt(HEAD + program, *images, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

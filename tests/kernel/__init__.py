@@ -1,1 +1,1 @@
-"""What devices compute and hold: runs on every target."""
+"""Results and memory of devices: runs on every target."""

@@ -1,4 +1,4 @@
-"""Runs what ops launch one after another as one kernel of several units, and gives its results."""
+"""Runs the launches of several ops as one kernel of several units, and returns its results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Seen = tuple[Launch, tuple[ft.Tensor, ...], tuple[Any, ...]]
 
 
 class Recorder(Observer):
-    """Keeps what passes the door."""
+    """Records every launch."""
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []
@@ -34,7 +34,7 @@ class Recorder(Observer):
 
 
 def recorded(function: Callable[..., Any], *tensors: ft.Tensor) -> tuple[list[Seen], Any]:
-    """The launches of a function, and what it gives."""
+    """Returns the launches of a function, and its result."""
     recorder = Recorder()
     with observed(default_backend(), recorder):
         results = function(*tensors)
@@ -42,7 +42,7 @@ def recorded(function: Callable[..., Any], *tensors: ft.Tensor) -> tuple[list[Se
 
 
 class Program:
-    """The calls of launches, with their values' numbers by the storages that they were in."""
+    """The calls of launches; values are numbered by their storages."""
 
     def __init__(self, inputs: Sequence[ft.Tensor]) -> None:
         self.values = {id(x._storage): k for k, x in enumerate(inputs)}
@@ -52,7 +52,7 @@ class Program:
         self.count = len(inputs)
 
     def add(self, seen: Seen) -> None:
-        """One more launch, of one step."""
+        """Adds a launch of one step."""
         launch, tensors, numbers = seen
         (step,) = launch.steps
         outs = len(step.key.outs)
@@ -61,7 +61,7 @@ class Program:
         self.call(step.key, takes, tensors[:outs], numbers)
 
     def call(self, key: Any, takes: Sequence[int], gives: Sequence[ft.Tensor], numbers: Sequence[Any]) -> None:
-        """One more call; what it gives was in these tensors."""
+        """Adds a call whose results were in these tensors."""
         unit = element_function_of(key)
         first = len(self.dtypes) - (0 if numbers else unit.numbers)
         of = unit.compute if unit.reduction is None else unit.compute.to_real()
@@ -73,7 +73,8 @@ class Program:
         self.count += len(unit.outs)
 
     def again(self, states: int, inputs: Sequence[ft.Tensor]) -> Program:
-        """The program of a second kernel, whose first inputs are states; numbers go on."""
+        """Returns the program of a second kernel, whose first inputs are states; the numbering
+        continues."""
         program = Program(inputs)
         program.values = {at: k + states for at, k in program.values.items()}
         program.count += states
@@ -82,9 +83,10 @@ class Program:
 
 
 def fused_map(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, Any]:
-    """(what pointwise ops give one after another, what their calls give in one kernel).
+    """Returns (results of the pointwise ops one after another, results of their calls in one
+    kernel).
 
-    The results lie in memory as those of the ops do; all must have one shape.
+    The results have the ops' memory layout; all must have one shape.
     """
     seen, eager = recorded(function, *inputs)
     program = Program(inputs)
@@ -97,8 +99,8 @@ def fused_map(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, An
 
 
 def fused_fold(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, Any]:
-    """As `fused_map`, for one reduction of what pointwise ops compute, and further ones on its
-    result. An input has the geometry of what is folded or of a result, or is one element."""
+    """Like `fused_map`, for one reduction of a pointwise result, and further pointwise ops on the
+    reduction. An input has the geometry of the folded values or of a result, or is one element."""
     seen, eager = recorded(function, *inputs)
     place = next(k for k, (launch, _, _) in enumerate(seen) if _folds(launch))
     folding, tensors, numbers = seen[place]
@@ -140,8 +142,8 @@ def fused_fold(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, A
 
 
 def row_passes(function: Callable[..., Any], dim: int, *inputs: ft.Tensor) -> tuple[Any, Any]:
-    """As `fused_map`, for folds over `dim` of matrices, whose results keep it, and what is computed
-    of these and of matrices."""
+    """Like `fused_map`, for folds over `dim` of matrices, with keepdim, and values computed from
+    these and from matrices."""
     seen, eager = recorded(function, *inputs)
     launch, fresh, program = passes_launch(seen, eager, inputs, dim)
     enqueue(launch, [*fresh, *inputs], program.numbers)
@@ -151,7 +153,7 @@ def row_passes(function: Callable[..., Any], dim: int, *inputs: ft.Tensor) -> tu
 def passes_launch(
     seen: Sequence[Seen], eager: Sequence[ft.Tensor], inputs: Sequence[ft.Tensor], dim: int
 ) -> tuple[Launch, list[ft.Tensor], Program]:
-    """The launch that computes folds and maps in one kernel, its results, its program."""
+    """Returns (the launch that computes folds and maps in one kernel, its results, its program)."""
     program = Program(inputs)
     for one in seen:
         program.add(one)
@@ -202,8 +204,8 @@ def _walking(
     ins: list[int | None],
     pointers: Ints,
 ) -> Step:
-    """A fold's step with the operands of a program, each of which goes as one of its own does
-    (None: as one element)."""
+    """Returns a fold's step with the operands of a program, each of which has the layout of one of
+    the step's own (None: of one element)."""
     key, g = step.key, FoldGeometry.unpack(step.geometry)
     states = len(ins) - len(inputs)
     own = [*key.outs, *key.ins]
@@ -245,7 +247,7 @@ def _folds(launch: Launch) -> bool:
 def map_launch(
     program: Program, fresh: Sequence[ft.Tensor], eager: Sequence[ft.Tensor], inputs: Sequence[ft.Tensor]
 ) -> Launch:
-    """The launch that computes a program in one kernel."""
+    """Returns the launch that computes a program in one kernel."""
     backend = default_backend()
     shape: Ints = tuple(fresh[0].shape)
     operands = [*fresh, *inputs]

@@ -1,4 +1,6 @@
-"""Hypothesis strategies for indices: described once, made of torch's tensors and of ours."""
+"""Hypothesis strategies for indices, described once and converted to torch's and ftensor's
+tensors.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ Ints = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Item:
-    """One item of an index; `of_library` gives it to a library through its `tensor(array)`."""
+    """One item of an index; `of_library` converts it by a library's `tensor(array)`."""
 
     kind: str
     value: Any = None
 
     def of_library(self, tensor: Any) -> Any:
-        """The item as the library at hand takes it."""
+        """Returns the item for a library."""
         if self.kind == "tensor":
             return tensor(self.value)
         if self.kind == "list":
@@ -38,7 +40,7 @@ class Case:
     alone: bool  # the one item is given without a tuple
 
     def index(self, tensor: Any) -> Any:
-        """The index, of a library's tensors."""
+        """Returns the index with a library's tensors."""
         items = tuple([item.of_library(tensor) for item in self.items])
         return items[0] if self.alone and len(items) == 1 else items
 
@@ -51,7 +53,7 @@ def _slices(draw: st.DrawFn) -> slice:
 
 @st.composite
 def _positions(draw: st.DrawFn, common: Ints, size: int) -> Item:
-    """An integer index for a dim of a size, mostly in range, of a shape that mostly fits."""
+    """Draws an integer index for a dim of a size, mostly in range, of a shape that mostly fits."""
     shape = common[draw(st.integers(0, len(common))) :]
     shape = tuple([1 if draw(st.integers(0, 4)) == 0 else n for n in shape])
     if draw(st.integers(0, 19)) == 0:
@@ -83,7 +85,7 @@ def _masks(draw: st.DrawFn, covered: Ints) -> Item:
 
 @st.composite
 def cases(draw: st.DrawFn, expand: bool = False) -> Case:
-    """Tensors of up to 4 dims and indices of every kind, most of which fit."""
+    """Draws tensors of up to 4 dims and indices of every kind, most of which fit."""
     shape = tuple(draw(st.lists(st.sampled_from([0, 1, 2, 2, 3, 3, 4]), max_size=4)))
     order = draw(st.permutations(range(len(shape))))
     strides = [0] * len(shape)

@@ -1,4 +1,4 @@
-"""The default device as if it were another of its kind: launches are prepared so."""
+"""Prepares launches on the default device as for another device of its kind."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ftensor._device import default_backend
 
 
 def family(units: int | None = None, **fields: Any) -> AbstractContextManager[None]:
-    """A block in which it has so many compute units, and its family these fields."""
+    """Context manager: the device has `units` compute units, and its family these fields."""
     backend = default_backend()
     other = replace(backend.target, **fields)
     return backend.preparing_for(other, units or backend.units, backend.host_shared)
 
 
 def processors(**fields: Any) -> Iterator[AbstractContextManager[None]]:
-    """For each size of a CPU's tiles a block in which launches are prepared so; one elsewhere.
-    The family has these `fields`, too."""
+    """Yields a context for each tile size of CPUs in which launches are prepared for it; a single
+    one on other devices. The family has these `fields`, too."""
     target = default_backend().target
     for registers in (8, 32) if target.kind == "cpu" else (target.registers,):
         yield family(registers=registers, **fields)

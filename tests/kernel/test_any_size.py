@@ -1,6 +1,6 @@
-"""Kernels whose loops end with a rest, for every size up to some vectors, from an odd place.
+"""Kernels whose loops end with a remainder, for every size up to some vectors, from an odd offset.
 
-A compiler that counts such a rest wrongly gives wrong values for some sizes only, or reads beside
+A compiler that miscounts such a remainder gives wrong values for some sizes only, or reads outside
 the tensor.
 """
 
@@ -21,7 +21,7 @@ SIZES = range(71)
 
 
 def well(n: int) -> torch.Tensor:
-    """Two positive definite matrices (2, n, n)."""
+    """Returns two positive definite matrices (2, n, n)."""
     x = torch.randn(2, n, n)
     return x @ x.mT + n * torch.eye(n)
 
@@ -31,7 +31,7 @@ def rows(n: int) -> torch.Tensor:
 
 
 def some(n: int) -> torch.Tensor:
-    """Numbers of which many are equal."""
+    """Returns numbers of which many are equal."""
     return torch.randint(-4, 5, (3, n))
 
 

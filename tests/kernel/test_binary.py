@@ -51,7 +51,7 @@ OPEN_ZEROS = ("fmax", "fmin", "maximum", "minimum", "clamp_min", "clamp_max")
 
 
 def compare(op: str, *args: Any, atol: float = 1e-30, **kwargs: Any) -> None:
-    """Equal dtype, values and signs of zeros, or the same kind of refusal."""
+    """Asserts equal dtype, values and signs of zeros, or the same kind of refusal."""
     which = op not in OPEN_ZEROS
     agree_on(op, *args, how={"rtol": 1e-5, "atol": atol, "zeros": which}, **kwargs)
 
@@ -99,7 +99,7 @@ def test_integers_divided_by_a_tensor_with_zeros_do_not_trap() -> None:
 
 @pytest.mark.parametrize("name", ["float32", "float64"])
 def test_lanes_of_a_power_do_not_meet(name: str) -> None:
-    """Rows of every length, so that the rest of the vector is 0 ** 0, which one library spoils."""
+    """Rows of every length, so that the rest of the vector is 0 ** 0, which one library corrupts."""
     of = getattr(torch, name)
     for n in range(1, 18):
         base = torch.linspace(0.5, 9.5, n, dtype=of)
@@ -114,8 +114,8 @@ POWERS = (
 
 
 def test_powers_of_float32() -> None:
-    """Each special base to each such exponent, signs of zeros too; others to an ulp of what doubles
-    give: of all sizes, subnormal ones, and where a base near 1 has a large exponent."""
+    """Each special base to each special exponent, with signs of zeros; others within an ulp of
+    doubles: of all magnitudes, subnormal ones, and bases near 1 with a large exponent."""
     some = torch.tensor([float(word) for word in POWERS.split()])
     base, exponent = (t.reshape(-1) for t in torch.meshgrid(some, some, indexing="ij"))
     result = ft.pow(ft.from_torch(base), ft.from_torch(exponent)).to_torch()

@@ -1,5 +1,5 @@
-"""Pools as boards have them, from strips of planes, where a device stands for one; against torch
-everywhere."""
+"""Pools in the way of boards, from strips of planes, on devices that represent a board; against
+torch everywhere."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ F, T = ft.nn.functional, torch.nn.functional
 
 
 def boards() -> bool:
-    """Whether the kernel is there."""
+    """True if the device has the kernel."""
     return on_board(ft.zeros(1)) and built(default_backend(), PoolKey(ft.float32))
 
 
 def planes(shape: tuple[int, ...]) -> torch.Tensor:
-    """Few different values, so that many are equal; and NaNs, some of them in one window, whose
-    places others tell differently."""
+    """Returns few different values, so that many are equal; and NaNs, some in one window, for which
+    libraries report different indices."""
     torch.manual_seed(0)
     x = torch.randint(-2, 3, shape).float()
     if boards():
@@ -63,7 +63,7 @@ def test_maxima_and_their_places(case: str) -> None:
 
 @pytest.mark.parametrize("case", [c for c in CASES if c != "apart"])
 def test_means(case: str) -> None:
-    """The zeros beside planes count or not, and a given divisor does instead: with torch's bits, as
+    """With and without the padding's zeros in the count, and with a given divisor: torch's bits, as
     both sum a window's elements in order, where the kernel is a board's."""
     shape, kernel, *window = CASES[case]
     words = {"stride": window[0] if window else None, "padding": window[1] if len(window) > 1 else 0}
@@ -88,7 +88,7 @@ def test_rows_and_a_slice() -> None:
 
 
 def test_a_board_takes_one_launch_where_a_strip_holds_the_windows() -> None:
-    """And the old way elsewhere: planes that lie apart, rows that are too long."""
+    """And several launches otherwise: planes with gaps, rows that are too long."""
     if not boards():
         pytest.skip("no board, or an image without a kernel for it")
     x = ours(planes((2, 12, 12)))

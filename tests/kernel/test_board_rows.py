@@ -1,4 +1,4 @@
-"""softmax and layer norm as boards have them, of rows that stay on the chip; against torch."""
+"""softmax and layer norm in the way of boards, of rows that stay on the chip; against torch."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_softmax(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("shape", EACH)
 def test_layer_norm(shape: tuple[int, ...]) -> None:
-    """With a weight or not, with a bias or not; the statistics, too."""
+    """With and without a weight, with and without a bias; also the statistics."""
     x, n = rows(shape), shape[-1]
     for affine in ((None, None), (torch.randn(n), None), (torch.randn(n), torch.randn(n))):
         mine = [None if y is None else ours(y) for y in affine]
@@ -66,7 +66,7 @@ def test_a_slice_and_two_dims() -> None:
 
 
 def test_a_board_takes_one_launch() -> None:
-    """But for rows that are longer, lie apart, or are of another dtype."""
+    """Except for rows that are longer, have gaps, or are of another dtype."""
     if not on_board(ft.zeros(1)) or not built(default_backend(), WholeKey(ft.float32)):
         pytest.skip("no board, or an image without a kernel for it")
 

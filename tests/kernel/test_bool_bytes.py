@@ -1,4 +1,4 @@
-"""A byte of a bool tensor other than 0 is true, whoever wrote it, as torch reads it."""
+"""A nonzero byte of a bool tensor is true, whatever wrote it, as in torch."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ SHAPES = [((3, 77), 1), ((37, 10), 1), ((3, 5, 40), 1), ((2, 3, 3), 1), ((130,),
 
 @pytest.fixture
 def one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels in place of several, wherever they compile: boards and what stands for them have
-    images of the several, so that the kernels' HLS C++ is compiled here alone."""
+    """Enables the single kernels on every compiling device: the images of boards and of their
+    stand-ins have the separate ones, so the single kernels' HLS C++ is compiled only here."""
     backend = default_backend()
     if backend.images is not None or backend.target.dialect == "intel":
         pytest.skip("kernels of an image are those that its inventory names")
@@ -39,7 +39,7 @@ def exact(result: ft.Tensor, wanted: torch.Tensor, eps: float) -> None:
 
 
 def special(shape: Any, dim: int, dtype: torch.dtype) -> torch.Tensor:
-    """Numbers, of which some rows have infinities or NaN."""
+    """Returns numbers with infinities or NaN in some rows."""
     x = torch.randn(shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64) * 4
     rows = x.movedim(dim, 0) if x.ndim else x.reshape(1)
     if x.ndim > 1:
@@ -89,7 +89,7 @@ def test_results_of_another_dtype(to: str, one_launch: None) -> None:
 
 
 def test_log_softmax_of_narrow_rows_rounds_its_logarithm() -> None:
-    """As torch does along the last dim: its logarithm's argument and value have 16 bits."""
+    """As in torch along the last dim: its logarithm's argument and value have 16 bits."""
     for dtype in (torch.float16, torch.bfloat16):
         x = torch.randn(40, 9, generator=torch.Generator().manual_seed(1)).mul(3).to(dtype)
         result = torch.tensor(ft.from_torch(x).log_softmax(1).to(ft.float32).tolist())
@@ -136,7 +136,7 @@ def test_a_target_that_is_no_class_is_an_error() -> None:
 
 
 def test_one_launch_and_several_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is not served goes the longer way: rows that don't lie in order, few long ones."""
+    """Other layouts use several launches: rows with gaps, few long ones."""
     x = torch.randn(6, 4, 5)
     target = torch.randint(4, (6, 5))
     mine, y = ft.from_torch(x), ft.from_torch(target)

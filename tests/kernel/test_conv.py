@@ -19,7 +19,7 @@ from .processors import processors  # noqa: E402
 
 
 def check(n: int, size: int, filters: int, groups: int, dtype: torch.dtype, stride: int) -> None:
-    """A convolution of whole numbers, whose sums every dtype here holds exactly."""
+    """A convolution of integers, whose sums every dtype here holds exactly."""
     torch.manual_seed(0)
     draw = torch.randint
     x = draw(-2, 3, (3, 2 * groups, *(size,) * n)).to(dtype)
@@ -75,12 +75,13 @@ CASES = {
 
 
 def close(mine: ft.Tensor, theirs: torch.Tensor) -> None:
-    """Up to 270 products, added up in another order; a wrong element is wrong by more than this."""
+    """Asserts up to 270 products, summed in another order; a wrong element differs by more."""
     same(mine, theirs, rtol=1e-5, atol=1e-4)
 
 
 def on_processors(name: str, *operands: torch.Tensor, **more: Any) -> torch.Tensor:
-    """What torch's function of a name gives, and ours, too, by each processor's launches."""
+    """Returns the result of torch's function after comparing ftensor's by each processor's
+    launches."""
     theirs = getattr(torch, name)(*operands, **more)
     for processor in processors():
         with processor:
@@ -134,7 +135,7 @@ BESIDE = {
 
 @pytest.mark.parametrize("case", BESIDE)
 def test_samples_lie_side_by_side(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where devices compile for what is asked; with results that lie otherwise, too."""
+    """Where kernels are compiled on request; with results of other layouts, too."""
     asked = []
     monkeypatch.setattr(execute, "direct", lambda *args: None)
     monkeypatch.setattr(execute, "batch_vectors_are_cheaper", lambda *args: asked.append(args) or True)
@@ -192,7 +193,7 @@ def test_operands_that_begin_anywhere(width: int, direct: bool, monkeypatch: pyt
 @pytest.mark.core
 @pytest.mark.parametrize("stride", [1, 2, 3])
 def test_transposed(stride: int) -> None:
-    """A stride beyond the kernel leaves results that are the bias alone."""
+    """A stride beyond the kernel gives results that are only the bias."""
     torch.manual_seed(0)
     x, weight, bias = torch.randn(2, 6, 9, 10), torch.randn(6, 4, 2, 3), torch.randn(8)
     more = {"stride": stride, "groups": 2, "dilation": stride}
@@ -228,7 +229,7 @@ def test_a_stride_beyond_all_windows() -> None:
 
 
 def test_channels_last_operands_give_channels_last() -> None:
-    """Of the input or of the weight, as in torch."""
+    """As in torch, if the input or the weight is."""
     last = torch.channels_last
     x, weight = torch.randn(2, 8, 9, 10), torch.randn(6, 8, 3, 3)
     for a, b in ((x.to(memory_format=last), weight), (x, weight.to(memory_format=last))):
@@ -236,7 +237,7 @@ def test_channels_last_operands_give_channels_last() -> None:
 
 
 def test_batches_are_packed_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a CPU where they are many bytes, elsewhere where they are more than is counted."""
+    """On a CPU for many bytes, elsewhere for more than 32-bit counts."""
     monkeypatch.setattr(execute, "NEAR_BYTES", 1 << 13)
     monkeypatch.setattr(execute, "COUNTED", 3000)
     x, weight = torch.randn(7, 8, 12, 9), torch.randn(6, 8, 3, 3)
@@ -272,7 +273,7 @@ def test_nothing_is_computed_of_nothing() -> None:
 
 
 def test_gradients_of_nothing_are_zeros() -> None:
-    """A batch without samples, and results of none."""
+    """A batch without samples, and results without elements."""
     weight, where = torch.randn(4, 3, 3), ((1,), (0,), (1,))
     x, grad = torch.randn(0, 3, 8), torch.randn(0, 4, 6)
     asked = [True, True, False]

@@ -30,7 +30,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
 
 
 def check(case: str, dtype: torch.dtype = torch.float32, last: bool = False) -> None:
-    """Both gradients against torch's; sums are taken in another order."""
+    """Compares both gradients with torch's; sums have another order."""
     shape, kernel, more = CASES[case]
     n = len(shape) - 2
     where = [more.get(word, (k,) * n) for word, k in (("stride", 1), ("padding", 0), ("dilation", 1))]

@@ -1,4 +1,4 @@
-"""A convolution's packed weights, kept from call to call: they follow whoever writes the weight."""
+"""A convolution's packed weights, cached between calls: writes to the weight invalidate them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ X, WEIGHT = (1, 24, 18, 19), (32, 24, 3, 3)
 
 
 class Packed(Observer):
-    """How many panels of weights were packed."""
+    """Counts packed panels of weights."""
 
     panels = 0
 
     def launch(self, launch: Any, *args: Any) -> None:
-        """Look at its steps."""
         for step in launch.steps:
             if step.key.skeleton in PACKING:
                 self.panels += ConvPackGeometry.unpack(step.geometry).panels
@@ -37,7 +36,7 @@ class Packed(Observer):
 
 
 def packed(call: Callable[[], Any]) -> int:
-    """Panels that a call packs."""
+    """Returns the number of panels that a call packs."""
     seen = Packed()
     with observed(default_backend(), seen):
         call()
@@ -45,12 +44,12 @@ def packed(call: Callable[[], Any]) -> int:
 
 
 def drawn(*shape: int) -> Any:
-    """Whole numbers, whose sums are exact."""
+    """Returns integers, whose sums are exact."""
     return torch.randint(-2, 3, shape).float()
 
 
 class Case:
-    """A call in torch and here, on the same numbers."""
+    """A call in torch and in ftensor, on the same numbers."""
 
     def __init__(self, op: str = "conv2d", weight: tuple[int, ...] = WEIGHT, **more: Any) -> None:
         torch.manual_seed(0)
@@ -61,11 +60,10 @@ class Case:
         self.mine = [ours(t).clone() for t in self.theirs]
 
     def call(self) -> Any:
-        """Here."""
         return getattr(ft, self.op)(*self.mine, **self.more)
 
     def agrees(self, calls: int = 4) -> None:
-        """The result is torch's, to the bit, at every call, as it gets about."""
+        """Asserts torch's result, to the bit, at every call."""
         wanted = getattr(torch, self.op)(*self.theirs, **self.more)
         for _ in range(calls):
             same(self.call(), wanted, exact=True)
@@ -88,7 +86,7 @@ def test_weights_are_packed_once_while_nobody_writes_them() -> None:
 @pytest.mark.core
 @pytest.mark.parametrize("product", [False, True], ids=["windows", "product"])
 def test_weights_of_bytes_are_kept_too(product: bool) -> None:
-    """Boards pack bytes; elsewhere they are none that are kept."""
+    """On boards, which pack bytes; other devices cache none."""
     shape = (20, 300) if product else (1, 24, 18, 19)
     x = ft.from_torch(torch.randint(-9, 10, shape, dtype=torch.int8))
     drawn_bytes = torch.randint(-9, 10, (300, 96) if product else (96, 24, 3, 3))
@@ -153,7 +151,7 @@ def test_a_weight_that_was_written_is_packed_anew(way: str) -> None:
 
 
 def test_memory_that_others_see_is_not_looked_at() -> None:
-    """Whoever holds an array or an address may write at any time."""
+    """The owner of an array or an address may write at any time."""
     case = Case(padding=1)
     case.agrees()
     if not default_backend().host_shared:
@@ -180,7 +178,7 @@ def test_memory_that_others_see_is_not_looked_at() -> None:
 
 
 def test_panels_are_memory_that_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are counted, end with the weight, and before a request is refused."""
+    """They are counted, freed with the weight, and freed before a request is refused."""
     case = Case(padding=1)
     ft.synchronize()
     backend = default_backend()

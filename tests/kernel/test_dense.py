@@ -1,4 +1,4 @@
-"""Factors and solutions of matrices: what multiplies back to the matrix."""
+"""Factors and solutions of matrices: their products equal the matrix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = [1, 5, 37]
 
 
 def draw(rng: Any, of: str, *shape: int) -> Any:
-    """Normal numbers of a dtype."""
+    """Returns normal numbers of a dtype."""
     x = rng.standard_normal(shape)
     if of.startswith("complex"):
         x = x + 1j * rng.standard_normal(shape)
@@ -26,7 +26,7 @@ def draw(rng: Any, of: str, *shape: int) -> Any:
 
 
 def near(got: ft.Tensor, expected: Any, n: int, growth: float = 1.0) -> None:
-    """Within n roundings of the largest element."""
+    """Asserts equality within n roundings of the largest element."""
     a = got.numpy()
     assert a.dtype == expected.dtype and a.shape == expected.shape
     eps = np.finfo(a.dtype).eps
@@ -34,7 +34,7 @@ def near(got: ft.Tensor, expected: Any, n: int, growth: float = 1.0) -> None:
 
 
 def h(x: Any) -> Any:
-    """The conjugate transpose."""
+    """Returns the conjugate transpose."""
     return x.conj().swapaxes(-1, -2)
 
 
@@ -76,7 +76,7 @@ def test_lu_and_its_solutions(of: str) -> None:
 
 @pytest.mark.parametrize("of", DTYPES)
 def test_triangles(of: str) -> None:
-    """Each triangle, from either side, with and without a diagonal of its own."""
+    """Each triangle, from either side, with and without a stored diagonal."""
     rng = np.random.default_rng(3)
     for n in SIZES:
         a = draw(rng, of, 2, n, n) / n + np.eye(n, dtype=of)
@@ -95,7 +95,7 @@ def test_triangles(of: str) -> None:
 
 
 def test_many_right_sides() -> None:
-    """More than a board takes at once: they come in pieces, of two matrices."""
+    """More than a board takes at once: they are split, for two matrices."""
     rng = np.random.default_rng(4)
     n, of = 20, "float32"
     a, b = draw(rng, of, 2, n, n) / n + np.eye(n, dtype=of), draw(rng, of, 2, n, 150)
@@ -143,7 +143,7 @@ def test_more_than_a_board_holds_at_once() -> None:
 
 
 def test_of_extreme_sizes() -> None:
-    """Columns whose squares leave the range, and a column of zeros, have reflections, too."""
+    """Columns whose squares overflow, and a column of zeros, have reflections too."""
     for size in (1e-30, 1e30):
         a = np.array([[3, 1], [4, 1]], np.float32) * np.float32(size)
         R = abs(np.linalg.qr(a.astype(np.float64))[1]).astype(np.float32)
@@ -159,7 +159,7 @@ def test_what_fails_is_told_for_each_matrix() -> None:
 
 
 def test_pivots_of_no_row_are_refused() -> None:
-    """And the kernel itself leaves memory beside a matrix's rows alone."""
+    """The kernel itself never accesses memory outside a matrix's rows."""
     pivots = ft.tensor([[3, -1], [2, 2]], dtype=ft.int32)
     for wrong in (pivots, pivots.clamp(0, 2), pivots.clamp(1, 3)):
         with pytest.raises(RuntimeError, match="pivots must be rows from 1 to 2"):
@@ -171,7 +171,7 @@ def test_pivots_of_no_row_are_refused() -> None:
 
 @pytest.mark.parametrize("of", ["float32", "complex64"])
 def test_exponentials_lose_little_in_squares(of: str) -> None:
-    """Matrices whose exponentials take some squares: the mean error is a few roundings."""
+    """Matrices whose exponentials take some squarings: the mean error is a few roundings."""
     x = torch.from_numpy(2 * draw(np.random.default_rng(9), of, 24, 5, 5))
     wide = torch.matrix_exp(x.to(torch.promote_types(x.dtype, torch.float64)))
     got = ft.linalg.matrix_exp(ft.from_torch(x)).to_torch()

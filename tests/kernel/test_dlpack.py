@@ -1,4 +1,4 @@
-"""DLPack capsules: versions, flags, who deletes what and when, and what is refused."""
+"""DLPack capsules: versions, flags, calls of the deleter, and refusals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PRODUCERS: list[object] = []
 
 
 def content(capsule: object) -> tuple[str, Any]:
-    """The capsule's name and, while it is unused, the structure in it."""
+    """Returns the capsule's name and, while it is unused, its structure."""
     name, managed = dlpack._content(capsule)
     return (name.decode(), managed) if managed else (repr(capsule).split('"')[1], None)
 

@@ -1,4 +1,4 @@
-"""Memory shared by DLPack and its peers: each side may die first."""
+"""Memory shared through DLPack: each side may be freed first."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_tensor_dies_first(which: int) -> None:
 @pytest.mark.parametrize("bring", [ft.from_numpy, ft.from_dlpack])
 def test_the_array_dies_first(bring: Any) -> None:
     class Array(np.ndarray[Any, Any]):
-        """An array that can be watched."""
+        """An array that can be watched by a weak reference."""
 
     array = np.arange(100.0).view(Array)
     watched = weakref.ref(array)

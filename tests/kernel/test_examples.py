@@ -1,4 +1,4 @@
-"""The examples run as programs: their lines, their pictures, and the same accuracy everywhere."""
+"""The examples run as programs: their output, their pictures, and the same accuracy everywhere."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def program(number: int) -> pytest.MarkDecorator:
-    """One of three programs: the default device has all of them, the others take turns."""
+    """Returns a mark for one of three programs: the default device runs all of them, the others
+    alternate."""
     mine = TARGET == "intel-cpu" or number == TURN % 3
     return pytest.mark.skipif(not mine, reason="the targets but the default one take turns")
 
 
 def run(name: str, *arguments: str | Path, cwd: Path | None = None) -> str:
-    """The output of an example, run from another folder than its own."""
+    """Returns the output of an example, run from another folder than its own."""
     command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
     cwd = cwd or next(Path(a) for a in arguments if isinstance(a, Path))
     # The checkout's ftensor, whatever the environment has installed; torch's threads wait busily.
@@ -39,14 +40,14 @@ def run(name: str, *arguments: str | Path, cwd: Path | None = None) -> str:
 
 
 def pixels(path: Path) -> np.ndarray:
-    """A picture's values; reading all of them proves that the file is whole."""
+    """Returns a picture's values; reading all of them proves that the file is complete."""
     with Image.open(path) as image:
         assert image.format == "PNG"
         return np.asarray(image.convert("RGB")).astype(np.int16)
 
 
 def device_name(output: str) -> str:
-    """The device that an example says it used."""
+    """Returns the device in an example's output."""
     match = re.search(r"^ftensor's device: (.+) \(kernels", output, re.M)
     assert match, output
     return match[1]
@@ -54,7 +55,7 @@ def device_name(output: str) -> str:
 
 @program(0)
 def test_digits(tmp_path: Path) -> None:
-    """Whole numbers make the distances exact: the accuracy is this one on every device."""
+    """Integers make the distances exact: the accuracy is equal on every device."""
     import ftensor as ft
 
     output = run("digits.py", "--out", tmp_path)
@@ -74,7 +75,8 @@ def test_digits(tmp_path: Path) -> None:
 @program(1)
 @pytest.mark.parametrize("image", some(["china.jpg", "flower.jpg"], 2))
 def test_photo(tmp_path: Path, image: str) -> None:
-    """Shadows open up, edges lie where the picture changes, and the left half is the original."""
+    """Shadows are brightened, edges are where the picture changes, and the left half is the
+    original."""
     import ftensor as ft
 
     output = run("photo.py", "--image", image, "--out", tmp_path)
@@ -94,7 +96,7 @@ def test_photo(tmp_path: Path, image: str) -> None:
 
 @program(2)
 def test_a_network_trained_by_torch(tmp_path: Path) -> None:
-    """The probabilities are torch's, and name most digits rightly."""
+    """The probabilities are torch's, and most digits get their right name."""
     pytest.importorskip("torch", reason="torch trains the network")
     import ftensor as ft
 
@@ -112,7 +114,7 @@ def test_a_network_trained_by_torch(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["cnn", "transformer"])
 def test_training_by_torch(tmp_path: Path, name: str) -> None:
-    """The losses on the device are those on the CPU, nothing runs on the host, curves are drawn."""
+    """The losses on the device equal those on the CPU, no op runs on the host, curves are drawn."""
     pytest.importorskip("torch", reason="torch trains the networks")
     import ftensor as ft
 

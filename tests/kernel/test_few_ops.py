@@ -1,4 +1,4 @@
-"""uint16, uint32, uint64, float8 and complex32: conversions bit for bit, and what ops there are.
+"""uint16, uint32, uint64, float8 and complex32: conversions bit for bit, and the supported ops.
 
 Reference: torch, which has these dtypes for storage and for a handful of ops.
 """
@@ -20,7 +20,7 @@ def of(name):
 
 
 def same_bits(mine, theirs):
-    """The same dtype and bytes; one NaN is as good as another unless the result is float8."""
+    """Asserts equal dtype and bytes; NaNs may differ unless the result is float8."""
     actual = mine.to_torch()
     assert actual.dtype is theirs.dtype and actual.shape == theirs.shape
     if theirs.dtype.itemsize > 1 and (theirs.is_floating_point() or theirs.is_complex()):
@@ -32,7 +32,8 @@ def same_bits(mine, theirs):
 
 
 def all_of(name):
-    """Every number of a 16-bit dtype; of a wider one as many, drawn by their bits."""
+    """Returns every number of a 16-bit dtype; of a wider one the same number of random bit
+    patterns."""
     if of(name).itemsize == 2:
         bits = torch.arange(65536, dtype=torch.int32).to(torch.int16)
     else:

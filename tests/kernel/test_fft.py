@@ -39,7 +39,7 @@ def ours(x: np.ndarray[Any, Any]) -> Any:
 
 
 def exact(x: np.ndarray[Any, Any], inverse: bool) -> np.ndarray[Any, Any]:
-    """The transforms in extended precision, by their definition."""
+    """Returns the transforms in extended precision, by their definition."""
     n = x.shape[1]
     k = np.arange(n)
     angle, powers = k * (2 * PI / n), k[:, None] * k % n
@@ -49,7 +49,7 @@ def exact(x: np.ndarray[Any, Any], inverse: bool) -> np.ndarray[Any, Any]:
 
 
 def off(result: Any, right: np.ndarray[Any, Any]) -> float:
-    """The root of the mean square error, relative to the values'."""
+    """Returns the root mean square error relative to the values'."""
     got = result.cpu().numpy().astype(np.clongdouble)
     assert got.shape == right.shape
     return float(np.sqrt((abs(got - right) ** 2).mean() / (abs(right) ** 2).mean()))
@@ -68,8 +68,8 @@ def test_lengths(n: int, of: str) -> None:
 
 @contextmanager
 def units_of(numbers: int) -> Iterator[None]:
-    """A device of three units, each of which takes work from so many numbers on, and whose caches
-    hold few."""
+    """Context manager: a device of three units, each of which takes work from `numbers` numbers on,
+    with small caches."""
     with (
         family(3, unit_elements=numbers),
         mock.patch.object(fft_plan, "COSTS", replace(fft_plan.COSTS, near=16 * numbers, far=16 * numbers)),
@@ -79,7 +79,7 @@ def units_of(numbers: int) -> Iterator[None]:
 
 @pytest.mark.core
 def test_units_share_few_numbers() -> None:
-    """The launches of the two tests that follow, with what an interpreter can do in seconds."""
+    """The launches of the two tests that follow, with sizes for an interpreter."""
     with units_of(64):
         for shape in ((1, 960), (9, 60)):
             x = signal(*shape, "complex64")
@@ -92,7 +92,7 @@ def test_units_share_few_numbers() -> None:
 
 
 def test_one_pass_a_launch() -> None:
-    """A row that is shared by all units, each of its passes a launch."""
+    """A row that all units share, with one launch for each pass."""
     x = signal(1, 3 * 65536, "complex64")
     right = np.fft.fft(x.astype(np.complex128))
     assert off(ft.fft.fft(ours(x)), right) < 1e-6
@@ -121,7 +121,7 @@ def test_what_lies_elsewhere_in_a_storage() -> None:
 
 @pytest.mark.parametrize(("n", "of"), pairs([256, 1000, 1009, 1536, 4096, 10007, 16384], ["complex64", "complex128"]))
 def test_as_near_as_torch(n: int, of: str) -> None:
-    """Errors, in all and the largest, are at most twice torch's, of one row and of many."""
+    """The mean and the largest error are at most twice torch's, of one row and of many."""
     for rows in (1, 20):
         x = signal(rows, n, of)
         right = np.fft.fft(x.astype(np.clongdouble))
@@ -133,7 +133,7 @@ def test_as_near_as_torch(n: int, of: str) -> None:
 
 @pytest.mark.parametrize("n", some([6, 64, 77, 120, 512, 600], 2))
 def test_along_columns(n: int) -> None:
-    """Neighbours of other dims side by side, whole vectors of them and fewer; forth and back."""
+    """Neighbours of other dims side by side, whole vectors of them and fewer; forward and back."""
     for processor in processors():
         with processor:
             columns_forth_and_back(n)

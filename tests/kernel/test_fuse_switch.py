@@ -1,4 +1,4 @@
-"""FTENSOR_FUSE=0: each op is a launch of its own, with the bits that it has in a fused kernel."""
+"""FTENSOR_FUSE=0: each op is a launch of its own, with its bits in a fused kernel."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_ops_run_one_by_one(
 
 
 def test_a_jitted_function_itself_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading a value is no error without a graph."""
+    """Without a graph, reading a value is no error."""
     monkeypatch.setenv("FTENSOR_FUSE", "0")
     seen: list[float] = []
 

@@ -1,4 +1,4 @@
-"""Kernels of several units: what they compute has the bits of their ops, one after another."""
+"""Kernels of several units have the bits of their ops, one after another."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FLOATING = ("float32", "float64", "float16", "bfloat16")
 
 
 def bits(x: ft.Tensor) -> list[Any]:
-    """A tensor's elements as integers."""
+    """Returns a tensor's elements as integers."""
     widths = {1: ft.uint8, 2: ft.int16, 4: ft.int32, 8: ft.int64}
     x = ft.view_as_real(x.contiguous()) if x.is_complex() else x.contiguous()
     words: list[Any] = x.view(widths[x.dtype.itemsize]).tolist()
@@ -44,13 +44,13 @@ def bits(x: ft.Tensor) -> list[Any]:
 
 
 def agree(function: Callable[..., Any], *inputs: ft.Tensor) -> None:
-    """Each result has the bits of the ops' own."""
+    """Asserts that each result has the bits of the separate ops."""
     for eager, fused in zip(*fused_map(function, *inputs), strict=True):
         assert eager.dtype == fused.dtype and bits(eager) == bits(fused)
 
 
 def folds_agree(function: Callable[..., Any], *inputs: ft.Tensor) -> None:
-    """As `agree`, for a reduction among the ops."""
+    """Like `agree`, for a reduction among the ops."""
     for eager, fused in zip(*fused_fold(function, *inputs), strict=True):
         assert eager.dtype == fused.dtype and bits(eager) == bits(fused)
 
@@ -97,7 +97,7 @@ def test_choices_between_values() -> None:
 
 
 def test_helpers_of_two_types_in_one_kernel() -> None:
-    """Powers, Bessel's and the gamma function are helpers that both types have."""
+    """Powers, Bessel functions and the gamma function have helpers for both types."""
     x, y = drawn(300).abs() + 0.1, drawn(300)
     agree(lambda x, y: ft.pow(x.to(ft.float64), y).to(ft.float32) + ft.pow(x, y), x, y)
     agree(lambda x: ft.special.bessel_j0(x).to(ft.float64) + ft.special.bessel_j0(x.to(ft.float64)), x)
@@ -176,7 +176,7 @@ def test_folds_across_rows(shape: tuple[int, int]) -> None:
 
 
 def rows_of(dtype: ft.dtype) -> dict[int, list[tuple[Op, tuple[Any, ...]]]]:
-    """The rows of elements that serve a dtype, with parameters, by how many inputs they have."""
+    """Returns the rows that support a dtype, with parameters, by number of inputs."""
     rows: dict[int, list[tuple[Op, tuple[Any, ...]]]] = {}
     for row in ROWS:
         if isinstance(row, Op) and row.expression(dtype) and not row.masks:
@@ -194,7 +194,7 @@ def rows_of(dtype: ft.dtype) -> dict[int, list[tuple[Op, tuple[Any, ...]]]]:
 @pytest.mark.skipif(TARGET == "pocl", reason="PoCL takes a minute; it has each of them by itself")
 @OWN_FUNCTIONS
 def test_every_row_beside_others(name: str) -> None:
-    """No compiler makes one thing of two. But a NaN may be any, and fmax's zero either."""
+    """No compiler merges different units. NaN bits and the sign of fmax's zero may differ."""
     of = getattr(ft, name)
     rows = rows_of(of)
     assert sum(map(len, rows.values())) > 70

@@ -1,4 +1,4 @@
-"""How many kernels an op made of ops is, with the bits of its parts."""
+"""The number of kernels of composed ops, with the bits of their parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Operands = tuple[ft.Tensor, ...]
 
 
 class Kernels(Observer):
-    """The steps of what is launched."""
+    """Counts the steps of launches."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
@@ -34,7 +34,6 @@ class Kernels(Observer):
     def launch(
         self, launch: Launch, stream: DeviceStream, tensors: Sequence[ft.Tensor], numbers: Sequence[Any]
     ) -> None:
-        """Count, and go on."""
         self.steps += [str(getattr(step.key, "name", step.key)) for step in launch.steps]
         self.units += [step.units for step in launch.steps]
         super().launch(launch, stream, tensors, numbers)
@@ -59,7 +58,7 @@ def of_aten(name: str) -> Callable[..., Any]:
 
 
 def cell(gates: int, hidden: int = 512, size: int = 384) -> Operands:
-    """The weights and biases of a cell."""
+    """Returns the weights and biases of a cell."""
     n = hidden * gates
     return drawn(n, size), drawn(n, hidden), drawn(n), drawn(n) + 1
 
@@ -126,7 +125,7 @@ CASES: list[tuple[str, Callable[..., Any], Operands, int]] = [
 def test_kernels(
     name: str, op: Callable[..., Any], operands: Operands, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The number, and results as of the parts."""
+    """The number of kernels, and the parts' results."""
     mine, theirs = ([x.clone() for x in operands] for _ in range(2))
     op(*[x.clone() for x in operands])  # makes tables that serve all calls
     seen = Kernels()
@@ -135,7 +134,7 @@ def test_kernels(
     assert len(seen.steps) == count, seen.steps
 
     class Nothing:
-        """What no call has kept."""
+        """An empty cache of calls."""
 
     monkeypatch.setattr(ftensor.graph.fused, "Lowered", Nothing)
     monkeypatch.setattr(_Fused, "_build_graph", lambda *_: None)
@@ -151,7 +150,7 @@ def test_kernels(
 def test_products_with_vectors_are_not_checked_again(
     name: str, op: Callable[..., Any], operands: Operands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call like one before has its kernel, and no more."""
+    """A repeated call only runs its kernel."""
     wanted = [op(*operands).numpy() for _ in range(3)]
     for module in (ftensor.ops.linalg.matmul, ftensor.ops.linalg.matmul):
         monkeypatch.setattr(module, "check", None)
@@ -160,7 +159,7 @@ def test_products_with_vectors_are_not_checked_again(
 
 @pytest.fixture
 def traced(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The shapes for which graphs of ops were asked."""
+    """Returns the shapes for which graphs of ops were requested."""
     shapes: list[Any] = []
     lower = _Fused.lower
 
@@ -209,7 +208,7 @@ def test_keywords_are_no_arguments() -> None:
 
 @pytest.mark.usefixtures("graphs_at_once")
 def test_rows_that_take_long_are_worth_a_second_unit() -> None:
-    """As many numbers as one unit adds take two units where each is raised to a power."""
+    """A count of numbers that one unit adds is split between two units for powers."""
     backend = default_backend()
     if not backend.target.processor or backend.units == 1:
         pytest.skip("another device's work is shared by other rules, or it has one unit")

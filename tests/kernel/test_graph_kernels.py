@@ -1,4 +1,4 @@
-"""Into how many kernels expressions go, each with eager's bits."""
+"""The number of kernels of expressions, each with eager's bits."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ CASES: list[tuple[str, Callable[..., Any], tuple[ft.Tensor, ...], int]] = [
     ("name", "function", "operands", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
 )
 def test_kernels(name: str, function: Callable[..., Any], operands: tuple[ft.Tensor, ...], count: int) -> None:
-    """The number, and results as without."""
+    """The number of kernels, and eager's results."""
     jitted = ft.jit(function)
     fresh = [x.clone() for x in operands]
     plan = jitted.graph(*fresh)
@@ -108,7 +108,7 @@ def test_kernels(name: str, function: Callable[..., Any], operands: tuple[ft.Ten
 
 
 def test_equal_tables_are_one_tensor() -> None:
-    """They are found by dtype, shape and numbers; a large one is uploaded as it comes."""
+    """They are found by dtype, shape and numbers; a large one is uploaded each time."""
     x, table = ft.zeros(1), np.arange(6, dtype=np.float32)
     kept = constant_of(table, x)
     assert constant_of(table.copy(), x) is kept and kept.tolist() == table.tolist()

@@ -1,4 +1,4 @@
-"""Indexing against torch: what is read, what is written and what is refused, for any index."""
+"""Indexing against torch: reads, writes and refusals, for any index."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ examples = draws(250)
 
 
 def ours(array: Any) -> ft.Tensor:
-    """An array as our tensor."""
+    """Returns an array as an ftensor tensor."""
     return ft.from_torch(torch.tensor(np.asarray(array)))
 
 
 def theirs(array: Any) -> torch.Tensor:
-    """An array as torch's tensor, of the array's memory order."""
+    """Returns an array as a torch tensor with the array's memory order."""
     return torch.from_numpy(array) if np.ndim(array) else torch.tensor(array)
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """What a call returns, or the class of what it raises."""
+    """Returns a call's result, or the class of its exception."""
     result = oracle.outcome(call)
     return type(result) if isinstance(result, Exception) else result
 
 
 def both(case: Case, dtype: torch.dtype = torch.float32) -> tuple[Any, ...]:
-    """(torch's storage, torch's tensor, our storage, our tensor) of a case."""
+    """Returns (torch's storage, torch's tensor, ftensor's storage, ftensor's tensor) of a case."""
     base = torch.arange(PLACES).to(dtype)
     mine = ft.from_torch(base.clone())
     layout = case.shape, case.strides, case.offset
@@ -69,7 +69,8 @@ def test_read(case: Case) -> None:
 
 
 def written(case: Case, selected: torch.Tensor, draw: Any) -> tuple[Any, Any]:
-    """A value to write to a selection, for torch and for us: a number, or a tensor that fits."""
+    """Returns a value to write to a selection, for torch and for ftensor: a number, or a tensor
+    that fits."""
     kind = draw.draw(st.sampled_from(["number", "tensor", "tensor", "wrong"]))
     if kind == "number":
         return 7, 7
@@ -112,7 +113,7 @@ def test_write(case: Case, draw: Any) -> None:
 @examples
 @given(cases(), st.booleans(), st.data())
 def test_index_put_sums(case: Case, in_place: bool, draw: Any) -> None:
-    """With accumulate, every value counts, however often its place is named."""
+    """With accumulate, every value counts, also for repeated indices."""
     base, t, mine, a = both(case, torch.int64)
     items = [i for i in case.items if i.kind == "tensor" and i.value.shape]
     index = tuple([theirs(i.value) for i in items])
@@ -150,7 +151,7 @@ def test_every_dtype(dtype: str) -> None:
 
 
 def test_an_index_out_of_range_leaves_no_trace() -> None:
-    """The error is raised by the call at fault, and the next call does not see it."""
+    """The call at fault raises the error, and the next call is unaffected."""
     a = ft.from_torch(torch.arange(12.0).reshape(3, 4))
     bad, good = ours([0, 3]), ours([0, 2])
     with pytest.raises(IndexError, match=r"index 3 .* dimension 0 .* size 3"):
@@ -217,7 +218,7 @@ def test_what_can_not_be_assigned(index: Any, value: Any) -> None:
 
 @pytest.mark.parametrize("at", [slice(3, 4), 6])
 def test_one_element_is_read_before_it_is_written(at: Any) -> None:
-    """torch fills with it, though it may be among the elements that are written."""
+    """torch fills with its old value, though it may be among the written elements."""
     ours, theirs = ft.arange(7), torch.arange(7)
     for t in (ours, theirs):
         t[1:] = t[at]

@@ -1,4 +1,4 @@
-"""When an index out of range is an error, and which ones nobody has to ask about."""
+"""When an index out of range raises an error, and which indices need no check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS = 5
 
 @pytest.fixture
 def deferred() -> Iterator[None]:
-    """Checks are deferred; nothing is left over for the next test."""
+    """Defers checks; leaves none for the next test."""
     ft.synchronize()
     ft.set_index_check("deferred")
     yield
@@ -26,7 +26,7 @@ def deferred() -> Iterator[None]:
 
 
 def unchecked(*indices: int) -> ft.Tensor:
-    """Indices whose bounds nobody knows."""
+    """Returns indices with unknown bounds."""
     return ft.tensor(indices) + 0
 
 

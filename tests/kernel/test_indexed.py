@@ -35,7 +35,7 @@ WRITES = {
 
 
 def numbers(dtype: str, start: int) -> torch.Tensor:
-    """Twelve numbers that differ, as far as the dtype can tell them apart."""
+    """Returns twelve numbers that differ as far as the dtype allows."""
     return (torch.arange(start, start + 12) % 127).to(getattr(torch, dtype)).reshape(3, 4)
 
 
@@ -70,7 +70,7 @@ def test_scatter_reduce_of_special_values(reduce: str, include_self: bool) -> No
 
 
 def test_a_long_scatter_keeps_the_order() -> None:
-    """Many writes to few places: the last one stays, and every addition counts."""
+    """Many writes to few positions: the last one stays, and every addition counts."""
     n = 100_000
     index = torch.randint(0, 7, (n,))
     src = torch.arange(n)

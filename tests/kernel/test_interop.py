@@ -251,7 +251,8 @@ def test_threads_exchange_at_once() -> None:
 
 
 def odd_tensors() -> dict[str, Any]:
-    """Tensors of torch that are no strided host memory, or not as it lies there."""
+    """Returns torch tensors that are no strided host memory, or whose values differ from their
+    memory."""
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.testing._internal.two_tensor import TwoTensor
 

@@ -1,4 +1,4 @@
-"""A storage over the memory of others is just that memory: nothing beside it is touched."""
+"""A storage over foreign memory covers only that memory: bytes around it are untouched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DTYPES = ("uint8", "int16", "int32", "int64", "float32", "float64", "complex64")
 
 
 def between_guards(dtype: str, count: int, start: int) -> tuple[np.ndarray, np.ndarray]:
-    """(zeros that begin `start` elements behind a boundary of 64 bytes, all bytes around them)."""
+    """Returns (zeros that begin `start` elements after a 64-byte boundary, all bytes around them)."""
     size = np.dtype(dtype).itemsize
     around = np.full(64 + (start + count) * size + 256, GUARD, np.uint8)
     first = -around.ctypes.data % 64 + start * size

@@ -1,4 +1,4 @@
-"""Exchange where the device has memory of its own: copies both ways."""
+"""Exchange with a device that has its own memory: copies both ways."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .interop_cases import same, torch_tensors
 
 @pytest.fixture(scope="module")
 def board() -> Iterator[Any]:
-    """The current device, told that its memory is not the host's."""
+    """The current device, treated as if its memory were not the host's."""
     backend = default_backend()
     if not hasattr(backend, "cl_device"):
         pytest.skip("C simulation always shares the host's memory")

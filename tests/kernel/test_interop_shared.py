@@ -1,4 +1,4 @@
-"""Memory that the host sees: an op on it is done when its call returns, unless asked otherwise."""
+"""Memory shared with the host: an op on it is done when its call returns, unless `non_blocking`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Images in other sizes, of two neighbours along a dim: a kernel for each dim, with the bits of the
-parts that an image without it does."""
+"""Images in other sizes, with two neighbours along a dim: a kernel for each dim, with the bits of
+the separate ops of a device without it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def image(shape: tuple[int, ...], dtype: torch.dtype) -> Any:
 
 
 def resized(source: Any, how: dict[str, Any]) -> tuple[Any, list[str]]:
-    """The result, and the kernels that ran."""
+    """Returns the result, and the kernels that ran."""
     x, seen = ours(source), Kernels()
     with observed(default_backend(), seen):
         result = ft.nn.functional.interpolate(x, **how)
@@ -73,6 +73,6 @@ def test_a_kernel_for_each_dim(
 
 
 def test_other_neighbours_go_by_parts() -> None:
-    """Antialiased, one neighbour of some results is there alone, another's are two."""
+    """Antialiased results, and results whose neighbours are one element or not adjacent."""
     how = {"size": (4, 4), "mode": "bilinear", "antialias": True}
     assert "lerp_at" not in resized(image((1, 2, 6, 6), torch.float32), how)[1]

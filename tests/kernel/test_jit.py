@@ -1,4 +1,4 @@
-"""A jitted function gives what it gives without: results, writes, views, random numbers."""
+"""A jitted function has eager's results, writes, views and random numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ftensor.runtime.stream import DeviceStream
 
 
 def both(function: Callable[..., Any], *args: ft.Tensor) -> tuple[Any, Any, list[Any], list[Any]]:
-    """(eager's result, the second jitted one, the arguments after each)."""
+    """Returns (eager's result, the second jitted one, the arguments after each)."""
     jitted = ft.jit(function)
     jitted(*[x.clone() for x in args])
     mine, others = [x.clone() for x in args], [x.clone() for x in args]
@@ -25,7 +25,7 @@ def both(function: Callable[..., Any], *args: ft.Tensor) -> tuple[Any, Any, list
 
 
 def equal(a: Any, b: Any) -> None:
-    """The same bits, shapes and strides, part by part."""
+    """Asserts equal bits, shapes and strides, part by part."""
     if isinstance(a, (tuple, list)):
         assert type(a) is type(b) and len(a) == len(b)
         for one, other in zip(a, b):
@@ -75,7 +75,7 @@ FUNCTIONS = [chain, views, in_place, mixed, normalized, made_inside]
 @pytest.mark.core
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_as_without(function: Callable[..., Any]) -> None:
-    """Each call gives eager's bits, and leaves its arguments as eager does."""
+    """Each call has eager's bits, and leaves its arguments like eager."""
     if function is mixed and default_backend().images is not None:
         pytest.skip("an image's kernels are of few mixed dtypes")
     ft.manual_seed(3)
@@ -87,7 +87,7 @@ def test_as_without(function: Callable[..., Any]) -> None:
 
 @pytest.mark.core
 def test_random_numbers_are_eagers() -> None:
-    """Each call draws anew, as the calls without jit do, and a trace draws none."""
+    """Each call draws anew, like eager, and a trace draws none."""
 
     def noisy(x: ft.Tensor) -> ft.Tensor:
         return ft.nn.functional.dropout(x + ft.rand(4, 6), 0.5) * ft.randn(6)
@@ -102,7 +102,7 @@ def test_random_numbers_are_eagers() -> None:
 
 @pytest.mark.core
 def test_an_index_out_of_range_is_eagers_error() -> None:
-    """The error of the first such op; the next call is right."""
+    """The first such op raises the error; the next call is right."""
     jitted = ft.jit(lambda x, i: x[i].neg() + 1)
     x = ft.arange(6.0)
     equal(jitted(x, ft.tensor([0, -1])), ft.tensor([1.0, -4.0]))
@@ -112,7 +112,7 @@ def test_an_index_out_of_range_is_eagers_error() -> None:
 
 
 def test_nobody_waits_for_indices_that_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As without jit; what has written them since is no longer known."""
+    """As without jit; a later write makes their bounds unknown."""
     waits: list[DeviceStream] = []
     finish = DeviceStream.finish
     monkeypatch.setattr(DeviceStream, "finish", lambda self: (waits.append(self), finish(self)))
@@ -129,7 +129,7 @@ def test_nobody_waits_for_indices_that_are_known(monkeypatch: pytest.MonkeyPatch
 
 
 def test_arguments_that_share_memory() -> None:
-    """What one of them is written, the other shows; how they share it tells graphs apart."""
+    """A write to one is visible in the other; graphs differ by how arguments share memory."""
 
     def shifted(a: ft.Tensor, b: ft.Tensor) -> ft.Tensor:
         a += 1
@@ -144,7 +144,7 @@ def test_arguments_that_share_memory() -> None:
 
 
 def test_offsets_do_not_make_graphs() -> None:
-    """A window that moves over a memory is one signature."""
+    """A window that moves over a memory has one signature."""
     traces = []
 
     @ft.jit
@@ -161,7 +161,7 @@ def test_offsets_do_not_make_graphs() -> None:
 
 
 def test_a_view_as_another_dtype() -> None:
-    """Also of a window that moves."""
+    """Also of a moving window."""
     jitted = ft.jit(lambda z: ft.view_as_real(z).sum(-1))
     z = ft.complex(ft.arange(8.0), ft.ones(8))
     for k in (0, 3):
@@ -169,7 +169,7 @@ def test_a_view_as_another_dtype() -> None:
 
 
 def test_signatures() -> None:
-    """What a graph depends on makes another one: shapes, dtypes, types of numbers."""
+    """Shapes, dtypes and types of numbers make different graphs."""
     traces = []
 
     @ft.jit
@@ -187,7 +187,7 @@ def test_signatures() -> None:
 
 
 def test_threads_share_graphs() -> None:
-    """A thread that has asked for no device yet has the graphs of those that have."""
+    """A thread without a device yet uses the graphs of the others."""
     traces = []
 
     @ft.jit
@@ -204,7 +204,7 @@ def test_threads_share_graphs() -> None:
 
 
 def test_captured_tensors_are_held_by_reference() -> None:
-    """What is written to one is seen at the next call."""
+    """A write to one is visible at the next call."""
     weight = ft.ones(3)
     jitted = ft.jit(lambda x: x * weight)
     equal(jitted(ft.ones(3)), ft.ones(3))
@@ -213,7 +213,7 @@ def test_captured_tensors_are_held_by_reference() -> None:
 
 
 def test_structures_methods_and_nesting() -> None:
-    """Lists, tuples and dicts go in and come out; methods; one graph in another."""
+    """Lists, tuples and dicts as arguments and results; methods; one graph inside another."""
 
     class Scale:
         def __init__(self, by: float) -> None:
@@ -241,14 +241,14 @@ def test_structures_methods_and_nesting() -> None:
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1,)])
 def test_small_shapes(shape: tuple[int, ...]) -> None:
-    """0-d tensors, and none of elements."""
+    """0-d tensors, and tensors without elements."""
     x = ft.ones(shape)
     jitted = ft.jit(lambda x: (x * 2 + x.sum(), x.t() if x.ndim < 3 else x))
     equal(jitted(x), (x * 2 + x.sum(), x.t()))
 
 
 def test_without_tensors() -> None:
-    """A function that takes none, or computes nothing."""
+    """A function without tensor arguments, or without computation."""
     equal(ft.jit(lambda n: ft.ones(n) * 3)(2), ft.full((2,), 3.0))
     x = ft.ones(2)
     assert ft.jit(lambda x: x)(x) is x
@@ -265,7 +265,7 @@ def test_a_fold_that_is_written_over() -> None:
 
 
 def test_more_places_than_a_kernel_takes() -> None:
-    """Values that are written to two places each, beside results: several kernels."""
+    """Values that are written to two tensors each, next to results: several kernels."""
 
     def f(a: ft.Tensor, b: ft.Tensor) -> list[ft.Tensor]:
         a.abs_()

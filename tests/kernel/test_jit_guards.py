@@ -1,5 +1,5 @@
-"""What a trace takes for granted is looked at in each call: memory that is shared, where windows
-begin, what tensors found outside have become, generators that moved."""
+"""Each call checks the assumptions of its trace: shared memory, offsets of windows, captured
+tensors, generators that moved."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def plain(function: Function) -> Function:
 
 
 def outcome(call: Function, *args: Any) -> Any:
-    """Results, or the error that a call raises."""
+    """Returns the results, or the error of a call."""
     try:
         return values(call(*args))
     except ft.GraphError:
@@ -41,7 +41,7 @@ def outcome(call: Function, *args: Any) -> Any:
 @pytest.mark.parametrize("first", ["apart", "the tensor itself", "a view of it"])
 @pytest.mark.parametrize("written", ["outside", "argument"])
 def test_an_argument_that_is_found_outside_too(first: str, written: str) -> None:
-    """Whichever call is traced; what the one is written, the other shows."""
+    """Whichever call is traced: a write to one is visible in the other."""
 
     def made(jit: Function) -> tuple[Function, ft.Tensor]:
         g = ft.zeros(4)
@@ -70,7 +70,7 @@ def from_torch(array: np.ndarray) -> ft.Tensor:
 @pytest.mark.parametrize("of", [ft.from_numpy, ft.from_dlpack, from_torch], ids=["numpy", "dlpack", "torch"])
 @pytest.mark.parametrize("start", [0, 1, 4])
 def test_tensors_over_one_array(of: Function, start: int) -> None:
-    """Arguments, and one that is found outside: they share memory by its address."""
+    """Arguments and a captured tensor share memory by its address."""
 
     def left(jit: Function) -> Any:
         array = np.arange(8, dtype=np.float32)
@@ -103,7 +103,7 @@ def test_tensors_over_one_array(of: Function, start: int) -> None:
 
 
 def test_the_same_tensor_or_two_of_its_memory() -> None:
-    """Which one is returned is known by the call."""
+    """The call determines which one is returned."""
     jitted = ft.jit(lambda x, y: (y, x))
     x = ft.ones(3)
     assert jitted(x, x)[0] is x
@@ -113,7 +113,7 @@ def test_the_same_tensor_or_two_of_its_memory() -> None:
 
 @pytest.mark.parametrize("written", ["outside", "arguments", "one argument"])
 def test_forty_tensors(written: str) -> None:
-    """The last argument is one of the others or of those outside, or lies over the same array."""
+    """The last argument is one of the others, a captured one, or a view of the same array."""
 
     def left(jit: Function) -> Any:
         array = np.arange(8, dtype=np.float32)
@@ -153,7 +153,7 @@ LAYOUTS: list[Function] = [
 
 @pytest.mark.parametrize("function", LAYOUTS, ids=[str(k) for k in range(len(LAYOUTS))])
 def test_windows_that_begin_elsewhere(function: Function) -> None:
-    """What depends on where an argument begins, and on how much memory is behind it, is eager's:
+    """Results that depend on an argument's offset and on the memory behind it equal eager's:
     values, errors, and the memory around."""
 
     def left(jit: Function) -> Any:
@@ -190,7 +190,7 @@ DRAWN: list[Function] = [
 @pytest.mark.parametrize("function", DRAWN, ids=[str(k) for k in range(len(DRAWN))])
 @pytest.mark.parametrize("first", [0, 4])
 def test_what_fills_a_window_that_moves(function: Function, first: int) -> None:
-    """Numbers go by the element's place in the tensor, wherever that begins."""
+    """Numbers depend on the element's position in the tensor, not on the tensor's offset."""
 
     def left(jit: Function) -> Any:
         jitted, got, base = jit(function), [], ft.zeros(40)
@@ -215,7 +215,7 @@ UNUSED: list[Function] = [
 
 @pytest.mark.parametrize("function", UNUSED, ids=[str(k) for k in range(len(UNUSED))])
 def test_draws_that_nobody_needs(function: Function) -> None:
-    """They move the generator all the same."""
+    """They still advance the generator."""
 
     def left(jit: Function) -> Any:
         jitted, x = jit(function), ft.ones(4)
@@ -241,7 +241,7 @@ CHANGES: list[Function] = [
 @pytest.mark.parametrize("change", CHANGES, ids=[str(k) for k in range(len(CHANGES))])
 @pytest.mark.parametrize("part", [False, True])
 def test_what_is_found_outside_gets_another_geometry(change: Function, part: bool) -> None:
-    """Also where the function reads a view of it alone."""
+    """Also if the function only reads a view of it."""
 
     def left(jit: Function) -> Any:
         g = ft.arange(4.0).view(2, 2)
@@ -258,7 +258,7 @@ def test_what_is_found_outside_gets_another_geometry(change: Function, part: boo
 
 
 def test_a_shape_that_is_read_outside() -> None:
-    """Of a tensor that the function has a name for, or a part of what it has one for."""
+    """For a captured tensor, or a part of a captured object."""
     g, parts = ft.zeros(4), {"h": ft.zeros(4)}
     layer = SimpleNamespace(weight=ft.zeros(4))
     jitted = ft.jit(lambda x: x.expand_as(g) + ft.zeros_like(parts["h"]) * layer.weight.shape[0])
@@ -269,7 +269,7 @@ def test_a_shape_that_is_read_outside() -> None:
 
 
 def test_where_a_tensor_found_outside_begins() -> None:
-    """Also of one that no kernel reads."""
+    """Also for one that no kernel reads."""
     g = ft.arange(8.0)[:4]
     jitted = ft.jit(lambda x: (g.view(ft.float64), x + 1)[1])
     jitted(ft.ones(1))
@@ -279,7 +279,7 @@ def test_where_a_tensor_found_outside_begins() -> None:
 
 
 def test_a_function_that_changes_what_it_finds() -> None:
-    """Refused, and it is what it was: each call would have to change it again."""
+    """It is refused and nothing changes: each call would have to repeat the change."""
     g = ft.arange(6.0).view(2, 3)
     for function in (lambda x: x + g.t_(), lambda x: ft.cat([x, x], out=g), lambda x: g.unsqueeze_(0)):
         with warnings.catch_warnings(), pytest.raises(ft.GraphError, match="changes the shape, the layout"):

@@ -1,4 +1,5 @@
-"""What graphs leave: arguments as they were, nothing that they keep alive; numbers of any size."""
+"""After a graph's calls: arguments are unchanged, and graphs keep nothing alive; numbers of any
+size."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from .test_jit_guards import Function, outcome
 
 
 def test_arguments_are_the_calls_own_again() -> None:
-    """What the function keeps of its arguments, or does to a list, it has done with these."""
+    """Arguments that the function stores or appends to a list are those of the call."""
     kept: list[ft.Tensor] = []
 
     @ft.jit
@@ -41,7 +42,7 @@ def test_arguments_are_the_calls_own_again() -> None:
 
 
 def test_arguments_that_are_equal_but_differ() -> None:
-    """Parts of other types, and zeros of other signs."""
+    """Parts of different types, and zeros of different signs."""
     jitted = ft.jit(lambda x, of: x * next(iter(of)))
     for of in ({2: 0}, {2.0: 0}, frozenset({1}), frozenset({True}), frozenset({1.5})):
         x = ft.ones(2, dtype=ft.int64)
@@ -49,7 +50,7 @@ def test_arguments_that_are_equal_but_differ() -> None:
 
 
 def test_graphs_keep_nothing_alive() -> None:
-    """Neither functions nor what these find, arguments that are objects nor a method's object."""
+    """Neither functions and their captured objects, nor arguments, nor a method's object."""
 
     class Layer:
         def __init__(self) -> None:
@@ -79,7 +80,7 @@ def test_graphs_keep_nothing_alive() -> None:
 
 
 def test_a_graph_goes_with_its_function() -> None:
-    """With what it alone has: numbers that a function makes tensors of."""
+    """Including its own data: numbers that a function converts to tensors."""
     launches = default_backend().launches
 
     def once() -> str:
@@ -96,7 +97,7 @@ def test_a_graph_goes_with_its_function() -> None:
 
 
 def test_what_is_gone_is_looked_for_again() -> None:
-    """A name that is bound to another tensor, once nobody has the first."""
+    """A name that is bound to another tensor after the first one was freed."""
     space = {"w": ft.ones(2)}
     jitted = ft.jit(lambda x: x + space["w"])
     assert jitted(ft.ones(2)).tolist() == [2.0, 2.0]
@@ -112,7 +113,7 @@ class Part:
 
 
 class Layer:
-    """Methods that return it, what it has, and what they make of it."""
+    """Methods that return the object, its attributes, and results computed from them."""
 
     def __init__(self) -> None:
         self.weight, self.more = ft.ones(2), Part(2)
@@ -150,7 +151,7 @@ METHODS = [Layer.itself, Layer.a_method, Layer.a_part, Layer.as_a_key, Layer.in_
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_a_result_keeps_no_object_alive(method: Any) -> None:
-    """The object whose method is jitted, whatever the method returns of it."""
+    """The object whose method is jitted, whatever the method returns."""
 
     def gone() -> list[weakref.ref[Any]]:
         layer = Layer()
@@ -167,7 +168,7 @@ def test_a_result_keeps_no_object_alive(method: Any) -> None:
 
 
 def test_closures_that_return_what_they_have() -> None:
-    """Two hundred of 64 KB each, of which at most the last is left."""
+    """Two hundred closures of 64 KB each, of which at most the last is kept."""
 
     class Block(bytearray):
         __hash__ = object.__hash__
@@ -184,7 +185,7 @@ def test_closures_that_return_what_they_have() -> None:
 
 
 def test_objects_in_results_are_those_of_the_call() -> None:
-    """Arguments, also where one is equal to the first call's; the object's own parts and methods."""
+    """Arguments, also if equal to the first call's; the object's own parts and methods."""
     jitted = ft.jit(lambda x, of, by=None: (x * of.by, [of, None, by]))
     for k in (3, 3, 4):
         part, number = Part(k), Decimal("1.5")
@@ -207,7 +208,7 @@ def test_objects_in_results_are_those_of_the_call() -> None:
 
 
 def test_what_a_function_makes_beside_tensors() -> None:
-    """Goes with the graph, and is returned by each call."""
+    """It is stored with the graph, and returned by each call."""
 
     def function(x: ft.Tensor) -> Any:
         made = {1, 2}
@@ -231,7 +232,7 @@ BEYOND: list[tuple[Function, Callable[[], ft.Tensor]]] = [
 
 @pytest.mark.parametrize(("function", "operand"), BEYOND, ids=[str(k) for k in range(len(BEYOND))])
 def test_an_int_beyond_64_bits(function: Function, operand: Callable[[], ft.Tensor]) -> None:
-    """Eager's error, also where no kernel would get it: at the first call and at a later one."""
+    """Eager's error, also if no kernel would get the number: at the first call and at a later one."""
     for numbers in ((3, 10**30), (10**30, 3)):
         jitted = ft.jit(function)
         for number in numbers:

@@ -1,4 +1,4 @@
-"""Numbers of a jitted call: arguments of its graph where nobody looks at them."""
+"""Numbers of a jitted call become arguments of its graph unless Python code reads them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_complex_numbers_are_arguments() -> None:
 
 
 def test_numbers_that_are_looked_at_are_part_of_the_signature() -> None:
-    """Compared, computed with, used as a dim, a key or a text; bool; in another branch."""
+    """Comparisons, arithmetic, use as a dim, a key or a text; bool; another branch."""
     traces = []
 
     @ft.jit
@@ -102,7 +102,7 @@ def test_numbers_that_are_looked_at_are_part_of_the_signature() -> None:
 
 
 def test_numbers_that_are_kept_or_returned() -> None:
-    """A function that keeps a number keeps a plain one; one that returns it gives this call's."""
+    """A function that stores a number stores a plain one; one that returns it returns this call's."""
     kept: list[Any] = []
 
     @ft.jit
@@ -120,7 +120,7 @@ def test_numbers_that_are_kept_or_returned() -> None:
 
 
 def test_random_numbers_and_given_ones() -> None:
-    """A graph that draws is told its numbers beside."""
+    """A graph that draws gets its numbers separately."""
     jitted = ft.jit(lambda x, a, b: (x + ft.rand(4)) * a + ft.randn(4) * b)
     calls = [(0.5, 2), (0.25, 3), (1.5, -1)]
     ft.manual_seed(1)

@@ -1,4 +1,4 @@
-"""A device that may hold few kernels goes on computing, and holds few."""
+"""A device with a limit of kernels keeps computing, and holds few kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that are known by their operands' geometry: the like of them is found without a look."""
+"""Cached calls by their operands' geometry: equal calls skip the preparation."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_dim_is_an_integer() -> None:
 
 @pytest.mark.parametrize("dim", [0, 1, -1])
 def test_cat(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Views that begin elsewhere, other values, dtypes that are promoted, one tensor twice."""
+    """Views with other offsets, other values, promoted dtypes, one tensor twice."""
     for k in range(3):
         whole = torch.arange(600).reshape(10, 4, 15) * (k + 1)
         theirs = [whole[k : k + 3, :, 5:10].float(), whole[2:5, :, :5].int(), whole[:3, :, 10:] / 2]

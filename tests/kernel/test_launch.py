@@ -1,4 +1,4 @@
-"""Launches as data: every call passes one door, where it can be seen, or done otherwise."""
+"""Launches as data: every call passes the executor, which can observe or replace it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ THREE_BY_FOUR = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
 class Seen(Observer):
-    """Notes what passes, in order."""
+    """Records launches and other events, in order."""
 
     def __init__(self) -> None:
         self.launches: list[tuple[Launch, list[ft.Tensor], list[Any]]] = []
@@ -50,13 +50,13 @@ class Seen(Observer):
 
     @property
     def kernels(self) -> list[str]:
-        """The kernels that ran, by the beginning of their entries."""
+        """Returns the kernels that ran, by the beginning of their entries."""
         return [p for p in self.passed if not p.startswith(("upload", "download"))]
 
 
 @pytest.fixture
 def seen() -> Iterator[Seen]:
-    """What passes the default device's door."""
+    """Records the events of the default device."""
     seen = Seen()
     with observed(default_backend(), seen):
         yield seen
@@ -96,7 +96,7 @@ ENTRIES: dict[str, tuple[Callable[[], Any], list[str]]] = {
 @pytest.mark.parametrize("name", ENTRIES)
 @pytest.mark.parametrize("again", [False, True])
 def test_every_entry_passes(name: str, again: bool, seen: Seen) -> None:
-    """Prepared there and then, or before: what runs is seen with its kernels."""
+    """Newly prepared or cached: a launch is observed with its kernels."""
     call, kernels = ENTRIES[name]
     with family(direct_terms=1000):
         if again:
@@ -118,7 +118,7 @@ def test_every_entry_passes(name: str, again: bool, seen: Seen) -> None:
 
 
 def test_what_a_launch_writes_beside_its_outputs(seen: Seen) -> None:
-    """A flag, where indices may be wrong; nothing else that was passed."""
+    """A flag for possibly invalid indices; no other argument."""
     ft.arange(12).reshape(3, 4).gather(1, ft.tensor([[0], [1], [3]]))
     *_, (launch, tensors, _) = seen.launches
     assert launch.written == {0, len(tensors) - 1}
@@ -282,7 +282,7 @@ def test_outputs_with_gaps_are_written_between_their_neighbours(name: str) -> No
 
 
 def test_launches_of_ever_new_lengths_keep_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the numbers that their kernels read, which are memory of the device."""
+    """Including the numbers of their kernels, which are device memory."""
     backend = default_backend()
     launches = LaunchTable(backend.synchronize, most=1 << 17)
     monkeypatch.setattr(backend, "launches", launches)
@@ -351,7 +351,7 @@ def test_launches_share_equal_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numbers_of_launches_that_went_lie_where_no_kernel_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory comes back when the default stream has done what it was given."""
+    """Memory is reused only after the default stream has done its commands."""
     backend = default_backend()
     if not backend.host_shared:
         pytest.skip("the queue writes a device's own memory")

@@ -80,7 +80,7 @@ def test_statistics_of_rows_without_elements(shape: tuple[int, ...]) -> None:
 
 
 def test_rows_near_the_end_of_the_range() -> None:
-    """A row's sum leaves float32's range; its mean, and what it is normalized by, do not."""
+    """A row's sum overflows float32; its mean and its norm do not."""
     rows = [3e38] * 9, [3e38] * 4 + [0.0] * 5, [1e-30, 3e-30, -1e-30]
     for row in map(torch.tensor, rows):
         x = ft.from_torch(row.repeat(2, 1))

@@ -1,4 +1,4 @@
-"""Ops on lists of tensors: one kernel for sixteen places, with the bits of the ops themselves."""
+"""Ops on lists of tensors: one kernel for sixteen tensors, with the bits of the ops themselves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = ((3,), (70001,), (2, 5), (), (33, 65), (1000,), (16, 16), (1,))
 
 @fused_foreach
 def moved(xs: list[ft.Tensor], ys: list[ft.Tensor], rate: float, by: float) -> None:
-    """Two ops in each place, the second of which needs the first."""
+    """Two ops on each tensor, the second of which needs the first."""
     for x, y in zip(xs, ys):
         y.mul_(rate).add_(x)
         x.sub_(y * by)
@@ -31,7 +31,7 @@ def lists(count: int) -> tuple[list[ft.Tensor], list[ft.Tensor]]:
 
 
 def check(xs: list[ft.Tensor], ys: list[ft.Tensor], rate: float, by: float) -> list[str]:
-    """Compare with the ops; the kernels that ran."""
+    """Compares with the ops; returns the kernels that ran."""
     wanted = []
     for x, y in zip(xs, ys):
         b = y * rate + x

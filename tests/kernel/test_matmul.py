@@ -1,7 +1,7 @@
-"""Matrix products against torch: shapes, layouts, dtypes, and both sides of every kernel's edges.
+"""Matrix products against torch: shapes, layouts, dtypes, and both sides of every kernel's limits.
 
-Integer-valued floats make every sum exact, whatever its order, so those results are compared
-digit by digit.
+Integer-valued floats make every sum exact in any order, so those results are compared digit by
+digit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LAYOUTS = ("rows", "columns", "gaps", "offset")
 
 
 def whole(shape: tuple[int, ...], dtype: str, layout: str = "rows", seed: int = 0) -> Any:
-    """A torch tensor of small whole numbers in a layout."""
+    """Returns a torch tensor of small integers in a layout."""
     torch.manual_seed(seed)
     t = torch.randint(-3, 4, shape)
     if dtype == "complex64":
@@ -55,7 +55,7 @@ same = partial(oracle.same, strides=False, rtol=0, atol=0)
 
 
 def both(function: Any, *tensors: Any, **kwargs: Any) -> None:
-    """The op of that name (or the same function of both modules) gives the same result."""
+    """Asserts that the op of that name (or the function in both modules) gives equal results."""
     mine = [ft.from_torch(t) for t in tensors]
     if isinstance(function, str):
         same(getattr(ft, function)(*mine, **kwargs), getattr(torch, function)(*tensors, **kwargs))
@@ -104,7 +104,7 @@ def test_batches(first: Any, second: Any, m: int, n: int, k: int, layout: str) -
     st.sampled_from(LAYOUTS),
 )
 def test_many_rows(m: int, n: int, k: int, batch: Any, dtype: str, left: str, right: str) -> None:
-    """What meets all rows stays near the processor, in vectors of all columns."""
+    """The operand that all rows use stays in the cache, in vectors of all columns."""
     if dtype == "float64" and not default_backend().properties.has_float64:
         return
     a, b = whole((*batch, m, k), dtype, left), whole((*batch, k, n), dtype, right, 1)
@@ -116,7 +116,7 @@ def test_many_rows(m: int, n: int, k: int, batch: Any, dtype: str, left: str, ri
 
 @pytest.mark.parametrize(("dtype", "way"), pairs(DTYPES, ["direct", "packed", "near"]))
 def test_both_ways(way: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What one kernel computes the other does too: alpha, beta, an output with gaps, no depth."""
+    """Both kernels compute the same: alpha, beta, an output with gaps, no depth."""
     direct, near = (1 << 60 if way == one else -1 for one in ("direct", "near"))
     for module in (gemm, matmul):
         monkeypatch.setattr(module, "DIRECT_TERMS_GATHERED", direct)
@@ -178,7 +178,7 @@ def test_vectors_and_nothing(first: tuple[int, ...], second: tuple[int, ...]) ->
 
 @pytest.mark.core
 def test_what_is_added_to_a_product() -> None:
-    """A matrix, and twice a row: of the second call all is known."""
+    """A matrix, and twice a row: the second call is cached."""
     m, n, added = (whole(s, "float32", "rows", i) for i, s in enumerate([(4, 6), (6, 5), (4, 5)]))
     for term in (added, added[0], added[0]):
         both("addmm", term, m, n)
@@ -186,7 +186,7 @@ def test_what_is_added_to_a_product() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int64"])
 def test_relatives(dtype: str) -> None:
-    """The other names for products."""
+    """Other names of products."""
     m, n, v, w = (whole(s, dtype, "rows", i) for i, s in enumerate([(4, 6), (6, 5), (6,), (4,)]))
     x = whole((3, 4, 6), dtype)
     y = whole((3, 6, 5), dtype, "columns")
@@ -225,7 +225,7 @@ def test_einsum(equation: str) -> None:
 
 
 def test_output_that_is_an_input() -> None:
-    """What is read is not overwritten before the end."""
+    """The inputs are not overwritten before the end."""
     a = whole((20, 20), "float32")
     mine = ft.from_torch(a.clone())
     ft.mm(mine, mine.t(), out=mine)
@@ -236,8 +236,8 @@ def test_output_that_is_an_input() -> None:
 
 @pytest.mark.parametrize("size", [16, 200], ids=["direct", "packed"])
 def test_products_are_rounded_as_the_target_has_it(size: int) -> None:
-    """(1 + e)(1 + e) is 1 + 2 e when it is rounded, and one part in 2^24 more in a fused sum: of
-    devices whose images are Vitis' products are rounded (hls/gemm.h)."""
+    """(1 + e)(1 + e) is 1 + 2 e rounded, and one part in 2^24 more in a fused sum: devices with
+    Vitis' images round products (hls/gemm.h)."""
     backend, e = backend_of(resolve()), 2.0**-12
     fused = (backend.target.kind, backend.target.dialect) != ("board", "vitis") and backend.images is None
     a, b = torch.zeros(size, size), torch.zeros(size, size)
@@ -266,7 +266,7 @@ def test_products_are_rounded_as_the_target_has_it(size: int) -> None:
     ],
 )
 def test_errors(call: Any, error: type[Exception]) -> None:
-    """torch's exceptions for what doesn't fit."""
+    """torch's exceptions for operands that don't fit."""
     for module in (torch, ft):
         with pytest.raises(error):
             call(module)

@@ -1,5 +1,5 @@
-"""Max pooling by vectors of windows, forward and backward, on every device: also where ops go
-another way."""
+"""Max pooling by vectors of windows, forward and backward, on every device, including those whose
+ops use other kernels."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CORE = ("rows together", "parts of rows")
 
 
 def inputs(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    """Few different values, so that many are equal, and NaNs, some of them in one window."""
+    """Returns few different values, so that many are equal, and NaNs, some of them in one window."""
     torch.manual_seed(0)
     x = torch.randint(-2, 3, shape).to(dtype)
     x.view(-1)[::11] = math.nan
@@ -53,7 +53,7 @@ def check(
     stride: tuple[int, ...] | None = None,
     dilation: tuple[int, ...] | int = 1,
 ) -> None:
-    """The kernels themselves, against torch."""
+    """Compares the kernels themselves with torch."""
     if default_backend().images is not None:
         pytest.skip("images lack these kernels: ops go another way there")
     n, x = len(kernel), inputs(shape, dtype)
@@ -97,7 +97,7 @@ def test_vectors_where_launches_have_none(case: str, monkeypatch: pytest.MonkeyP
 
 
 def test_a_slice_and_a_compute_unit_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory that begins anywhere, and work for all units."""
+    """Any offset, and work for all units."""
     monkeypatch.setattr(execute, "WINDOWS", 0.0005)
     x = inputs((4, 5, 6, 16), torch.float32).nan_to_num(7)
     whole = ours(x)

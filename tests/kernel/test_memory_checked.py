@@ -1,8 +1,8 @@
 """A small case of every kind of kernel, for the run under Oclgrind: edges, tails, odd layouts.
 
 Oclgrind interprets each instruction and reports accesses outside a buffer and data races (see
-conftest.py); the sizes lie around the vector width because that is where kernels step over the end.
-On other devices the same cases check values only.
+conftest.py); sizes are around the vector width, because kernels overrun there. On other devices the
+same cases check values only.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ SIZES = (1, 15, 16, 17, 67, 257)
 
 
 def ramp(*shape: int, dtype: type = np.float32) -> np.ndarray:
-    """1, 2, 3, ... in a shape: every element is known by its value."""
+    """Returns 1, 2, 3, ... in a shape: every element has a unique value."""
     return (np.arange(1, np.prod(shape, dtype=int) + 1) % 120).astype(dtype).reshape(shape)
 
 
 def check(mine: ft.Tensor, expected: np.ndarray, tolerance: float = 1e-6) -> None:
-    """Same shape, same values."""
+    """Asserts equal shapes and values."""
     assert tuple(mine.shape) == np.shape(expected)
     np.testing.assert_allclose(mine.numpy(), expected, rtol=tolerance)
 
@@ -79,7 +79,7 @@ def test_reduce(dim: int | tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_reduce_to_one_and_find(size: int) -> None:
-    """Slabs that meet in one value; the place of the largest."""
+    """Slabs that combine to one value; the index of the largest."""
     a = ramp(size)
     t = ft.tensor(a)
     check(t.sum(), a.sum(dtype=np.float64))

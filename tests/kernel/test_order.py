@@ -1,4 +1,4 @@
-"""Scans, sorting and searching against torch: layouts, dtypes, NaN, rows that many units share."""
+"""Scans, sorting and searching against torch: layouts, dtypes, NaN, rows shared by units."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ SCANS = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
 
 
 def values(shape: Any, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
-    """Numbers of which many are equal, with both zeros, infinities and NaN where there are any."""
+    """Returns numbers of which many are equal, with both zeros, and infinities and NaN if the dtype
+    has them."""
     generator = torch.Generator().manual_seed(seed)
     t = torch.randint(-9, 10, shape, generator=generator) / 4
     if dtype.is_floating_point:
@@ -56,7 +57,7 @@ def near(name: str, dtype: torch.dtype, *args: Any, x: torch.Tensor) -> bool:
 
 @pytest.mark.parametrize("dtype", some(DTYPES, 3), ids=lambda d: str(d)[6:])
 def test_every_dtype(dtype: torch.dtype) -> None:
-    """Along each dim, in parts and in groups of columns that are not whole."""
+    """Along each dim, in parts and in incomplete groups of columns."""
     x = values((3, 35, 18), dtype)
     exact = x[:, :, 3] if dtype.is_floating_point else x
     for name in SCANS:
@@ -83,7 +84,7 @@ def test_every_dtype(dtype: torch.dtype) -> None:
     [((3, 1500), 0, False), ((90, 3), 0, False), ((1100, 17), 1, False), ((30, 40), 1, True)],
 )
 def test_rows_side_by_side(shape: tuple[int, ...], dim: int, turned: bool) -> None:
-    """More than a block, fewer than wait, short ones in line, results that lie apart."""
+    """More than a block, fewer than the pipeline's depth, short contiguous ones, strided results."""
     x = torch.randint(-9, 10, shape)
     y = ft.from_torch(x)
     x, y = (x.t(), y.t()) if turned else (x, y)
@@ -133,8 +134,8 @@ def test_long_rows(shape: tuple[int, ...], share: int) -> None:
 @pytest.mark.parametrize("lined", [300, 1 << 17], ids=["parts", "whole"])
 @pytest.mark.parametrize("dtype", some(DTYPES[:-1], 3), ids=lambda d: str(d)[6:])
 def test_rows_by_digits(dtype: torch.dtype, lined: int) -> None:
-    """Rows that units share and rows of their own; narrow and wide digits, some of them the same
-    in all elements; along each dim, both ways."""
+    """Rows that units share and separate rows; narrow and wide digits, some equal in all elements;
+    along each dim, in both directions."""
     x = values((3, 701), dtype)
     wide = torch.arange(2103).reshape(3, 701).mul(2654435761).remainder(2**31)
     many = wide.sub(2**30).to(dtype)
@@ -152,7 +153,7 @@ def test_rows_by_digits(dtype: torch.dtype, lined: int) -> None:
 
 @pytest.mark.parametrize("dtype", some([torch.float32, torch.bfloat16, torch.int64, torch.uint8], 2))
 def test_ranks(dtype: torch.dtype) -> None:
-    """Elements of a rank, with equal ones and NaN among them, as a stable sort has them."""
+    """Elements of a rank, with equal ones and NaN among them, in the order of a stable sort."""
     x = values((3, 180, 2), dtype)
     if dtype.is_floating_point:
         x[1, ::3] = math.nan
@@ -179,7 +180,7 @@ def test_ranks(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", some(DTYPES[1:-1], 3), ids=lambda d: str(d)[6:])
 def test_search(dtype: torch.dtype) -> None:
-    """In one row and in a row for each, from both sides, with an order of their own."""
+    """In one row and in a row for each, from both sides, with a sorter."""
     rows = values((4, 33), dtype).sort(-1).values
     wanted = values((4, 50), dtype, 1)
     shuffled = rows.flip(-1)
@@ -199,7 +200,7 @@ def test_search(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float32, torch.float16])
 def test_isin_of_many(dtype: torch.dtype) -> None:
-    """More tests than are compared with each element; NaN is never there."""
+    """More tests than are compared with each element; NaN is never found."""
     x, tests = values((5, 40), dtype), values((50,), dtype, 7)[::2].repeat(3)
     mine, theirs = ft.from_torch(x), ft.from_torch(tests)
     assert 0 < int(torch.isin(x, tests).sum()) < x.numel()
@@ -209,7 +210,7 @@ def test_isin_of_many(dtype: torch.dtype) -> None:
 
 
 def test_a_long_sum_is_as_near_as_its_parts() -> None:
-    """Errors of rounding grow with the number of terms, and no faster."""
+    """Rounding errors grow no faster than the number of terms."""
     x = torch.rand(200_000, generator=torch.Generator().manual_seed(3))
     result = ft.from_torch(x).cumsum(0).to_torch().double()
     exact = x.double().cumsum(0)

@@ -1,4 +1,4 @@
-"""Kernels of a user's own on every target: OpenCL C where it compiles that, else HLS C++."""
+"""Users' kernels on every target: OpenCL C on devices that compile it, else HLS C++."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_view_begins_where_it_begins(own: Any) -> None:
 
 
 def test_the_door_sees_it(own: Any) -> None:
-    """One launch, which says what it may write; who stands there may leave it out."""
+    """One launch, which names the memory it may write; an executor may skip it."""
     met: list[Any] = []
 
     class Notes(Observer):
@@ -99,7 +99,7 @@ def test_the_door_sees_it(own: Any) -> None:
 
 
 def test_in_a_graph(own: Any) -> None:
-    """`ft.jit` traces it as any launch, and has it done again with other tensors."""
+    """`ft.jit` traces it like any launch, and replays it with other tensors."""
     axpy = own("axpy")
 
     @ft.jit
@@ -157,7 +157,7 @@ ONE = "__kernel void one(__global float *x) { x[get_global_id(0)] = N; }"
 
 @pytest.mark.skipif(HLS, reason="HLS C++ has no work-items")
 def test_work_items_in_numbers_of_any_kind() -> None:
-    """A compiler's options, too, as a list or as a shell has them."""
+    """And a compiler's options, as a list or as a shell's words."""
     for options in ("-DN=1 -DM=2", ["-DN=1"], ("-D", "N=1"), [Path("-DN=1")]):
         k = ft.fpga.opencl_kernel(ONE, options=options)
     six = (6, np.int64(6), np.prod((2, 3)), (np.int32(6),), [6], ft.Size([6]), np.array([6]))
@@ -196,7 +196,7 @@ def test_texts_and_options_that_are_refused() -> None:
 
 @pytest.mark.skipif(HLS, reason="HLS C++ has no work-groups")
 def test_memory_of_a_group_that_the_device_has_not() -> None:
-    """Both sizes are said; some drivers end the process for it."""
+    """The error names both sizes; some drivers would end the process."""
     text = """__kernel void at(__global int *out, __local int *own, __local int *other)
     {
         own[0] = 1; other[0] = 2; out[0] = own[0] + other[0];
@@ -215,7 +215,9 @@ def test_memory_of_a_group_that_the_device_has_not() -> None:
 
 
 def test_pairs_are_complex_numbers(tmp_path: Path) -> None:
-    """float2 takes complex64 as it lies there; where it does not fit, nothing says to drop a part."""
+    """float2 takes complex64 unchanged; an error for other dtypes does not suggest dropping a
+    part.
+    """
     body = "{{ for (int i = 0; i < n; i++) {{ float2 v = x[i]; x[i].{0} = v.{1}; x[i].{1} = v.{0}; }} }}".format(
         "x", "y"
     )

@@ -1,7 +1,7 @@
-"""Quantized ops: the bits of torch's.
+"""Quantized ops: torch's bits.
 
-References: `torch.ops.quantized_decomposed` for conversions and sums, `torch.ops.quantized` by
-FBGEMM for layers. Weights are of 7 bits, whose products FBGEMM sums exactly on every processor.
+References: `torch.ops.quantized_decomposed` for conversions and sums, `torch.ops.quantized` with
+FBGEMM for layers. Weights have 7 bits, whose products FBGEMM sums exactly on every processor.
 """
 
 import warnings
@@ -22,7 +22,7 @@ LAYERS = ["linear", "conv2d", "linear_relu", "conv2d_relu"]
 
 @pytest.fixture(autouse=True)
 def fbgemm():
-    """torch's engine of quantized layers, without the warning that its tensors will go."""
+    """Selects torch's engine of quantized layers, without its deprecation warning."""
     before = torch.backends.quantized.engine
     torch.backends.quantized.engine = "fbgemm"
     torch.manual_seed(5)
@@ -183,8 +183,8 @@ BYTES = [
 @pytest.mark.parametrize("case", range(len(BYTES)))
 @pytest.mark.parametrize("of", ["uint8", "int8"])
 def test_sums_of_bytes_are_exact(of, case):
-    """The lowest and the highest byte beside each other, a zero point that lies around them; on
-    boards, whose kernels read bytes, the sums themselves, too."""
+    """The lowest and the highest byte next to each other, a zero point as padding; on boards, whose
+    kernels read bytes, also the sums themselves."""
     shape, filters, windows = BYTES[case]
     low, high = (0, 255) if of == "uint8" else (-128, 127)
     x = torch.randint(low, high + 1, shape).to(getattr(torch, of))

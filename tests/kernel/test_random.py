@@ -1,7 +1,7 @@
-"""Random numbers: the same bits on every device, and the distributions that they are to have.
+"""Random numbers: the same bits on every device, and the required distributions.
 
-A reference in NumPy says which bits an element gets; digests of results say that every device has
-the same.
+A reference in NumPy gives an element's bits; digests of results show that every device has the
+same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ M = np.uint64(0xFFFFFFFF)
 
 
 def philox(counter: np.ndarray[Any, Any], key: tuple[int, int]) -> np.ndarray[Any, Any]:
-    """Philox 4x32-10 of counters (n, 4), as its paper has it."""
+    """Returns Philox 4x32-10 of counters (n, 4), by its paper."""
     c = [counter[:, k].astype(np.uint64) for k in range(4)]
     k0, k1 = np.uint64(key[0]), np.uint64(key[1])
     for _ in range(10):
@@ -43,13 +43,13 @@ def philox(counter: np.ndarray[Any, Any], key: tuple[int, int]) -> np.ndarray[An
     ],
 )
 def test_the_reference_has_the_known_answers(counter: list[int], key: tuple[int, int], words: str) -> None:
-    """Those that Random123 is shipped with."""
+    """The test vectors of Random123."""
     counters = philox(np.array([counter]), key)
     assert " ".join(f"{w:08x}" for w in counters[0]) == words
 
 
 def blocks(count: int, seed: int, call: int) -> np.ndarray[Any, Any]:
-    """The blocks that a call has."""
+    """Returns the blocks of a call."""
     counter = np.zeros((count, 4), np.uint64)
     counter[:, 0] = np.arange(count)
     counter[:, 2], counter[:, 3] = call & 0xFFFFFFFF, call >> 32
@@ -92,7 +92,7 @@ N = 10007
 
 
 def results(of: Any) -> dict[str, ft.Tensor]:
-    """What the rows of random numbers make in one floating-point dtype."""
+    """Returns the results of the random rows in one floating-point dtype."""
     source = ft.Generator().manual_seed(20240229)
     drawn = {
         "uniform": ft.empty(N, dtype=of).uniform_(generator=source),
@@ -115,7 +115,7 @@ def results(of: Any) -> dict[str, ft.Tensor]:
 
 
 def digest(tensors: dict[str, ft.Tensor]) -> str:
-    """Of all bits."""
+    """Returns the digest of all bits."""
     sha = sha256()
     for t in tensors.values():
         sha.update(t.view(ft.uint8).numpy().tobytes())
@@ -150,7 +150,7 @@ def test_every_device_has_the_same_integers() -> None:
 
 
 def dropped() -> dict[str, ft.Tensor]:
-    """Dropout draws from the default generator."""
+    """Returns dropouts, which draw from the default generator."""
     with ft.random.fork_rng():
         ft.manual_seed(11)
         x = ft.arange(1.0, 1000)

@@ -19,7 +19,7 @@ STEPS, BATCH, FEATURES, HIDDEN = 5, 3, 4, 6
 def weights(
     name: str, layers: int, directions: int, projected: int, biases: bool, dtype: torch.dtype
 ) -> list[torch.Tensor]:
-    """The list that torch's layers keep."""
+    """Returns the list of weights of torch's layers."""
     rows, tensors = LAYERS[name] * HIDDEN, []
     for k in range(layers * directions):
         before = FEATURES if k < directions else (projected or HIDDEN) * directions
@@ -30,7 +30,7 @@ def weights(
 
 
 def states(name: str, count: int, projected: int, dtype: torch.dtype) -> Any:
-    """A state of every layer and direction; an LSTM's two."""
+    """Returns a state of every layer and direction; two for an LSTM."""
     hidden = torch.randn(count, BATCH, projected or HIDDEN).to(dtype)
     return (hidden, torch.randn(count, BATCH, HIDDEN).to(dtype)) if name == "lstm" else hidden
 
@@ -83,7 +83,9 @@ def test_cells(name: str, biases: bool) -> None:
 
 
 def paths(dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
-    """Frames, labels and lengths: repeated labels, none, and more than fit into the frames."""
+    """Returns frames, labels and lengths: repeated labels, none, and more than fit into the
+    frames.
+    """
     torch.manual_seed(2)
     logs = (torch.randn(7, 4, 5, dtype=dtype) * 3).log_softmax(2)
     logs[2, 1, 3] = -torch.inf

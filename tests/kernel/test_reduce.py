@@ -29,7 +29,7 @@ WHERE = ["argmax", "argmin", "max", "min"]
 
 @st.composite
 def layouts(draw: st.DrawFn) -> tuple[Any, torch.Tensor]:
-    """(shape, strides) of a few elements or of many, as an index into random storage."""
+    """Draws (shape, strides) of a few elements or of many, as an index into random storage."""
     if draw(st.booleans()):
         shape, strides = draw(geometry.geometries(4))
     else:
@@ -39,7 +39,8 @@ def layouts(draw: st.DrawFn) -> tuple[Any, torch.Tensor]:
 
 
 def stored(shape: Any, strides: Any, whole: bool, seed: int) -> torch.Tensor:
-    """A tensor of this layout with an offset; integers repeat values, floats hold a NaN or two."""
+    """Returns a tensor of this layout with an offset; integers repeat values, floats hold a NaN or
+    two."""
     size = 4 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if n)
     generator = torch.Generator().manual_seed(seed)
     base = torch.randint(-9, 10, (max(size, 4),), generator=generator)
@@ -102,7 +103,7 @@ def test_positions_are_first_and_nan_wins(layout: Any, data: st.DataObject) -> N
 
 @pytest.mark.parametrize("shape, dim", [((1 << 21,), 0), ((1 << 20, 3), 0), ((3, 1 << 20), 1)])
 def test_long_sums_are_as_exact_as_pairwise_ones(shape: Any, dim: int) -> None:
-    """A plain float32 loop over so many numbers is off by 1e-3; pairwise summation by 1e-7."""
+    """A plain float32 loop over this number of terms is off by 1e-3; pairwise summation by 1e-7."""
     t = torch.rand(shape, generator=torch.Generator().manual_seed(0))
     exact = t.double().sum(dim)
     result = ft.from_torch(t).sum(dim).to_torch().double()
@@ -147,7 +148,7 @@ def test_narrow_floats_are_summed_in_float32(name: str) -> None:
 @draws(40)
 @given(layouts().filter(lambda layout: 1 <= math.prod(layout[0]) <= 200), st.integers(16, 60), st.data())
 def test_pieces_of_huge_tensors_join(layout: Any, limit: int, data: st.DataObject) -> None:
-    """With a small limit in place of 2^31, results are what they are without it."""
+    """With a small limit instead of 2^31, results are unchanged."""
     name = data.draw(st.sampled_from(["sum", "mean", "argmax", "var", "any", "norm"]))
     t = stored(*layout, whole=True, seed=data.draw(st.integers(0, 99))).float()
     x, dim = same_view(t), data.draw(st.sampled_from([None, *range(t.ndim)]))
@@ -223,7 +224,7 @@ def test_squares_that_leave_the_range(name: str, of: str) -> None:
 
 @pytest.mark.parametrize("dtype", some([torch.float32, torch.float64, torch.int32, torch.int64], 2))
 def test_places_of_extremes(dtype: torch.dtype) -> None:
-    """The first of equals: in whole vectors, blocks, splits and what is left of each; NaN first."""
+    """The first of equals: in whole vectors, blocks, splits and remainders; NaN first."""
     generator = torch.Generator().manual_seed(5)
     backend = default_backend()
     # An image's kernels have the units that they were built with.

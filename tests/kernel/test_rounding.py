@@ -18,7 +18,7 @@ OUTSIDE = [*ENDS, torch.inf, -torch.inf, torch.nan, 1e30, -1e30, 3e9 + 5, -3e9 -
 
 
 def every_kind(of: torch.dtype) -> torch.Tensor:
-    """Halves between neighbouring 16-bit floats, random bits, subnormals, infinities, NaN."""
+    """Returns halves between neighbouring 16-bit floats, random bits, subnormals, infinities, NaN."""
     torch.manual_seed(0)
     bits = torch.randint(-(2**31), 2**31 - 1, (4000,), dtype=torch.int32).view(torch.float32)
     ties = torch.arange(-600, 600, dtype=torch.int32) * 0x8000 + 0x3F800000
@@ -31,7 +31,7 @@ def every_kind(of: torch.dtype) -> torch.Tensor:
 @pytest.mark.parametrize("source", REALS)
 @pytest.mark.parametrize("target", REALS)
 def test_floats_are_rounded_to_nearest_even(source: str, target: str) -> None:
-    """No tolerance: the values are the same, also where two neighbours are equally near."""
+    """Without a tolerance: values are equal, also between two equally near neighbours."""
     x = every_kind(getattr(torch, source))
     got = ft.from_torch(x).to(getattr(ft, target)).to_torch()
     torch.testing.assert_close(got, x.to(getattr(torch, target)), rtol=0, atol=0, equal_nan=True)
@@ -40,9 +40,9 @@ def test_floats_are_rounded_to_nearest_even(source: str, target: str) -> None:
 @pytest.mark.core
 @pytest.mark.parametrize("source", REALS)
 def test_what_no_integer_holds_is_the_same_on_every_device(source: str) -> None:
-    """C leaves it undefined; torch on x86 gives what its instructions do, and so does every device.
+    """C leaves it undefined; torch on x86 has the instructions' results, and so has every device.
 
-    In runs, which go through whole vectors, and in columns.
+    In rows, which use whole vectors, and in columns.
     """
     x = torch.tensor(OUTSIDE, dtype=torch.float64).to(getattr(torch, source))
     mine = ft.from_torch(x)
@@ -55,7 +55,7 @@ def test_what_no_integer_holds_is_the_same_on_every_device(source: str) -> None:
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("size", [1, 7])
 def test_layer_norm_of_halves_subtracts_what_is_scaled(dtype: torch.dtype, size: int) -> None:
-    """Of one element the rounding error of its product stays, as in torch."""
+    """For one element the rounding error of its product remains, as in torch."""
     torch.manual_seed(size)
     x, *factors = [(torch.rand(n, size) * 18 - 9).to(dtype) for n in (5, 1, 1)]
     weight, bias = (t[0] for t in factors)

@@ -35,7 +35,7 @@ WALKS = [
 
 
 def agree(function: Callable[..., Any], dim: int, *inputs: ft.Tensor) -> None:
-    """Each result has the bits of the ops' own."""
+    """Asserts that each result has the bits of the separate ops."""
     for eager, passed in zip(*row_passes(function, dim, *inputs), strict=True):
         assert eager.dtype == passed.dtype and bits(eager) == bits(passed)
 
@@ -86,7 +86,7 @@ def test_dtypes(name: str, dim: int) -> None:
 # Few and short rows, where places are found by folds on all devices; many that are folded.
 @pytest.mark.parametrize(("shape", "dim"), [((7, 50), 1), ((5000, 20), 0)])
 def test_folds_of_one_pass(shape: tuple[int, int], dim: int) -> None:
-    """Several states side by side, of several types, and one of positions."""
+    """Several states side by side, of several types, and one of indices."""
     x, g = drawn(*shape), drawn(*shape) + 1
 
     def folds(x: ft.Tensor, g: ft.Tensor) -> tuple[ft.Tensor, ...]:
@@ -99,7 +99,7 @@ def test_folds_of_one_pass(shape: tuple[int, int], dim: int) -> None:
 
 @pytest.mark.parametrize("dim", (0, 1))
 def test_numbers_of_rows(dim: int) -> None:
-    """An input may have one element for a row, and a result be computed of such alone."""
+    """An input may have one element for a row, and a result may depend only on such inputs."""
     x, k = drawn(37, 1003), drawn(37, 1) if dim else drawn(1, 1003)
 
     def rows(x: ft.Tensor, k: ft.Tensor) -> tuple[ft.Tensor, ...]:
@@ -110,7 +110,7 @@ def test_numbers_of_rows(dim: int) -> None:
 
 
 def in_place(function: Callable[..., Any], x: ft.Tensor) -> bool:
-    """Whether results that take the place of the input are right."""
+    """True if results that overwrite the input are right."""
     seen, eager = recorded(function, x)
     launch, _, program = passes_launch(seen, eager, [x], 1)
     y = x.clone()
@@ -120,8 +120,8 @@ def in_place(function: Callable[..., Any], x: ft.Tensor) -> bool:
 
 
 def test_results_in_an_inputs_place() -> None:
-    """What takes long is kept where the results will be, unless a later pass reads an input that
-    may lie there."""
+    """Expensive values are stored in the results' memory, unless a later pass reads an input that
+    may share it."""
     x = drawn(37, 1003)
     assert in_place(lambda x: softmax(x, 1), x)
     assert not in_place(lambda x: softmax(x, 1) + x, x)

@@ -1,6 +1,6 @@
-"""What each row of the catalogue computes, against torch: values of every dtype, every layout.
+"""Each row of the catalogue against torch: values of every dtype, every layout.
 
-The cases are made from the rows. How they are spelled is tested in tests/spelling.
+The cases are generated from the rows. Spellings are tested in tests/spelling.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ LAYOUTS = ("transposed", "broadcast", "sliced", "expanded", "zero-dim")
 
 
 def soon(name: str, dtype: str) -> bool:
-    """Truth values and complex numbers have texts of their own; of other dtypes half, by turns."""
+    """True for the cases of every run: bool and complex have separate texts; half of the other
+    dtypes, in turn."""
     kind = getattr(ft, dtype).kind
     return kind in "bc" or (len(name) + DTYPES.index(dtype)) % 2 == 0
 
@@ -33,7 +34,7 @@ def test_values(name: str, dtype: str) -> None:
 
 
 def served(name: str, dtype: str) -> bool:
-    """Whether a reduction is computed for a dtype."""
+    """True if a reduction supports a dtype."""
     return bool(REDUCTIONS[name].row.serves(getattr(ft, dtype).kind))
 
 
@@ -48,7 +49,7 @@ def test_reductions(name: str, dtype: str) -> None:
 
 
 def laid_out(name: str, layout: str, dtype: str) -> list[torch.Tensor]:
-    """Two operands that don't lie in memory as the result does."""
+    """Returns two operands with other layouts than the result."""
     a, b = inputs_of(name, dtype)
     if layout == "transposed":
         return [a.t(), b]
@@ -62,13 +63,13 @@ def laid_out(name: str, layout: str, dtype: str) -> list[torch.Tensor]:
 
 
 def same_memory(t: torch.Tensor) -> ft.Tensor:
-    """A view of an equal layout."""
+    """Returns a view of an equal layout."""
     base = t.as_strided((t.untyped_storage().nbytes() // t.itemsize,), (1,), 0)
     return ft.from_torch(base.clone()).as_strided(tuple(t.shape), t.stride(), t.storage_offset())
 
 
 def check(name: str, layout: str, dtype: str) -> None:
-    """Values, and strides of the result."""
+    """Asserts values, and strides of the result."""
     entry, inputs = ROWS[name], laid_out(name, layout, dtype)
     own = [same_memory(t) for t in inputs]
     assert agree(lambda: entry.call(*own), lambda: theirs(entry)(*inputs))
@@ -85,14 +86,14 @@ TWO = [name for name, entry in ROWS.items() if entry.row.arity == 2]
 
 @pytest.mark.parametrize("k", range(len(TWO)), ids=TWO)
 def test_layouts_of_every_row(k: int) -> None:
-    """The skeleton treats all expressions alike, so the layouts take turns."""
+    """The skeleton treats all expressions alike, so the layouts alternate."""
     check(TWO[k], LAYOUTS[k % len(LAYOUTS)], next(d for d in DTYPES if computed(TWO[k], d)))
 
 
 @pytest.mark.filterwarnings("ignore:.*imaginary part")
 @pytest.mark.parametrize(("source", "target"), pairs(DTYPES, DTYPES, both=True))
 def test_conversions(source: str, target: str) -> None:
-    """From each dtype to each other, of numbers that both have."""
+    """From each dtype to each other, of numbers that both hold."""
     t = operands(1, source)[0]
     size = t.to(torch.complex128).real
     t = t[(size >= 0) & (size < 120)]

@@ -19,7 +19,7 @@ H = RNG.standard_normal((3, 12)).astype(np.float32)
 
 
 def close(mine: Any, theirs: Any, most: float = 2e-6) -> None:
-    """Equal but for a part of the largest value."""
+    """Asserts equality within a part of the largest value."""
     got, right = mine.cpu().numpy(), np.asarray(theirs)
     assert got.shape == right.shape
     assert abs(got - right).max() <= most * max(1.0, abs(right).max())
@@ -56,7 +56,8 @@ def test_lfilter(n: int) -> None:
 
 @pytest.mark.parametrize("taps", some([2, 40, 64, 129], 2))
 def test_lfilter_without_feedback(taps: int) -> None:
-    """By sums or by transforms, with the state before and after; signals shorter than it, too."""
+    """By sums or by transforms, with the state before and after; also signals shorter than the
+    filter."""
     b, zi = RNG.standard_normal(taps), RNG.standard_normal((3, taps - 1))
     for x in (X, X[:, :30]):
         right, last = scipy.lfilter(b, [2.0], x, zi=zi)

@@ -1,4 +1,4 @@
-"""Special functions that torch computes less precisely than they can be: against SciPy."""
+"""Special functions that torch computes less precisely than possible: against SciPy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ mpmath = pytest.importorskip("mpmath", reason="as torch's own dependency it is t
 
 
 def airy(x: Any) -> Any:
-    """Not SciPy's, which rounds the angle, and the exponent."""
+    """Replaces SciPy's function, which rounds the angle and the exponent."""
     return np.vectorize(lambda at: float(mpmath.airyai(at)))(x)
 
 
@@ -63,7 +63,9 @@ def test_precision(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_incomplete_gamma(dtype: str) -> None:
-    """Errors in units of what a last place of both arguments changes, and of the result's own."""
+    """Errors in units of the result's last place, and of the effect of both arguments' last
+    places.
+    """
     a = np.concatenate([np.geomspace(1e-8, 12.5, 24), np.geomspace(13, 3e3, 12)]).astype(dtype)
     ratio = np.concatenate([np.geomspace(1e-3, 50, 25), [0.3, 0.95, 1, 1.05, 1.24, 1.26, 2.36]])
     x = (a[:, None] * ratio).astype(dtype)
@@ -82,7 +84,7 @@ def test_incomplete_gamma(dtype: str) -> None:
 
 
 def test_incomplete_gamma_at_the_ends() -> None:
-    """Zeros, infinities and what is no number, as torch has them."""
+    """Zeros, infinities and NaN, as in torch."""
     of = [0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]
     a, x = (t.ravel() for t in np.meshgrid(of, of))
     for name, other in (("igamma", "gammainc"), ("igammac", "gammaincc")):
@@ -118,7 +120,7 @@ DEGREES = {
 
 @pytest.mark.parametrize("name", DEGREES)
 def test_polynomials_of_high_degree(name: str) -> None:
-    """Each lane has a degree of its own."""
+    """Each lane has its own degree."""
     x, n = np.linspace(0.01 if "shifted" in name else -0.98, 0.99, 16), np.arange(3, 51, 3)
     got = getattr(ft.special, name)(ft.from_numpy(x), ft.from_numpy(n)).numpy()
     expected = DEGREES[name](n, x)
@@ -148,7 +150,7 @@ def test_erfcx_is_precise_wherever_it_is_finite(ends: tuple[float, float]) -> No
 
 
 def test_bessel_functions_of_the_least_number() -> None:
-    """Half of it is 0, of which there is no logarithm."""
+    """Half of it is 0, which has no logarithm."""
     for dtype, k0 in ((ft.float32, 103.39486), (ft.float64, 744.5560034370396)):
         x = ft.tensor([ft.finfo(dtype).smallest_normal * ft.finfo(dtype).eps], dtype=dtype)
         for name in ("modified_bessel_k0", "scaled_modified_bessel_k0"):

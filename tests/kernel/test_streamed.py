@@ -1,4 +1,4 @@
-"""Results that pass by the caches are those that go through them."""
+"""Results written past the caches equal those written through them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N = 16 * 21  # rows of whole cache lines
 
 @pytest.fixture(autouse=True)
 def all_streamed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No result is too small."""
+    """Makes every result large enough for streaming stores."""
     backend = default_backend()
     if not isinstance(backend, OpenCLBackend) or backend.target.kind != "cpu":
         pytest.skip("only CPUs' OpenCL runtimes have a way past the caches")

@@ -37,7 +37,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey]]:
 def with_kernels(
     monkeypatch: pytest.MonkeyPatch, built: Callable[[Backend, KernelKey], bool]
 ) -> Iterator[list[KernelKey]]:
-    """The keys of kernels that are asked for while the image has no others."""
+    """Records the requested keys while the image has only these kernels."""
     backend = default_backend()
     used: list[KernelKey] = []
 
@@ -57,7 +57,7 @@ def with_kernels(
 
 
 def test_narrower_ports_serve(narrow: list[KernelKey]) -> None:
-    """Where full ones are missing the widest kernel that is there computes."""
+    """Without full ones, the widest available kernel computes."""
     a, b = torch.randn(100), torch.randn(100)
     x, y = ft.from_torch(a), ft.from_torch(b)
     assert torch.equal((x + y).to_torch(), a + b)
@@ -102,7 +102,7 @@ def test_located(strided: list[KernelKey]) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int8, torch.complex64])
 def test_long_rows_turned(dtype: torch.dtype) -> None:
-    """A CPU computes them in tiles, with edges beside and below."""
+    """A CPU computes them in tiles, with edges on two sides."""
     x = torch.arange(3 * 37 * 170).remainder(101).reshape(3, 37, 170).to(dtype)
     mine = ft.from_torch(x)
     turned = x.permute(2, 0, 1), mine.permute(2, 0, 1)

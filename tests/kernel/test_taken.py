@@ -1,4 +1,4 @@
-"""Runs and elements that one index tensor leads to, as processors take them: in vectors."""
+"""Runs and elements selected by one index tensor, with vector kernels of processors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def numbers(dtype: torch.dtype, *shape: int) -> torch.Tensor:
 @pytest.mark.parametrize("dtype", some(DTYPES, 3), ids=lambda d: str(d)[6:])
 @pytest.mark.parametrize("size", [1, 5, 16, 67])
 def test_runs_and_elements(dtype: torch.dtype, size: int) -> None:
-    """Of rows that are shorter than a vector, whole vectors and a bit more, along each dim."""
+    """Of rows that are shorter than a vector, and of whole vectors plus a remainder, along each
+    dim."""
     x = numbers(dtype, 7, 3, size)
     y = ft.from_torch(x)
     for of in (torch.int64, torch.int32):
@@ -55,7 +56,7 @@ def test_runs_and_elements(dtype: torch.dtype, size: int) -> None:
 @pytest.mark.core
 @pytest.mark.parametrize("rows", [1, 3])
 def test_rows_that_units_share(rows: int) -> None:
-    """Fewer rows than units, so that each is cut, into parts that begin where vectors do."""
+    """Fewer rows than units, so that each is split into parts that begin at vectors."""
     x, index = numbers(torch.float32, 4, 1003), torch.randint(0, 4, (rows,))
     places = torch.randint(0, 1003, (rows, 1003))
     with family(5, unit_elements=64):

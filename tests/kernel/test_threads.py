@@ -22,7 +22,7 @@ THREADS = 6
 
 @pytest.fixture(autouse=True)
 def switching() -> Iterator[None]:
-    """Threads change places as often as the interpreter lets them."""
+    """Makes the interpreter switch threads as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -30,7 +30,7 @@ def switching() -> Iterator[None]:
 
 
 def together(work: Callable[[int], None], count: int = THREADS) -> None:
-    """Run `work(k)` in threads that start at the same moment; the first failure is raised."""
+    """Runs `work(k)` in threads that start at the same moment; raises the first failure."""
     start = threading.Barrier(count)
     failures: list[BaseException] = []
 
@@ -120,7 +120,7 @@ def test_a_tensor_goes_from_stream_to_stream() -> None:
 
 @pytest.mark.parametrize("new", [False, True])
 def test_a_launch_prepared_on_one_stream_serves_another_at_once(new: bool) -> None:
-    """Its table of sizes and strides is there, though the first stream has work before it."""
+    """Its table of sizes and strides exists, though the first stream has work before it."""
     elements = 4_000_000 if default_backend().images is None else 400_000
     side, long = None if new else ft.fpga.Stream(), ft.ones(elements)
     for turn in range(5):
@@ -251,7 +251,7 @@ def test_small_launches_keep_their_place(streams: int) -> None:
 
 
 def test_a_command_out_of_sight_is_waited_for() -> None:
-    """Ctrl-C may strike between the enqueue of a command and the note of its event."""
+    """Ctrl-C may come between the enqueue of a command and the recording of its event."""
     x = ft.zeros(16)
     ft.synchronize()
     stream = x._storage.backend.current_stream()

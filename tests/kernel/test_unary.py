@@ -40,7 +40,7 @@ ORDINARY = st.floats(-8, 8, width=32)
 
 
 def agree(name: str, values: Any) -> None:
-    """Assert that ftensor's function gives torch's dtype and values."""
+    """Asserts torch's dtype and values."""
     assert agree_on(name, values)
 
 
@@ -90,7 +90,7 @@ def test_complex_functions_stay_in_range(name: str, z: complex) -> None:
 
 
 def test_refusals_are_torch_s() -> None:
-    """An exception of torch's class for the dtypes that a function does not serve."""
+    """torch's exception class for unsupported dtypes."""
     bools, numbers = ft.from_torch(torch.tensor([True])), ft.from_torch(torch.tensor([1j]))
     for name in ("neg", "positive"):
         with pytest.raises(RuntimeError):

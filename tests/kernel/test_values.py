@@ -1,4 +1,4 @@
-"""Values at the edges: which of two zeros wins, the order of steps, where sums leave the range."""
+"""Values at the edges: the sign of zero results, the order of steps, overflow of sums."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_addcdiv_multiplies_before_it_divides(big: float) -> None:
 
 
 def ulps(result: np.ndarray, exact: np.ndarray) -> float:
-    """The largest error in units of the last place of a float32."""
+    """Returns the largest error in units of the last place of a float32."""
     ulp = np.spacing(np.maximum(np.abs(exact.astype(np.float32)), np.float32(2**-126)))
     return float(np.max(np.abs(result - exact) / ulp))
 
@@ -100,7 +100,8 @@ ARCS = ("erf", "erfinv", "asin", "acos", "atan", "atan2", "special.ndtri")
 
 @pytest.mark.parametrize("name", ARCS)
 def test_arcs_and_erf_are_accurate(name: str) -> None:
-    """Near what they change at, too: 0.5, 0.85, 1, 4, and what w = 3.5 and s = 4 mean for erfinv and ndtri."""
+    """Also near the branch points: 0.5, 0.85, 1, 4, and the arguments of w = 3.5 and s = 4 in
+    erfinv and ndtri."""
     rng = np.random.default_rng(5)
     sizes = [np.exp2(rng.uniform(-149, 128, 1000)), rng.uniform(0, 1, 2000), 1 - np.exp2(rng.uniform(-24, 0, 1000))]
     sizes += [at + rng.uniform(-0.04, 0.04, 500) for at in (0.5, 0.85, 1, 4, 0.985)]
@@ -152,7 +153,7 @@ def test_sums_leave_the_range_where_those_of_torch_do(call: str, of: str) -> Non
 @pytest.mark.core
 @pytest.mark.parametrize("first", [1, 3, 8])
 def test_vectors_of_halves_begin_anywhere(first: int) -> None:
-    """Runtimes may load and store vectors of halves as if they began on their alignment."""
+    """Some runtimes assume that vectors of halves are aligned."""
     values = np.arange(100, dtype=np.float16)
     base = ft.tensor(values)
     base[first:].fill_(0.5)

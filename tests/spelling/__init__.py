@@ -1,1 +1,1 @@
-"""What a call says, takes, refuses and prints, on the default device. Runs once."""
+"""Spellings, arguments, refusals and output of calls, on the default device. Runs once."""

@@ -1,9 +1,9 @@
 # ruff: noqa: E501, SIM905  # an argument list is one word
 """Calls of every function of the array API standard, as texts that two namespaces evaluate.
 
-`x` (2, 3), `y` (3,), `z` without dims, `v` (5,) with repeated elements, `m` (3, 3) invertible,
-`h` (3, 3) positive definite and `u` with no elements, (0, 3), are of the dtype in question; `b` is
-a mask (2, 3), `i` places (2,), `w` (2, 3) of another dtype of the same kind.
+`x` (2, 3), `y` (3,), `z` 0-d, `v` (5,) with repeated elements, `m` (3, 3) invertible, `h` (3, 3)
+positive definite and `u` with no elements, (0, 3), are of the tested dtype; `b` is a mask (2, 3),
+`i` indices (2,), `w` (2, 3) of another dtype of the same kind.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ linalg.vector_norm: (x) (x, axis=1, ord=1) (x, axis=(0, 1), keepdims=True) (x, o
 
 
 def _split(text: str) -> list[str]:
-    """Argument lists beside each other: "(x, (1, 2)) (y).dtype" are two."""
+    """Splits adjacent argument lists: "(x, (1, 2)) (y).dtype" are two."""
     parts, depth = [""], 0
     for letter in text.strip():
         if letter == " " and not depth:
@@ -185,7 +185,7 @@ for _line in MORE.strip().splitlines():
 
 
 def arrays(dtype: str) -> dict[str, np.ndarray[Any, Any]]:
-    """The values that calls are about."""
+    """Returns the values of the calls' arguments."""
     kind = np.dtype(dtype).kind
     x = np.array([[1, 2, 0], [3, 1, 2]])
     other = np.array([[2, 1, 1], [4, 3, 1]])
@@ -219,7 +219,7 @@ def arrays(dtype: str) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def scopes(dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the texts are evaluated in: array-api-strict's arrays, and tensors."""
+    """Returns the scopes of the texts: array-api-strict's arrays, and tensors."""
     values = arrays(dtype)
     both: list[dict[str, Any]] = []
     for xp, make in ((strict, strict.asarray), (ft.array_api, ft.array_api.asarray)):
@@ -229,7 +229,7 @@ def scopes(dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def evaluated(call: str, scope: dict[str, Any]) -> Any:
-    """The call's result, or its error."""
+    """Returns the call's result, or its error."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -256,7 +256,7 @@ OPEN = {
 
 
 def is_open(call: str, dtype: str) -> bool:
-    """Whether the text of the standard leaves a call's outcome open for a dtype."""
+    """True if the standard leaves a call's outcome open for a dtype."""
     whole = call.removeprefix("xp.")
     if whole in OPEN:
         return True
@@ -265,7 +265,7 @@ def is_open(call: str, dtype: str) -> bool:
 
 
 def difference(call: str, wanted: Any, got: Any) -> str:
-    """What is different of two results, or "" ."""
+    """Returns the difference of two results, or ""."""
     if isinstance(wanted, Exception) or isinstance(got, Exception):
         if not (isinstance(wanted, Exception) and isinstance(got, Exception)):
             return f"{call}: {got!r}, not {wanted!r}"

@@ -1,6 +1,6 @@
 """Expressions that make tensors, read with `lib` as ftensor and as torch, which must agree.
 
-What both refuse begins with "! ".
+Expressions that both refuse begin with "! ".
 """
 
 DATA = """

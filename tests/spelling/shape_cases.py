@@ -1,7 +1,7 @@
 """Calls of index and shape-making ops, evaluated with torch and with ftensor as `lib`.
 
-`t` is a 3 x 4 matrix, `x4` an image batch in channels-last order, `i(...)` an int64 tensor.
-What both refuse begins with "! ".
+`t` is a 3 x 4 matrix, `x4` an image batch in channels-last order, `i(...)` an int64 tensor. Calls
+that both refuse begin with "! ".
 """
 
 from __future__ import annotations

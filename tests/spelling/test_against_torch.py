@@ -1,4 +1,4 @@
-"""Numbers that do not fit, factors of 0, strides and dtypes of outputs: as torch has them."""
+"""Numbers that do not fit, factors of 0, strides and dtypes of outputs: as in torch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAYOUTS = [
 
 
 def both(case: str, computed: bool | None = None, setup: str = "", **how: Any) -> None:
-    """Both libraries agree on an expression, or on what is in `o` after a statement."""
+    """Asserts that both libraries agree on an expression, or on `o` after a statement."""
 
     def run(lib: Any) -> Any:
         names = {"L": lib, "INF": INF, "NAN": NAN}

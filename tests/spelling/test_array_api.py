@@ -24,7 +24,7 @@ EXTENSIONS = {"linalg.": "_linalg", "fft.": "_fft"}
 
 
 def functions(module: ModuleType, prefix: str) -> dict[str, Any]:
-    """The standard's functions in one of strict's modules."""
+    """Returns the standard's functions in one of strict's modules."""
     main = [n for n in strict.__all__ if "strict" not in n.lower() and n != "Device"]
     names = dir(xp.linalg if prefix == "linalg." else xp.fft) if prefix else main
     members = {name: getattr(module, name) for name in names if name[0] != "_"}
@@ -32,14 +32,14 @@ def functions(module: ModuleType, prefix: str) -> dict[str, Any]:
 
 
 def parameters(function: Any) -> list[tuple[Any, ...]]:
-    """What a signature says, but for what is a default of strict's own making."""
+    """Returns the parameters of a signature, without strict's own defaults."""
     declared = inspect.signature(function).parameters.values()
     return [(p.name, p.kind, None if "UNDEF" in repr(p.default) else p.default) for p in declared]
 
 
 @pytest.fixture(autouse=True, scope="module")
 def in_double() -> Iterator[None]:
-    """array-api-strict's default dtype."""
+    """Sets array-api-strict's default dtype."""
     ft.set_default_dtype(ft.float64)
     yield
     ft.set_default_dtype(ft.float32)
@@ -63,7 +63,7 @@ WHOLE = ("bool", "uint8", "int64", "float32", "complex64")
 
 
 def compare(dtype: str, step: int = 1) -> None:
-    """Every `step`-th call on arrays of a dtype."""
+    """Compares every `step`-th call on arrays of a dtype."""
     theirs, ours = scopes(dtype)
     texts = [text for calls in CALLS.values() for text in calls if not is_open(text, dtype)]
     texts = texts[DTYPES.index(dtype) % step :: step]

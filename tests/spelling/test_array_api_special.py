@@ -1,4 +1,4 @@
-"""The standard's special cases: infinities, NaN and signed zeros, as array-api-strict has them."""
+"""The standard's special cases: infinities, NaN and signed zeros, compared with array-api-strict."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FOLDED = ([1.0, NAN, 2.0], [INF, -INF], [INF, 1.0], [-0.0, -0.0], [0.0, NAN])
 
 
 def same(name: str, *arrays: np.ndarray, zeros: bool = True) -> None:
-    """Both libraries give the same of arrays: dtype, values to rounding, signs of zeros."""
+    """Asserts that both libraries agree: dtype, values within rounding, signs of zeros."""
     with np.errstate(all="ignore"):
         mine = getattr(xp, name)(*[xp.asarray(a) for a in arrays]).numpy()
         wanted = np.asarray(getattr(strict, name)(*[strict.asarray(a) for a in arrays]))
@@ -75,7 +75,7 @@ def test_of_complex_numbers(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_of_several(dtype: str) -> None:
-    """Sums, extremes and their kin; sorts put NaN last."""
+    """Sums, extremes and related functions; sorts put NaN last."""
     for name in FOLDS.split():
         for values in FOLDED:
             same(name, np.array(values, dtype))

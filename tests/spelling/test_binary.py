@@ -1,4 +1,4 @@
-"""Numbers beside tensors, promotion, in-place forms and refusals of ops on two inputs."""
+"""Numbers as operands, promotion, in-place forms and refusals of ops on two inputs."""
 
 from __future__ import annotations
 

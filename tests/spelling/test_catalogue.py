@@ -1,8 +1,8 @@
-"""Every row of the catalogue in every spelling it has, against torch.
+"""Every row of the catalogue in every spelling, against torch.
 
-The cases are made from the rows, so an op that is added is tested without a line here. Values are
-computed for one dtype of each row, the others are of no elements: what they compute is tested in
-tests/kernel/test_rows.py, on every target.
+The cases are generated from the rows, so a new op is tested without a line here. Values are
+compared for one dtype of each row; the other dtypes use empty tensors, since
+tests/kernel/test_rows.py tests their values on every target.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..row_cases import (
 
 
 def test_what_is_refused_are_rows() -> None:
-    """The list of dtypes that both refuse names no other rows, and leaves each one to compute."""
+    """The list of dtypes that both refuse only names rows, and leaves each row a dtype."""
     assert set(REFUSED) <= set(ROWS)
     assert all(any(computed(name, dtype) for dtype in DTYPES) for name in ROWS)
 
@@ -55,7 +55,7 @@ def refused_with_out(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ROWS)
 def test_spellings(name: str, dtype: str) -> None:
-    """Function, method, `out=`, in-place, and with a Python number: all as torch's."""
+    """Function, method, `out=`, in-place, and with a Python number: all as in torch."""
     entry = ROWS[name]
     op = entry.row
     function, mine = theirs(entry), entry.call

@@ -1,4 +1,4 @@
-"""Copies of views that torch's database has no samples of, and functions under a second name."""
+"""Copies of views without samples in torch's database, and functions under a second name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Creation and conversion against torch: layout, dtype, values, exceptions; and what is ours."""
+"""Creation and conversion against torch: layout, dtype, values, exceptions; and ftensor's own
+forms."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from .creation_cases import LINES
 
 
 def names(lib: Any) -> dict[str, Any]:
-    """What a case may use."""
+    """Returns the names in a case."""
     return {"lib": lib, "np": np, "nan": float("nan"), "inf": float("inf")}
 
 

@@ -1,4 +1,4 @@
-"""dask.array with chunks that are tensors: the same calls on NumPy's chunks give the same."""
+"""dask.array with tensors as chunks: the same calls on NumPy's chunks give the same."""
 
 from __future__ import annotations
 

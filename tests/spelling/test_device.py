@@ -19,7 +19,7 @@ devices = sys.modules["ftensor._device"]  # ft.device is the class
 
 
 def said(code: str) -> str:
-    """What code prints in a fresh interpreter with this ftensor."""
+    """Returns the output of code in a new interpreter with this ftensor."""
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=600)
     assert done.returncode == 0, done.stderr
@@ -109,7 +109,7 @@ def test_numbers_beyond_the_devices_are_errors():
 
 @pytest.fixture
 def everything():
-    """Every device as fpga:N, and the mapping as before afterwards."""
+    """Makes every device an fpga:N; restores the mapping."""
     before = ft.get_device_mapping()
     ft.set_device_mapping("explicit")
     yield ft.fpga.device_count()
@@ -117,7 +117,7 @@ def everything():
 
 
 def test_tensors_from_before_a_mapping_are_on_the_same_device():
-    """Where a number means again what it meant then."""
+    """If an index means its former device again."""
     x = ft.ones(2)
     before = ft.get_device_mapping()
     ft.set_device_mapping("explicit")
@@ -206,7 +206,7 @@ def test_asking_for_memory_opens_nothing():
 
 
 def test_an_image_without_a_board_is_not_passed_over_silently():
-    """A program that was to run on a board would else run on the host, and nobody would know."""
+    """Otherwise a program for a board would run on the host unnoticed."""
     program = "import ftensor as ft\nprint(ft.ones(2).sum().item())\n"
     root = str(Path(ft.__file__).parent.parent)
     environment = {**os.environ, "FTENSOR_IMAGE": "some.xclbin", "PYTHONPATH": root}

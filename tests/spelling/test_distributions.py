@@ -41,7 +41,7 @@ DIVERGENCES = ["Bernoulli", "Categorical", "Exponential", "Gamma", "Laplace", "N
 
 
 def distribution(name: str, library: Any, args: Any = None, **options: Any) -> Any:
-    """A distribution with its parameters in double precision."""
+    """Returns a distribution with its parameters in double precision."""
     parameters = CASES[name][0] if args is None else args
     words = [a if isinstance(a, int) else library.tensor(a, dtype=library.float64) for a in parameters]
     return getattr(library.distributions, name)(*words, **options)

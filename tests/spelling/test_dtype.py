@@ -54,7 +54,7 @@ def torch():
 
 @pytest.fixture
 def choose_default(torch):
-    """Sets the default dtype here and in torch; both are set back afterwards."""
+    """Sets the default dtype here and in torch; restores both."""
     before, torch_before = get_default_dtype(), torch.get_default_dtype()
 
     def choose(d):
@@ -67,7 +67,7 @@ def choose_default(torch):
 
 
 class Operand(NamedTuple):
-    """As much of a tensor as result_type looks at."""
+    """The properties of a tensor that result_type reads."""
 
     dtype: dtype
     ndim: int
@@ -78,12 +78,12 @@ def theirs(torch, d):
 
 
 def ours(torch_dtype):
-    """Our dtype for torch's."""
+    """Returns ftensor's dtype of torch's."""
     return BY_NAME[str(torch_dtype).removeprefix("torch.")]
 
 
 def agreed(mine, expected):
-    """What both give, or that both refuse with the same class of error."""
+    """Asserts equal results, or the same class of error."""
     try:
         wanted = ours(expected())
     except RuntimeError as error:
@@ -158,7 +158,7 @@ def test_result_type_is_torchs_for_every_kind_of_pair(torch, choose_default, def
     choose_default(default)
 
     def forms(one):
-        """(what we are given, what torch is given) for a scalar, or a dtype at 0 and 2 dims."""
+        """Returns (ftensor's operand, torch's operand) for a scalar, or a dtype at 0 and 2 dims."""
         if not isinstance(one, dtype):
             return [(one, one)]
         return [(Operand(one, ndim), torch.ones((1,) * ndim, dtype=theirs(torch, one))) for ndim in (0, 2)]
@@ -275,7 +275,7 @@ def test_what_is_not_a_dtype_is_named(function):
 
 
 def test_pickles_name_the_package_as_they_always_did() -> None:
-    """Which of its modules a dtype lies in is no matter of files that hold it."""
+    """Files don't depend on the module in which a dtype is defined."""
     kept = b"\x80\x04\x95\x1e\x00\x00\x00\x00\x00\x00\x00\x8c\x0eftensor.dtypes\x94\x8c\x07float32\x94\x93\x94."
     assert pickle.loads(kept) is float32
     assert pickle.dumps(float32, protocol=4) == kept

@@ -1,4 +1,4 @@
-"""Inputs at the edge of what an op is for: no elements, no dims, NaN, odd memory; as in torch."""
+"""Inputs at the limits of an op: no elements, no dims, NaN, odd memory; as in torch."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_case_is_as_torch_has_it(case: str, computed: bool) -> None:
 
 
 def agree_on_case(case: str) -> bool:
-    """Whether both libraries compute an expression, and `agree`."""
+    """Returns whether both libraries compute an expression; asserts that they agree."""
 
     def run(lib: Any) -> Any:
         names = {"L": lib, "F": lib.nn.functional, "INF": INF, "NAN": NAN}
@@ -219,7 +219,7 @@ def test_grids_of_nan(mode: str, padding: str, corners: bool) -> None:
 
 
 def layouts(shape: tuple[int, ...]) -> Iterator[Any]:
-    """A tensor of a shape in memory of every order of its dims, with gaps, and expanded."""
+    """Yields a tensor of a shape in every memory order, with gaps, and expanded."""
     count = torch.Size(shape).numel()
     values = torch.sin(torch.arange(float(count)) * 7).reshape(shape)
     for order in itertools.permutations(range(len(shape))):

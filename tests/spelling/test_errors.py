@@ -1,4 +1,4 @@
-"""A user's mistakes: each raises what torch raises, names the values, and leaves no memory."""
+"""A user's mistakes: each raises torch's exception, names the values, and leaks no memory."""
 
 from __future__ import annotations
 
@@ -122,14 +122,14 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 def allocated() -> int:
-    """What tensors hold on all devices."""
+    """Returns the bytes that tensors hold on all devices."""
     gc.collect()
     ft.synchronize()
     return sum(ft.fpga.memory_allocated(k) for k in range(ft.fpga.device_count()))
 
 
 def failure(call: Callable[[], Any]) -> Exception | None:
-    """The exception of a call, without the frames that hold its tensors."""
+    """Returns the exception of a call, without the frames that hold its tensors."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -173,7 +173,7 @@ def test_a_mistake_raises_as_in_torch_and_leaves_nothing(name: str) -> None:
     ],
 )
 def test_results_of_another_dtype_are_refused(call: str) -> None:
-    """Where torch casts nothing; both dtypes are named."""
+    """Where torch doesn't cast; both dtypes are named."""
 
     def refused(m: Any) -> None:
         names = {"x": m.ones(2, 2), "i": m.zeros(0, dtype=m.int64), "d": m.zeros(0).double()}

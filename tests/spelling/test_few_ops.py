@@ -1,4 +1,4 @@
-"""Dtypes of few ops: what torch refuses, how they are made, shown and handed to others."""
+"""Dtypes with few ops: torch's refusals, creation, printing and exchange."""
 
 import copy
 import io
@@ -46,7 +46,7 @@ CALLS = [call.strip() for call in CALLS if call.strip()]
 
 
 def outcome(m, call, d):
-    """What a call gives: values with their dtype, or the class of its error."""
+    """Returns a call's values with their dtype, or the class of its error."""
     x = m.ones(2).to(getattr(m, d.name))
     try:
         result = eval(call, {"m": m, "x": x})

@@ -1,4 +1,4 @@
-"""The fuzz command itself: the same program for a seed, and a wrong result that is found."""
+"""The fuzz command itself: reproducible programs, and detection of a wrong result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_seed_gives_one_program() -> None:
 def test_a_wrong_result_is_found_and_shortened(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The report is what is needed to see it, and runs by itself."""
+    """The report is a minimal program that runs by itself."""
     assert fuzz_programs.disagreement(LINES) == ""
     monkeypatch.setattr(ft.Tensor, "neg_", lambda self: self)
     assert "t2.neg_()" in fuzz_programs.disagreement(LINES)

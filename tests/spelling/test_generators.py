@@ -13,7 +13,7 @@ from .test_random import source
 
 
 def test_generators() -> None:
-    """torch's methods; numbers follow from the state alone."""
+    """torch's methods; numbers depend on the state alone."""
     g = ft.Generator()
     assert g.device == ft.get_default_device() and g.manual_seed(-1) is g
     assert g.initial_seed() == 2**64 - 1
@@ -51,7 +51,7 @@ def test_default_generators() -> None:
 
 
 def test_threads_share_a_generator() -> None:
-    """No call gets another's numbers."""
+    """No call gets another call's numbers."""
     g = source(9)
     expected = {tuple(ft.randint(2**40, (3,), generator=g).tolist()) for _ in range(200)}
     g.set_offset(0)

@@ -1,4 +1,4 @@
-"""What is no data, no dtype and no index: taken as torch takes it, or refused."""
+"""Invalid data, dtypes and indices: accepted as in torch, or refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..oracle import agree, outcome, torch
 
 
 class Says:
-    """A sequence by its methods: a length, and how it answers for an element."""
+    """A sequence by its methods: a length, and an answer for each element."""
 
     def __init__(self, length: int, item: Callable[[int], Any]) -> None:
         self.length, self.item = length, item
@@ -29,14 +29,14 @@ class Says:
 
 
 class Longer(list):  # type: ignore[type-arg]
-    """A list that has less than it says."""
+    """A list with fewer items than its length."""
 
     def __len__(self) -> int:
         return 5
 
 
 class Array:
-    """What NumPy would take for an array."""
+    """An object that NumPy would accept as an array."""
 
     def __init__(self, held: Any = ()) -> None:
         self.held = held
@@ -46,7 +46,7 @@ class Array:
 
 
 class Index:
-    """An int by __index__, or an error from there."""
+    """An int by __index__, or an error from it."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -58,7 +58,7 @@ class Index:
 
 
 class Frame:
-    """A table as pandas has it: a sequence by its columns' names."""
+    """A table like pandas' DataFrame: a sequence by its columns' names."""
 
     columns = ("a", "b")
 
@@ -143,7 +143,7 @@ DATA: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("make", ["tensor", "as_tensor", "asarray"])
 @pytest.mark.parametrize("name", DATA)
 def test_hostile_data(name: str, make: str) -> None:
-    """Taken as torch takes it, or refused by the same class of exception."""
+    """Accepted as in torch, or refused with the same exception class."""
     mine, theirs = (outcome(lambda m=m: getattr(m, make)(DATA[name]())) for m in (ft, torch))
     if isinstance(theirs, Exception):
         assert type(mine) is type(theirs), f"torch raises {theirs!r}, ftensor: {mine!r}"
@@ -163,7 +163,7 @@ def test_hostile_data(name: str, make: str) -> None:
     ],
 )
 def test_sequences_without_an_end_are_refused(data: Any) -> None:
-    """torch reads on for ever."""
+    """torch would read them for ever."""
     with pytest.raises((ValueError, IndexError), match=r"says that it has 3|would hold"):
         ft.tensor(data)
 
@@ -208,7 +208,7 @@ def test_another_librarys_dtype_is_answered_with_ours(dtype: Any, written: str) 
 
 
 def test_no_dtype_is_made_up() -> None:
-    """float128 is none of ours, and text may be anything."""
+    """ftensor has no float128, and text may be anything."""
     for dtype in ("flaot32", np.longdouble, "float128", 3, [1]):
         with pytest.raises(TypeError, match=r"needs an ftensor\.dtype") as raised:
             ft.zeros(2, dtype=dtype)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What programs of torch's say every day: no_grad, cuda.is_available(), modules, absent names."""
+"""Idioms of torch programs: no_grad, cuda.is_available(), modules, absent names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ t = x.to_torch().clone()
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    """On the device that is meant now: others may have been before."""
+    """Resets the tensors to the current device, since other tests may have changed it."""
     global x
     x = ft.from_torch(t).clone()
 

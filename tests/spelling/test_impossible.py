@@ -1,4 +1,4 @@
-"""Every op of the catalogue on tensors that no memory holds: refused at once, or a view of them."""
+"""Every op of the catalogue on tensors beyond any memory: refused at once, or a view of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OURS = (MemoryError, AssertionError, OverflowError, RecursionError, UnboundLocal
 
 
 def wide(*shape: int, of: ft.dtype = ft.float32) -> ft.Tensor:
-    """One element, seen as many."""
+    """Returns one element expanded to a shape."""
     return ft.ones(1, dtype=of).expand(shape)
 
 
@@ -180,7 +180,7 @@ def traced() -> Iterator[None]:
 @pytest.mark.usefixtures("traced")
 @pytest.mark.parametrize("form", some(list(CALLS), 2))
 def test_what_no_memory_holds_is_refused(form: str) -> None:
-    """Before anything is computed for it, in the host's memory or the device's."""
+    """Before any computation, for the host's memory or the device's."""
     pool, wrong = default_backend().pool, []
     for name, entry in ENTRIES.items():
         if entry.prop or (name in FIT and form != ROW_BY_ROW) or name in READ:

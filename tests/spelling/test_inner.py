@@ -1,4 +1,4 @@
-"""Functions of torch with an underscore, and those that draw or have no samples."""
+"""torch's functions with an underscore, and functions that draw or have no samples."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_layer_and_its_cross_entropy() -> None:
 
 
 def test_samples_of_classes() -> None:
-    """As often as softmax says, at temperature 1."""
+    """With the frequencies of softmax at temperature 1."""
     ft.manual_seed(0)
     logits = ft.tensor([0.5, 1.5, -1.0])
     drawn = ft.nn.functional.gumbel_softmax(logits.expand(20000, 3), hard=True)

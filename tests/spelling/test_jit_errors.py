@@ -1,4 +1,4 @@
-"""What ft.jit refuses, with the line, and that everything is as it was then."""
+"""Functions that ft.jit refuses: the error names the line, and all state is unchanged."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
 
 @pytest.mark.parametrize(("function", "text"), REFUSED)
 def test_refused(function: Callable[..., Any], text: str) -> None:
-    """A GraphError names the op and the line; arguments and generators are as before."""
+    """A GraphError names the op and the line; arguments and generators are unchanged."""
     x = ft.arange(6.0).view(2, 3)
     ft.manual_seed(1)
     with pytest.raises(ft.GraphError, match=text):
@@ -79,7 +79,7 @@ def test_refused(function: Callable[..., Any], text: str) -> None:
 
 
 def test_a_tensor_of_a_trace_cannot_be_used() -> None:
-    """It has no memory: an error, as whatever a GraphError left behind."""
+    """It has no memory: using it after a GraphError is an error."""
     KEPT.clear()
     with pytest.raises(ft.GraphError):
         ft.jit(keeps)(ft.ones(2))
@@ -92,7 +92,7 @@ def test_a_tensor_of_a_trace_cannot_be_used() -> None:
 
 @pytest.mark.parametrize("op", [ft.nonzero, ft.unique, ft.Tensor.item], ids=lambda op: op.__name__)
 def test_an_op_itself(op: Callable[..., Any]) -> None:
-    """It is named, not what calls it."""
+    """The error names it, not its caller."""
     with pytest.raises(ft.GraphError, match=rf"^{op.__name__} reads a value"):
         ft.jit(op)(ft.ones(1))
 
@@ -104,7 +104,7 @@ def test_two_devices() -> None:
 
 
 def test_the_functions_own_errors_pass() -> None:
-    """Nothing is kept, and eager goes on."""
+    """Nothing is kept, and eager continues."""
     calls = []
 
     @ft.jit
@@ -135,8 +135,8 @@ RAISING: list[Callable[[ft.Tensor], Any]] = [
 
 @pytest.mark.parametrize("call", RAISING, ids=[str(k) for k in range(len(RAISING))])
 def test_an_error_collects_no_garbage(call: Callable[[ft.Tensor], Any]) -> None:
-    """A collection takes 50 ms and more in a large program, and the error's frames would hold what it
-    looks for."""
+    """A collection takes 50 ms and more in a large program, and the error's frames would keep the
+    garbage alive."""
     x, collections = ft.arange(6.0).view(2, 3), []
 
     def note(phase: str, info: Any) -> None:
@@ -156,7 +156,7 @@ def test_an_error_collects_no_garbage(call: Callable[[ft.Tensor], Any]) -> None:
 
 
 def test_no_such_functions() -> None:
-    """Coroutines, generators, and what is no function."""
+    """Coroutines, generators, and objects that are no functions."""
 
     async def later() -> None:
         await asyncio.sleep(0)
@@ -173,13 +173,13 @@ def test_no_such_functions() -> None:
 
 
 def test_unhashable_arguments() -> None:
-    """Named, with what to pass."""
+    """The error names it, with an alternative."""
     with pytest.raises(TypeError, match=r"got set \{1\} for by"):
         ft.jit(lambda x, by: x)(ft.ones(2), by={1})
 
 
 def test_read_only_memory() -> None:
-    """Is refused as without jit."""
+    """It is refused as without jit."""
     import numpy as np
 
     array = np.ones(64, np.float32)
@@ -194,8 +194,8 @@ def test_read_only_memory() -> None:
 
 
 def test_many_traces_name_the_value() -> None:
-    """Eight that differ in one number, not those that differ in shape or in two; it is said
-    once. Numbers that are arguments of the graph make no traces."""
+    """A single warning after eight traces that differ in one number, not for those that differ in
+    shape or in two. Numbers that are arguments of the graph make no traces."""
 
     @ft.jit
     def jitted(x: ft.Tensor, scale: int, *more: object, **options: object) -> tuple[ft.Tensor, int]:

@@ -1,4 +1,4 @@
-"""torch's op database, jitted: eager's bits, or a GraphError that a list has."""
+"""torch's op database, jitted: eager's bits, or a listed GraphError."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def test_as_eager(case: Case) -> None:
 
 
 def test_the_list_is_short() -> None:
-    """Entries that no graph computes are few, and all of them are in the database."""
+    """Few entries can't be traced, and all of them are in the database."""
     assert REFUSED.keys() <= {case.entry for case in CASES}
     assert len([entry for entry in REFUSED if not entry.partition(".")[0].endswith("_")]) <= 75

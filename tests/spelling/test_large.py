@@ -1,4 +1,4 @@
-"""Tensors beyond 32-bit indexing: cut into pieces, with nothing lost at the seams."""
+"""Tensors beyond 32-bit indexing: split into pieces, with nothing lost at the boundaries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ split = prepare.split
 
 @pytest.mark.long
 def test_more_than_two_to_the_31_elements() -> None:
-    """One byte each: the values at both ends and at the seam are right."""
+    """One byte each: the values at both ends and at the boundary are right."""
     total = ft.fpga.get_device_properties(0).total_memory
     if total < 4 * BEYOND:
         pytest.skip(f"needs {4 * BEYOND >> 30} GiB of device memory, this device has {total >> 30}")
@@ -32,7 +32,7 @@ def test_more_than_two_to_the_31_elements() -> None:
 @settings(max_examples=30)
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=3), st.integers(5, 40), st.booleans())
 def test_pieces_cover_the_whole(shape: list[int], limit: int, transposed: bool) -> None:
-    """With a small limit in place of 2^31, every element is still computed, once."""
+    """With a small limit instead of 2^31, every element is still computed, once."""
     a = ft.arange(ft.Size(shape).numel()).reshape(shape)
     if transposed:
         a = a.transpose(0, -1)

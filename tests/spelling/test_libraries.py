@@ -1,6 +1,6 @@
-"""SciPy's and scikit-learn's functions take tensors, once they ask arrays for their namespace.
+"""SciPy's and scikit-learn's functions accept tensors if they ask arrays for their namespace.
 
-The whole list is run by `make array-api`, which writes docs/array-api.md; this is a sample.
+`make array-api` runs the whole list and writes docs/array-api.md; this is a sample.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ MANY = [1] * 64 + [2, 3]
     ],
 )  # fmt: skip
 def test_more_dims_than_numpy_has(call: str) -> None:
-    """Printed, listed and summed in full; a dim of so many can't be named."""
+    """Printed, listed and summed completely; a dim beyond the limit can't be named."""
 
     def evaluated(m: Any) -> Any:
         x = m.arange(6.0).reshape(MANY)
@@ -46,7 +46,7 @@ def test_of_huge_shape_and_no_elements(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (1, 4, 3), (1, 1, 13), (2, 1, 7)])
 def test_masks_beyond_what_one_search_counts(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    """2^31 elements, of which the limit here stands in for: all halves find their place."""
+    """The limit here replaces 2^31 elements: the positions of all parts are right."""
     monkeypatch.setattr(positions, "COUNTED", 2)
     torch.manual_seed(0)
     theirs = torch.randint(0, 2, shape).bool()
@@ -101,7 +101,7 @@ IMPOSSIBLE = [
 
 @pytest.mark.parametrize("call", IMPOSSIBLE)
 def test_impossible_sizes_are_refused_before_any_work(call: str) -> None:
-    """No table is made on the host, and no kernel for the elements."""
+    """Without a table on the host or a kernel for the elements."""
     tracemalloc.start()
     try:
         with pytest.raises(ft.OutOfMemoryError, match="bytes"):

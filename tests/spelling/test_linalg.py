@@ -1,4 +1,4 @@
-"""Factors and solutions of matrices: what their results fulfil, refusals, names, empty ones."""
+"""Factors and solutions of matrices: properties of the results, refusals, names, empty ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..oracle import ours  # noqa: E402
 
 
 def close(a: ft.Tensor, b: Any, rtol: float = 1e-3) -> None:
-    """Equal to a tensor of either library, relative to its largest element."""
+    """Asserts equality with a tensor of either library, relative to its largest element."""
     x, y = (t.to_torch() if isinstance(t, ft.Tensor) else t for t in (a, b))
     assert x.dtype == y.dtype and x.shape == y.shape
     assert float((x - y).abs().max()) <= rtol * float(y.abs().max())
@@ -126,7 +126,7 @@ def test_outputs_are_filled_and_named(matrix: Any) -> None:
 
 @pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)])
 def test_no_elements(shape: tuple[int, ...]) -> None:
-    """Empty matrices, and batches of none, as torch has them."""
+    """Empty matrices, and empty batches, as in torch."""
     x = torch.zeros(shape)
     for name in ("cholesky", "inv", "det", "qr", "svd", "eigh", "lu_factor", "pinv", "ldl_factor"):
         got, expected = getattr(ft.linalg, name)(ours(x)), getattr(torch.linalg, name)(x)
@@ -150,7 +150,7 @@ def test_indefinite_factors_solve(matrix: Any) -> None:
 
 
 def test_low_ranks_are_found() -> None:
-    """Of a matrix of rank 3, and of observations around a mean, wide and tall."""
+    """For a matrix of rank 3, and for observations around a mean, wide and tall."""
     torch.manual_seed(3)
     for m, n in ((20, 8), (8, 20)):
         x = torch.randn(m, 3) @ torch.randn(3, n)

@@ -1,4 +1,4 @@
-"""Losses of tensors of all dtypes, of one sample, of weights: what torch gives, what it refuses."""
+"""Losses of all dtypes, of single samples, with weights: torch's results and refusals."""
 
 from __future__ import annotations
 

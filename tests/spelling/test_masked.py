@@ -1,6 +1,6 @@
-"""torch.masked: what is masked, what is not there, and what is refused.
+"""torch.masked: masked elements, missing elements, and refusals.
 
-Values of all ops are compared by torch's op database (test_opinfo.py).
+torch's op database compares the values of all ops (test_opinfo.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is no tensor, where one is wanted, is a TypeError that says so."""
+"""An argument that must be a tensor raises TypeError for anything else, and the message says so."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ARRAY = np.ones((2, 3, 4, 4), np.float32)
 
 
 def value_of(kind: str) -> Any:
-    """An argument that a function asks for."""
+    """Returns an argument for a parameter kind."""
     if kind.startswith("Tensor"):
         return ft.ones(2, 3, 4, 4)
     if "[Tensor" in kind:
@@ -26,7 +26,8 @@ def value_of(kind: str) -> Any:
 
 
 def missing_attribute(name: str, wrong: Any) -> str:
-    """The AttributeError of a function in which one tensor is `wrong`, if there is one."""
+    """Returns the text of the AttributeError of a function with one `wrong` tensor; "" if there is
+    none."""
     call = reduce(getattr, name.split("."), ft)  # type: ignore[arg-type]
     types = inspect.unwrap(call).__annotations__
     needed = {

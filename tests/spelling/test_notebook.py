@@ -1,4 +1,4 @@
-"""What a notebook shows of a tensor: facts, and a picture that has the tensor's values."""
+"""Notebooks' display of a tensor: properties, and a picture of its values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pixels(x: ft.Tensor) -> np.ndarray:
 
 
 def curve(x: ft.Tensor) -> tuple[str, list[float]]:
-    """(moves and lines, heights on the screen) of a vector's picture."""
+    """Returns (moves and lines, heights on the screen) of a vector's picture."""
     match = re.search(r'<path d="(.*?)"', x._repr_html_())
     assert match
     points = re.findall(r"([ML])[\d.]+ ([\d.]+)", match[1])
@@ -43,7 +43,7 @@ def test_facts() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e5m2", "int64", "uint16"])
 def test_a_matrix_is_drawn_as_it_lies(dtype: str) -> None:
-    """The largest value is yellow, the smallest dark, each in its place, of views, too."""
+    """The largest value is yellow, the smallest dark, each at its position, also for views."""
     x = ft.tensor([[0, 1, 2], [4, 8, 3]], dtype=ft.float32).to(getattr(ft, dtype)).t()
     seen = pixels(x)
     assert seen.shape == (3, 2, 3)

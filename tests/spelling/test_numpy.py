@@ -26,7 +26,7 @@ n = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 @pytest.fixture(autouse=True)
 def policy() -> Iterator[None]:
-    """Every test begins with the default policy, nothing counted, and x on the device meant now."""
+    """Restores the default policy, resets the counts, and moves x to the current device."""
     global x
     x = ft.arange(6.0).reshape(2, 3)
     ft.set_fallback("warn")

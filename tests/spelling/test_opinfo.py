@@ -1,4 +1,4 @@
-"""torch's own op database, run against every op that both sides have under one name.
+"""torch's own op database, for every op that both libraries have under one name.
 
 A few samples of each op; the values are compared with torch's default tolerances.
 """
@@ -70,7 +70,7 @@ IN_ORDER: dict[str, Callable[..., Any]] = {
 
 
 def function(name: str) -> Callable[..., Any] | None:
-    """ftensor's function (or method) of a name of the database."""
+    """Returns ftensor's function (or method) of a name of the database."""
     entry = ENTRIES.get(name)
     return None if entry is None or name in UNDETERMINED | NO_SAMPLES else entry.call
 
@@ -134,43 +134,43 @@ NO_SAMPLES = {name for names in ELSEWHERE.values() for name in names.split()}
 
 
 def in_turn(choices: Sequence[Any], turn: int) -> Sequence[Any]:
-    """One of several, or with FTENSOR_DATABASES=all every one: what each dtype computes is asked of
-    rows, in kernel/test_rows.py."""
+    """Returns one of several choices in turn, or all with FTENSOR_DATABASES=all:
+    kernel/test_rows.py tests the values of each dtype."""
     k = turn % len(choices) if choices else 0
     return choices if os.environ.get("FTENSOR_DATABASES") == "all" else choices[k : k + 1]
 
 
 def size(sample: Any) -> int:
-    """How many elements a sample's input has; the first samples of some ops have none."""
+    """Returns the number of elements of a sample's input; the first samples of some ops have none."""
     inputs = sample.input if isinstance(sample.input, (list, tuple)) else [sample.input]
     return sum(t.numel() for t in inputs if isinstance(t, torch.Tensor))
 
 
 def largest(samples: list[Any]) -> list[Any]:
-    """The sample of most elements."""
+    """Returns the sample with most elements."""
     return sorted(samples, key=size)[-1:]
 
 
 def few(samples: list[Any]) -> list[Any]:
-    """The largest sample, and the largest of those that are called in another way."""
+    """Returns the largest sample, and the largest of those with a different way of calling."""
     chosen = largest(samples)
     return chosen + largest([s for s in samples if way(s) != way(chosen[0])])
 
 
 def rest(samples: list[Any]) -> list[Any]:
-    """The samples that are not among the `few`."""
+    """Returns the samples that are not among the `few`."""
     chosen = few(samples)
     return [s for s in samples if not any(s is one for one in chosen)]
 
 
 def way(sample: Any) -> object:
-    """How a sample is called: what its arguments are and which words it has."""
+    """Returns a sample's way of calling: types of its arguments and its keywords."""
     return [type(value) for value in sample.args], list(sample.kwargs)
 
 
 def cases() -> Iterator[Any]:
-    """Each op, its other names and its in-place form in its first dtype, of which the `few` samples
-    alone are in every run; and the op in another one."""
+    """Yields each op, its aliases and its in-place form in its first dtype, of which only the `few`
+    samples are in every run; and the op in another dtype."""
     for turn, op in enumerate(op_db):
         dtypes = [d for d in DTYPES if d in op.supported_dtypes("cpu")]
         others = in_turn(dtypes[1:], turn)
@@ -191,33 +191,33 @@ CASES = list(cases())
 
 
 def leaves(value: Any) -> list[Any]:
-    """The tensors and numbers of a result, in order."""
+    """Returns the tensors and numbers of a result, in order."""
     if isinstance(value, (list, tuple)):
         return [leaf for v in value for leaf in leaves(v)]
     return [value.to_torch() if isinstance(value, ft.Tensor) else value]
 
 
 def in_double(op: Any, sample: Any) -> list[Any]:
-    """torch's result in double precision."""
+    """Returns torch's result in double precision."""
     args = (sample.input, *sample.args)
     args, kwargs = tree_map_only(torch.Tensor, wider, (args, sample.kwargs))
     return leaves(op.op(*args, **kwargs))
 
 
 def wider(t: Any) -> Any:
-    """A tensor of single precision or less in double precision."""
+    """Returns a tensor of single precision or less in double precision."""
     if t.dtype is torch.complex64:
         return t.to(torch.complex128)
     return t.double() if t.dtype in (torch.float32, torch.bfloat16) else t
 
 
 def error(a: Any, exact: Any) -> float:
-    """The largest distance of two tensors of one shape; NaN where only one has a NaN."""
+    """Returns the largest distance of two tensors of one shape; NaN where only one has a NaN."""
     return float((a.to(exact.dtype) - exact).abs().max())
 
 
 def test_every_op_has_samples() -> None:
-    """Here, or where a list says; the list names no others."""
+    """Here, or in a list; the list has no other names."""
     here = {case.values[1] for case in CASES} | UNDETERMINED
     assert set(ENTRIES) - here == NO_SAMPLES
     assert len(here) > 300
@@ -248,8 +248,8 @@ def test_as_in_torchs_database(op: Any, name: str, dtype: torch.dtype, part: Cal
 
 
 def compare(got: Any, expected: Any, exact: Callable[[], list[Any]]) -> None:
-    """On some CPUs torch's own sums are off by more than its tolerance: double decides, with a
-    tenth for what another order of steps does."""
+    """On some CPUs torch's own sums exceed its tolerance: then double precision decides, with a
+    tenth for a different order of steps."""
     for k, (a, b) in enumerate(zip(leaves(got), leaves(expected), strict=True)):
         if not isinstance(b, torch.Tensor):
             assert a == b or a != a

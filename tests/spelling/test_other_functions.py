@@ -1,6 +1,5 @@
-"""Functions that torch's database has no samples of: ranges with their ends, memory that is shared,
-diagonals, segments, norms under older names. Each case is called on both libraries.
-"""
+"""Functions without samples in torch's database: ranges with their ends, shared memory, diagonals,
+segments, norms under older names. Each case is called on both libraries."""
 
 from __future__ import annotations
 

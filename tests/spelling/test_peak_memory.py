@@ -1,4 +1,4 @@
-"""An op takes no more memory than its results, where its text promises no more."""
+"""An op needs no more memory than its results, unless its documentation says so."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIZE = 512
 
 
 def peak(call: Callable[[], Any]) -> tuple[int, int]:
-    """Bytes that tensors held at most during a call, beyond those before, and the results'."""
+    """Returns (peak bytes of tensors during a call, beyond those before; bytes of the results)."""
     call()  # what is made once: tables, the flag of an index
     gc.collect()
     ft.fpga.empty_cache()  # or a larger block may serve
@@ -47,7 +47,8 @@ def test_no_more_than_the_results(text: str) -> None:
 
 
 def test_sorted_rows_take_what_the_launch_says() -> None:
-    """Twice 8 bytes an element with its place, or the values, where long rows go by digits."""
+    """Twice 8 bytes for an element with its index, or the values, if long rows are sorted by
+    digits."""
     n = 1 << 18
     x = ft.randn(n)
     most, results = peak(x.sort)

@@ -1,4 +1,4 @@
-"""Printing: the same text as torch for the same values, options and shapes."""
+"""Printing: torch's text for equal values, options and shapes."""
 
 import itertools
 import math
@@ -26,7 +26,7 @@ def torch():
 
 
 def torch_text(torch, array, dtype, options):
-    """torch's repr, in our namespace; torch's printer has its own, separate options."""
+    """Returns torch's repr with ftensor's names; torch's printer has its own options."""
     tensor = torch.from_numpy(array.copy())
     if dtype is bfloat16:
         tensor = tensor.to(torch.bfloat16)
@@ -41,7 +41,9 @@ def our_text(array, dtype, options):
 
 @st.composite
 def columns(draw, d):
-    """What one array's numbers are drawn from; a mixture would nearly always print scientific."""
+    """Draws an array's kind of numbers; a mixture would nearly always print in scientific
+    notation.
+    """
     if d.kind == "b":
         return st.booleans()
     if d.kind in "ui":
@@ -73,7 +75,7 @@ def arrays(draw, shapes, d=None):
 
 
 def rounded_to_bfloat16(array):
-    """Numbers that bfloat16 has; which way they are rounded does not matter here."""
+    """Returns numbers that bfloat16 holds; the direction of rounding does not matter here."""
     return (np.atleast_1d(array).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32).reshape(array.shape)
 
 

@@ -1,4 +1,4 @@
-"""`ft.profiler`: what is counted, where it is shown, and that it leaves nothing behind."""
+"""`ft.profiler`: its counts, its output, and that it leaves no state behind."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_operations_of_a_text(text: str, count: int) -> None:
 
 def test_a_snapshot_holds_what_the_counters_say() -> None:
     def counters() -> tuple[list[dict[str, Any]], int]:
-        """The snapshot, and what its blocks hold beyond what is counted."""
+        """Returns the snapshot, and the difference of its blocks from the counters."""
         gc.collect()
         gc.disable()  # nothing is freed between the two
         try:

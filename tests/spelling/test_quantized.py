@@ -1,4 +1,4 @@
-"""Quantized ops: what is refused, and how that is said."""
+"""Refusals of quantized ops, and their messages."""
 
 import pytest
 

@@ -1,9 +1,9 @@
-"""Random numbers as torch spells them: generators, seeds, distributions, refusals.
+"""Random numbers in torch's spellings: generators, seeds, distributions, refusals.
 
 Distributions are compared with SciPy's. Seeds are fixed, so that a test passes always or never; its
 p-value would be below 1e-4 for one seed of 10000. Samples have 20000 numbers: a Kolmogorov-Smirnov
-test of that level finds a distribution function that is off by 0.017 anywhere with a probability
-of more than 0.5, one that is off by 0.025 with more than 0.99.
+test of that level finds a distribution function that is off by 0.017 anywhere with a probability of
+more than 0.5, one that is off by 0.025 with more than 0.99.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def source(seed: int = 1) -> ft.Generator:
 
 
 def drawn(method: str, *args: Any, dtype: str = "float32", seed: int = 1) -> Any:
-    """N numbers of a method that fills, as an array of float64."""
+    """Returns N numbers of a method that fills, as an array of float64."""
     numbers = getattr(ft.empty(N, dtype=getattr(ft, dtype)), method)(*args, generator=source(seed))
     return numbers.double().numpy()
 
@@ -57,7 +57,7 @@ def test_continuous_distributions(method: str, args: tuple[float, ...], of: Any,
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_quantiles_in_the_tails(dtype: str) -> None:
-    """Of 20000, 27 are beyond 3 deviations up, and as many down."""
+    """In 20000 numbers, 27 are beyond 3 deviations on each side."""
     x = drawn("normal_", dtype=dtype, seed=3)
     for side in (x, -x):
         assert stats.binomtest(int((side > 3).sum()), N, stats.norm.sf(3)).pvalue > LEVEL
@@ -86,7 +86,7 @@ def test_bernoulli_of_a_tensor() -> None:
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_uniform_stays_below_its_end(dtype: str) -> None:
-    """In each dtype, also where the numbers between the bounds are few."""
+    """In each dtype, also with few representable numbers between the bounds."""
     for low, high in ((0, 1), (1, 1.03125), (-1.03125, -1), (-1, 0), (2, 2)):
         x = drawn("uniform_", low, high, dtype=dtype)
         assert (low <= x).all() and ((x < high).all() or low == high)
@@ -172,7 +172,7 @@ EACH = [call.strip() for line in CALLS.strip().split("\n") for call in line.spli
 @pytest.mark.filterwarnings("ignore:.*dropout")
 @pytest.mark.parametrize("call", EACH)
 def test_calls(call: str) -> None:
-    """Shapes, dtypes and strides as torch's, and the class of what both refuse."""
+    """torch's shapes, dtypes and strides, and the exception class of common refusals."""
 
     def asked(library: Any) -> Callable[[], Any]:
         names = {name: getattr(library, name) for name in dir(library)}
@@ -191,7 +191,7 @@ def test_calls(call: str) -> None:
 
 @pytest.mark.parametrize("layout", ["channels_last", "transposed", "sliced"])
 def test_layouts(layout: str) -> None:
-    """Results lie in memory as torch's do, and are those of a contiguous tensor."""
+    """Results have torch's memory layout, and the values of a contiguous tensor."""
     t = torch.ones(2, 3, 4, 5)
     t = {
         "channels_last": t.to(memory_format=torch.channels_last),

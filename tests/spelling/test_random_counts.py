@@ -1,8 +1,8 @@
-"""Random integers, counts of events and choices: their distributions.
+"""Distributions of random integers, counts of events and choices.
 
-Counts of values are compared with SciPy's probabilities by chi-square tests of fixed seeds. Of the
-20000 numbers such a test of the level 1e-4 finds probabilities that are off by 5 percent on half
-of the cells with a probability of more than 0.95 (20 cells of equal probability).
+Counts of values are compared with SciPy's probabilities by chi-square tests with fixed seeds. With
+20000 numbers such a test of the level 1e-4 finds probabilities that are off by 5 percent on half of
+the cells with a probability of more than 0.95 (20 cells of equal probability).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .test_random import LEVEL, N, drawn, source
 
 
 def chi_square(counts: Any, expected: Any) -> float:
-    """The p-value of counts, whose rare cells are put together."""
+    """Returns the p-value of counts; rare cells are merged."""
     counts, expected = np.asarray(counts, float), np.asarray(expected, float)
     rare = expected < 10
     f, e = counts[~rare], expected[~rare]
@@ -48,7 +48,7 @@ RATES = (0.0, 0.02, 0.5, 9.99, 10.0, 13.0, 300.0, 1e5)
 
 
 def cells(x: Any, of: Any, wide: int) -> float:
-    """The p-value of integers, counted in cells of `wide` values."""
+    """Returns the p-value of integers, counted in cells of `wide` values."""
     low = int(of.mean() - 6 * of.std()) - wide
     edges = np.arange(low, of.mean() + 6 * of.std() + 2 * wide, wide)
     counts = np.histogram(x, edges)[0]
@@ -59,7 +59,7 @@ def cells(x: Any, of: Any, wide: int) -> float:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_poisson(dtype: str) -> None:
-    """For each rate below and above the one where another method begins."""
+    """For rates on both sides of the limit between two methods."""
     rates = ft.tensor(RATES, dtype=getattr(ft, dtype))
     x = ft.poisson(rates.expand(N, len(RATES)), source(2)).numpy()
     assert (x[:, 0] == 0).all() and (x >= 0).all() and (x == np.floor(x)).all()
@@ -117,7 +117,7 @@ def test_counts_at_the_ends() -> None:
 
 @pytest.mark.parametrize("replacement", [False, True])
 def test_multinomial(replacement: bool) -> None:
-    """The first draw, and the second, whose probabilities follow from the first."""
+    """The first draw, and the second, whose probabilities depend on the first."""
     weights = np.array([1.0, 0.0, 4.0, 5.0])
     p = weights / 10
     table = ft.tensor(weights).expand(N, 4)
@@ -135,7 +135,7 @@ def test_multinomial(replacement: bool) -> None:
 
 
 def test_permutations() -> None:
-    """All 24 of four numbers, each as often."""
+    """All 24 of four numbers, with equal frequencies."""
     seen = [tuple(ft.randperm(4, generator=source(k)).tolist()) for k in range(2400)]
     _, counts = np.unique(np.array(seen), axis=0, return_counts=True)
     assert len(counts) == 24 and chi_square(counts, np.full(24, 100)) > LEVEL

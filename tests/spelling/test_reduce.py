@@ -1,4 +1,4 @@
-"""Reductions in every spelling, against torch; what they compute is tested in tests/kernel."""
+"""Reductions in every spelling, against torch; tests/kernel tests their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .reduce_cases import LINES
 
 
 def names(lib: Any, take: Any) -> dict[str, Any]:
-    """What a case may use, made of one library's tensors."""
+    """Returns the names in a case, made of one library's tensors."""
     x = torch.arange(6.0).reshape(2, 3)
     tensors = {
         "x": x,

@@ -1,7 +1,7 @@
-"""Recurrent layers, losses of sequences, attention of several heads: how they are called, and what
-is refused, as in torch.
+"""Recurrent layers, losses of sequences, attention of several heads: their calls and refusals, as
+in torch.
 
-What torch does not look at, and reads memory beyond, is refused here, too.
+Arguments that torch does not check, and for which it reads out of bounds, are refused too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def test_a_cell_takes_what_torch_takes(operands: Any) -> None:
 
 
 def layer(**other: Any) -> dict[str, Any]:
-    """The arguments of an LSTM's layer, by name."""
+    """Returns the arguments of an LSTM layer, by name."""
     x, h = torch.randn(5, 2, 3), torch.randn(1, 2, 4)
     plain = {"input": x, "hx": (h, h), "params": [IH, HH, B, B], "has_biases": True}
     plain |= {"num_layers": 1, "dropout": 0.0, "train": False, "bidirectional": False}
@@ -82,7 +82,7 @@ def test_packed_sequences_stop_one_after_the_other(sizes: list[Any]) -> None:
 
 
 def test_dropout_between_layers() -> None:
-    """None behind the last layer, and where the layers are not in training."""
+    """None after the last layer, and none outside training."""
     arguments = {key: ours(value) for key, value in layer(dropout=0.5, train=True).items()}
     assert ft.equal(ft.lstm(**arguments)[0], ft.lstm(**(arguments | {"train": False}))[0])
     deep = layer(num_layers=2, dropout=1.0, train=True, params=[IH, HH, B, B, HH, HH, B, B])
@@ -139,7 +139,7 @@ MASK = torch.ones(5, 5).triu(1).bool()
 
 
 def attention(**other: Any) -> dict[str, Any]:
-    """Arguments of attention of a batch of 3 to itself, 5 steps long, without dropout."""
+    """Returns the arguments of self-attention of a batch of 3, 5 steps long, without dropout."""
     torch.manual_seed(3)
     x = torch.randn(5, 3, E)
     plain: dict[str, Any] = {"query": x, "key": x, "value": x}
@@ -199,7 +199,7 @@ def test_attention_drops_weights_in_training() -> None:
 
 
 def test_attention_to_itself_is_that_to_equal_tensors() -> None:
-    """One tensor in all three places is projected at once."""
+    """One tensor for all three arguments is projected at once."""
     arguments = {key: ours(value) for key, value in attention().items()}
     call = ft.nn.functional.multi_head_attention_forward
     apart = call(**arguments)[0]

@@ -1,4 +1,4 @@
-"""Index and shape-making ops against torch: layout, dtype, values, the class of what is raised."""
+"""Index and shape-making ops against torch: layout, dtype, values, exception classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .shape_cases import INDEX, SHAPE
 
 
 def names(lib: Any, take: Any) -> dict[str, Any]:
-    """What a case may use, made of one library's tensors."""
+    """Returns the names in a case, made of one library's tensors."""
     torch.manual_seed(0)
     t = torch.arange(12.0).reshape(3, 4)
     x4 = torch.rand(2, 3, 4, 5).contiguous(memory_format=torch.channels_last)

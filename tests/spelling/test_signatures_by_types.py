@@ -1,4 +1,5 @@
-"""Code written for the types of an op's arguments says the same of them as what looks at each."""
+"""Code generated for the types of an op's arguments has the same signature keys as the general
+code."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def test_what_is_not_of_types_alone_is_left() -> None:
 
 
 def test_a_flag_is_no_number() -> None:
-    """1, 1.0 and True are equal, and other calls."""
+    """1, 1.0 and True are equal, but different calls."""
     a = ft.ones(2)
     signatures = [tellers[kinds_of((a, x), {})](None, (a, x)) for x in (1, 1.0, True)]
     assert len({signature[1] for signature in signatures if signature is not None}) == 3

@@ -1,4 +1,4 @@
-"""Ops over space that torch's database has no samples of, and what is refused, against torch."""
+"""Spatial ops without samples in torch's database, and refusals, against torch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOSE = {"rtol": 2e-5, "atol": 2e-5}
 
 
 def image(n: int, channels: int = 4, dtype: torch.dtype = torch.float32) -> Any:
-    """A batch of two, with n spatial dims."""
+    """Returns a batch of two, with n spatial dims."""
     torch.manual_seed(n)
     return torch.randn(2, channels, *SIZES[:n]).to(dtype)
 

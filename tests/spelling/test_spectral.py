@@ -1,4 +1,4 @@
-"""Fourier transforms as torch spells them: sizes, dims, norms, dtypes, layouts and refusals."""
+"""Fourier transforms in torch's spellings: sizes, dims, norms, dtypes, layouts and refusals."""
 
 from __future__ import annotations
 

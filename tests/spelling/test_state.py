@@ -127,7 +127,7 @@ def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
 
 
 def test_damaged_files_are_refused() -> None:
-    """Cut, changed and invented ones: a ValueError, or a file that still says something whole."""
+    """Truncated, changed and invented ones: a ValueError, or a file with a consistent content."""
     whole = written({"a": ft.arange(4), "b": [ft.ones(2, 3)]})
     for end in range(0, len(whole), 7):
         with pytest.raises(ValueError, match="file"):
@@ -188,7 +188,7 @@ def test_notes_that_lie_are_refused(tree: Any, shape: list[int], why: str) -> No
 
 @pytest.mark.parametrize("value", [{"__metadata__": 1}, [{"__metadata__": 1}]])
 def test_every_name_comes_back(value: Any) -> None:
-    """Also the one that the format has for itself."""
+    """Also the name that the format reserves."""
     inner = value if isinstance(value, dict) else value[0]
     inner["__metadata__"] = ft.arange(3)
     inner["__metadata___"] = ft.ones(1)

@@ -18,7 +18,7 @@ torch_f = torch.nn.functional
 
 
 def same_bits(name: str, *args: Any, **kwargs: Any) -> None:
-    """A function of `nn.functional` gives torch's bits."""
+    """Asserts torch's bits of a function of `nn.functional`."""
     expected = getattr(torch_f, name)(*args, **kwargs)
     mine = {word: ours(value) for word, value in kwargs.items()}
     got = getattr(F, name)(*ours(args), **mine).to_torch()
@@ -58,8 +58,8 @@ def test_images_of_three_dims_at_points(dtype: torch.dtype, padding: str, corner
 @HALVES
 @pytest.mark.parametrize("count", [61, 270])
 def test_weights_of_cubic_convolution(dtype: torch.dtype, count: int) -> None:
-    """Of an image with a single row, unit vectors show each weight; not those of the outer
-    elements, which stand for what lies beyond them, too."""
+    """For an image with a single row, unit vectors show each weight, except those of the outer
+    elements, which also replace elements beyond the border."""
     x = torch.eye(101)[1:-1].reshape(1, 99, 1, 101).to(dtype)
     same_bits("interpolate", x, (1, count), mode="bicubic")
 
@@ -75,7 +75,7 @@ def test_weighted_bags_are_rounded_once(dtype: torch.dtype) -> None:
 
 
 def test_a_copy_of_a_part_along_a_dim_that_is_not_there() -> None:
-    """Beyond the last dim torch has another class than before the first."""
+    """Beyond the last dim torch has another exception class than before the first."""
     x = ft.zeros(2, 3)
     with pytest.raises(RuntimeError, match="dim 2"):
         ft.narrow_copy(x, 2, 0, 0)

@@ -15,7 +15,7 @@ from .view_cases import LINES
 
 
 class Ours:
-    """The names that a case may use, made of ftensor's tensors."""
+    """The names in a case, made of ftensor's tensors."""
 
     lib: Any = ft
 
@@ -52,7 +52,7 @@ ARRAYS = {
 
 
 def described(result: Any) -> Any:
-    """What torch and we must agree on in a result."""
+    """Returns the properties of a result that both libraries must agree on."""
     if isinstance(result, (tuple, list)) and not isinstance(result, (ft.Size, torch.Size)):
         return [described(one) for one in result]
     if isinstance(result, (ft.Tensor, torch.Tensor)):
@@ -64,7 +64,7 @@ def described(result: Any) -> Any:
 
 @pytest.mark.parametrize(("case", "computed"), cases(LINES))
 def test_as_torch(case: str, computed: bool) -> None:
-    """Offsets, printed values and all strides included: a view has those of torch."""
+    """Offsets, printed values and all strides included: a view has torch's."""
     actual, expected = (outcome(lambda s=s: described(eval(case, s.names))) for s in (Ours(), Theirs()))
     assert isinstance(expected, Exception) != computed
     if computed:

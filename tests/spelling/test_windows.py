@@ -1,4 +1,4 @@
-"""Windows, and short-time transforms, as torch spells them."""
+"""Windows, and short-time transforms, in torch's spellings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Calls of view ops, right and wrong, that ftensor and torch must answer alike.
+"""Calls of view ops, valid and invalid, for ftensor and torch alike.
 
-`lib` is the library; the tensors are those of test_views.ARRAYS. What both refuse begins
-with "! ".
+`lib` is the library; the tensors are those of test_views.ARRAYS. Calls that both refuse begin with
+"! ".
 """
 
 LINES = """

@@ -1,4 +1,4 @@
-"""The filter against torch, on whatever FTENSOR_DEVICE names; FIR_IMAGE is the board's xclbin."""
+"""The filter against torch, on the device of FTENSOR_DEVICE; FIR_IMAGE is the board's xclbin."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_against_torch(fir: Any, n: int) -> None:
 
 
 def test_between_ops(fir: Any) -> None:
-    """A receiver's first steps: mix, filter, power; nothing leaves the device between them."""
+    """A receiver's first steps: mix, filter, power; no data leaves the device between them."""
     n = 256
     signal = (ft.arange(n, dtype=ft.float32) * 0.3).cos()
     out = ft.empty(n)

@@ -46,13 +46,14 @@ class OpenCLSteps(TransformSteps):
         return f"ft_{word}({', '.join([*passed, *map(str, constants[: _PASSED.get(word, 0)])])})"
 
     def halves(self, name: str, delay: int) -> None:
-        """Adds a memory; a turn writes the word that it just read."""
+        """Declares the delay memory of an exchange of halves: `delay` beats. Each iteration reads a
+        word and writes a new word to the same address."""
         self.memories.append(f"{self.of} {name}[{delay}][LANES / 2];")
         if delay > FEW:
             self.apart.append(f"#pragma ivdep array({name}) safelen({delay})")
 
     def rows(self, name: str) -> None:
-        """Adds a memory of two rows: one is written while the other is read."""
+        """Declares a double buffer of rows: one row is written while the other is read."""
         self.memories.append(f"{self.of} {name}[2][BEATS][LANES];")
 
     def table(self, name: str, size: str, rows: Sequence[str]) -> None:

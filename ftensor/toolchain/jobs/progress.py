@@ -20,13 +20,13 @@ class Progress(Protocol):
         """`total` jobs begin; `done` of them are up to date."""
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """A job ended."""
+        """Called when a job ended."""
 
     def show(self, running: Sequence[str], remaining: float | None) -> None:
         """`running` jobs run now; all jobs may take `remaining` more seconds, None if unknown."""
 
     def close(self) -> None:
-        """All jobs ended."""
+        """Called after all jobs ended."""
 
 
 class Quiet:

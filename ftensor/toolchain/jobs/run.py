@@ -269,7 +269,7 @@ def _drop(partial: Path) -> None:
 
 
 def _end(running: Sequence[_Running]) -> None:
-    """Ends the compilers and their descendants, and remove their partial outputs."""
+    """Ends the compilers and their descendants, and removes their partial outputs."""
     for one in running:
         end(one.process.pid, signal.SIGTERM)
     for one in running:

@@ -102,7 +102,7 @@ def _walked(group: KernelGroup, scatters: bool) -> dict[str, str | list[str]]:
 
 
 def uses(group: KernelGroup, names: list[str]) -> list[str]:
-    """Returns the table of the operands that each opcode has."""
+    """Returns the C lines of a table of bit masks: the operands that each opcode reads or writes."""
     return _masks("USES", [[n in pointers(key) for n in names] for key in group.keys])
 
 

@@ -39,7 +39,8 @@ class HlsSteps(TransformSteps):
         return f"ft_{word}<{', '.join(map(str, constants))}>({', '.join(passed)})"
 
     def halves(self, name: str, delay: int) -> None:
-        """Adds a memory with a bank for each lane; a turn writes the word that it just read."""
+        """Declares the delay memory of an exchange of halves: `delay` beats, one bank for each lane.
+        Each iteration reads a word and writes a new word to the same address."""
         self.memories.append(f"{self.of} {name}[{delay}][{self.course.lanes // 2}];")
         which = "complete dim=0" if delay <= FEW else "dim=2 complete"
         self.memories.append(f"#pragma HLS ARRAY_PARTITION variable={name} {which}")
@@ -47,7 +48,7 @@ class HlsSteps(TransformSteps):
             self.apart.append(f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={delay} true")
 
     def rows(self, name: str) -> None:
-        """Adds a memory of two rows, with a bank for each lane."""
+        """Declares a double buffer of rows, one bank for each lane."""
         self.memories.append(f"{self.of} {name}[2][BEATS][LANES];")
         self.memories.append(f"#pragma HLS ARRAY_PARTITION variable={name} dim=3 complete")
 

@@ -82,7 +82,7 @@ class Vitis:
         return Job(name, command, output, folders.logs / f"{name}.log", key, source.size)
 
     def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
-        """Writes link.cfg, and return the `v++ --link` job of all kernels."""
+        """Writes link.cfg, and returns the `v++ --link` job of all kernels."""
         configuration = link.configuration(groups, self.version, self.clock_mhz, board=self.board)
         write_whole(folders.link_configuration, configuration)
         flags = ["-l", "--platform", self.platform, "-t", self.target, "--save-temps"]
