@@ -1,11 +1,10 @@
-"""Kernels that tests will need, compiled before them: ten in a program take a third of the time.
+"""Kernels of the tests, compiled in advance: ten in one program take a third of the time.
 
-    FTENSOR_TESTS_NOTED=FOLDER pytest ...    runs tests without kernels, and notes what they ask for
-    python -m tests.ahead FOLDER             compiles what was noted, into the cache
+    FTENSOR_TESTS_NOTED=FOLDER pytest ...    runs tests without kernels, and records those they need
+    python -m tests.ahead FOLDER             compiles the recorded kernels into the cache
 
-What is noted is a hint: a kernel that it lacks is compiled where a test asks for it, as a user's
-is. So tests go on here where they would assert, whatever fails ends no more than one of them, and
-none starts a program.
+The record is a hint: a missing kernel is compiled when a test needs it, like a user's. So tests
+continue here after an assertion, a failure ends at most one of them, and none starts a program.
 """
 
 from __future__ import annotations
@@ -45,13 +44,13 @@ FILES = (
     "spelling/test_catalogue.py",
     "spelling/test_losses.py",
 )
-# How a test ends that says nothing here.
+# Ends of a test that carry no information here.
 ENDS = (Exception, SystemExit, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
 LONG = 10  # seconds behind which a test is left, as it may wait for what no kernel computed
 
 
 class Ahead:
-    """Stands for the tests: each is run without a kernel, and has no result."""
+    """A plugin that runs each test without kernels and without a result."""
 
     def __init__(self, folder: str) -> None:
         self.folder = Path(folder)
@@ -60,7 +59,7 @@ class Ahead:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self) -> None:
-        """From here on kernels are noted."""
+        """From here on kernels are recorded."""
         from ftensor._device import default_backend
         from ftensor.warm.command import noting
 
@@ -68,7 +67,7 @@ class Ahead:
         self.noted = self.stack.enter_context(noting(default_backend()))
 
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-        """The test's fixtures and its body, as far as they come."""
+        """Runs the test's fixtures and its body up to its first error."""
         signal.alarm(LONG)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -80,12 +79,12 @@ class Ahead:
         return True
 
     def pytest_sessionfinish(self) -> None:
-        """Other workers have notes of theirs, and who gives them tests has none."""
+        """Workers write their own records; their controller has none."""
         (self.folder / str(os.getpid())).write_bytes(pickle.dumps(self.noted))
 
 
 def go_on() -> None:
-    """Has tests go on where they assert, and start no program."""
+    """Makes tests continue after assertions and start no program."""
     import numpy as np
     import torch
 
@@ -115,20 +114,19 @@ def go_on() -> None:
 
 
 def file_of(function: FunctionType) -> str:
-    """Where a function is written."""
+    """Returns the file of a function."""
     return function.__code__.co_filename
 
 
 class Asked(ast.NodeTransformer):
-    """What a text asserts is computed, and no more."""
+    """Replaces assertions by the computation of their expressions."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.Expr:
-        """What is asserted, as a statement."""
         return ast.copy_location(ast.Expr(node.test), node)
 
 
 def within(code: CodeType) -> Iterator[CodeType]:
-    """The functions of a text."""
+    """Yields the functions of a text."""
     for part in code.co_consts:
         if isinstance(part, CodeType):
             yield part
@@ -136,7 +134,7 @@ def within(code: CodeType) -> Iterator[CodeType]:
 
 
 def whatever_fails(test: Callable[..., Any]) -> Callable[..., Any]:
-    """A test of Hypothesis of which no example is looked at again."""
+    """Returns a Hypothesis test without a search for smaller examples."""
     from hypothesis.errors import HypothesisException
 
     def run(*args: Any, **kwargs: Any) -> None:
@@ -150,7 +148,7 @@ def whatever_fails(test: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def compile_before(under: Sequence[str], env: Mapping[str, str], tests: str) -> None:
-    """Compiles what tests of these markers will need, by two programs in their environment."""
+    """Compiles the kernels of the tests of these markers, by two programs in their environment."""
     python = [*under, sys.executable, "-m"]
     with TemporaryDirectory(prefix="ftensor-noted-") as folder:
         files = [str(HERE / file) for file in FILES]
@@ -164,7 +162,7 @@ def compile_before(under: Sequence[str], env: Mapping[str, str], tests: str) -> 
 
 
 def main() -> None:
-    """Compiles what was noted."""
+    """Compiles the recorded kernels."""
     from ftensor._device import default_backend
     from ftensor.toolchain.jobs.progress import reporter
     from ftensor.warm.command import compile_all, processors

@@ -1,5 +1,5 @@
-"""Writes the area model's figures into the pages: the table of docs/area.md (every shipped inventory
-on every board), and the size of `full` in docs/inventory.md.
+"""Writes the area model's figures into the pages: the table of docs/area.md (every shipped
+inventory on every board), and the size of `full` in docs/inventory.md.
 
 `make area` writes both; tests/host/test_area_page.py compares them with the model.
 """
@@ -66,7 +66,7 @@ def full() -> str:
 
 
 def written() -> str:
-    """Returns the table that is on the page now."""
+    """Returns the table of the current page."""
     return PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
 
 

@@ -1,11 +1,11 @@
 # ruff: noqa: E501  # a call is one word
-"""SciPy's and scikit-learn's functions on tensors: which calls docs/array-api.md's table is about.
+"""SciPy's and scikit-learn's functions on tensors: the calls of docs/array-api.md's table.
 
-Each is a text in which `v` (40,) and `w` (40,) are positive, `X` (40, 3) and `Y` (40, 2) any,
-`S` (3, 3) is positive definite, `k` (5,) a kernel, `I` (12, 12) a picture, `t` and `p` (40,) classes
-0 and 1 and predictions of them, `q` (40,) probabilities, `n` (40,) small counts, `c` a frequency,
-`sos` a filter in sections, `L` labels, `D` distances, `Z` a tree of these and `C` its clusters, `xp`
-the namespace; float32 or int64, as SciPy gives them.
+Each is a text in which `v` (40,) and `w` (40,) are positive, `X` (40, 3) and `Y` (40, 2) arbitrary,
+`S` (3, 3) is positive definite, `k` (5,) a kernel, `I` (12, 12) a picture, `t` and `p` (40,)
+classes 0 and 1 and predictions of them, `q` (40,) probabilities, `n` (40,) small counts, `c` a
+frequency, `sos` a filter in sections, `L` labels, `D` distances, `Z` a tree of these and `C` its
+clusters, `xp` the namespace; float32 or int64, as SciPy returns them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ USED = {
 
 
 def calls(text: str) -> list[tuple[str, str]]:
-    """(module, call) of each call in a list."""
+    """Returns (module, call) of each call in a list."""
     pairs = []
     for line in text.strip().splitlines():
         module, _, words = line.partition(": ")
@@ -72,7 +72,7 @@ def calls(text: str) -> list[tuple[str, str]]:
 
 
 def operands() -> dict[str, np.ndarray[Any, Any]]:
-    """The NumPy arrays that calls are about."""
+    """Returns the NumPy arrays of the calls."""
     random = np.random.default_rng(3)
     root = random.normal(size=(3, 3))
     t = random.integers(0, 2, 40)
@@ -100,7 +100,7 @@ def operands() -> dict[str, np.ndarray[Any, Any]]:
 
 
 def functions(xp: Any) -> dict[str, Any]:
-    """The functions that calls are about, in a namespace."""
+    """Returns the functions of the calls, in a namespace."""
 
     def flat(x: Any) -> Any:
         return xp.sum(x * x, axis=0)
@@ -121,12 +121,11 @@ def functions(xp: Any) -> dict[str, Any]:
 
 
 class Watch:
-    """Counts the arrays of tensors that are read on the host while it is entered."""
+    """Counts the reads of tensors on the host inside the block."""
 
     NAMES = ("__array__", "__dlpack__", "numpy", "tolist")
 
     def __enter__(self) -> Watch:
-        """Begin."""
         self.count = 0
         self.before = {name: getattr(ft.Tensor, name) for name in self.NAMES}
         for name, method in self.before.items():
@@ -141,13 +140,12 @@ class Watch:
         return read
 
     def __exit__(self, *error: object) -> None:
-        """Put the methods back."""
         for name, method in self.before.items():
             setattr(ft.Tensor, name, method)
 
 
 def leaves(value: Any) -> list[Any]:
-    """The arrays and numbers of a result."""
+    """Returns the arrays and numbers of a result."""
     if isinstance(value, (ft.Tensor, np.ndarray, np.generic, int, float)):
         return [value]
     if isinstance(value, (tuple, list)):
@@ -156,7 +154,9 @@ def leaves(value: Any) -> list[Any]:
 
 
 def outcome(module: str, call: str) -> tuple[str, str]:
-    """("device" | "in part" | "host" | "refused" | "differs", why) of a call on tensors."""
+    """Returns ("device" | "in part" | "host" | "refused" | "differs", reason) of a call on
+    tensors.
+    """
     import importlib
 
     scope = vars(importlib.import_module(module)) | {

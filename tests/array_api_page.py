@@ -1,4 +1,4 @@
-"""The tables of docs/array-api.md: which functions of SciPy and scikit-learn compute on the device.
+"""The tables of docs/array-api.md: functions of SciPy and scikit-learn that compute on the device.
 
 `make array-api` runs the calls of tests/array_api_calls.py and writes them.
 """
@@ -23,7 +23,7 @@ COLUMNS = ("device", "in part", "host", "refused")
 
 
 def dispatching() -> None:
-    """Have SciPy and scikit-learn ask arrays for their namespace; before SciPy is imported."""
+    """Makes SciPy and scikit-learn ask arrays for their namespace; call it before importing SciPy."""
     assert "scipy" not in sys.modules or os.environ.get("SCIPY_ARRAY_API") == "1"
     os.environ["SCIPY_ARRAY_API"] = "1"
     import sklearn
@@ -32,14 +32,14 @@ def dispatching() -> None:
 
 
 def name_of(call: str) -> str:
-    """What a call is shown as: its function, without arguments."""
+    """Returns a call's function, without arguments."""
     while "(" in call:
         call = re.sub(r"\([^()]*\)", "", call)
     return call
 
 
 def mark(module: str, call: str) -> str:
-    """What SciPy says of a function's dispatch: the reason why the host computes."""
+    """Returns SciPy's note on a function's dispatch: the reason why the host computes."""
     from scipy._lib._array_api import xp_capabilities_table
 
     if module.startswith("sklearn"):
@@ -51,12 +51,12 @@ def mark(module: str, call: str) -> str:
     return COMPILED if capabilities["cpu_only"] else OWN_NUMPY
 
 
-# What a function that reads `x.size` as a number meets.
+# The error of a function that reads `x.size` as a number.
 SIZE = " (`x.size` is torch's method; give it `np.asarray(x)`)"
 
 
 def text() -> str:
-    """The tables, the reasons of what the host computes and of what is refused."""
+    """Returns the tables, and the reasons for calls on the host and for refusals."""
     dispatching()
     from .array_api_calls import SCIPY, SKLEARN, calls, outcome
 
@@ -110,7 +110,7 @@ def _on_host(kinds: dict[str, list[str]]) -> int:
 
 
 def written(page: str, tables: str) -> str:
-    """The page with these tables."""
+    """Returns the page with these tables."""
     before, _, rest = page.partition(BEGIN)
     return before + BEGIN + tables + END + rest.partition(END)[2]
 

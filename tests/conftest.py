@@ -1,4 +1,4 @@
-"""What every test gets: where Oclgrind or g++'s sanitizers look on, their findings are failures."""
+"""Fixtures of every test: findings of Oclgrind or g++'s sanitizers are failures."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ OCLGRIND_LOG = os.environ.get("OCLGRIND_LOG")
 if OCLGRIND_LOG and (worker := os.environ.get("PYTEST_XDIST_WORKER")):
     # Oclgrind reads the name when a context is made, so each worker has a log of its own.
     os.environ["OCLGRIND_LOG"] = OCLGRIND_LOG = f"{OCLGRIND_LOG.removesuffix('.log')}.{worker}"
-SANITIZER_LOG = os.environ.get("SANITIZER_LOG")  # what it is called before a process' number
+# prefix of the log's name, before the process' number
+SANITIZER_LOG = os.environ.get("SANITIZER_LOG")
 if SANITIZER_LOG:
-    # Both sanitizers take the same options last, but one can be told of another file.
+    # Both sanitizers take the same options last, but one can get another file name.
     ubsan = ctypes.CDLL(os.environ["SANITIZER_UBSAN"])
     ubsan.__sanitizer_set_report_path(f"{SANITIZER_LOG}.ubsan".encode())
 ROOM = 80  # kernels that a test may make
@@ -49,9 +50,9 @@ STACKS = 300  # seconds after which all threads' stacks are shown
 
 
 class Stacks:
-    """Shows every thread's stack where a test takes long, also where the hang is not in Python.
+    """Prints every thread's stack if a test takes long, even for a hang outside Python.
 
-    To begin anew waits for a thread of the interpreter, up to 3 ms, so that is done once a minute.
+    A restart waits for a thread of the interpreter, up to 3 ms, so it happens once a minute.
     """
 
     def __init__(self) -> None:
@@ -59,18 +60,18 @@ class Stacks:
         self.since = -STACKS
 
     def pytest_runtest_logstart(self) -> None:
-        """The time to wait begins."""
+        """Starts the timer."""
         if (now := int(time.monotonic())) >= self.since + 60:
             self.since = now
             faulthandler.dump_traceback_later(STACKS + 60, file=self.error)
 
     def pytest_unconfigure(self) -> None:
-        """Nothing is waited for any more."""
+        """Stops the timer."""
         faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A pass of tests/run.py says what it is at."""
+    """Enables the progress line of a pass of tests/run.py."""
     config.pluginmanager.register(Stacks())
     name = os.environ.get("FTENSOR_TESTS_PASS")
     if name and not hasattr(config, "workerinput"):
@@ -85,14 +86,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """A run with workers shares tests out as tests/shares.py has it, unless it is told how."""
+    """Distributes tests to workers by tests/shares.py, unless another way is given."""
     from .shares import Shares
 
     return Shares(config, log) if config.getoption("dist") == "load" else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Some targets have some of the cases, unless tests are named."""
+    """Leaves out cases on some targets, unless tests are named."""
     if os.environ.get("FTENSOR_TESTS_SOME"):
         from .targets import left_out
 
@@ -102,26 +103,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests and torch's databases stay until the end."""
+    """Freezes thousands of tests and torch's databases, which live until the end."""
     look_no_more()
 
 
 def look_no_more() -> None:
-    """No collection of garbage, of which some tests ask for many, looks at what is there now."""
+    """Excludes all present objects from garbage collection, which some tests run often."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Each test belongs to the group in whose folder it lies."""
+    """Marks each test with the group of its folder."""
     item.add_marker(item.path.relative_to(HERE).parts[0])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, bool, bool]:
-    """A test that hangs fails, and the others go on.
+    """A test that hangs fails, and the others continue.
 
-    What the tests of a file leave behind, such as launches and torch's traces, stays, too.
+    Objects left by the tests of a file, such as launches and torch's traces, are frozen too.
     """
 
     def fail(number: int, frame: object) -> None:
@@ -142,8 +143,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def make_room() -> None:
-    """A device forgets its launches, and graphs, where its table of kernels fills up: that happens
-    here, before a test that may count them, unless the test itself makes very many."""
+    """A device discards its launches and graphs when its table of kernels is full. This does it
+    before a test that may count them, unless the test itself makes very many."""
     from ftensor._device import default_backend
     from ftensor.runtime.launch_cache import KernelTable
 
@@ -159,8 +160,8 @@ def make_room() -> None:
 
 @pytest.fixture
 def graphs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call has a graph at once, also of an op of which the tests before had many. It would have
-    one when it comes again, but a full table of kernels may have dropped that it came."""
+    """Makes a call use a graph at once, also for an op with many graphs. Otherwise it would at its
+    second call, but a full table of kernels may have dropped the first one."""
     import ftensor.graph.fused
 
     monkeypatch.setattr(ftensor.graph.fused, "MANY_GRAPHS", 1 << 30)
@@ -168,9 +169,8 @@ def graphs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=bool(OCLGRIND_LOG or SANITIZER_LOG))
 def findings() -> Iterator[None]:
-    """Fails the test during which a bad access, a data race, a wrong API call, or what C++ leaves
-    undefined was seen.
-    """
+    """Fails the test during which a bad access, a data race, a wrong API call, or undefined
+    behaviour of C++ was seen."""
     import ftensor as ft
 
     names = [OCLGRIND_LOG] if OCLGRIND_LOG else [SANITIZER_LOG, f"{SANITIZER_LOG}.ubsan"]

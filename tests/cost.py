@@ -1,9 +1,9 @@
-"""What tests cost: CPU seconds of each, of its threads and of the processes that it waited for.
+"""CPU costs of tests: seconds of each, of its threads and of the processes that it waited for.
 
     FTENSOR_TESTS_COST=FILE python -m tests.run ...    one line for each test, appended
-    python -m tests.cost FILE [DEPTH]                  the sums by file, the dearest tests
+    python -m tests.cost FILE [DEPTH]                  the sums by file, the most expensive tests
 
-Seconds on a clock say little where other work runs beside; these do not depend on it by much.
+Wall-clock seconds depend on other load of the machine; these hardly do.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from . import forked
 
 
 def spent() -> float:
-    """CPU seconds of this process, of those that it waited for, and of programs of `forked`."""
+    """Returns the CPU seconds of this process, of those it waited for, and of programs of
+    `forked`.
+    """
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return forked.seconds() + sum(one.ru_utime + one.ru_stime for one in used)
 
 
 class Cost:
-    """Notes what each test of a process took, fixtures that it was the first to ask for included,
-    and under "start" and "end" what was spent before all of them and behind.
-    """
+    """Records the cost of each test of a process, including fixtures that it was the first to
+    request, and under "start" and "end" the cost before and after all tests."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -37,12 +38,12 @@ class Cost:
         self.begun = 0.0
 
     def note(self, what: str, seconds: float) -> None:
-        """A line, whole: processes write side by side."""
+        """Writes a whole line: several processes write."""
         with open(self.file, "a") as file:
             file.write(f"{seconds:.3f} {self.name} {what}\n")
 
     def pytest_collection_finish(self) -> None:
-        """Imports and collection, of each worker and of what starts them."""
+        """Imports and collection, of each worker and of its controller."""
         self.begun = spent()
         self.note("start", self.begun)
 
@@ -56,12 +57,12 @@ class Cost:
             self.note(item.nodeid, spent() - before)
 
     def pytest_unconfigure(self) -> None:
-        """All of the process."""
+        """The whole process."""
         self.note("all", spent())
 
 
 def main() -> None:
-    """Prints what a file holds."""
+    """Prints the sums of a file."""
     depth = int(sys.argv[2]) if len(sys.argv) > 2 else 40
     files: collections.Counter[str] = collections.Counter()
     tests: collections.Counter[str] = collections.Counter()

@@ -1,7 +1,7 @@
-"""The pages of the documentation, taken apart: fenced blocks, indented commands, prose.
+"""The pages of the documentation, parsed: fenced blocks, indented commands, prose.
 
 A fenced block whose first line is a comment with a file's name is that file. A command line that
-begins with "$ " is run by tests/flow/test_docs_commands.py, and what stands below it is its output.
+begins with "$ " is run by tests/flow/test_docs_commands.py, and the text below it is its output.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _INLINE = re.compile(r"(?<!`)`([^`\n]+)`")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: `language` is all that stands on the fence's line."""
+    """A fenced block: `language` is the text on the fence's line."""
 
     page: Path
     line: int  # of its first line of text
@@ -43,13 +43,13 @@ class Block:
 
     @property
     def name(self) -> str:
-        """The file that the block says it is, or nothing."""
+        """Returns the file name in the block's first line, or ""."""
         match = _NAME.match(self.text)
         return match[1] if match else ""
 
 
 def title(page: Path) -> str:
-    """A page's name in a test's name."""
+    """Returns a page's name for a test's id."""
     return str(page.relative_to(ROOT).with_suffix(""))
 
 
@@ -69,19 +69,19 @@ def commands(page: Path) -> list[str]:
 
 
 def inline(page: Path) -> list[str]:
-    """What stands between single backquotes."""
+    """Returns the texts between single backquotes."""
     return _INLINE.findall(_INDENTED.sub("", _FENCE.sub("", page.read_text())))
 
 
 def save(page: Path, folder: Path) -> None:
-    """Write the blocks that are files."""
+    """Writes the blocks that are files."""
     for block in blocks(page):
         if block.name:
             (folder / block.name).write_text(block.text)
 
 
 def environment() -> dict[str, str]:
-    """For programs that import this ftensor from any folder."""
+    """Returns an environment for programs that import this ftensor from any folder."""
     path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 

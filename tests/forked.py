@@ -1,8 +1,7 @@
-"""Python programs of tests: processes of their own, forked from one that has imported ftensor.
+"""Python programs of tests: separate processes, forked from one that has imported ftensor.
 
-An interpreter takes 0.3 s of CPU until ftensor is imported and pyopencl is, most tests' programs
-less. Where the process itself is the subject (how imports go, signals, what hooks run when), tests
-start interpreters.
+An interpreter takes 0.3 s of CPU to import ftensor and pyopencl, most tests' programs less. Tests
+whose subject is the process itself (imports, signals, the order of hooks) start interpreters.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ sys.exit(ended if ended >= 0 else 128 - ended)
 
 
 def asking(script: Path, *words: str, unless: tuple[str, ...] = ()) -> None:
-    """Write a program that is `python words`; where `unless` is set, by an interpreter."""
+    """Writes a program that is `python words`; if `unless` is set, by an interpreter."""
     _server()
     unless = ("LD_LIBRARY_PATH", *unless)
     script.write_text(ASK.format(python=sys.executable, words=words, unless=unless, address=address(os.getpid())))
@@ -65,12 +64,12 @@ def asking(script: Path, *words: str, unless: tuple[str, ...] = ()) -> None:
 
 
 def address(process: int) -> str:
-    """Where programs ask the server of a process: a name that is no file's."""
+    """Returns the address of a process' server: an abstract socket name."""
     return f"\0ftensor-tests-{process}"
 
 
 def seconds() -> float:
-    """CPU seconds of all programs that have ended."""
+    """Returns the CPU seconds of all ended programs."""
     files = [file for file in asked if file.exists()]
     return spent + sum(float(line) for file in files for line in file.read_text().split())
 
@@ -78,10 +77,10 @@ def seconds() -> float:
 def run(
     *words: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None, input: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """`python words`, in a session of its own; its output is text.
+    """Runs `python words` in a new session; its output is text.
 
-    words: "-c" and a text, "-m" and a module, or a file; arguments.
-    Raises subprocess.TimeoutExpired behind HANG seconds.
+    words: "-c" and a text, "-m" and a module, or a file; arguments. Raises
+    subprocess.TimeoutExpired after HANG seconds.
     """
     global spent
     arguments = [str(word) for word in words]
@@ -114,7 +113,7 @@ def run(
 
 @functools.cache
 def _server() -> socket.socket:
-    """Where this process' programs are asked for; what forks them ends with this process."""
+    """Returns the socket of this process' server, which ends with this process."""
     ours, theirs = socket.socketpair()
     with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as others:
         others.bind(address(os.getpid()))
@@ -130,7 +129,7 @@ def _server() -> socket.socket:
 
 
 def _serve(asked: list[socket.socket]) -> list[str]:
-    """Forks a process for each program; returns in these, where its words are left to be run."""
+    """Forks a process for each program; returns in these, with their words."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         _, files, _, _ = socket.recv_fds(select.select(asked, [], [])[0][0], 1, 5)
@@ -166,7 +165,7 @@ def _serve(asked: list[socket.socket]) -> list[str]:
 
 
 def _execute(words: list[str]) -> None:
-    """As the interpreter does it with its command line."""
+    """Executes words like the interpreter's command line."""
     kind, *rest = words
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     first = "" if kind in ("-c", "-m") else str(Path(kind).resolve().parent)

@@ -1,15 +1,14 @@
-"""Random trials against torch: `make fuzz`, until the time is over.
+"""Random trials against torch: `make fuzz`, for a given time.
 
     python tests/fuzz.py [--seconds 60] [--sources programs,...] [--seed N] [--first K] [--trials N]
 
-A source draws a case, runs it and compares (`SOURCES`, a module each, which says what it leaves out
-and why); the sources share the time. Where the device computes in the host's memory, every buffer
-lies between bytes that must stay as they are. FTENSOR_DEVICE says on which device.
+A source draws a case, runs it and compares (`SOURCES`, a module each, which lists its exclusions
+and their reasons); the sources share the time. On devices that compute in the host's memory, every
+buffer is between guard bytes that must not change. FTENSOR_DEVICE selects the device.
 
-The seed differs from run to run and is printed; a trial is drawn from the seed, its source and its
-number alone. Each kind of disagreement is printed once, with a program that shows it; the exit
-status is then 1. Where the process itself ends, the trials that were under way stand in the file
-named by --log.
+The seed differs from run to run and is printed; a trial depends only on the seed, its source and
+its number. Each kind of disagreement is printed once, with a program that shows it; the exit status
+is then 1. If the process itself ends, the file named by --log has the trials that were running.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ SOURCES = ("programs", "convolutions", "files", "inputs", "torch_device", "graph
 
 
 class Guards:
-    """Bytes around the buffers of a device that computes in the host's memory."""
+    """Guard bytes around the buffers of a device that computes in the host's memory."""
 
     SLACK, MARK = 4096, 0xA5
 
@@ -45,7 +44,7 @@ class Guards:
         self.behind: list[tuple[Any, int, int]] = []
 
     def install(self) -> None:
-        """Watch all buffers that are made from now on."""
+        """Guards all buffers that are made from now on."""
         from ftensor.runtime import backend, pool
 
         taken = pool.MemoryPool.take
@@ -71,7 +70,7 @@ class Guards:
             module.host_memory = memory  # type: ignore[attr-defined]
 
     def broken(self) -> str:
-        """What was written outside, and is mended for the next program; empty if nothing."""
+        """Returns the writes outside buffers, repaired for the next program; "" if there are none."""
         from ftensor.runtime.backend import host_bytes
 
         self.behind = [guard for guard in self.behind if guard[0]() is not None]
@@ -87,7 +86,7 @@ GUARDS = Guards()
 
 
 def trial(source: str, seed: int, number: int) -> str:
-    """How a trial disagrees, its kind in the first line; empty where it does not."""
+    """Returns the disagreement of a trial, its kind in the first line; "" if there is none."""
     module = importlib.import_module(f"tests.fuzz_{source}")
     problem: str = module.trial(random.Random(f"{seed}:{source}:{number}"))
     ft.synchronize()
@@ -95,7 +94,7 @@ def trial(source: str, seed: int, number: int) -> str:
 
 
 def main() -> int:
-    """Exit status 1 where a trial disagrees."""
+    """Returns exit status 1 if a trial disagrees."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=60, help="how long (default: 60)")
     parser.add_argument("--trials", type=int, default=10**9, help="of a source, at most")

@@ -1,12 +1,12 @@
-"""The source `aliases` of the fuzz: what a trace takes for granted, broken on purpose.
+"""The source `aliases` of the fuzz: assumptions of a trace, violated on purpose.
 
-A program has memories (tensors, NumPy arrays), tensors over them that its function finds outside,
-and a function of two arguments that reads and writes all of these, seeds generators, and returns
-objects beside tensors. It is called a few times with fresh tensors, windows that move, the tensors
-found outside, two tensors over one array; between calls what is outside is written, or gets another
-geometry or memory, names are bound to other objects, and generators are seeded. Eager and jitted
-each have memories of their own: results, all memories, generators and errors must be the same.
-Programs that a graph refuses are left out.
+A program has memories (tensors, NumPy arrays), captured tensors over them, and a function of two
+arguments that reads and writes all of these, seeds generators, and returns objects next to tensors.
+It is called a few times with fresh tensors, moving windows, the captured tensors, and two tensors
+over one array. Between calls the captured tensors are written, or get another geometry or memory,
+names are bound to other objects, and generators are seeded. Eager and jitted runs each have their
+own memories: results, all memories, generators and errors must be equal. Programs that a graph
+refuses are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 import ftensor as ft
 from ftensor.graph import jit
 
-# Lines of a function of x and y, which finds g, h and generator outside; `out` is what it returns.
+# Lines of a function of x and y, which captures g, h and a generator; it returns `out`.
 READS = (
     "out.append({a} + 1)", "out.append({a} * {b})", "out.append(({a} * 2).sum())", "out.append({a}[1:] - {b}[:1])",
     "out.append({a})", "out.append({a}[1:])", "out.append(ft.cat([{a}.reshape(-1), {b}.reshape(-1)]))",
@@ -58,7 +58,7 @@ LAYOUTS = (
     "out.append({a}[1:].clone().resize_(5)[:3])", "out.append({a}.as_strided((6,), (1,)))",
     "out.append({a}[:2].t().t_())",
 )  # fmt: skip
-# What is called with: x and y by one text each, k a number that differs from call to call.
+# Arguments of the calls: x and y by one text each, k a number that differs from call to call.
 ARGUMENTS = (
     "ft.arange(4.0) + {k}", "base[{k}:{k} + 4]", "base[{k}:{k} + 4]", "g", "h", "g.view(-1)[:4]", "base[8:12]",
     "base[{k} + 2:{k} + 6]", "ft.from_numpy(array[:4])", "ft.from_numpy(array[{k}:{k} + 4])",
@@ -81,7 +81,8 @@ LINES = (READS, READS, WRITES, WRITES, DRAWS, LAYOUTS, SEEDS, OBJECTS)
 
 
 class Program:
-    """Lines for what is outside, the function, and the calls, each behind what changes before."""
+    """Lines for the captured tensors, the function, and the calls, each after the changes before
+    it."""
 
     def __init__(self, draw: random.Random) -> None:
         self.held = [f"{name} = {_drawn(draw, HELD)}" for name in ("g", "h")]
@@ -99,11 +100,11 @@ class Program:
                 )
 
     def text(self) -> str:
-        """A program to read."""
+        """Returns the program as text."""
         return "\n".join([*self.held, "def function(x, y, p):", *[f"    {line}" for line in self.body], *self.calls])
 
     def without(self, part: str, k: int) -> Program:
-        """The same without a line."""
+        """Returns the program without a line."""
         other = object.__new__(Program)
         vars(other).update({name: list(lines) for name, lines in vars(self).items()})
         del getattr(other, part)[k]
@@ -115,7 +116,8 @@ def _drawn(draw: random.Random, lines: tuple[str, ...], names: tuple[str, ...] =
 
 
 def trial(draw: random.Random) -> str:
-    """How a jitted program differs from the program, and the shortest that does."""
+    """Returns the difference of a jitted program from the program, and the shortest program with a
+    difference."""
     program = Program(draw)
     problem = difference(program)
     if not problem:
@@ -129,12 +131,12 @@ def trial(draw: random.Random) -> str:
 
 
 def difference(program: Program) -> str:
-    """How the jitted program differs; empty where it does not."""
+    """Returns the difference of the jitted program; "" if there is none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         eager, again = (World(program, jitted=False).run() for _ in range(2))
         if eager != again:
-            return ""  # of memory that nobody wrote
+            return ""  # uninitialized memory
         # The kernels of single ops are there, those of graphs the source `graphs` has.
         with mock.patch.object(jit, "fuse_graph", lambda graph, backend: graph):
             got = World(program, jitted=True).run()
@@ -153,7 +155,7 @@ def _first(one: Any, other: Any) -> str:
 
 
 class World:
-    """What a program has: its memories, its function, and what it leaves behind."""
+    """The state of a program: its memories, its function, and its results."""
 
     def __init__(self, program: Program, jitted: bool) -> None:
         self.program = program
@@ -178,12 +180,12 @@ class World:
         self.results: Any = None
 
     def call(self, x: Any, y: Any, p: float) -> None:
-        """A call of the function."""
+        """Calls the function."""
         self.results = None
         self.results = self.function(x, y, p)
 
     def run(self) -> list[Any]:
-        """What each step left; its error at the end."""
+        """Returns the result of each step; the error is the last one."""
         left: list[Any] = []
         for line in self.program.calls:
             self.results = None
@@ -193,13 +195,13 @@ class World:
             except ft.GraphError as error:
                 return [*left, error]
             except Exception as error:  # noqa: BLE001 - which one is what is compared
-                # What the function did before is done in eager alone: a trace does nothing. Of several
-                # errors a trace may find another one first.
+                # State before the error is changed in eager only: a trace changes nothing. Of
+                # several errors a trace may raise another one first.
                 return [*left, type(error).__name__]
         return left
 
     def state(self) -> dict[str, Any]:
-        """All that can be seen."""
+        """Returns all observable state."""
         seen = {f"result {k}": _bits(t) for k, t in enumerate(self.results or ())}
         seen |= {name: _bits(self.space[name]) for name in ("base", "wide", "bytes", "g", "h")}
         generators = (self.space["generator"], ft.random.default_generator())
@@ -207,7 +209,7 @@ class World:
 
 
 class Thing:
-    """An object that a function finds outside, and returns."""
+    """An object that a function captures and returns."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -217,7 +219,7 @@ class Thing:
 
 
 def _bits(t: Any) -> Any:
-    """A tensor's geometry and bytes; another thing's value."""
+    """Returns a tensor's geometry and bytes; another object's value."""
     if callable(t):
         return "function", _bits(t())
     if isinstance(t, Thing):

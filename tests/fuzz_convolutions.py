@@ -1,14 +1,14 @@
 """Random convolutions against torch: forward, transposed, and the gradients of both.
 
-Numbers are small whole ones, so that every sum is exact in any order and results must be equal to
-the bit; of complex numbers, too. Left out:
-- dtypes that torch has no kernel of, and float8 and complex32, which neither library convolves;
-- gradients of integers and complex numbers, of which torch's CPU has kernels in some cases alone;
-- results of no elements, which some of torch's kernels refuse, as here, and others make;
-- torch's kernels of bfloat16 in channels_last_3d: where both dilation and padding are told, they
-  end the process, so torch gets contiguous inputs of this dtype;
+Numbers are small integers, so that every sum is exact in any order and results must be equal to
+the bit, also for complex numbers. Left out:
+- dtypes without kernels in torch, and float8 and complex32, which neither library convolves;
+- gradients of integers and complex numbers, for which torch's CPU has kernels in some cases only;
+- results without elements, which some of torch's kernels refuse, as here, and others accept;
+- torch's kernels of bfloat16 in channels_last_3d: with both dilation and padding they end the
+  process, so torch gets contiguous inputs of this dtype;
 - torch's gradient of a weight in channels_last whose kernel refuses the gradient that torch made;
-- sizes beyond some thousand products, as torch's slowest kernels compute some of them.
+- sizes beyond some thousand products, because some of torch's kernels are slow.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ftensor.ops.gradients import spatial as gradients
 
 FLOATS = ("float32", "float64", "float16", "bfloat16", "complex64", "complex128")
 DTYPES = ("float32",) * 6 + ("float64",) * 3 + FLOATS[2:] + ("int64", "int8", "uint8", "int32")
-OWN_GRADIENT = "grad_weight must be contiguous"  # how torch refuses what it made itself
+OWN_GRADIENT = "grad_weight must be contiguous"  # torch's refusal of its own tensor
 
 
 def layout(draw: random.Random, name: str, shape: tuple[int, ...], lines: list[str]) -> None:
-    """Lines that make tensor `name` of whole numbers, somehow laid out."""
+    """Returns lines that make tensor `name` of integers in a random layout."""
     n, how = len(shape), draw.randrange(8)
     text = f"{name} = whole({shape})"
     if how == 0:
@@ -60,7 +60,7 @@ def layout(draw: random.Random, name: str, shape: tuple[int, ...], lines: list[s
 
 
 def case(draw: random.Random) -> list[str]:
-    """The lines of a convolution; what they leave in `t0`, `t1`, ... is compared."""
+    """Returns the lines of a convolution; the tensors `t0`, `t1`, ... are compared."""
     n, dtype = draw.choice((1, 1, 2, 2, 2, 3)), draw.choice(DTYPES)
     groups = draw.choice((1, 1, 1, 2, 3, 4))
     ins, outs = draw.choice((1, 2, 3, 4, 7)), draw.choice((1, 1, 2, 4, 6, 9, 17))
@@ -120,7 +120,8 @@ def theirs_back(
     groups: int,
     mask: list[bool],
 ) -> Any:
-    """torch's gradients of a convolution's input, weight and bias; some kernels make them all."""
+    """Returns torch's gradients of a convolution's input, weight and bias; some kernels compute
+    them all."""
     of = stride, padding, dilation, transposed, extra, groups
     gradients = torch.ops.aten.convolution_backward(g, x, w, [g.shape[1]], *of, mask)
     return [t if asked else None for t, asked in zip(gradients, mask)]
@@ -138,12 +139,12 @@ def mine_back(
     groups: int,
     mask: list[bool],
 ) -> Any:
-    """The same by the function that torch's device calls."""
+    """Returns the same by the function that torch's device calls."""
     return gradients.convolution_backward(g, x, w, None, stride, padding, dilation, transposed, (), groups, mask)
 
 
 def run(lib: Any, lines: list[str]) -> Any:
-    """The tensors that are compared, or the class of error that refused."""
+    """Returns the compared tensors, or the class of error."""
     generator = torch.Generator().manual_seed(0)
 
     def whole(shape: tuple[int, ...]) -> Any:
@@ -169,7 +170,7 @@ def run(lib: Any, lines: list[str]) -> Any:
 
 
 def differs(mine: Any, theirs: Any) -> str:
-    """Why the two are not the same, or ""."""
+    """Returns the difference of the two, or ""."""
     if isinstance(theirs, NotImplementedError):
         return ""
     if isinstance(theirs, RuntimeError) and OWN_GRADIENT in str(theirs):
@@ -187,7 +188,7 @@ def differs(mine: Any, theirs: Any) -> str:
 
 
 def trial(draw: random.Random) -> str:
-    """A random convolution; "", or how it disagrees with torch."""
+    """Draws a random convolution; returns "", or the disagreement with torch."""
     lines = case(draw)
     mine, theirs = run(ft, lines), run(torch, lines)
     exact: list[Any] = []
@@ -195,8 +196,8 @@ def trial(draw: random.Random) -> str:
         why = differs(a, b)
         wide = torch.complex128 if "values" in why and b.is_complex() else torch.float64
         if "values" in why and (b.is_complex() or b.is_floating_point()) and b.dtype is not wide:
-            # torch has read memory that nobody wrote (gradients of weights in 16 bits), and
-            # mixed up groups (complex64, channels last). The exact result, rounded, decides.
+            # torch has read uninitialized memory (gradients of weights in 16 bits), and mixed up
+            # groups (complex64, channels last). The exact result, rounded, decides.
             exact = exact or run(torch, [f"dtype = '{str(wide)[6:]}'", *lines[1:]])
             why = differs(a, exact[k].to(b.dtype))
         if why:
@@ -207,7 +208,7 @@ def trial(draw: random.Random) -> str:
 
 
 def shown(lines: list[str]) -> str:
-    """A program that prints what both libraries have, run from the checkout's folder."""
+    """Returns a program that prints both libraries' results, run from the checkout's folder."""
     head = ["import torch, ftensor", "from tests.fuzz_convolutions import run", "", "lines = ["]
     tail = ["]", "for lib in (torch, ftensor):", "    print(run(lib, lines))"]
     return "\n".join([*head, *[f"    {line!r}," for line in lines], *tail])

@@ -1,13 +1,13 @@
 """Files of tensors, mutated and crafted: `ft.load` reads one or refuses it with a ValueError.
 
 A trial takes a safetensors file (plain, or with ftensor's notes of lists, dicts and complex
-numbers) or a file of torch.save, and changes bytes, cuts, repeats or moves parts of it; or it
-writes a header of its own, with sizes, offsets, names, dtypes and notes that lie. What is read must
-lie within the file: no tensor is larger than its storage, and no storage than the file; of a
-safetensors file each tensor's bytes are found in it.
+numbers) or a file of torch.save, and changes bytes, or cuts, repeats or moves parts of it; or it
+writes a header with false sizes, offsets, names, dtypes and notes. The tensors read must be inside
+the file: no tensor is larger than its storage, and no storage than the file; each tensor's bytes of
+a safetensors file are found in it.
 
-Left out: which files are read. A changed byte of an element or a name makes another file, as good
-as the first. OutOfMemoryError is right where a file of torch's holds an expanded tensor.
+Left out: which files are read. A changed byte of an element or a name makes another valid file.
+OutOfMemoryError is right if a file of torch's holds an expanded tensor.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TREES = ("tensor", "complex", "dict", "list", "tuple", "other")
 
 
 def trial(draw: random.Random) -> str:
-    """One file: empty where it is read or refused as it should be, else what went wrong."""
+    """Tests one file; returns "" if it is read or refused correctly, else the mistake."""
     kind = draw.choice(("crafted", "safetensors", "torch", "torch"))
     if kind == "crafted":
         data = crafted(draw)
@@ -49,7 +49,7 @@ def trial(draw: random.Random) -> str:
 
 
 def wrong(data: bytes) -> str:
-    """What is wrong about how a file is read."""
+    """Returns the mistake in reading a file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -73,7 +73,7 @@ def wrong(data: bytes) -> str:
 
 
 def tensors(value: Any) -> Iterator[ft.Tensor]:
-    """All tensors in what was read."""
+    """Yields all tensors of a loaded value."""
     if isinstance(value, ft.Tensor):
         yield value
     elif isinstance(value, (dict, list, tuple)):
@@ -83,7 +83,7 @@ def tensors(value: Any) -> Iterator[ft.Tensor]:
 
 @functools.cache
 def whole(kind: str) -> tuple[bytes, ...]:
-    """Files as they are written."""
+    """Returns unchanged files."""
     files = []
     if kind == "safetensors":
         t = ft.arange(6.0).reshape(2, 3)
@@ -105,7 +105,8 @@ def whole(kind: str) -> tuple[bytes, ...]:
 
 
 def mutated(draw: random.Random, data: bytes) -> bytes:
-    """A file with bytes changed, cut off, doubled or moved; of an archive, in one of its parts."""
+    """Returns a file with bytes changed, cut off, doubled or moved; for an archive, in one of its
+    parts."""
     if data[:2] == b"PK" and draw.random() < 0.7:
         file = io.BytesIO()
         with zipfile.ZipFile(io.BytesIO(data)) as parts, zipfile.ZipFile(file, "w") as archive:
@@ -140,7 +141,7 @@ def mutated_bytes(draw: random.Random, data: bytes) -> bytes:
 
 
 def crafted(draw: random.Random) -> bytes:
-    """A safetensors file whose header says what it likes, and often nearly what is true."""
+    """Returns a safetensors file with an arbitrary header, which is often nearly valid."""
     entries, at = [], 0
     for i in range(draw.randint(0, 4)):
         word = draw.choice(("F32", "F64", "F16", "BOOL", "I8", *NAMES, "F4", 7))
@@ -171,7 +172,7 @@ def crafted(draw: random.Random) -> bytes:
 
 
 def tree(draw: random.Random, names: list[str], depth: int = 0) -> Any:
-    """ftensor's notes on how tensors were put together, or what looks so."""
+    """Returns ftensor's notes on the nesting of tensors, or similar data."""
     kind = draw.choice(TREES[:2] if depth > 2 else TREES)
     if draw.random() < 0.1:
         return draw.choice(ODD)

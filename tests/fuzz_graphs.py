@@ -1,9 +1,9 @@
 """The source `graphs` of the fuzz: the programs of `fuzz_programs`, jitted, against themselves.
 
-Tensors are made outside; the lines that compute are a function of these, and of numbers. It is
-called twice as it is and jitted, each time on fresh tensors, and so again with other numbers: all
-that it makes, and what it wrote, must have the same bits, or it must raise the same error. Lines
-that a graph refuses (a value is read, an argument gets another shape) are taken out before.
+Tensors are made outside; the computing lines are a function of these, and of numbers. It is called
+twice eagerly and jitted, each time on fresh tensors, and again with other numbers: all its results
+and writes must have the same bits, or it must raise the same error. Lines that a graph refuses (a
+value is read, an argument gets another shape) are removed first.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ VALUES = (
     {"p0": 1e39, "p1": -7, "p2": float("nan"), "p3": complex(-0.5, float("inf"))},
     {"p0": 3.0, "p1": 2**53 + 1, "p2": 0.1, "p3": -2 + 0j},
 )
-# Lines that read a value, and lines that change what a tensor is.
+# Lines that read a value, and lines that change a tensor's geometry.
 READS = re.compile(r"\bnonzero|\[t\d+ [=!><]+ ?\d|\[t\d+ == 0\] = 1|\.t_\(|\.out=|item")
 
 
 def trial(draw: random.Random) -> str:
-    """How a jitted program differs from the program, and the shortest that does."""
+    """Returns the difference of a jitted program from the program, and the shortest program with a
+    difference."""
     lines = [line for line in program(draw) if not READS.search(line)]
     names = [line.split(" = ")[0] for line in lines if re.match(r"t\d+ = lib.tensor", line)]
     for k in range(draw.randrange(12)):
@@ -58,19 +59,19 @@ def trial(draw: random.Random) -> str:
 
 
 def kind(text: str) -> str:
-    """The class of a difference, without the names in it."""
+    """Returns the kind of a difference, without names."""
     return re.sub(r"\b[tm]\d+\b", "t", text)
 
 
 def difference(lines: list[str]) -> str:
-    """How the jitted program differs; empty where it does not."""
+    """Returns the difference of the jitted program; "" if there is none."""
     creations = [line for line in lines if re.match(r"t\d+ = (lib\.tensor|t\d+\[\d+:\d+\]\.view)", line)]
     rest = [line for line in lines if line not in creations]
     jitted = ft.jit(run)
     for turn, of in enumerate((0, 0, 1, 2, 3)):
         eager = [state(creations, rest, None, VALUES[of]) for _ in range(2)]
         if any(same(*eager)):
-            return ""  # of memory that nobody wrote
+            return ""  # uninitialized memory
         got = state(creations, rest, jitted, VALUES[of])
         if isinstance(got, ft.GraphError):
             return ""
@@ -81,7 +82,7 @@ def difference(lines: list[str]) -> str:
 
 
 def run(space: dict[str, Any], numbers: dict[str, Any], *lines: str) -> dict[str, ft.Tensor]:
-    """All tensors there are behind some lines."""
+    """Returns all tensors after some lines."""
     names: dict[str, Any] = {"lib": ft, **NUMBERS, **numbers, **space}
     for line in lines:
         exec(line, names)
@@ -89,7 +90,7 @@ def run(space: dict[str, Any], numbers: dict[str, Any], *lines: str) -> dict[str
 
 
 def state(creations: list[str], rest: list[str], jitted: Any, numbers: dict[str, Any]) -> Any:
-    """What the program leaves: bits of all tensors by name, or the error."""
+    """Returns the program's final state: bits of all tensors by name, or the error."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -102,7 +103,8 @@ def state(creations: list[str], rest: list[str], jitted: Any, numbers: dict[str,
 
 
 def bits(t: ft.Tensor) -> Any:
-    """A tensor's geometry and its elements' bytes; which NaN one is, compilers choose."""
+    """Returns a tensor's geometry and its elements' bytes; NaNs are normalized, since compilers
+    choose their bits."""
     array = np.array((t.float() if t.dtype is ft.bfloat16 else t).numpy())
     if array.dtype.kind == "c":
         array = np.stack([array.real, array.imag])
@@ -112,7 +114,7 @@ def bits(t: ft.Tensor) -> Any:
 
 
 def same(a: Any, b: Any) -> list[str]:
-    """What differs."""
+    """Returns the differences."""
     if isinstance(a, Exception) or isinstance(b, Exception):
         # An index out of range is found when the graph runs: behind all that a trace finds.
         late = isinstance(a, IndexError) and isinstance(b, Exception)

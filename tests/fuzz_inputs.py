@@ -1,12 +1,12 @@
 """Graph files, inventories, manifests, images and descriptions of kernels, mutated: each is read or
-refused with the error of its kind, soon, and nothing in it is run.
+refused with the error of its kind, quickly, and no code in it runs.
 
-A trial takes a file as it is written, and changes bytes, or puts a value of another kind, or a text
-that would be code, an option or a path, in the place of one; digests are made anew. Every reader is
-asked, and what makes kernels or a container of what was read.
+A trial takes a valid file, and changes bytes, or replaces a value by one of another kind, or by a
+text that would be code, an option or a path; digests are recomputed. Every reader runs, and the
+code that makes kernels or a container of the content.
 
-Left out: `imports` of inventories, which is code by its meaning, and whether a file that is read
-means what it meant.
+Left out: `imports` of inventories, which is code by its meaning, and whether a file keeps its
+meaning.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ DESCRIPTION: dict[str, Any] = {
 
 
 def trial(draw: random.Random) -> str:
-    """One file: empty where it is read or refused as it should be, else what went wrong."""
+    """Tests one file; returns "" if it is read or refused correctly, else the mistake."""
     kind = draw.choice(tuple(KINDS))
     make, reads, refuses = KINDS[kind]
     data = make(draw)
@@ -103,7 +103,7 @@ def trial(draw: random.Random) -> str:
 
 @functools.cache
 def folder() -> Path:
-    """Where files are written that have to be, with an inventory's graph."""
+    """Returns a folder for files, with an inventory's graph."""
     place = Path(tempfile.mkdtemp(prefix="ftensor-fuzz-"))
     import atexit
 
@@ -116,14 +116,14 @@ def folder() -> Path:
 
 @functools.cache
 def graph_file() -> bytes:
-    """A graph of a fold, elements and numbers."""
+    """Returns a graph of a fold, elements and numbers."""
     jitted = ft.jit(lambda x, b: (x - x.mean(-1, keepdim=True)) * 2 + b)
     with tempfile.TemporaryDirectory() as place:
         return jitted.export(f"{place}/norm", ft.ones(3, 40), ft.zeros(40)).graph.read_bytes()
 
 
 def odd(draw: random.Random, value: Any) -> Any:
-    """A JSON value with one place, or a few, changed."""
+    """Returns a JSON value with one or a few changes."""
     value = json.loads(json.dumps(value))
     for _ in range(draw.choice((1, 1, 1, 2, 4))):
         at, parent, key = value, None, None
@@ -147,14 +147,14 @@ def odd(draw: random.Random, value: Any) -> Any:
 
 
 def some_graph(draw: random.Random) -> bytes:
-    """As `export` lays it out, or with bytes changed."""
+    """Returns a file in the layout of `export`, or with bytes changed."""
     if draw.random() < 0.3:
         return mutated_bytes(draw, graph_file())
     return (json.dumps(odd(draw, json.loads(graph_file())), sort_keys=True, indent=1) + "\n").encode()
 
 
 def read_graph(data: bytes) -> str:
-    """A file that is read is the one that its key is written as."""
+    """Checks that an accepted file is the one that its key is written as."""
     return "" if text(parse_key(data, row_units)).encode() == data else "a graph is not what its file says"
 
 
@@ -169,7 +169,8 @@ def _toml_value(value: Any) -> str:
 
 
 def some_inventory(draw: random.Random) -> bytes:
-    """A value of a line is another one, a line is gone or there twice, or bytes are changed."""
+    """Returns an inventory with another value in a line, a line missing or doubled, or bytes
+    changed."""
     if draw.random() < 0.3:
         return mutated_bytes(draw, INVENTORY.encode())
     lines = INVENTORY.splitlines()
@@ -191,7 +192,7 @@ def _other(draw: random.Random, was: Any) -> str:
 
 
 def read_inventory(data: bytes) -> str:
-    """What it asks for has names that compilers take for no option."""
+    """Checks that its names can't be options of compilers."""
     groups = expand(parse(data, folder() / "mine.toml"))
     bad = [g.name for g in groups if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", g.name)]
     return f"kernels are called {bad}" if bad else ""
@@ -199,13 +200,13 @@ def read_inventory(data: bytes) -> str:
 
 @functools.cache
 def manifest() -> Manifest:
-    """Of an image of a few kernels."""
+    """Returns the manifest of an image of a few kernels."""
     groups: tuple[KernelGroup, ...] = expand(parse(INVENTORY.encode(), folder() / "mine.toml"))
     return Manifest("few", "csim", "board", "", "few.xclbin", tuple(manifest_record(g, "0" * 64) for g in groups[:2]))
 
 
 def some_manifest(draw: random.Random) -> bytes:
-    """With its digest, or with bytes changed."""
+    """Returns a manifest with its digest, or with bytes changed."""
     if draw.random() < 0.2:
         return mutated_bytes(draw, manifest().to_json().encode())
     said = json.loads(manifest().to_json())
@@ -217,20 +218,20 @@ def some_manifest(draw: random.Random) -> bytes:
 
 
 def read_manifest(data: bytes) -> str:
-    """The file that it names lies beside it."""
+    """Checks that the file it names is next to it."""
     of = Manifest.from_json(data.decode(errors="replace"))
     return "" if Path(of.file).name == of.file else f"a manifest leads to {of.file!r}"
 
 
 def some_description(draw: random.Random) -> bytes:
-    """JSON, or bytes of it changed."""
+    """Returns a description as JSON, or with bytes changed."""
     if draw.random() < 0.2:
         return mutated_bytes(draw, json.dumps(DESCRIPTION).encode())
     return json.dumps(odd(draw, DESCRIPTION)).encode()
 
 
 def read_description(data: bytes) -> str:
-    """What is read can be packed, and read from there."""
+    """Checks that an accepted description can be packed, and read again."""
     (folder() / "described.json").write_bytes(data)
     of = description.read(folder() / "described.json")
     (folder() / "image.xclbin").write_bytes(pack.pack(of, pack.ELF + bytes(60)))
@@ -239,7 +240,8 @@ def read_description(data: bytes) -> str:
 
 
 def some_image(draw: random.Random) -> bytes:
-    """An image with bytes changed, of the container or of one of its sections, or another manifest."""
+    """Returns an image with bytes changed, of the container or of one of its sections, or another
+    manifest."""
     kernels = manifest().kernels if draw.random() < 0.2 else ()
     said = replace(manifest(), kernels=kernels, file="").to_json()
     whole = pack.pack(description.from_mapping(DESCRIPTION), pack.ELF + bytes(60), said)
@@ -261,14 +263,15 @@ def some_image(draw: random.Random) -> bytes:
 
 
 def read_image(data: bytes) -> str:
-    """With its manifest, and for its kernels by their names."""
+    """Reads an image with its manifest, and its kernels by their names."""
     (folder() / "image.xclbin").write_bytes(data)
     for bare in (True, False):
         file.read(folder() / "image.xclbin", bare=bare)
     return ""
 
 
-# Of each kind: what makes a file, what reads it ("" or what is wrong), and what refuses it.
+# For each kind: the maker of a file, its reader ("" or the mistake), and the exception of a
+# refusal.
 KINDS: dict[str, tuple[Callable[[random.Random], bytes], Callable[[bytes], str], type[Exception]]] = {
     "graph": (some_graph, read_graph, ValueError),
     "inventory": (some_inventory, read_inventory, InventoryError),

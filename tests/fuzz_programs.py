@@ -1,34 +1,34 @@
-"""The source `programs` of the fuzz: ops on tensors, views of them, in place and by `out=`.
+"""The source `programs` of the fuzz: ops on tensors, views of them, in place and with `out=`.
 
 Each program makes a few tensors of special and ordinary values, takes views of them, and runs 3 to
-8 ops, some of them in place or with `out=`. After each line, or in every other program behind the
+8 ops, some of them in place or with `out=`. After each line, or in every other program after the
 last one, so that work is queued, both libraries must have the same tensors, bases of views
-included, or have refused alike. A program that disagrees is made as short as it can be.
+included, or must have refused alike. A program that disagrees is shortened as far as possible.
 
 Left out, or not counted (`left_out`):
-- what torch itself warns of as deprecated, such as an `out=` of elements in another shape: a
+- calls that torch warns of as deprecated, such as an `out=` of elements in another shape: a
   program ends before it. `tril` and `triu` with a strided `out=`, which write outside it in torch,
-  and `lcm` of the least int32, which ends the process, are not asked for;
-- a product with `alpha` beyond float32, which torch's fused sum may bring back within, or in 16
-  bits, which torch's last elements round before the sum and its vectors don't; 16 bits with
-  a wider or other floating point number without dims, which torch rounds to these 16 bits first, or
+  and `lcm` of the least int32, which ends the process, are not drawn;
+- a product with `alpha` beyond float32, which torch's fused sum may bring back into range, or in 16
+  bits, where torch rounds the last elements before the sum, but not its vectors; 16 bits with
+  a wider or other floating-point 0-d number, which torch rounds to these 16 bits first, or
   with a wider `out=` (docs/differences.md);
 - a write into an expanded tensor, or one that overlaps itself, and a value or an operand that
-  shares memory with the place without being the same view: torch refuses some, and for the rest an
-  order of the writes is not said;
+  shares memory with the destination without being the same view: torch refuses some, and for the rest
+  the order of the writes is undefined;
 - complex64 with float16 gives complex32, which has few ops;
-- logarithms and arc tangents at a complex number's zeros: on which side of the cut -0 lies is C's
+- logarithms and arc tangents at a complex number's zeros: the side of the cut for -0 follows C's
   rule here, and not torch's in vectors;
-- complex numbers that are not finite: torch adds by way of a product, inf + 1j gives inf + nan j;
+- complex numbers that are not finite: torch adds through a product, inf + 1j gives inf + nan j;
 - 16-bit floating point with integers, which torch rounds to 16 bits before it computes;
-- an `out=` of no elements that is a view of some (docs/differences.md): fresh ones are resized;
-- which of IndexError and RuntimeError refuses: torch has both for indices that are too large;
-- what a refused call leaves of its `out=`, which torch may have resized: a program ends behind it;
-- what one side alone refuses of no elements: dtypes in torch's kernels, indices where none is read;
-- a reduction's `out=` that overlaps its input, which torch does not look for: not asked for;
-- NaN's sign; a zero's behind `maximum` and its kin, of 0 and -0 (docs/differences.md); and the
+- an `out=` without elements that is a view (docs/differences.md): fresh ones are resized;
+- the choice between IndexError and RuntimeError: torch has both for indices that are too large;
+- the content of `out=` after a refused call, which torch may have resized: a program ends after it;
+- calls on empty tensors that one side alone refuses: dtypes in torch's kernels, unread indices;
+- a reduction's `out=` that overlaps its input, which torch does not check: not drawn;
+- NaN's sign; a zero's after `maximum` and its relatives, of 0 and -0 (docs/differences.md); and the
   order of sums, so that their elements are small, or not finite.
-Results of ops that round are compared but not used further: what is near would not stay so.
+Results of ops that round are compared but not used further: small differences would grow.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .fuzz_words import NUMBERS, program
 
 
 def trial(draw: random.Random) -> str:
-    """How the libraries differ on a program, and a shorter one that shows it."""
+    """Returns the difference of the libraries on a program, and a shorter program that shows it."""
     torch.set_warn_always(True)
     lines = program(draw)
     # What differs is looked for line by line, also to see whether it is left out.
@@ -58,7 +58,7 @@ def trial(draw: random.Random) -> str:
 
 
 def state(lib: Any, lines: list[str], each: bool = True) -> list[Any]:
-    """What each line leaves, or the last: its error's class, or all tensors there are.
+    """Returns the state after each line, or after the last: its error's class, or all tensors.
 
     It ends before a line that torch warns of as deprecated, or that resizes its `out=`.
     """
@@ -89,7 +89,7 @@ def state(lib: Any, lines: list[str], each: bool = True) -> list[Any]:
 
 
 def in_no_order(line: str, space: dict[str, Any]) -> bool:
-    """Whether a line writes an element more than once, or from where it writes."""
+    """True if a line writes an element more than once, or writes to memory that it reads."""
     if unchecked(line, space):
         return True
     match = re.match(r"(t\d+)(?:\.triu_|.*copy_\(|\[.*\] = |\.index_copy_.*, )(t\d+)?", line)
@@ -105,8 +105,8 @@ def in_no_order(line: str, space: dict[str, Any]) -> bool:
 
 
 def unchecked(line: str, space: dict[str, Any]) -> bool:
-    """Whether a place in place or of `out=` overlaps itself, or an operand that is another view, in
-    a way that torch does not look for: it compares memory without gaps alone."""
+    """True if an in-place or `out=` destination overlaps itself, or an operand that is another
+    view, in a way that torch does not check: it only compares memory without gaps."""
     match = re.search(r"out=(t\d+)|^(t\d+)(?:\.\w+_\(| \S+= )", line)
     place = space.get(match[1] or match[2]) if match else None
     if not hasattr(place, "stride"):
@@ -122,7 +122,8 @@ def unchecked(line: str, space: dict[str, Any]) -> bool:
 
 
 def extent(t: torch.Tensor) -> tuple[int, int]:
-    """How many elements of memory a tensor has, and how many lie between its first and its last."""
+    """Returns (number of distinct memory elements of a tensor, the distance from its first to its
+    last)."""
     places = np.zeros((), np.int64)
     for size, stride in zip(t.shape, t.stride()):
         places = places[..., None] + np.arange(size) * stride
@@ -130,8 +131,8 @@ def extent(t: torch.Tensor) -> tuple[int, int]:
 
 
 def disagreement(lines: list[str], each: bool = True, counted: bool = True) -> str:
-    """Where and how the libraries differ first; empty where they agree. With `counted`, also where
-    the line is one that is left out."""
+    """Returns where and how the libraries first differ; "" if they agree. With `counted`, also for
+    lines that are left out."""
     theirs = state(torch, lines, each)
     mine = state(ft, lines[: len(theirs)], each)
     before: dict[str, Any] = {}
@@ -146,7 +147,7 @@ def disagreement(lines: list[str], each: bool = True, counted: bool = True) -> s
 
 
 def different(line: str, a: Any, b: Any) -> str:
-    """How the outcomes of a line differ."""
+    """Returns the difference of a line's outcomes."""
     if isinstance(a, type) or isinstance(b, type):
         if b in (IndexError, RuntimeError) and a in (IndexError, RuntimeError):
             return ""
@@ -162,7 +163,7 @@ def different(line: str, a: Any, b: Any) -> str:
 
 
 def left_out(line: str, before: dict[str, Any], refused: bool) -> bool:
-    """Whether the operands of a line are of those that the libraries treat each its own way."""
+    """True if the libraries treat the operands of a line differently by design."""
     operands = [before[name] for name in re.findall(r"t\d+", line) if name in before]
     short = any(t.dtype in (torch.float16, torch.bfloat16) for t in operands)
     whole = any(not t.dtype.is_floating_point and t.dtype != torch.bool for t in operands)
@@ -182,7 +183,8 @@ def left_out(line: str, before: dict[str, Any], refused: bool) -> bool:
 
 
 def signs(line: str, earlier: list[str]) -> bool:
-    """Whether a line reads signs, of zeros too, behind one that takes the larger or the smaller."""
+    """True if a line reads signs, including those of zeros, after one that takes the larger or the
+    smaller."""
     chosen = re.compile("maximum|minimum|fmin|fmax|amin|amax|clamp")
     return bool(re.search("signbit|copysign", line)) and any(map(chosen.search, earlier))
 
@@ -192,7 +194,7 @@ def summary(outcome: Any) -> str:
 
 
 def shortened(lines: list[str], each: bool = True) -> list[str]:
-    """The program without the lines that the disagreement does not need."""
+    """Returns the program without the lines that the disagreement does not need."""
     at = len(lines) - 1
     while at >= 0:
         fewer = lines[:at] + lines[at + 1 :]
@@ -204,7 +206,7 @@ def shortened(lines: list[str], each: bool = True) -> list[str]:
 
 
 def shown(lines: list[str]) -> str:
-    """A program that runs by itself and prints what both libraries have."""
+    """Returns a program that runs by itself and prints both libraries' results."""
     written = re.search(r"out=(t\d+)|(t\d+)", lines[-1])
     assert written
     head = ["import torch, ftensor", "from math import inf, nan", "", "for lib in (torch, ftensor):"]

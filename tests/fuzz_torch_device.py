@@ -1,16 +1,16 @@
-"""Programs on torch's device `fpga` against the CPU: views written in place, lazy conjugates and
-negations among them, and gradients through them, with hooks that may raise.
+"""Programs on torch's device `fpga` against the CPU: views written in place, among them lazy
+conjugates and negations, and gradients through them, with hooks that may raise.
 
-After each line both devices must have the same values and strides, and behind the last one the same
-gradients, or have raised the same class; the exception of a hook must be the hook's own. A wrong
-end of the process leaves the trial's number in the driver's --log.
+After each line both devices must have the same values and strides, and after the last one the same
+gradients, or must have raised the same class; the exception of a hook must be the hook's own. If
+the process crashes, the driver's --log has the trial's number.
 
 Left out:
 - numbers that are not finite or large, whose rounding `tests/fuzz_programs.py` compares already;
-- hooks on results behind a write in place: where some views of what was written get one, torch ends
+- hooks on results after an in-place write: if some views of the written tensor get one, torch ends
   the process, on the CPU too;
-- what follows a write that either side refuses as an "unsupported operation", as places overlap,
-  or whose values share memory with the place; `out=` of another shape (docs/differences.md);
+- lines after a write that either side refuses as an "unsupported operation" for overlapping memory,
+  or whose values share memory with the destination; `out=` of another shape (docs/differences.md);
 - strides of gradients.
 """
 
@@ -61,7 +61,7 @@ ENDS = (
 
 
 class Boom(Exception):
-    """What hooks raise."""
+    """The exception of hooks."""
 
 
 class Twice(torch.autograd.Function):
@@ -75,7 +75,7 @@ class Twice(torch.autograd.Function):
 
 
 def case(draw: random.Random) -> list[str]:
-    """The lines of a program on device `d`."""
+    """Returns the lines of a program on device `d`."""
     names, lines, count, written = [], [], 0, False
 
     def named(text: str) -> None:
@@ -108,7 +108,8 @@ def case(draw: random.Random) -> list[str]:
 
 
 def state(device: str, lines: list[str], fails: int) -> list[Any]:
-    """What each line leaves: an error, or (values, strides) of all tensors and their gradients."""
+    """Returns the state after each line: an error, or (values, strides) of all tensors and their
+    gradients."""
     calls = 0
 
     def hook(*args: Any) -> None:
@@ -146,7 +147,7 @@ def state(device: str, lines: list[str], fails: int) -> list[Any]:
 
 
 def shares(line: str, space: dict[str, Any]) -> bool:
-    """Whether a line writes into memory that it reads through another view."""
+    """True if a line writes into memory that it reads through another view."""
     if re.match(r"t\d+ = |loss|g, ", line):
         return False
     named = [space[name] for name in re.findall(r"\bt\d+", line)]
@@ -158,12 +159,12 @@ def shares(line: str, space: dict[str, Any]) -> bool:
 
 
 def plain(t: torch.Tensor) -> torch.Tensor:
-    """A copy on the host, as it was at this moment."""
+    """Returns a copy on the host."""
     return t.detach().cpu().resolve_conj().resolve_neg().clone()
 
 
 def different(mine: Any, theirs: Any) -> str:
-    """How the outcomes of a line differ; empty where they agree."""
+    """Returns the difference of a line's outcomes; "" if they agree."""
     errors = isinstance(mine, Exception), isinstance(theirs, Exception)
     if any(errors):
         if all(errors) and "setStorage" in str(theirs):  # torch's views beyond an empty tensor
@@ -186,7 +187,7 @@ def in_double(line: str) -> str:
 
 
 def as_near(mine: Any, theirs: Any, exact: Any) -> bool:
-    """Whether each tensor is about as near to what double precision gives as torch's is."""
+    """True if each tensor is about as close to the double-precision result as torch's."""
     for name, (want, _) in exact.items():
         if not want.numel():
             continue
@@ -201,7 +202,8 @@ def summary(outcome: Any) -> str:
 
 
 def trial(draw: random.Random) -> str:
-    """How the devices differ on a program, which follows; empty where they agree."""
+    """Returns the difference of the devices on a program, followed by the program; "" if they
+    agree."""
     lines, fails = case(draw), draw.choice((0, 0, 1, 2, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""The random programs of the fuzz: their values, shapes and ops, and how one is drawn."""
+"""Random programs of the fuzz: their values, shapes and ops, and the drawing of one."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ NUMBERS = {"inf": float("inf"), "nan": float("nan")}
 
 
 def program(rng: random.Random) -> list[str]:
-    """The lines of a program on `lib`; every line makes or writes `t0`, `t1`, ..."""
+    """Returns the lines of a program on `lib`; every line makes or writes `t0`, `t1`, ..."""
     lines, names, number = [], [], 0
     pool = rng.choice(POOLS)
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for shapes and memory layouts, and what a loop nest visits."""
+"""Hypothesis strategies for shapes and memory layouts, and the elements that a loop nest visits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ positive_sizes = st.sampled_from([1, 1, 2, 2, 3, 3, 4, 5])
 
 
 def shapes(max_dims: int = 5, empty: bool = True) -> st.SearchStrategy[Ints]:
-    """Shapes of few elements, of sizes 0 and 1 among others."""
+    """Draws shapes of few elements, including sizes 0 and 1."""
     each = st.lists(sizes if empty else positive_sizes, max_size=max_dims)
     images = st.tuples(*[positive_sizes] * 4)  # where channels-last exists
     return st.one_of(each.map(tuple), images) if max_dims >= 4 else each.map(tuple)
@@ -23,9 +23,9 @@ def shapes(max_dims: int = 5, empty: bool = True) -> st.SearchStrategy[Ints]:
 
 @st.composite
 def strides_of(draw: st.DrawFn, shape: Ints, expand: bool = True, gaps: bool = True) -> Ints:
-    """Non-negative strides for a shape: any order, gaps, expanded dims, odd ones for size 1.
+    """Draws non-negative strides for a shape: any order, gaps, expanded dims, odd ones for size 1.
 
-    Unexpanded elements never share a place.
+    Elements never share memory unless expanded.
     """
     orders = [tuple(range(len(shape)))]
     if len(shape) >= 3:
@@ -48,14 +48,14 @@ def strides_of(draw: st.DrawFn, shape: Ints, expand: bool = True, gaps: bool = T
 
 @st.composite
 def geometries(draw: st.DrawFn, max_dims: int = 5, empty: bool = True, expand: bool = True) -> Geometry:
-    """A shape with strides."""
+    """Draws a shape with strides."""
     shape = draw(shapes(max_dims, empty))
     return shape, draw(strides_of(shape, expand))
 
 
 @st.composite
 def broadcastable(draw: st.DrawFn, count: int, max_dims: int = 5) -> list[Geometry]:
-    """Operands that broadcast together, often of one shape and often of one layout."""
+    """Draws operands that broadcast together, often of one shape and often of one layout."""
     shape = draw(shapes(max_dims))
     operands: list[Geometry] = []
     for _ in range(count):
@@ -74,7 +74,7 @@ def broadcastable(draw: st.DrawFn, count: int, max_dims: int = 5) -> list[Geomet
 
 
 def indices(shape: Ints) -> Iterator[Ints]:
-    """All indices of a shape in logical order."""
+    """Yields all indices of a shape in logical order."""
     return itertools.product(*(range(n) for n in shape))
 
 
@@ -83,11 +83,11 @@ def offset(index: Ints, strides: Sequence[int]) -> int:
 
 
 def visited(shape: Ints, strides: Sequence[Ints]) -> list[Ints]:
-    """The operands' offsets at every step of a loop nest."""
+    """Returns the operands' offsets at every step of a loop nest."""
     return [tuple(offset(i, s) for s in strides) for i in indices(shape)]
 
 
 def stretched(shape: Ints, strides: Ints, to_shape: Ints) -> Ints:
-    """Broadcasting spelled out: stride 0 wherever the operand has no dim or just one element."""
+    """Returns the broadcast strides: 0 wherever the operand has no dim or just one element."""
     lead = len(to_shape) - len(shape)
     return tuple(strides[i - lead] if i >= lead and shape[i - lead] == to_shape[i] else 0 for i in range(len(to_shape)))

@@ -32,7 +32,7 @@ class Case(NamedTuple):
 
     @property
     def entry(self) -> str:
-        """The database's entry, or its in-place form."""
+        """Returns the database's entry, or its in-place form."""
         return self.name + (self.op.variant_test_name and f".{self.op.variant_test_name}")
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
 
 def cases() -> Iterator[Case]:
-    """Each op and its in-place form in each dtype."""
+    """Yields each op and its in-place form in each dtype."""
     for op in op_db:
         for dtype in DTYPES:
             if dtype not in op.supported_dtypes("cpu"):
@@ -53,7 +53,7 @@ def cases() -> Iterator[Case]:
 
 
 def bits(value: Any) -> Any:
-    """A result as values that can be compared: tensors by geometry and bits."""
+    """Returns a result as comparable values: tensors by geometry and bits."""
     if isinstance(value, ft.Tensor):
         array = np.ascontiguousarray(
             value.to_torch().clone(memory_format=torch.contiguous_format).view(-1).view(torch.uint8).numpy()
@@ -67,7 +67,7 @@ def bits(value: Any) -> Any:
 
 
 def tensors(value: Any) -> list[ft.Tensor]:
-    """The tensors among arguments."""
+    """Returns the tensors among arguments."""
     if isinstance(value, ft.Tensor):
         return [value]
     if isinstance(value, (tuple, list)):
@@ -78,14 +78,14 @@ def tensors(value: Any) -> list[ft.Tensor]:
 
 
 def here(value: Any) -> Any:
-    """torch's arguments as ftensor's, on one device."""
+    """Returns torch's arguments as ftensor's, on one device."""
     if isinstance(value, tuple):
         return tuple(here(v) for v in value)
     return ft.zeros(1).device if value == "cpu" and type(value) is str else ours(value)
 
 
 def differences(case: Case, samples: int) -> Iterator[str]:
-    """What a case's first samples give otherwise when jitted; GraphErrors by their text."""
+    """Yields the differences of a case's first samples when jitted; GraphErrors by their text."""
     op, name, dtype = case
     mine: Callable[..., Any] | None = IN_ORDER.get(name) or function(name)
     assert mine is not None
@@ -115,7 +115,7 @@ def differences(case: Case, samples: int) -> Iterator[str]:
 
 
 def left_out(case: Case) -> bool:
-    """Whether eager's results are not determined."""
+    """True if eager's results are not deterministic."""
     op, name, _ = case
     return name in UNDETERMINED or "its samples draw a dropout" in LEFT_OUT.get(op.full_name, "")
 

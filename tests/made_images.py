@@ -1,4 +1,4 @@
-"""Images of a few kernels written by hand, so that tests can say what is in them."""
+"""Images of a few hand-written kernels, so that tests know their content."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ KERNELS: dict[str, tuple[tuple[tuple[str, str, str], ...], dict[str, str]]] = {
         {"bits": "0 f1 d2 q3 4 5"},
     ),
 }
-# What a launch of an entry passes.
+# A launch's params by entry.
 PARAMS = {
     "nap": ("*", "long", "int", "int"),
     "axpy": ("*", "*", "*", "float", "int"),
@@ -102,7 +102,7 @@ _library: bytes | None = None
 
 
 def library(folder: Path) -> bytes:
-    """The kernels as a shared object, compiled once per process."""
+    """Returns the kernels as a shared object, compiled once per process."""
     global _library
     if _library is None:
         (folder / "kernels.cpp").write_text(SOURCE)
@@ -120,7 +120,7 @@ def describe(
     platform: str = "",
     bank_bytes: int = 1 << 30,
 ) -> tuple[Description, Manifest]:
-    """An image's description and manifest; `banks` are those of arguments by name."""
+    """Returns an image's description and manifest; `banks` are those of arguments by name."""
     where = banks or {}
     names = sorted(set(where.values())) or ["DDR[0]"]
     described, records = [], []
@@ -161,7 +161,7 @@ def make(
     banks: dict[str, str] | None = None,
     bank_bytes: int = 1 << 30,
 ) -> Path:
-    """An image file of some of the kernels."""
+    """Returns an image file of some of the kernels."""
     description, manifest = describe(name, kernels, units, banks, bank_bytes=bank_bytes)
     code = library(folder)
     manifest = replace(manifest, uuid=str(content_uuid(description, code)))
@@ -171,7 +171,7 @@ def make(
 
 
 def require_xrt() -> None:
-    """Skip the test where XRT can't be emulated; an error where all targets are required."""
+    """Skips the test if XRT can't be emulated; raises an error if all targets are required."""
     why = available()
     if why and os.environ.get("FTENSOR_REQUIRE_TARGETS") == "1":
         pytest.fail(f"XRT is required, but {why}")
@@ -180,7 +180,7 @@ def require_xrt() -> None:
 
 
 def on_xrt(program: str, *images: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a Python program on the real XRT with the software device, in a session of its own."""
+    """Runs a Python program on the real XRT with the software device, in a new session."""
     words = [word for image in images for word in ("--image", str(image))] or ["--no-build"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "xilinx", **environment}
     env.pop("FTENSOR_IMAGE", None)

@@ -1,10 +1,11 @@
-"""Breaks the library in one place after the other and shows that `make test` sees each.
+"""Breaks the library in one place after the other and shows that `make test` detects each.
 
     python tests/mutants.py [--jobs 2] [WORD ...]
 
-For whoever makes the tests faster. A mutant (`mutants.toml`) is a change of text and the files of
-tests that are to see it; they run without what is `long`, in a copy of the checkout. WORD: only
-mutants that hold it. The exit status is 1 where one lives, and 2 where its text is not there.
+For changes that make the tests faster. A mutant (`mutants.toml`) is a change of text and the test
+files that must detect it; they run without tests marked `long`, in a copy of the checkout. WORD:
+only mutants that contain it. The exit status is 1 if one survives, and 2 if its text does not
+occur.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Mutant(NamedTuple):
-    """`before` stands in a file once, and becomes `after`; pytest runs `tests`, or `only` some."""
+    """`before` occurs in a file once, and becomes `after`; pytest runs `tests`, or `only` some."""
 
     file: str
     before: str
@@ -38,7 +39,7 @@ class Mutant(NamedTuple):
 
 
 def outcome(mutant: Mutant, checkout: Path) -> str:
-    """What became of it: seen, lives, gone (its text is not there once), not run."""
+    """Returns the outcome: seen, lives, gone (its text does not occur exactly once), not run."""
     file = checkout / mutant.file
     text = file.read_text()
     if text.count(mutant.before) != 1:
@@ -57,7 +58,7 @@ def outcome(mutant: Mutant, checkout: Path) -> str:
 
 
 def main() -> int:
-    """0 where every mutant is seen."""
+    """Returns 0 if every mutant is detected."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("words", nargs="*")

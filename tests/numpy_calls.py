@@ -1,9 +1,10 @@
 # ruff: noqa: E501  # a call is one word
-"""NumPy's functions on tensors: which calls docs/numpy.md's table is about.
+"""NumPy's functions on tensors: the calls of docs/numpy.md's table.
 
-Each is a text in which `v` (40,) and `w` (40,) are positive, `X` (6, 4) and `Y` (6, 4) any,
+Each is a text in which `v` (40,) and `w` (40,) are positive, `X` (6, 4) and `Y` (6, 4) arbitrary,
 `S` (3, 3) is positive definite, `C` (6, 4) and `z` (8,) complex, `i` and `j` (40,) small integers,
-`m` (6, 4) a mask, `n` (6, 4) has NaN, `q` (5,) is sorted. A function that works on its argument gives that.
+`m` (6, 4) a mask, `n` (6, 4) has NaN, `q` (5,) is sorted. The result of a function that changes its
+argument is that argument.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ OPEN = frozenset(["empty", "empty_like", "may_share_memory", "shares_memory", "e
 
 
 def calls(text: str) -> Iterator[tuple[str, str]]:
-    """(heading, call) of each call in a list."""
+    """Yields (heading, call) of each call in a list."""
     for line in text.strip().splitlines():
         head, _, words = line.partition(": ")
         for word in words.split(" "):
@@ -53,12 +54,12 @@ def calls(text: str) -> Iterator[tuple[str, str]]:
 
 
 def name_of(call: str) -> str:
-    """The function's name under numpy."""
+    """Returns the function's name under numpy."""
     return call.partition("(")[0]
 
 
 def operands() -> dict[str, Any]:
-    """The NumPy arrays that calls are about."""
+    """Returns the NumPy arrays of the calls."""
     random = np.random.default_rng(5)
     root = random.normal(size=(3, 3))
     X = random.normal(size=(6, 4))
@@ -84,14 +85,14 @@ def operands() -> dict[str, Any]:
 
 
 def leaves(value: Any) -> list[Any]:
-    """The arrays and numbers of a result."""
+    """Returns the arrays and numbers of a result."""
     if isinstance(value, (tuple, list)):
         return [leaf for part in value for leaf in leaves(part)]
     return [value] if isinstance(value, (ft.Tensor, np.ndarray, np.generic, int, float)) else []
 
 
 def evaluated(call: str, arrays: dict[str, Any]) -> Any:
-    """A call's result; of a function that gives none, its first argument."""
+    """Returns a call's result, or its first argument for a function without a result."""
     import io
 
     scope = {"np": np, "F": io.BytesIO}
@@ -101,7 +102,8 @@ def evaluated(call: str, arrays: dict[str, Any]) -> Any:
 
 
 def on_device(call: str) -> tuple[str, str]:
-    """("device" | "host" | "array" | "refused" | "differs" | "numpy refuses", why) of a call."""
+    """Returns ("device" | "host" | "array" | "refused" | "differs" | "numpy refuses", reason) of a
+    call."""
     arrays = operands()
     tensors = {name: ft.from_numpy(value.copy()) for name, value in arrays.items()}
     with warnings.catch_warnings():
@@ -129,7 +131,7 @@ def on_device(call: str) -> tuple[str, str]:
 
 
 def difference(a: Any, b: Any) -> str:
-    """How a result differs from NumPy's in shape, kind or value; "" where it doesn't."""
+    """Returns the difference of a result from NumPy's in shape, kind or value, or ""."""
     if a.shape != b.shape:
         return f"shape {b.shape}, not {a.shape}"
     if a.dtype.kind != b.dtype.kind and {a.dtype.kind, b.dtype.kind} != {"i", "u"}:

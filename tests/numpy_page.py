@@ -1,4 +1,4 @@
-"""The table of docs/numpy.md: which of NumPy's functions compute on the device.
+"""The table of docs/numpy.md: NumPy's functions that compute on the device.
 
 `make numpy` runs the calls of tests/numpy_calls.py and writes it.
 """
@@ -18,7 +18,7 @@ TITLES = {"one": "ufuncs of one", "two": "ufuncs of two", "methods": "methods of
 
 
 def kinds() -> dict[str, list[tuple[str, str]]]:
-    """(call, where it computes) of every call that NumPy takes, by heading."""
+    """Returns (call, where it computes) of every call that NumPy accepts, by heading."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for head, call in (*calls(UFUNCS), *calls(FUNCTIONS)):
         kind, why = on_device(call)
@@ -32,7 +32,7 @@ def _names(words: Iterable[str]) -> str:
 
 
 def text(sections: dict[str, list[tuple[str, str]]]) -> str:
-    """The table."""
+    """Returns the table."""
     lines, counts = [], [0, 0, 0]
     for head, row in sections.items():
         by = {name_of(call): {k for c, k in row if name_of(c) == name_of(call)} for call, _ in row}
@@ -52,7 +52,7 @@ def text(sections: dict[str, list[tuple[str, str]]]) -> str:
 
 
 def written(page: str, table: str) -> str:
-    """The page with this table."""
+    """Returns the page with this table."""
     before, _, rest = page.partition(BEGIN)
     return before + BEGIN + table + END + rest.partition(END)[2]
 

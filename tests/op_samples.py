@@ -1,4 +1,4 @@
-"""The samples that torch's op database has for an op."""
+"""The samples of an op in torch's op database."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from torch.testing._internal.opinfo import core
 
 
 def no_test() -> None:
-    """torch looks for the test at hand, by which it seeds, through all of the stack and all modules
-    for each frame's source: that takes longer than most samples. None: the seed is torch's own."""
+    """Replaces torch's search for the running test, by which it seeds: it looks through the whole
+    stack and all modules for each frame's source, which takes longer than most samples. None
+    selects torch's own seed."""
 
 
 common_utils.extract_test_fn = core.extract_test_fn = no_test
 
 
 def no_seed(seed: int) -> None:
-    """Of a device that is not here torch keeps each seed for later, with the stack at that time: 0.8 ms."""
+    """Replaces the seeding of missing devices: torch stores each seed with the stack at that time,
+    0.8 ms."""
 
 
 for absent in (torch.cuda, torch.mtia, torch.xpu):
@@ -28,6 +30,6 @@ for absent in (torch.cuda, torch.mtia, torch.xpu):
 
 
 def first_samples(op: Any, dtype: torch.dtype, count: int | None, **how: bool) -> list[Any]:
-    """The first samples of an op on the CPU, the same in every test and program."""
+    """Returns the first samples of an op on the CPU, equal in every test and program."""
     torch.manual_seed(0)
     return list(itertools.islice(op.sample_inputs("cpu", dtype, **how), count))

@@ -1,4 +1,4 @@
-"""docs/ops.md: which of torch's ops are here, where they are computed, and for which dtypes.
+"""docs/ops.md: torch's ops that ftensor has, where they are computed, and for which dtypes.
 
 `make stubs` writes it from the catalogue and torch's names.
 """
@@ -59,7 +59,7 @@ DTYPES = sorted(set(ALL), key=lambda d: ("buifc".index(d.kind), d.itemsize, d.na
 
 
 def on_host(call: Any, seen: set[Any]) -> bool:
-    """Whether a function, or one that it calls by name, can leave its work to NumPy."""
+    """True if a function, or one that it calls by name, can delegate its work to NumPy."""
     call = inspect.unwrap(call) if callable(call) else call
     if call is fallback.run_numpy:
         return True
@@ -79,7 +79,7 @@ def on_host(call: Any, seen: set[Any]) -> bool:
 
 
 def serves(row: Op | Reduce, of: dtypes.dtype) -> bool:
-    """Whether a row has a kernel for a dtype."""
+    """True if a row has a kernel for a dtype."""
     if isinstance(row, Reduce):
         return row.serves(of.kind)
     if row.promote is Promote.REAL_TO_COMPLEX and of.kind not in "fc":
@@ -89,7 +89,7 @@ def serves(row: Op | Reduce, of: dtypes.dtype) -> bool:
 
 
 def taken(entry: Entry) -> str:
-    """The dtypes that an op takes, by kinds where it takes all of a kind."""
+    """Returns the dtypes of an op, as kinds where it supports a whole kind."""
     rows = [entry.row] if entry.row else list(entry.rows)
     if not rows:
         return ""
@@ -105,7 +105,8 @@ def taken(entry: Entry) -> str:
 
 
 def of_torch(path: str) -> list[str]:
-    """The names of torch's ops in a namespace: what has a schema, or is a function on tensors."""
+    """Returns the names of torch's ops in a namespace: those with a schema, and functions on
+    tensors."""
     import torch
 
     owner = operator.attrgetter(path)(torch) if path else torch
@@ -126,7 +127,7 @@ def of_torch(path: str) -> list[str]:
 
 
 def there(owner: Any, name: str) -> Callable[..., Any] | None:
-    """ftensor's function, method or property of a name."""
+    """Returns ftensor's function, method or property of a name."""
     try:
         value = inspect.getattr_static(owner, name) if owner is ft.Tensor else getattr(owner, name)
     except AttributeError:
@@ -139,7 +140,7 @@ def line(names: list[str]) -> str:
 
 
 def section(path: str) -> tuple[str, str]:
-    """(the row of the first table, the section) of a namespace."""
+    """Returns (the row of the first table, the section) of a namespace."""
     owner = operator.attrgetter(path)(ft) if path else ft
     members = {name: there(owner, name) for name in of_torch(path)}
     here = {name: call for name, call in members.items() if call is not None}
@@ -164,6 +165,6 @@ def section(path: str) -> tuple[str, str]:
 
 
 def ops_page() -> str:
-    """The page's text."""
+    """Returns the page's text."""
     sections = [section(path) for path in (*SPACES[:1], "Tensor", *SPACES[1:])]
     return HEAD + "\n".join(counts for counts, _ in sections) + "\n" + "".join(t for _, t in sections)

@@ -1,4 +1,6 @@
-"""Comparisons with torch, the oracle: the same call to both libraries, and what must be equal."""
+"""Comparisons with torch, the oracle: the same call to both libraries, and equality of the
+results.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ import ftensor as ft  # noqa: E402
 
 
 def ours(value: Any) -> Any:
-    """torch's tensors (and those in lists), dtypes and functions' names as ftensor's."""
+    """Returns torch's tensors (and those in lists), dtypes and functions' names as ftensor's."""
     if isinstance(value, torch.Tensor):
         return ft.from_torch(value.detach().clone(memory_format=torch.preserve_format))
     if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
@@ -27,8 +29,8 @@ def ours(value: Any) -> Any:
 
 
 def from_element_9(t: torch.Tensor, step: int) -> ft.Tensor:
-    """The same values in a memory that begins before them and ends behind them: from element 9 on,
-    neighbours `step` elements apart."""
+    """Returns the same values in a larger memory: from element 9 on, neighbours `step` elements
+    apart."""
     memory = torch.ones(t.numel() * step + 20, dtype=t.dtype)
     strides = tuple([s * step for s in t.stride()])
     memory.as_strided(t.shape, strides, 9).copy_(t)
@@ -36,14 +38,14 @@ def from_element_9(t: torch.Tensor, step: int) -> ft.Tensor:
 
 
 def lookup(module: Any, name: str) -> Any:
-    """The function under a dotted name."""
+    """Returns the function of a dotted name."""
     for part in name.split("."):
         module = getattr(module, part)
     return module
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """What a call gives, or the exception it raises; warnings are tested elsewhere."""
+    """Returns a call's result, or the exception it raises; warnings are tested elsewhere."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -55,11 +57,11 @@ def outcome(call: Callable[[], Any]) -> Any:
 def same(
     mine: Any, theirs: Any, *, strides: bool = True, exact: bool = False, zeros: bool = False, **tolerance: float
 ) -> None:
-    """Results agree: tensors in dtype, shape, strides and values, others by `==`, parts by part.
+    """Asserts equal results: tensors in dtype, shape, strides and values, others by `==`, parts by
+    part.
 
-    Strides of dims of one element, and of tensors of none, say nothing of where elements lie and
-    are not compared. NaN equals NaN; `zeros` asks for the same signs of zeros, `exact` for the same
-    values, too.
+    Strides of dims of one element, and of tensors without elements, have no meaning and are not
+    compared. NaN equals NaN; `zeros` requires equal signs of zeros, `exact` equal values.
     """
     if isinstance(theirs, torch.Tensor):
         assert isinstance(mine, ft.Tensor), mine
@@ -86,18 +88,19 @@ def same(
 
 
 def steps(t: Any) -> list[int]:
-    """The strides that tell where elements lie."""
+    """Returns the strides that have a meaning."""
     return [s for s, n in zip(t.stride(), t.shape) if n > 1] if t.numel() else []
 
 
 def fields(results: Any) -> list[str]:
-    """The type of several results and the names they have."""
+    """Returns the type of several results and their field names."""
     names = [n for n in ("values", "indices", "min", "max") if hasattr(type(results), n)]
     return [type(results).__name__, *names]
 
 
 def agree(mine: Callable[[], Any], theirs: Callable[[], Any], **how: Any) -> bool:
-    """Both give the `same` result: True. Both refuse by an exception of one class: False."""
+    """Returns True if both give the `same` result, False if both raise exceptions of one class;
+    fails otherwise."""
     expected, got = outcome(theirs), outcome(mine)
     if isinstance(expected, Exception):
         assert type(got) is type(expected), f"torch raises {expected!r}, ftensor: {got!r}"
@@ -113,7 +116,7 @@ def agree(mine: Callable[[], Any], theirs: Callable[[], Any], **how: Any) -> boo
 
 
 def agree_on(name: str, *args: Any, how: dict[str, Any] | None = None, **kwargs: Any) -> bool:
-    """Both libraries agree on a function of torch's tensors."""
+    """Asserts that both libraries agree on a function of torch's tensors."""
     operands, options = ours(args), {k: ours(v) for k, v in kwargs.items()}
     return agree(
         lambda: lookup(ft, name)(*operands, **options), lambda: lookup(torch, name)(*args, **kwargs), **(how or {})
@@ -121,6 +124,6 @@ def agree_on(name: str, *args: Any, how: dict[str, Any] | None = None, **kwargs:
 
 
 def cases(text: str) -> list[Any]:
-    """(case, whether both compute it) for each line; what both refuse begins with "! "."""
+    """Returns (case, True if both compute it) for each line; "! " marks cases that both refuse."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return [pytest.param(x.removeprefix("! "), not x.startswith("! "), id=x) for x in lines]

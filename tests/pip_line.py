@@ -1,8 +1,8 @@
-"""pip for the Makefile: on a terminal one line says what it is at and for how long, elsewhere two.
+"""pip for the Makefile: on a terminal one line shows its step and duration, elsewhere two lines.
 
     python tests/pip_line.py PYTHON install ...
 
-All of pip's output is shown where it fails. Runs before anything is installed.
+If pip fails, all of its output is shown. Runs before anything is installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EVERY = 1.0  # seconds between two drawings
 
 
 def run(command: list[str], stream: TextIO) -> int:
-    """pip's exit status; its output is on `stream` if that is not 0."""
+    """Returns pip's exit status; writes its output to `stream` if that is not 0."""
     said: deque[str] = deque(maxlen=2000)
     pip = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     assert pip.stdout is not None

@@ -1,4 +1,4 @@
-"""The targets that tests run on: the environment and the command that put a program there."""
+"""The targets of the tests: environments and commands for running programs on them."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ print(json.dumps(answer))
 
 @dataclass(frozen=True)
 class Place:
-    """A target that is here: the environment and the command its programs run in."""
+    """An available target: the environment and the command of its programs."""
 
     target: str
     env: dict[str, str]
@@ -122,7 +122,7 @@ class Place:
 
 
 def environment(target: str, folder: Path) -> dict[str, str] | None:
-    """The variables that put the suite on a target; None when the machine lacks the tool."""
+    """Returns the variables that put the suite on a target; None if the machine lacks the tool."""
     env = dict(os.environ)
     # Hundreds of programs start; with what Python has compiled kept, each imports in half the time.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -187,13 +187,13 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
 
 
 def with_headers_read(command: list[str], identity: str) -> str:
-    """A compiler for $CXX that has read the headers of the C simulation's kernels before."""
+    """Returns a compiler for $CXX with the C simulation's headers precompiled."""
     both = ("-O1", "-O2")  # a pass is compiled with one of them
     return shlex.join([*command, *headers_kept(identity, [*command, *FLAGS], CSIM_HEADERS, both)])
 
 
 def launcher(target: str, env: Mapping[str, str]) -> list[str] | None:
-    """The command under which a target's programs run; None when the machine lacks the tool."""
+    """Returns the command under which a target's programs run; None if the machine lacks the tool."""
     if target != "xrt":
         return []
     from ftensor.emulation.environment import available
@@ -210,7 +210,8 @@ def launcher(target: str, env: Mapping[str, str]) -> list[str] | None:
 
 
 def sanitizer_libraries() -> dict[str, str] | None:
-    """Where g++'s sanitizers and what they need lie; None where g++ or one of them is not here."""
+    """Returns the paths of g++'s sanitizers and their dependencies; None if g++ or one of them is
+    missing."""
     if shutil.which("g++") is None:
         return None
     libraries = {}
@@ -221,7 +222,7 @@ def sanitizer_libraries() -> dict[str, str] | None:
 
 
 def oclgrind_driver() -> Path | None:
-    """Oclgrind's OpenCL driver, which lies beside its command."""
+    """Returns Oclgrind's OpenCL driver, next to its command."""
     command = shutil.which("oclgrind")
     if command is None:
         return None
@@ -231,7 +232,7 @@ def oclgrind_driver() -> Path | None:
 
 
 def probe(target: str, under: list[str], env: dict[str, str]) -> dict[str, object]:
-    """What the target's environment offers, asked in a process of its own."""
+    """Returns the properties of the target's environment, read in a new process."""
     row = TARGETS[target] or "default"
     done = subprocess.run([*under, sys.executable, "-c", PROBE, row], env=env, cwd=ROOT, text=True, capture_output=True)
     if done.returncode:
@@ -241,7 +242,7 @@ def probe(target: str, under: list[str], env: dict[str, str]) -> dict[str, objec
 
 
 def place(target: str, folder: Path) -> Place | None:
-    """A target in its environment, or None with a word on why it is not here."""
+    """Returns a target in its environment, or None after printing the reason."""
     env = environment(target, folder)
     under = launcher(target, env or {})
     answer = {} if env is None or under is None else probe(target, under, env)
@@ -257,6 +258,6 @@ def place(target: str, folder: Path) -> Place | None:
 
 
 def has(instructions: str) -> bool:
-    """Whether this processor has these, by the kernel's word for them."""
+    """True if this processor has these instructions, by the kernel's name for them."""
     file = Path("/proc/cpuinfo")
     return file.is_file() and instructions in file.read_text().split()

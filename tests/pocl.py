@@ -1,8 +1,8 @@
-"""PoCL in tests: of eight kernels one is kept as a binary, in ftensor's cache.
+"""PoCL in tests: one of eight kernels is kept as a binary, in ftensor's cache.
 
-PoCL compiles a kernel when it is launched, for groups of as many items as the launch has, and keeps
-that in a cache of its own; and once more, for groups of any size, when it is asked for its binary.
-That is a third to a half of all that a kernel takes, and no launch of a test uses it.
+PoCL compiles a kernel at its launch, for groups of the launch's size, and keeps that in its own
+cache. It compiles it again, for groups of any size, when asked for its binary. That takes a third
+to a half of a kernel's total time, and no launch of a test uses it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ SHARE = 8
 
 
 def keep_few() -> None:
-    """From here on most of this process' kernels are left to PoCL's own cache."""
+    """Leaves most of this process' kernels to PoCL's own cache from here on."""
     from ftensor.runtime.opencl.backend import OpenCLBackend
 
     kept = OpenCLBackend._program_from_source

@@ -1,4 +1,4 @@
-"""What a run is at, in a line now and then: passed tests are not announced one by one."""
+"""Progress of a run, a line now and then: passed tests are not announced one by one."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Progress:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No dot for what passes; pytest's own words for the rest."""
+        """No dot for a passed test; pytest's own words for the rest."""
         passed = report.passed and report.when == "call" and not hasattr(report, "wasxfail")
         return ("passed", "", "") if passed else None
 
     def pytest_runtest_logfinish(self, nodeid: str, location: object) -> None:
-        """One more, of whatever outcome."""
+        """Counts a test of any outcome."""
         self.done += 1
         if time.monotonic() - self.said > EVERY:
             self.said = time.monotonic()

@@ -29,12 +29,13 @@ REDUCTIONS = {name: entry for name, entry in ENTRIES.items() if isinstance(entry
 
 
 def theirs(entry: Entry) -> Any:
-    """torch's function of the same name."""
+    """Returns torch's function of the same name."""
     return lookup(torch, ".".join([*filter(None, entry.namespace.split(".")), entry.name]))
 
 
 def operands(arity: int, dtype: str) -> list[torch.Tensor]:
-    """Inputs in which every pair of the dtype's numbers meets; 2-d so that views have something."""
+    """Returns inputs in which every pair of the dtype's special numbers meets; 2-d, so that views
+    apply."""
     numbers = NUMBERS[dtype]
     n = len(numbers)
     of = getattr(torch, dtype)
@@ -44,7 +45,7 @@ def operands(arity: int, dtype: str) -> list[torch.Tensor]:
 
 
 def inputs_of(name: str, dtype: str) -> list[torch.Tensor]:
-    """What a row is given: of the dtype, but bool where it sees a mask."""
+    """Returns a row's inputs: of the dtype, but bool for a mask."""
     op = ROWS[name].row
     inputs = operands(op.arity, dtype)
     inputs = [t.bool() if k in op.masks else t for k, t in enumerate(inputs)]
@@ -62,7 +63,7 @@ def inputs_of(name: str, dtype: str) -> list[torch.Tensor]:
 
 
 def parameters(entry: Entry) -> dict[str, Any]:
-    """Values for the parameters that a row has no default for."""
+    """Returns values for the parameters of a row without defaults."""
     inside = entry.row.signature.partition("(")[2]
     known = {"alpha": 2, "value": 2, "weight": 2, "eps": 0.25, "threshold": 1, "lambd": 1}
     return {p: known[p] for p in entry.row.params if f"{p}=" not in inside and p in known}
@@ -103,12 +104,12 @@ REFUSED = {name: dtypes for dtypes, names in REFUSED_FOR for name in names.split
 
 
 def computed(name: str, dtype: str) -> bool:
-    """Whether both libraries compute a row of inputs of a dtype."""
+    """True if both libraries compute a row for inputs of a dtype."""
     return dtype not in REFUSED.get(name, ())
 
 
 def reductions_of(row: Reduce) -> Iterator[dict[str, Any]]:
-    """Arguments of a reduction of two dims, in every spelling that its row says it has."""
+    """Yields arguments of a reduction of two dims, in every spelling of its row."""
     yield {}
     yield {"dim": 0}
     yield {"axis": -1}
@@ -123,5 +124,5 @@ def reductions_of(row: Reduce) -> Iterator[dict[str, Any]]:
 
 
 def few(dtype: str) -> torch.Tensor:
-    """A matrix to reduce."""
+    """Returns a matrix to reduce."""
     return (torch.arange(12) % 5 - 2).reshape(3, 4).to(getattr(torch, dtype))

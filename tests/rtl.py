@@ -1,10 +1,10 @@
-"""`make rtl`: kernels as hardware. HLS sources become Verilog by Bambu, an open HLS tool, and what
-that leaves in memory in Verilator's simulation must be what the same text leaves by g++.
+"""`make rtl`: kernels as hardware. Bambu, an open HLS tool, compiles HLS sources to Verilog, and
+the memory contents after Verilator's simulation must equal those of the same text compiled by g++.
 
-A family is a skeleton: one small call of the library on the C simulation, whose launches are noted
-with the bytes of their buffers. Bambu is `bambu` on the PATH, or what BAMBU names. It pipelines
-nothing, so its cycles say nothing of a board; what is shown is that a text means the same as
-hardware.
+A family is a skeleton: one small call of the library on the C simulation, whose launches are
+recorded with the bytes of their buffers. Bambu is `bambu` on the PATH, or the program named by
+BAMBU. It pipelines nothing, so its cycles don't predict a board's; the test shows that a text means
+the same as hardware.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ PLAIN_BUS = ("rtl_gemm_direct",)
 
 
 def floats(*shape: int) -> ft.Tensor:
-    """Numbers of some sizes and signs."""
+    """Returns numbers of several magnitudes and signs."""
     n = int(np.prod(shape))
     return ft.tensor([(37 * k % 101 - 50) * 0.375 for k in range(n)]).reshape(shape)
 
@@ -86,9 +86,9 @@ FAMILIES: dict[str, Callable[[], Any]] = {
     "dense": lambda: ft.linalg.cholesky(floats(4, 4) @ floats(4, 4).t() + 900 * ft.eye(4)),
     "conv": lambda: ft.conv2d(floats(1, 2, 6, 6), floats(3, 2, 3, 3)),
 }
-# Those that have been seen to end well: what runs where none is named.
+# Families that are known to pass: the default selection.
 SEEN = ("map", "rows", "gather", "reduce_inner", "scan", "search", "compact", "gemm_direct")
-# The skeleton that a family stands for, where that is no part of its name.
+# The skeleton of a family, if its name is different.
 SKELETON = {"gather": "rows"}
 
 
@@ -103,7 +103,7 @@ class Call:
 
 
 def calls(make: Callable[[], Any]) -> list[Call]:
-    """The launches of a call of the library, each with what its memory held before and after."""
+    """Returns the launches of a call of the library, each with its memory before and after."""
     backend = default_backend()
     launches: list[Call] = []
 
@@ -132,7 +132,7 @@ def calls(make: Callable[[], Any]) -> list[Call]:
 
 
 def _memory(address: int) -> bytes:
-    """The bytes of the buffer that begins at an address."""
+    """Returns the bytes of the buffer that begins at an address."""
     for block in tuple(default_backend().pool.blocks):
         if block.ptr is not None and block.ptr <= address < block.ptr + block.size:
             return ctypes.string_at(address, block.ptr + block.size - address)
@@ -140,8 +140,8 @@ def _memory(address: int) -> bytes:
 
 
 def adapted(text: str, name: str = "") -> str:
-    """A text without what Bambu does not take: names of streams, and pragmas but those of the
-    ports of kernel `name`, in its own words."""
+    """Returns a text without constructs that Bambu lacks: names of streams, and pragmas except
+    those of the ports of kernel `name`, in Bambu's form."""
     ports = re.findall(r"#pragma HLS INTERFACE m_axi port=(\w+) bundle=(\w+)", text)
     text = re.sub(r"#pragma HLS .*\n|_Pragma\(#?\w+\)", "", text)
     pragmas = [
@@ -154,7 +154,7 @@ def adapted(text: str, name: str = "") -> str:
 
 
 def bench(of: Call) -> str:
-    """The program that Bambu simulates with: memory as noted, the call, and the comparison."""
+    """Returns Bambu's simulation program: the recorded memory, the call, and the comparison."""
     parameters = arguments(of.group)
     lines = ["#include <cstdio>", "#include <cstdlib>", "#include <cstring>", "#include <mdpi/mdpi_user.h>"]
     types = ", ".join("void *" if a.what == "*" else a.what for a in parameters)
@@ -189,7 +189,7 @@ def _bytes(data: bytes) -> str:
 
 
 def run(tool: str, of: Call, folder: Path) -> tuple[str, int]:
-    """What became of a call as hardware: "" or what went wrong; and its cycles."""
+    """Returns the outcome of a call as hardware, "" or the error, and its cycles."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "inc").mkdir(parents=True)
     copy_headers(folder / "inc")
@@ -218,7 +218,7 @@ def run(tool: str, of: Call, folder: Path) -> tuple[str, int]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command; 1 where a kernel's RTL does something else."""
+    """Runs the command; returns 1 if a kernel's RTL differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("families", nargs="*", choices=[*FAMILIES, []], metavar="FAMILY")
     parser.add_argument("--out", type=Path, default=Path("out"))

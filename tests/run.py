@@ -2,14 +2,14 @@
 
     python -m tests.run [--all] [pytest's arguments]
 
-Without --all other targets run the marker `core` only, and what is marked `long` is left out; with
-it, all of `kernel`, and these too. With arguments the default device alone runs the tests that they
-name, and with --all every target does.
+Without --all, other targets run the marker `core` only, and tests marked `long` are left out; with
+it, they run all of `kernel`, including these. With arguments the default device alone runs the
+named tests, and with --all every target does.
 
-FTENSOR_CI_TARGETS      which targets, separated by commas (all of TARGETS)
-FTENSOR_REQUIRE_TARGETS 1: one that is not here is an error; otherwise it is said and left out
-FTENSOR_TESTS_DONE      a file that keeps what has run; another run goes on behind it
-FTENSOR_INTEL_FPGA_EMULATOR  the folder of Intel's FPGA emulator (see docs/intel-fpga.md)
+FTENSOR_CI_TARGETS      targets, separated by commas (all of TARGETS) FTENSOR_REQUIRE_TARGETS 1: a
+missing target is an error; otherwise it is reported and left out FTENSOR_TESTS_DONE      a file
+that records completed passes; another run continues after them FTENSOR_INTEL_FPGA_EMULATOR  the
+folder of Intel's FPGA emulator (see docs/intel-fpga.md)
 
 The last line is in pytest's form: the sum over the passes.
 """
@@ -51,7 +51,7 @@ MARKED = {"core": r"pytest\.mark\.core", "long": r"pytest\.mark\.long|targets im
 
 @dataclass
 class Pass:
-    """A selection of tests on a target, and how it ended."""
+    """A selection of tests on a target, and its outcome."""
 
     target: str
     tests: str  # pytest's expression of markers; empty: all that the arguments name
@@ -63,11 +63,11 @@ class Pass:
 
     @property
     def name(self) -> str:
-        """What is run where."""
+        """Returns the selection and the target as text."""
         return f"{self.tests or 'tests'} on {self.target}"
 
     def paths(self) -> list[str]:
-        """The files that may hold such tests: to collect all of them takes longer than some run."""
+        """Returns the files that may hold such tests: collecting all takes longer than some runs."""
         groups = ("kernel",) if re.match("core|kernel", self.tests) else GROUPS
         folders = [ROOT / "tests" / group for group in groups]
         if self.tests not in MARKED:
@@ -77,7 +77,7 @@ class Pass:
 
 
 def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
-    """pytest's output passes through; its closing line is kept."""
+    """Runs pytest with its output passed through; keeps its closing line."""
     command = [*at.under, sys.executable, "-m", "pytest", "-q", *(arguments or one.paths())]
     command += [f"--color={'yes' if sys.stdout.isatty() else 'no'}"]
     command += ["-m", one.tests] if one.tests else []
@@ -120,9 +120,8 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
 
 
 def closing_line(runs: list[Pass], seconds: float) -> str:
-    """The sum of all passes, in the form of pytest's own last line; what a pass leaves to others
-    is not counted as deselected.
-    """
+    """Returns the sum of all passes, in the form of pytest's own last line; tests left to other
+    passes don't count as deselected."""
     total: collections.Counter[str] = collections.Counter()
     for run in runs:
         total.update(run.counts)
@@ -159,7 +158,7 @@ def plan(targets: list[str], everything: bool, arguments: list[str], goes_on: bo
 
 
 def main() -> int:
-    """Exit status 0 when every pass passed and no required target is missing."""
+    """Returns 0 if every pass passed and no required target is missing."""
     wanted = os.environ.get("FTENSOR_CI_TARGETS", ",".join(TARGETS)).replace(" ", "").split(",")
     if unknown := set(wanted) - set(TARGETS):
         sys.exit(f"FTENSOR_CI_TARGETS names {sorted(unknown)}; there are {list(TARGETS)}")

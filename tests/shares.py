@@ -1,4 +1,5 @@
-"""Which worker runs which tests: files of flow/ whole, whose images and sites it makes once."""
+"""Distribution of tests to workers: files of flow/ as a whole, since each makes its images and
+sites once."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ TOGETHER = 16
 
 
 class Shares(LoadScopeScheduling):
-    """Gives workers a share after the other, in the order in which tests are collected."""
+    """Gives workers one share after the other, in the order in which tests are collected."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
@@ -19,7 +20,7 @@ class Shares(LoadScopeScheduling):
         self.seen: dict[str, int] = {}
 
     def _split_scope(self, nodeid: str) -> str:
-        """A test's share; they are first asked for in order."""
+        """Returns a test's share; pytest asks for them in order first."""
         if nodeid not in self.shares:
             file = nodeid.partition("::")[0]
             number = self.seen[file] = self.seen.get(file, -1) + 1

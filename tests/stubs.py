@@ -73,7 +73,7 @@ TYPES = {
 
 
 def forms_of(name: str, call: Callable[..., Any], method: bool) -> list[str]:
-    """The signatures with which help begins, else the one that Python sees."""
+    """Returns the signatures at the beginning of help, else Python's signature."""
     heads = (call.__doc__ or "").partition("\n\n")[0].split("\n")
     if not all(re.match(r"[\w.]+\(.*\)", head) for head in heads):
         return [signature_text(name, call, method)]
@@ -85,7 +85,7 @@ def forms_of(name: str, call: Callable[..., Any], method: bool) -> list[str]:
 
 
 def numpy_form(form: str) -> str:
-    """A signature with NumPy's names of `dim` and `keepdim` (`numpy_names`), given by name."""
+    """Returns a signature with NumPy's names of `dim` and `keepdim` (`numpy_names`) as keywords."""
     head, inside, returned = re.fullmatch(r"([^(]*)(\(.*\))( -> .*)?", form).groups("")  # type: ignore[union-attr]
     node = ast.parse(f"def f{inside}: ...").body[0]
     assert isinstance(node, ast.FunctionDef)
@@ -102,7 +102,7 @@ def numpy_form(form: str) -> str:
 
 
 def typed(form: str, name: str, call: Callable[..., Any], method: bool) -> str:
-    """A form as a statement with types, such as "def add(input: Tensor, ...) -> Tensor"."""
+    """Returns a form as a statement with types, such as "def add(input: Tensor, ...) -> Tensor"."""
     inside, _, returned = form[form.index("(") :].rpartition(" -> ")
     if not inside:
         inside, returned = returned, "Any"
@@ -141,12 +141,12 @@ def typed(form: str, name: str, call: Callable[..., Any], method: bool) -> str:
 
 
 def plain(default: ast.expr) -> ast.expr:
-    """A default as it is, or "..." for one that is no literal."""
+    """Returns a literal default unchanged, "..." for any other."""
     return ast.Constant(...) if isinstance(default, ast.Name | ast.Attribute) else default
 
 
 def stub(name: str, value: Any, method: bool = False) -> Iterator[str]:
-    """A function's or property's lines; a method's docstring is its first sentence."""
+    """Yields a function's or property's lines; a method's docstring is its first sentence."""
     call = value.fget if isinstance(value, property) else value
     doc = without_example(inspect.cleandoc(call.__doc__ or ""))
     if isinstance(value, property):
@@ -173,7 +173,7 @@ def stub(name: str, value: Any, method: bool = False) -> Iterator[str]:
 
 
 def functions(module: ModuleType) -> Iterator[str]:
-    """The functions of the catalogue that a module has, by name."""
+    """Yields the functions of the catalogue in a module, by name."""
     prefix = module.__name__.partition(".")[2]
     names = {name for e in ENTRIES.values() if e.namespace == prefix and e.function for name in (e.name, *e.aliases)}
     for name in sorted(names):
@@ -181,7 +181,7 @@ def functions(module: ModuleType) -> Iterator[str]:
 
 
 def classes(module: ModuleType) -> Iterator[str]:
-    """The classes that a namespace has."""
+    """Yields the classes of a namespace."""
     for name, value in sorted(vars(module).items()):
         if not inspect.isclass(value) or module is ft:
             continue
@@ -198,7 +198,7 @@ def classes(module: ModuleType) -> Iterator[str]:
 
 
 def package() -> Iterator[str]:
-    """What `ftensor/__init__.py` imports, which is public."""
+    """Yields the public imports of `ftensor/__init__.py`."""
     tree = ast.parse((ROOT / "ftensor" / "__init__.py").read_text())
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
@@ -210,7 +210,7 @@ def package() -> Iterator[str]:
 
 
 def methods() -> Iterator[str]:
-    """The methods and properties of Tensor that come from the catalogue."""
+    """Yields the methods and properties of Tensor that come from the catalogue."""
     yield "class Methods:"
     for name, value in sorted(vars(ft.Tensor).items()):
         call = value.fget if isinstance(value, property) else value
@@ -230,7 +230,7 @@ def returned() -> Iterator[str]:
 
 
 def stubs() -> dict[str, str]:
-    """Each file's text by its path in the package."""
+    """Returns each file's text by its path in the package."""
     texts = {}
 
     def write(path: str, doc: str | None, *parts: Iterator[str]) -> None:
@@ -252,7 +252,8 @@ def stubs() -> dict[str, str]:
 
 
 def torch_names() -> str:
-    """torch's public functions, classes, dtypes and modules, for `ftensor/errors/absent.py`."""
+    """Returns torch's public functions, classes, dtypes and modules, for
+    `ftensor/errors/absent.py`."""
     import torch
 
     # Not every build of torch has what calls a vendor's library; fpga is what ftensor.torch adds.

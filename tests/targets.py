@@ -1,12 +1,12 @@
-"""Which cases a test of kernels has on the target at hand.
+"""The cases of kernel tests on the current target.
 
-Compiling decides how long these tests take. Intel's CPU runtime has every case for OpenCL C, and C
-simulation for HLS C++ has every row and whatever else asks for `both` languages; of other pairs it
-has few, since its texts are made of the same parts. The text of a kernel is the same on the others,
-so these have fewer: each skeleton, dtype, layout and row, but not all their products. Which ones is
-fixed for a target and differs from one to the next. What others would leave out is `long` where all
-is run, so that `make test` has the few and `make test-all` the rest. Where nothing here chooses,
-`make test-all` has a fifth of a test's cases on the others (`left_out`).
+Compile time dominates these tests. Intel's CPU runtime runs every case for OpenCL C, and C
+simulation runs every row and every case marked `both` for HLS C++; it has few of the other pairs,
+since its texts have the same parts. The text of a kernel is the same on the other targets, so these
+run fewer: each skeleton, dtype, layout and row, but not all their products. The selection is fixed
+for a target and differs between targets. Cases left out on others are `long` where all are run, so
+that `make test` has the few and `make test-all` the rest. For tests without a selection here, `make
+test-all` runs a fifth of the cases on the other targets (`left_out`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TARGET = default_backend().target.name
 ParameterSet = type(pytest.param())
 EVERY_PAIR = TARGET == "intel-cpu"
 EVERY_CASE = EVERY_PAIR or TARGET == "csim"
-SHARE = 5  # of so many cases that nothing here chooses, one runs where not every case does
+SHARE = 5  # tests without a selection run one of five cases on targets without every case
 TURN = zlib.crc32(TARGET.encode())
 
 
@@ -36,10 +36,10 @@ def pairs(
     soon: Callable[[Any, Any], bool] | None = None,
     both: bool = False,
 ) -> list[Any]:
-    """Those that fit, or each of `first` with one of `second`, which take turns.
+    """Returns the pairs that fit, or each of `first` with one of `second`, in turn.
 
-    Where all are run, those of `soon` do not wait for `make test-all`. With one of these words C
-    simulation has all, too.
+    Where all are run, those of `soon` run in `make test` too. With `both` C simulation has all,
+    too.
     """
     grid = [[(a, b) for b in second if fit is None or fit(a, b)] for a in first]
     cases = []
@@ -52,8 +52,8 @@ def pairs(
 
 
 def some(cases: Sequence[Any], share: int, always: bool = False) -> list[Any]:
-    """All, or each `share`-th one; where all are run, `always` says that none waits for
-    `make test-all`, and C simulation has all, too."""
+    """Returns all, or each `share`-th one; where all are run, `always` runs them in `make test`
+    too, and C simulation has all."""
     chosen = []
     for k, case in enumerate(cases):
         chosen += _kept(case, k % share == TURN % share, always)
@@ -70,9 +70,8 @@ def _kept(case: Any, few: bool, always: bool, both: bool = False) -> list[Any]:
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
-    """What a target runs not that has not every case: of each test four fifths of its cases,
-    but none of the core and none that were chosen above.
-    """
+    """Returns the cases that a target leaves out: four fifths of each test's cases, except core
+    ones and those selected above."""
     tests = defaultdict(list)
     for item in items:
         if not EVERY_CASE and not {"core", "chosen"} & {mark.name for mark in item.iter_markers()}:
@@ -85,5 +84,5 @@ def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
 
 def draws(count: int) -> settings:
-    """As many examples of Hypothesis as it takes, or a quarter of them."""
+    """Returns settings with `count` examples of Hypothesis, or a quarter of them."""
     return settings(max_examples=count if EVERY_PAIR else -(-count // 4), deadline=None)

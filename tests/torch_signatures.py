@@ -1,8 +1,9 @@
-"""How torch's functions and methods are called, read from torch itself; `make stubs` writes it.
+"""The signatures of torch's functions and methods, read from torch itself; `make stubs` writes
+them.
 
 `host/torch_signatures.txt` has a line for each form: "add(input, other, *, alpha=1, out=None)".
-Three places say them: Python functions themselves, the stubs that torch ships for its functions and
-methods in C++, and the schemas of the other ops in C++.
+They have three sources: Python functions themselves, torch's stubs for its functions and methods in
+C++, and the schemas of the other ops in C++.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ OTHERWISE = {"logsigmoid": "log_sigmoid"}
 
 
 def shown(value: Any) -> str:
-    """A default as text: numbers as they are compared, names without their module."""
+    """Returns a default as text: numbers in a comparable form, names without their module."""
     text = value if isinstance(value, str) else repr(value)
     return "..." if text.startswith("<") else text.rpartition("torch.")[2]
 
 
 def written(positional: list[tuple[str, str]], named: list[tuple[str, str]]) -> str:
-    """A form from names and defaults, which are "" where there is none."""
+    """Returns a form from names and defaults; "" means no default."""
     words = [f"{name}={default}" if default else name for name, default in positional]
     more = sorted(f"{name}={default}" if default else name for name, default in named)
     star = [] if any(word.startswith("*") for word in words) else ["*"]
@@ -40,7 +41,7 @@ def written(positional: list[tuple[str, str]], named: list[tuple[str, str]]) -> 
 
 
 def of_python(call: Any, method: bool) -> str:
-    """The form of a Python function, or of the first of two that a boolean chooses from."""
+    """Returns the form of a Python function, or of the first of two that a boolean selects from."""
     parameters = list(inspect.signature(call).parameters.values())[method:]
     while "if_false" in (outer := inspect.getclosurevars(call).nonlocals):
         call = outer["if_false"]
@@ -56,7 +57,8 @@ def of_python(call: Any, method: bool) -> str:
 
 @cache
 def stubs(file: str) -> dict[str, list[str]]:
-    """The forms of all functions, or of the methods of Tensor, in a stub of torch's C++ part."""
+    """Returns the forms of all functions, or of the methods of Tensor, in a stub of torch's C++
+    part."""
     import torch
 
     tree = ast.parse((Path(torch.__file__).parent / "_C" / file).read_text())
@@ -81,7 +83,8 @@ def stubs(file: str) -> dict[str, list[str]]:
 
 
 def of_schemas(name: str) -> list[str]:
-    """The forms of an op in C++; one that writes its results gives the plain one `out`."""
+    """Returns the forms of an op in C++; an overload that writes its results adds `out` to the
+    plain one."""
     import torch
 
     forms = set()
@@ -93,7 +96,7 @@ def of_schemas(name: str) -> list[str]:
                 continue
             value = a.default_value if a.has_default_value() else ""
             if isinstance(value, list) and len(set(value)) == 1:
-                value = value[0]  # a number stands for as many as there are dims
+                value = value[0]  # a number applies to all dims
             default = shown(repr(value)) if a.has_default_value() else ""
             (named if a.kwarg_only else positional).append(("input" if a.name == "self" else a.name, default))
         forms.add(written(positional, named))
@@ -101,7 +104,7 @@ def of_schemas(name: str) -> list[str]:
 
 
 def forms(path: str, name: str) -> Iterator[str]:
-    """The forms in which a function of a namespace, or a method of "Tensor", is called."""
+    """Yields the forms of a function of a namespace, or of a method of "Tensor"."""
     import torch
 
     owner = operator.attrgetter(path)(torch) if path else torch
@@ -117,7 +120,7 @@ def forms(path: str, name: str) -> Iterator[str]:
 
 
 def torch_signatures() -> str:
-    """A line for each form of each of torch's public functions and methods."""
+    """Returns a line for each form of each of torch's public functions and methods."""
     lines = set()
     for word in torch_names():
         path, _, name = word.rpartition(".")

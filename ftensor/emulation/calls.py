@@ -21,7 +21,7 @@ def mark(kernel: str, number: int) -> str:
 def told(text: str, notes: Path | None) -> str:
     """Returns a text of the device; a launch marked at its end is replaced by the user's line."""
     text, *launch = text.split(MARK)
-    whole = len(launch) == 3  # what is too long for its place is cut
+    whole = len(launch) == 3  # too long a text is cut
     places = _places(notes, launch[0], int(launch[1])) if whole and notes is not None else []
     if not places:
         return text

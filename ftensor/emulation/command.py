@@ -125,7 +125,8 @@ def run(program: Sequence[str], env: dict[str, str], started: Callable[[], None]
     def suspend(number: int, frame: FrameType | None) -> None:
         if child is not None and child.returncode is None:
             os.killpg(child.pid, signal.SIGSTOP)
-            os.kill(os.getpid(), signal.SIGSTOP)  # here we stand until the shell continues us
+            # stopped here until the shell continues the process
+            os.kill(os.getpid(), signal.SIGSTOP)
             os.killpg(child.pid, signal.SIGCONT)
 
     handlers = dict.fromkeys(_TO_GROUP + _TO_PROGRAM, forward)

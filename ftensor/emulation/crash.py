@@ -114,7 +114,7 @@ class _SigAction(ctypes.Structure):
 _HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _SA_SIGINFO = 4
 _FAULT_ADDRESS = 16  # of si_addr in siginfo_t, where pointers have 64 bits
-_kept: list[object] = []  # what the kernel's signal tables point to
+_kept: list[object] = []  # keeps the targets of the kernel's signal tables alive
 
 
 def _explain_once(number: int, explain: Callable[[int], None]) -> None:

@@ -210,7 +210,7 @@ def _remove(folder: Path) -> None:
     """Removes a folder, even while a device that has just lost its host still writes there."""
     deadline = time.monotonic() + 5
     while folder.exists() and time.monotonic() < deadline:
-        shutil.rmtree(folder, ignore_errors=True)  # what is left, the next run removes
+        shutil.rmtree(folder, ignore_errors=True)  # the next run removes the rest
 
 
 def _sweep() -> None:

@@ -89,7 +89,7 @@ class KernelFunction:
     units: dict[str, int] = field(default_factory=dict)  # instance -> base address
     call: Any = None
     streams: tuple[str, ...] = ()  # ports that are joined in the library
-    stuck: Any = None  # says, in the thread that called, what its stages waited for in the end
+    stuck: Any = None  # returns, in the calling thread, the deadlock report of its stages
 
     @property
     def register_bytes(self) -> int:
@@ -318,7 +318,7 @@ class EmulatedUnit:
         self.kernel.call(*values)
         if self.kernel.stuck is not None:
             self.stuck = (self.kernel.stuck() or b"").decode()
-        _libc.fflush(None)  # what the kernel printed, before the host goes on
+        _libc.fflush(None)  # prints the kernel's output before the host continues
 
     def close(self) -> None:
         """Ends the thread after its current launch."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-# A launch's operands, and what is packed of them.
+# A launch's operands, and their packed forms.
 OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
 # The alignment of a board's vectors, in elements.
 BEAT = 16
@@ -122,7 +122,7 @@ def prepare(
             more = replace(unit, batch=many, panels=0)
             steps.append(_pack(backend, packing, more, 0, begin * x._strides[0]))
         for k, one in enumerate(result_classes):
-            # Results of a class are as far apart as it says, so they may be no row of their own.
+            # Results of a class are strided, so they may be no contiguous row.
             apart = tuple([s * k for s, k in zip(results, one.step)])
             t = tiled or tiling(key, planes, one, lies, apart)
             g = _geometry(key, planes, one, t, many, groups, filters, channels, panels, out, stride, zero)

@@ -224,7 +224,7 @@ def tiling(key: ConvKey, planes: Planes, one: Class, lies: bool, out: Ints) -> T
 
 # Weights that stay in a processor's caches while all samples meet them.
 WEIGHTS = 1 << 16
-# Planes of so few columns are no rows that vectors go along.
+# Planes with at most this number of columns are too narrow for vectors along rows.
 NARROW = 4
 # The fewest filters of a panel; with fewer filters a kernel vectorizes over positions alone.
 FILTERS = 4

@@ -54,7 +54,7 @@ def moved(t: Tensor, where: device) -> Tensor:
         pointwise(COPY, (source,), (), copied, True)
         copied._storage.device = where
     else:
-        order = sorted(range(t.ndim), key=lambda d: -strides[d])  # as they lie in memory
+        order = sorted(range(t.ndim), key=lambda d: -strides[d])  # in memory order
         backend.upload(copied._storage, 0, np.ascontiguousarray(t._host().transpose(order)))
     return copied
 

@@ -336,7 +336,7 @@ def _double(problem: FftProblem) -> FftPlan | None:
             Side(stop, 2 * a, 2, 1, b), 0, half, -1, second,
         ),
     ]  # fmt: skip
-    order = [-1, 0, -1]  # what the stages read and write: the tensors, or temporary memory
+    order = [-1, 0, -1]  # operands of the stages: the tensors, or temporary memory
     if pairs:
         roots, conj = tables.place("half", n), CONJ * problem.inverse
         if problem.how == "forth":

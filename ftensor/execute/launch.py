@@ -258,7 +258,8 @@ class Launch:
     """
 
     steps: tuple[Step, ...]
-    operands: int  # tensors that kernels get: outputs, then what a call passes, then constants
+    # number of tensor arguments of kernels: outputs, then a call's inputs, then constants
+    operands: int
     outputs: tuple[Output, ...] = ()
     numbers: tuple[dtype, ...] = ()
     temporaries: Ints = ()

@@ -238,7 +238,7 @@ def _product(
     )  # fmt: skip
 
 
-# On CPUs: while so few rows meet it, a matrix of four times as many elements stays near.
+# On CPUs: up to this number of rows, a matrix of four times as many elements stays in the cache.
 # Narrower ones leave a vector empty.
 FEW_ROWS, NARROWEST = 96, 4
 # Panels larger than this many bytes are made piece by piece.
@@ -341,7 +341,7 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
     each = m * n * depth
     target = backend.target
     panelled = packed_key(of, target)
-    # An image without the kernel for large matrices has one that computes them where they lie.
+    # An image without the kernel for large matrices has one that reads them in place.
     lie = not built(backend, panelled)
     swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= panelled.columns)
     if target.processor and of.compute is of:

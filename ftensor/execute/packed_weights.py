@@ -79,8 +79,8 @@ def valid_tensors(derived: Derived | None, other: Storage) -> tuple[Tensor, ...]
     return derived.tensors
 
 
-# A launch's operands: those of `conv_launch.prepare`, and what is packed. With panels that are kept,
-# these stand before the planes, and behind them what no kernel writes.
+# A launch's operands: those of `conv_launch.prepare`, and their packed forms. With cached panels,
+# these come before the planes, and read-only operands after them.
 OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
 PACKING = ("conv_pack", "conv_bytes_pack")
 

@@ -68,7 +68,7 @@ def pointwise(
         check_overlap(op.name, out, tensors, aligned=True)
         if new and tensors and not inplace:
             shape = broadcast_shapes(*[x._shape for x in tensors])
-            if out._shape != shape:  # what is read can't be resized
+            if out._shape != shape:  # an output that is also an input can't be resized
                 fresh = planned(op, inputs).out_strides
                 resize_out(out, shape, fixed=any(x is out for x in tensors), strides=fresh)
                 return pointwise(op, inputs, params, out)

@@ -108,7 +108,7 @@ def prepare(
     """Returns the launch of a reduction within 32-bit indexing: one step, or two if rows are
     split."""
     backend = inputs[0]._storage.backend
-    for d in (inputs[0]._dtype, *outs):  # what is computed in another dtype is no such one
+    for d in (inputs[0]._dtype, *outs):  # another compute dtype is excluded
         if d.bare and d.bare not in red.bare and (d in outs or compute is d):
             raise errors.not_implemented_for(red.name, d)
     shape = broadcast_shapes(*[x._shape for x in inputs])

@@ -118,7 +118,7 @@ def _fold_parts(
     real = compute.is_complex and not red.state_complex
     state = compute.to_real() if real else compute
     shape = parts[0][0]._shape[:kept]
-    # The parts lie innermost, so that folding them reaches as little as can be.
+    # The parts are the innermost dim, so that the fold reads the fewest distinct addresses.
     stacked = new_like(parts[0][0], (*shape, len(parts)), state)
     strides = contiguous_strides(stacked._shape)
     for k, views in enumerate(parts):

@@ -26,8 +26,8 @@ R = TypeVar("R")
 MANY_GRAPHS = 32
 
 
-# Refusals after which a call is not traced again: the first may be of what the call has left, such
-# as a table that serves all calls.
+# Number of refusals after which a call is not traced again: the first may come from state that the
+# call leaves, such as a shared table.
 MOST_REFUSALS = 2
 
 

@@ -307,7 +307,8 @@ def _nodes_of(group: FusionGroup, touched: set[int], backend: Backend) -> list[N
     apart = _fuse_nodes(group.nodes, cluster.passes, cluster.most > MOST_OPERANDS)
     if len(apart) == 1:
         apart = _fuse_nodes(group.nodes, cluster.passes, False)
-    if len(apart) == 1:  # what a kernel is handed more than once counts each time, there alone
+    # a tensor that a kernel reads several times counts each time for that kernel
+    if len(apart) == 1:
         half = len(group.nodes) // 2
         halves = group.nodes[:half], group.nodes[half:]
         apart = [one for nodes in halves for one in _fuse_nodes(nodes, cluster.passes, False)]

@@ -227,8 +227,8 @@ class FusedLoops:
         assert frame is not None
         if not all(_lanes_fit(frame, p) for p in (point, *self.points)):
             return False
-        # Passes read again what they have read: nothing new is written there, but what a row has
-        # one of, which it writes at its end.
+        # Passes read their inputs again, so no pass may overwrite them, except for one value of a
+        # row, which is written at its end.
         read = [p for p in (*self.inputs, *ins) if p not in written or p.of_row(loops)]
         writes = (*written, *outs)
         if any(p.memory == w.memory and not (p == w and p.single(loops)) for p in read for w in writes):

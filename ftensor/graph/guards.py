@@ -215,7 +215,7 @@ def closure_storage(function: Any) -> Iterator[Storage]:
         if issubclass(kind, (list, tuple, dict)):
             parts = list(thing.values() if issubclass(kind, dict) else thing)
         elif not issubclass(kind, (ModuleType, type)):
-            with suppress(AttributeError):  # it has no such parts
+            with suppress(AttributeError):  # the object has no such attributes
                 parts += object.__getattribute__(thing, "__dict__").values()
         for part in parts:
             if type(part) is Tensor:

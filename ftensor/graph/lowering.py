@@ -284,11 +284,11 @@ class Lowered:
     launch: Launch | None  # None where there is nothing to do
     arguments: Ints  # the call's tensors that kernels access, by index
     seen: tuple[tuple[int, dtype], ...]  # of these, as another dtype
-    held: tuple[CapturedStorage, ...]  # and what the function found elsewhere
+    held: tuple[CapturedStorage, ...]  # and of captured tensors
     numbers: tuple[Any, ...]
     drawn: tuple[tuple[int, dtype, DrawnNumber], ...]  # the places of those that are drawn
     written: Ints  # which of the call's tensors are written
-    changed: tuple[CapturedStorage, ...]  # and of what the function found elsewhere
+    changed: tuple[CapturedStorage, ...]  # and of captured tensors
     parts: tuple[Part, ...]  # the tensors of the result
     guards: Guards | None  # None if the signature covers all assumptions
     owners: tuple[ref[Any], ...]  # objects without which no call finds the graph

@@ -148,8 +148,9 @@ def add_memory(tensors: Sequence[Tensor], key: list[Any]) -> None:
 
 
 Kinds = tuple[type | str, ...]
-# (the tensors, the signature) of a call of the op with a mark, with these arguments; None where `signature` has to
-# look: at tensors that share memory or are on several devices, and at tuples of what is no int.
+# (the tensors, the signature) of a marked call of the op with these arguments; None if `signature`
+# must inspect them: tensors that share memory or are on several devices, and tuples with items that
+# are no ints.
 Teller = Callable[[Any, Sequence[Any]], tuple[list[Tensor], tuple[Any, ...]] | None]
 
 _MOST_TENSORS = 4  # whose memories are compared in pairs

@@ -72,7 +72,7 @@ class Tracer(LaunchRecorder):
         self._drawn_from: set[int] = set()  # ids of generators
         self.starts: list[OffsetGuard] = []
         self.objects: dict[int, ReturnedObject] = {}  # that the function returns, by id
-        self._reshaped: dict[int, tuple[ref[Tensor], Tensor]] = {}  # and what they were
+        self._reshaped: dict[int, tuple[ref[Tensor], Tensor]] = {}  # and their former geometry
         self._promised: list[tuple[ref[TracedStorage], Origin]] = []
         self._numbers: dict[int, int] = {}  # of the memories that are there, by their ids
         for k, t in enumerate(tensors):

@@ -28,7 +28,7 @@ def functions(library: bytes) -> tuple[KernelDescription, ...] | None:
 
     try:
         return _functions(ELFFile(io.BytesIO(library)))
-    except (ELFError, DWARFError):  # what is damaged says nothing
+    except (ELFError, DWARFError):  # damaged debug information is ignored
         return None
 
 

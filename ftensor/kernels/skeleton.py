@@ -151,7 +151,7 @@ class BoardSkeleton(Skeleton[K]):
     shares = False
     # True if a kernel of an image consists of concurrent dataflow stages.
     staged = False
-    # Whether its stages wait for each other, and g++'s stand-ins say where all of them do.
+    # True if its stages wait for each other; g++'s stand-ins then detect deadlocks.
     waits = False
     # Skeletons of one word become one kernel of an image where operands of one name have one width,
     # whatever else they are passed; "": only keys that are passed the same.

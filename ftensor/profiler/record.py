@@ -92,12 +92,12 @@ class ProfiledEvent:
     """
 
     kind: str  # "launch", "upload", "download"
-    op: str  # what the program called
+    op: str  # the op that the program called
     kernel: str
     shapes: str
     line: str  # of the program
     thread: int
-    stream: int  # what tells streams apart; 0 for a copy
+    stream: int  # identifies the stream; 0 for a copy
     work: Work
     called: int
     ended: int
@@ -111,10 +111,10 @@ class ProfiledEvent:
 class MemoryUse:
     """The bytes that tensors held during a profile, by the program's line that allocated them."""
 
-    before: int = 0  # what was held when it began
+    before: int = 0  # bytes held at its start
     peak: int = 0
-    by_line: dict[str, int] = field(default_factory=dict)  # what was held at the peak
-    held: dict[str, int] = field(default_factory=dict)  # what is held now
+    by_line: dict[str, int] = field(default_factory=dict)  # bytes held at the peak
+    held: dict[str, int] = field(default_factory=dict)  # bytes held now
     curve: list[tuple[int, int]] = field(default_factory=list)  # (time, bytes that tensors hold)
 
 

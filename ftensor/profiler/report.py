@@ -32,7 +32,7 @@ class Average:
     compile_time: float = 0.0
     nbytes: int = 0
     flops: int = 0
-    limit: float = 0.0  # share of what the device reaches at best, in bytes or in operations
+    limit: float = 0.0  # share of the device's best rate, in bytes or in operations
 
     @property
     def bandwidth(self) -> float:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LINE, LETTER = 9.0, 4.5  # about what a label takes, in points
+LINE, LETTER = 9.0, 4.5  # approximate size of a label, in points
 
 
 def plot(rows: Sequence[Average], limits: Limits, title: str, path: str | Path) -> None:
@@ -58,7 +58,7 @@ def drawn(rows: Sequence[Average], limits: Limits, title: str) -> Figure:
     axes.set(xlabel="FLOP/byte", ylabel="GFLOP/s")
     axes.margins(y=0.1)
     axes.grid(alpha=0.3)
-    drawing.draw_without_rendering()  # where points lie is known from here on
+    drawing.draw_without_rendering()  # positions of points are known from here on
     _label(axes, [(r.flop_rate / 1e9, x, r.name) for x, r in zip(ratios, shown)])
     return drawing
 

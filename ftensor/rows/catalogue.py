@@ -213,7 +213,8 @@ def op_called() -> tuple[str, FrameType]:
     user = sys._getframe(levels_to_user() - 1)
     at, names = sys._getframe(1), []
     while at is not user and at.f_back is not None:
-        if not at.f_globals.get("__name__", "").startswith("ftensor.graph."):  # `jit` of a function of ours
+        # `jit` of one of ftensor's functions
+        if not at.f_globals.get("__name__", "").startswith("ftensor.graph."):
             names.append(at.f_code.co_name)
         at = at.f_back
     names.reverse()

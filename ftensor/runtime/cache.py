@@ -160,7 +160,7 @@ def entry_lock(name: str) -> Iterator[None]:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # put() says what is wrong with the folder
+    except OSError:  # put() reports the folder's problem
         yield
         return
     try:

@@ -191,7 +191,7 @@ def _chosen(preferred: DetectedDevice | None, detected: Sequence[DetectedDevice]
             return runtime
     csim = next((d for d in detected if d.target is targets.CSIM), None)
     if csim is None:
-        return discovery.require("cpu", detected)[0]  # raises, and says what would help
+        return discovery.require("cpu", detected)[0]  # raises an error with advice
     from .csim.backend import CSimBackend
 
     # One that compiles, beside the one that may have been opened with images.

@@ -107,7 +107,7 @@ class Slot:
         self.entry, self.params = entry, params
         self.image, self.make = image, make
         self.run: CompiledKernel | None = None
-        self.kernels: tuple[tuple[str, int], ...] = ()  # what it starts, and how many units of each
+        self.kernels: tuple[tuple[str, int], ...] = ()  # its kernels, and the units of each
 
 
 class Images(ABC):

@@ -55,7 +55,7 @@ def signals_deferred() -> Iterator[None]:
 
 
 EXIT_PATIENCE = 10.0  # seconds in which other threads come back from a runtime
-FORK_PATIENCE = 60.0  # seconds in which other threads finish what a child could not
+FORK_PATIENCE = 60.0  # seconds in which other threads finish work that a child could not
 # File names of ftensor's modules and of its generated functions.
 _OURS = (os.path.join(Path(__file__).parents[1], ""), "<launch ", "<ftensor ")
 

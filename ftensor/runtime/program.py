@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .interfaces import CompiledKernel, KernelSource
 
 
-PATIENCE = 2.0  # seconds of compiling before a word is said
+PATIENCE = 2.0  # seconds of compiling before a message
 
 
 class Notice:

@@ -140,7 +140,8 @@ class DeviceStream:
         """True if all commands so far are done by their events. Requires that `flying` is kept."""
         seen = self.launched
         if not self._landing.acquire(blocking=False):
-            return False  # another thread is asking, or this one, in what a signal interrupted
+            # a lookup is in progress in another thread, or in the code that a signal interrupted
+            return False
         try:
             while self.flying:
                 if self.flying[0].command_execution_status:  # 0 is CL_COMPLETE
@@ -259,7 +260,7 @@ class DeviceStream:
     def __del__(self) -> None:
         # The work in flight may use the free blocks, which end with the stream.
         if "queue" in self.__dict__:  # else the constructor failed
-            self._finish_enqueued()  # what is put off for a stream holds it
+            self._finish_enqueued()  # deferred launches of a stream refer to it
             self.backend.pool.drop_free(self.free)
 
     def __repr__(self) -> str:

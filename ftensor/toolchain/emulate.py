@@ -100,7 +100,7 @@ class GrowingImage:
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Loading a pickle can run code, so nobody else may have written the file.
+        # Loading a pickle can run code, so only this user may have write access to the file.
         if (place := cache.written_by_others(self._groups)) is not None:
             raise errors.written_by_others(place)
         with open(self.folder / "growing", "w") as lock:

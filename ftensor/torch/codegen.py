@@ -177,7 +177,7 @@ class _Text:
         }
         self.lines: list[str] = []
         self.at: dict[int, Node] = {}  # calls on ftensor tensors, by line number
-        self.forms: dict[Node, set[str]] = {}  # "t" torch, "f" ftensor, "p" no tensor
+        self.forms: dict[Node, set[str]] = {}  # "t" torch, "f" ftensor, "p" other objects
         self.inputs: dict[Node, set[str]] = {}  # `forms` at the start of the function
 
     def write(self, items: Sequence[Item], wanted: Sequence[Node], inputs: Sequence[Node]) -> None:

@@ -19,7 +19,7 @@ def compile_before(backend: Backend, calls: Iterable[Callable[[], object]]) -> N
     with noting(backend) as noted, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for call in calls:
-            with suppress(Exception):  # no kernel has written what it may read
+            with suppress(Exception):  # no kernel has written the values that it may read
                 call()
     wanted = {program.source: program for program in noted}.values()
     for group in batches(program for program in wanted if not backend.has_built(program)):

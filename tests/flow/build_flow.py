@@ -25,7 +25,7 @@ layouts = ["linear"]
 grouping = "single"
 banks = "DDR[0]"
 """
-# Logs each run that compiles, and is g++; on demand those behind the first so many never end.
+# Logs each compiling run and calls g++; with a limit set, the runs after it never end.
 COMPILER = """#!/bin/sh
 case " $* " in
   *" -c "*)
@@ -46,7 +46,7 @@ class Flow:
         self.bin = folder / "bin"
         self.bin.mkdir()
         self._program("counted", COMPILER)
-        # The link imports ftensor; what never ends is killed with its session.
+        # The link imports ftensor; a run that never ends is killed with its session.
         forked.asking(self.bin / "v++-link", str(STANDIN), unless=("STANDIN_HANG_BEHIND",))
         link = f'case " $* " in *" -l "*) exec "{self.bin}/v++-link" "$@" ;; esac\n'
         self._program("v++", f'#!/bin/sh\n{link}exec "{sys.executable}" "{STANDIN}" "$@"\n')

@@ -206,7 +206,7 @@ class Board:
             try:
                 self.program = self.cl.Program(self.context, [self.device], [binary]).build()
             except self.cl.Error as error:
-                # A thread of XRT may hold the last launch a moment longer than its event says.
+                # A thread of XRT may hold the last launch a moment longer than its event shows.
                 busy = error.code == self.cl.status_code.OUT_OF_RESOURCES
                 if not busy or time.monotonic() > deadline:
                     raise

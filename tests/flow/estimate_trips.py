@@ -40,13 +40,13 @@ TYPES |= {"short": ctypes.c_short, "char": ctypes.c_byte, "ushort": ctypes.c_ush
 PACK = {"f": "<fi", "d": "<d", "q": "<q"}
 
 
-# What is counted besides pipelined loops, by its label or how its text begins. A pipelined loop
+# Counters besides pipelined loops, by label or by the beginning of the text. A pipelined loop
 # always has a label, by which it is counted.
 HOOKS = {"reduce_inner": {"if (i < stop) {": "part"}, "gemm_direct": {"ft_result(": "results"}}
 # Loops that are one to the model, of which a launch runs either.
 EITHER = {"picked_depth": "depth", "counted": "elements"}
 JOINED = ("gemm_direct", "compact")
-# How often they go round hangs on what is read.
+# Their trip counts depend on data.
 BY_DATA = {"bisect"}
 
 
@@ -291,7 +291,7 @@ def main():
             try:
                 built[member, structure] = Counted(group, counting(group.skeleton if own else "others"), root)
             except ValueError as error:
-                # What has no HLS source is told, not passed over.
+                # A member without HLS source is reported, not skipped.
                 built[member, structure] = None
                 refused[str(error).partition(": ")[2]] += 1
         return built[member, structure]

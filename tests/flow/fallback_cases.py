@@ -20,7 +20,7 @@ def written(target: Any, action: Callable[[Any], Any]) -> tuple[Any, Any]:
     return target, result
 
 
-# What is computed, by the library asked; then the ops that must have fallen back.
+# The computation by the library, then the ops that must have fallen back.
 CASES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "exp": (lambda m: arange(m, 3, 4).exp(), "exp"),
     "of a transposed": (lambda m: arange(m, 3, 4).t().exp(), "exp"),

@@ -37,7 +37,7 @@ C_TYPES = {
     "float": ctypes.c_float,
     "double": ctypes.c_double,
 }
-# A beat of 512 bits and what is to stay untouched behind it.
+# A beat of 512 bits, and guard bytes behind it.
 ALIGNMENT, GUARD = 64, 192
 
 

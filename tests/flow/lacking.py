@@ -79,7 +79,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
         if host == "csim":
             monkeypatch.setattr(fallback, "find", lambda: [csim])
         monkeypatch.setattr(backend, "images", Image(backend, lacks))
-        # Whatever takes images is a board, or stands for one.
+        # Every target that takes images is a board, or emulates one.
         monkeypatch.setattr(backend, "target", replace(backend.target, emulates="a board"))
         monkeypatch.setattr(backend, "kernels", {})
         monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))

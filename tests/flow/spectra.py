@@ -81,7 +81,7 @@ def filters() -> list[float]:
         output = ft.nn.functional.conv1d(cut, ft.tensor(w), stride=4, padding=k).numpy()
         right = filtered(x[:, :, k:].astype("complex128"), w, 4, k)
         largest.append(float(abs(output - right).max() / abs(right).max()))
-    # Every second number of a row; what is infinite stays among the taps that see it.
+    # Every second number of a row; infinities stay among the taps that read them.
     x = numbers("float32", 300, 2)
     x[100] = np.inf
     seven = ft.tensor(np.ones((1, 1, 7), "float32"))

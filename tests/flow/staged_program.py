@@ -49,8 +49,8 @@ def drawn(*shape: int) -> np.ndarray:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
-# Rows of many beats and a part of one; of fewer beats than a fold has states; in blocks; that are
-# transformed, also those of fewer beats than lanes; of whole beats. The last number is of rows of a
+# Rows of many beats and a part of one; of fewer beats than a fold has states; in blocks;
+# transformed ones, also of fewer beats than lanes; of whole beats. The last number is of rows of a
 # second operand, 0 for one that all share. The last two have FIFOs that are too shallow.
 CASES: list[tuple[Callable[..., Any], int, int | None]] = [
     (softmax, 150, None),

@@ -16,7 +16,7 @@ sys.path.append(str(BENCHMARKS))
 import cases  # noqa: E402
 import gate  # noqa: E402
 
-# A checkout whose tensors are NumPy's arrays; `times` says how often each is added.
+# A checkout whose tensors are NumPy arrays; `times` is the number of additions.
 FAKE = """
 import numpy as np
 

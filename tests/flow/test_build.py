@@ -46,7 +46,7 @@ def test_an_inventory_becomes_an_image_with_its_manifest(flow, capsys):
     assert [k.name for k in manifest.kernels] == ["ft_mul_float32", "ft_neg_float32", KERNELS[0]]
     assert {a.bank for k in manifest.kernels for a in k.arguments if a.what == "*"} == {"DDR[0]"}
     assert set(manifest.tools) == {"ftensor", "counted"}
-    assert main(["image", "info", str(flow.out)]) == 0  # the folder stands for its image
+    assert main(["image", "info", str(flow.out)]) == 0  # the folder represents its image
     output = capsys.readouterr().out
     assert all(name in output for name in KERNELS) and "DDR[0]" in output
     assert sorted(p.stem for p in (flow.out / "logs").iterdir()) == [*KERNELS, "link"]

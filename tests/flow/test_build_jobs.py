@@ -22,8 +22,8 @@ from ftensor.toolchain.jobs.workspace import Job, State, content_key, write_whol
 
 from .build_flow import wait_for
 
-# Logs its name, and writes its output in two halves; between them it waits so many seconds, or
-# until a file is there.
+# Logs its name, and writes its output in two halves; between them it waits a number of seconds, or
+# for a file.
 COMPILER = """
 import os, sys, time
 name, out, wait, status = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])

@@ -106,7 +106,7 @@ def test_without_opencl_there_is_advice_and_no_traceback(command, compiler, tmp_
 def test_without_pyopencl_there_is_advice_too():
     code = "import sys; sys.modules['pyopencl'] = None; from ftensor.cli import main;sys.exit(main(['devices']))"
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent)}
-    env.pop("FTENSOR_DEVICE", None)  # what it names may be no more
+    env.pop("FTENSOR_DEVICE", None)  # the named device may not exist
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
     assert (done.returncode == 0) == ("csim" in done.stdout)
     assert done.stderr == ""
@@ -179,7 +179,7 @@ def test_sizes_read_back(nbytes):
 
 
 def test_the_cache_must_take_a_file(monkeypatch):
-    monkeypatch.setenv("FTENSOR_CACHE_DIR", "/proc/nope")  # root may write there, it is said
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", "/proc/nope")  # even root can't write there
     assert dict(doctor.cache_rows())["writable"].startswith("no; ")
 
 
@@ -192,7 +192,7 @@ WRONG = {
 }
 
 
-# The doctor computes, too: a value that is refused, and a name that nobody knows.
+# The doctor computes too: a refused value, and an unknown name.
 @pytest.mark.parametrize(
     ("command", "name"),
     [

@@ -104,7 +104,7 @@ def ran(method: str, folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.long  # interpreters of a cluster; what each does, tests below ask of one process
+@pytest.mark.long  # interpreters of a cluster; the tests below check each step in one process
 def test_workers_own_devices_and_send_and_spill(tmp_path: Path) -> None:
     assert ran("spawn", tmp_path) == "done\n"
 
@@ -162,7 +162,7 @@ def test_what_has_no_room_goes_to_the_host_and_comes_back(tmp_path: Path) -> Non
         while pool.make_room():
             pass
         assert not memory.fast and memory["b"].sum().item() == 700
-        memory["a"] = 1  # no tensor any more
+        memory["a"] = 1  # replaces the tensor
         assert memory["a"] == 1 and "a" not in memory.fast
         del memory["a"], memory["b"], memory["plain"]
         assert not memory and not pool.make_room()

@@ -221,7 +221,7 @@ def helpers() -> dict[str, str]:
         for head, following in zip(heads, [*heads[1:], None]):
             body = text[head.end() : following.start() if following else len(text)]
             bodies[head[1]] = bodies.get(head[1], "") + body
-            if head[1].isupper():  # a macro that defines functions: see what it expands to
+            if head[1].isupper():  # a macro that defines functions: search its expansion
                 for use in re.finditer(rf"^{head[1]}\((\w+)", text, re.M):
                     bodies[use[1]] = bodies.get(use[1], "") + body
     return bodies

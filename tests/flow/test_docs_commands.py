@@ -19,7 +19,7 @@ from ..docs_pages import PAGES, commands, environment, save, title
 
 RUN = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
 WALKS = [page for page in PAGES if any(map(RUN.search, commands(page)))]
-# Those that build most: what they build, other tests do, too.
+# The pages with the longest builds, which other tests do too.
 LONG = ("torch-device.md", "tutorial.md", "own-kernels.md", "tuning.md", "add-a-skeleton.md", "ci.md")
 LONG += ("wrong-value.md", "slow-kernel.md")  # start torch, or price a program
 # What differs from run to run.

@@ -182,7 +182,7 @@ def test_interrupted_while_a_compiler_runs(tmp_path: Path, nothing_left: None) -
         start_new_session=True,
         env=environment(tmp_path / "cache", CXX=str(script)),
     ) as process:
-        # A program that ends before is not waited for: it says why.
+        # If a program ends earlier, its output gives the reason.
         wait_for(lambda: begun.exists() or process.poll() is not None)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=HANG)

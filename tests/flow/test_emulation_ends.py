@@ -58,7 +58,8 @@ print("went on")
     assert "went on" not in done.stdout
     assert how in done.stderr and where in done.stderr
     assert f"kernel {kernel}, compute unit {kernel}_1: out=0x" in done.stderr
-    if how.startswith("SIG") and kernel not in ("deep", "threads"):  # else nobody knows which
+    # otherwise the signal's origin is unknown
+    if how.startswith("SIG") and kernel not in ("deep", "threads"):
         assert "kernel slow" not in done.stderr
 
 

@@ -17,7 +17,7 @@ from .test_emulation_builds import built, environment, needs, run
 __all__ = ["needs"]  # a fixture that every test here uses, too
 pytestmark = pytest.mark.long
 
-# Fails on sources in which LACKING stands, and notes what is compiled and what is linked.
+# Fails on sources that contain LACKING, and logs compilations and links.
 COMPILER = """#!/bin/sh
 [ "$1" = --version ] && exec g++ "$@"
 for word; do
@@ -159,7 +159,7 @@ for _ in range(2):
     assert "program.py:14: bad = t.sqrt()  # again" in said
     assert said.count("[-1.0, -4.0, -9.0] [1.0, 16.0, 81.0]") == 2
     assert built(done) == 2
-    # The third one is never waited for, and told when the program ends.
+    # The third kernel is never waited for, and reported when the program ends.
     assert "ftensor: `ftensor emulate` could not build the kernel ft_sqrt" in done.stderr
 
 

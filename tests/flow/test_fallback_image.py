@@ -29,7 +29,7 @@ assert y.device == ft.device("fpga:0")
 print([round(v, 3) for v in y.t().reshape(-1).tolist()])
 print([(row.op, row.calls, row.copies) for row in ft.fallback_report()])
 """
-# The host measures nothing in a device's stead; what the image has is measured.
+# The host's limits don't replace the device's; the image's kernels are measured.
 LIMITS = """
 import ftensor as ft
 with ft.profiler.profile() as p:

@@ -40,7 +40,7 @@ def test_a_forked_child_works_or_is_told_what_to_do(device: str, do: str, result
     out = ran(FORKED.replace("DO", do), device)
     *child, parent = out.splitlines()
     assert parent == "0 135"
-    works = device == "csim" or do == "y"  # what is computed already lies in the host's memory
+    works = device == "csim" or do == "y"  # results are already in the host's memory
     assert "\n".join(child).startswith(result if works else "refused")
 
 

@@ -275,7 +275,8 @@ def test_standins() -> None:
     assert function() == 0
 
 
-# What Vitis' own headers refuse, or give another value than the stand-ins would; and its repair.
+# Code that Vitis' own headers refuse, or for which they give another value than the stand-ins; and
+# its correction.
 REFUSED = [
     ("typedef unsigned short half;", "typedef unsigned short ft_half;"),
     ("static int AP_SAT(int x) { return x; }", "static int saturated(int x) { return x; }"),

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 needs = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 KERNEL = 'extern "C" void k(float *o, int n) { for (int i = 0; i < n; i++) o[i] = 1; }\n'
 INVENTORY = '[[kernel]]\nops = ["neg"]\n'
-# Names of files that g++ would take for options, and what a shell would run.
+# File names that g++ would read as options, and text that a shell would run.
 FOLDER = "a b'\"$(touch ran)größe"
 NAMES = ("-DX.cpp", "-o.cpp", "@list.cpp", f"{FOLDER}\n.cpp")
 OWN = """

@@ -60,7 +60,7 @@ loop:
         %s
     }"""
 PIPELINE = "#pragma HLS PIPELINE II=1"
-# What a loop does, the least cycles of a turn, and a loop beside it that has one each.
+# A loop's body, the least cycles of an iteration, and a loop next to it with one cycle each.
 WAITS = {
     "a sum": ("float s = 0;", "s += a[k]; out[k] = s;", 7, "float s = 0; out[k] = a[k] + s;"),
     "an address just read": ("int j = 0;", "j = at[j]; c[k] = j;", 64, "j = at[k]; c[k] = j;"),

@@ -111,7 +111,7 @@ static float two(float x) { return x * 2; }
 static float (*const either[])(float) = {one, two};"""
 EACH = "for (int k = 0; k < n; k++) out[k] = "
 
-# What is found, what stands before the kernel, in it, and in its repair (both, where both change).
+# The finding; the text before the kernel, in it, and in its correction (both, where both change).
 DEFECTS = {
     "a struct chosen by reference": (
         "a choice between 2 memories",

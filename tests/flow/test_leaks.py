@@ -81,5 +81,5 @@ def test_what_a_process_holds_levels_off(target: str) -> None:
     env.pop("FTENSOR_IMAGE", None)
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    # How far the host is ahead, and so what a runtime holds, is not the same in each quarter.
+    # The host's lead over the device, and so the runtime's memory, differs between quarters.
     assert int(done.stdout.split()[0]) < 1 << 20, done.stdout

@@ -56,7 +56,7 @@ def compiled(text: Path | str, options: list[str], *more: str) -> subprocess.Com
 def kernels(fetched: list[str], tmp_path_factory: pytest.TempPathFactory) -> Any:
     path = tmp_path_factory.mktemp("kernels") / "own.so"
     text = Path(__file__).with_name("own_kernels.cpp")
-    # Xilinx's constructors clear the unused bits of what nobody wrote.
+    # Xilinx's constructors clear the unused bits of uninitialized memory.
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-uninitialized", "-Wno-maybe-uninitialized")
     done = compiled(text, fetched, *warnings, "-shared", "-o", str(path))
     assert done.returncode == 0, done.stderr
@@ -204,7 +204,7 @@ def test_functions_of_float(functions: Any) -> None:
 
 
 A, B = "ap_uint<8> a, ap_uint<8> b", "ap_int<4> s"
-# What has another value in Xilinx's than in C++ with words, or is not in the stand-ins at all.
+# Code whose value in Xilinx's types differs from C++'s, or which the stand-ins lack.
 REFUSED = [
     f"ap_uint<16> f0({A}) {{ return (a, b); }}",
     f"ap_uint<16> f1({A}) {{ return a[0], b; }}",
@@ -253,7 +253,7 @@ def test_what_a_stand_in_does_not_know_is_an_error() -> None:
     lines = {
         int(n) - len(names) - 1 for n in re.findall(r"<stdin>:(\d+):(?:.*error:|.*required from here)", done.stderr)
     }
-    # An include's own line is told as the place from which the header came.
+    # The line of an include is reported as the origin of the header.
     lines |= {int(n) - len(names) - 1 for n in re.findall(r"from <stdin>:(\d+)", done.stderr)}
     assert {n for n in lines if n >= 0} == set(range(len(REFUSED)))
     assert done.stderr.count(f"`{FETCH}`") > 14

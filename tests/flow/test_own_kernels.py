@@ -95,7 +95,7 @@ def test_calls_that_are_refused(source: Path) -> None:
     frozen = ft.from_numpy(np.broadcast_to(np.float32(1), (1,)).copy())
     frozen._storage.readonly = True
     assert "argument 'out' (float *), whose memory is read-only" in refusal(RuntimeError, k, frozen, frozen, frozen, 1)
-    k(frozen, frozen, out, 1)  # what is const may be
+    k(frozen, frozen, out, 1)  # const pointers accept it
     assert out.tolist() == [4.0, 0.0, 0.0, 0.0]
     for n, kind, words in (
         (4.0, TypeError, "argument 'n' (int) takes an integer, not 4.0 (float)"),

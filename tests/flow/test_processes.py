@@ -199,7 +199,7 @@ while True:
     time.sleep(0.5)
     known, again = -1, 0.0
     while process.poll() is None:
-        # Python drops an interrupt that strikes within a __del__, and says so.
+        # Python drops an interrupt that comes within a __del__, and prints a note.
         dropped = errors.read_text().count("Exception ignored")
         if dropped > known or time.monotonic() > again:
             process.send_signal(signal.SIGINT)

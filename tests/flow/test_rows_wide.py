@@ -115,7 +115,7 @@ A, B, C, D, E = numbers(6, 64), numbers(32), numbers(6, 1), numbers(4, 3, 32), n
 LONG, WIDE = numbers(3, 1200), numbers(1120)
 PLANES = numbers(6, 40, 49)
 TEN, COLUMN, QKV = numbers(300, 10), numbers(300, 1), numbers(90, 24)
-# What is computed, on which operands, and in how many lanes.
+# The computation, its operands, and the number of lanes.
 CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], int]] = {
     "a bias": (lambda a, b: a[:, 16:48] + b, (A, B), 16),
     "a bias for all of a matrix": (lambda a, b: a + b, (numbers(90, 32), B), 16),

@@ -209,7 +209,7 @@ def test_a_long_row_of_launches_stays_bounded(backend: Backend) -> None:
     backend.synchronize()
     for _ in range(5000):
         kernel(stream, 1, x.handle, x.handle, out.handle, 16)
-    # What is known to be done advances without anyone waiting for the stream.
+    # The count of finished commands advances without a wait for the stream.
     assert stream.launched - stream.finished <= 2048
     backend.synchronize()
     assert stream.idle()

@@ -61,7 +61,7 @@ def test_query_and_synchronize(backend: Backend) -> None:
     if gate is not None:
         assert not stream.query() and not event.query()
         gate.set_status(backend.cl.command_execution_status.COMPLETE)
-    wait_for(event.query)  # it comes true with nobody waiting
+    wait_for(event.query)  # it becomes true without a wait
     wait_for(stream.query)
     assert stream.idle()
     event.synchronize()

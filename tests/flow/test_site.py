@@ -159,7 +159,7 @@ def test_the_search_finds(browser: Browser, words: str, page: str, title: str) -
     text = browser.read(f"search.html?q={words.replace(' ', '+')}")
     results = re.search(r'<ul[^>]*class="search".*</ul>', text, re.S)
     assert results, text[-2000:]
-    plain = re.sub(r"</?span[^>]*>", "", results[0])  # what was found is highlighted
+    plain = re.sub(r"</?span[^>]*>", "", results[0])  # matches are highlighted
     links = re.findall(r'<a href="([\w./-]+\.html)[^"]*"[^>]*>(.*?)</a>', plain, re.S)
     assert any(link.endswith(page) and title in said for link, said in links[:5]), links[:5]
 

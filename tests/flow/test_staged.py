@@ -116,7 +116,7 @@ def test_the_sources_have_no_finding(tmp_path: Path) -> None:
         assert not findings(files.source, file(k))
 
 
-# What is refused, and of what it speaks: the op and why.
+# Refused functions, and the words of the message: the op and the reason.
 REFUSED = {
     "a sort": (lambda x: x.sort(-1).values + 1, "sort is no stage .* needs all first"),
     "a product": (lambda x: x @ x.t(), "gemm.* is no stage"),
@@ -196,7 +196,7 @@ def test_a_changed_graph_file_is_refused(graph: Graph) -> None:
     assert graph.files.inventory.read_text() == inventory
 
 
-# What is changed in a graph file, and what is said of it.
+# A change of a graph file, and its error.
 BROKEN = {
     "no JSON": (lambda t: t[:-10], "it is no JSON"),
     "no graph": (lambda t: "[1, 2]\n", 'its format is not "ftensor graph 1"'),

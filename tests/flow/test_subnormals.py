@@ -41,8 +41,8 @@ dtypes = ["float16"]
 to = ["float32"]
 layouts = ["linear"]
 """
-# What is computed, on tensors in the program below and on arrays in the model, which flushes what
-# is in between.
+# The computation, on tensors in the program below and on arrays in the model, which flushes
+# intermediate values.
 CALLS = {
     "a + b": lambda a, b, between: a + b,
     "a - b": lambda a, b, between: a - b,

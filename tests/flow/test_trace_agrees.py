@@ -40,8 +40,8 @@ def test_what_an_image_serves_is_what_a_run_finds_in_it(image: str, tmp_path: Pa
     traced = json.loads(run(*FTENSOR, *words, status=1).partition("\n")[2])
     assert {t["entry"] for t in traced if t["held"]} == launched
     assert {t["entry"] for t in traced if not t["held"]} == lacking
-    # The estimate sees the same, and so does who builds what was written.
+    # The estimate lists the same kernels, and so does a build of the written inventory.
     words = ("estimate", "--board", "u55c", "--inventory", INVENTORY, "--json", PROGRAM)
     missed = json.loads(run(*FTENSOR, *words))["not_in_inventory"]
     assert sum(missed.values()) == sum(t["launches"] for t in traced if not t["held"])
-    run(*FTENSOR, "kernels", mine, "--trace", PROGRAM)  # its status says that nothing lacks
+    run(*FTENSOR, "kernels", mine, "--trace", PROGRAM)  # its status means that no kernel is missing

@@ -1,1 +1,1 @@
-"""No device is asked for: plans, formats, descriptions and texts. Runs once."""
+"""Tests without a device: plans, formats, descriptions and texts. Runs once."""

@@ -1,4 +1,4 @@
-"""Tests of this folder ask for no device."""
+"""Tests of this folder use no device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that are compiled before tests: what tests do where these are only noted."""
+"""Kernels compiled before the tests: the record run, in which kernels are only recorded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_files_are_there() -> None:
 
 
 def test_kernels_that_hold_kernels_are_compiled_alone() -> None:
-    """Each of them brings a dialect of its own."""
+    """Each of them includes its own dialect."""
     head, own = "#define FT_KERNEL __kernel", "\n#define FT_NAME {}\nFT_KERNEL void FT_NAME();"
     few = [KernelSource(head + own.format(name), name, ()) for name in ("a", "b")]
     held = [KernelSource(head + own.format("m") + own.format(name), name, ()) for name in ("c", "d")]

@@ -1,4 +1,4 @@
-"""The area model: operators counted in what v++ gets, and what they take."""
+"""The area model: operators counted in the sources for v++, and their resources."""
 
 from __future__ import annotations
 

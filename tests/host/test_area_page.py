@@ -1,4 +1,4 @@
-"""The pages about area and inventories have the model's own figures."""
+"""The pages about area and inventories have the model's figures."""
 
 from __future__ import annotations
 

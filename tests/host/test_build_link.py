@@ -54,7 +54,7 @@ def test_each_pointer_of_a_port_reaches_its_memory():
 
 
 def test_units_are_spread_over_the_dies_of_a_chip_with_hbm():
-    """The largest first, each to the die with most room; DDR's banks lie beside every die."""
+    """The largest first, each to the die with most room; DDR's banks are next to every die."""
     groups, board = [group("big", 1), *(group(f"k{i}", 2) for i in range(4))], find("u55c")
     of = link.dies(groups, board)
     assert set(of) == {unit for g in groups for unit in link.unit_names(g)}

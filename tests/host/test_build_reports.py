@@ -1,4 +1,4 @@
-"""What v++ reports: the real formats, older and newer ones, and files that are none."""
+"""Reports of v++: the real formats, older and newer ones, and invalid files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many compilers run at once, and what a csim image says of memories and compute units."""
+"""The number of concurrent compilers, and a csim image's memories and compute units."""
 
 from __future__ import annotations
 

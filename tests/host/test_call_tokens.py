@@ -1,4 +1,4 @@
-"""How a launch's arguments become a kernel's: bits that travel as longs, and tokens."""
+"""Conversion of a launch's arguments to a kernel's: bits that travel as longs, and tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_bits_travel_as_longs(small: float, large: float, whole: int) -> None:
 
 @pytest.mark.parametrize("value", [1e300, -1e300, 3.4028236e38, 3.4028235e38, -0.0, 1e-50])
 def test_a_float_is_rounded_as_c_rounds_it(value: float) -> None:
-    """Also where it becomes infinite, or zero."""
+    """Also if it becomes infinite, or zero."""
     packed = struct.pack("<q", call_tokens.float_bits(value))
     assert packed[:4] == bytes(ctypes.c_float(value))
 
@@ -41,7 +41,7 @@ def test_a_float_is_rounded_as_c_rounds_it(value: float) -> None:
     ],
 )  # fmt: skip
 def test_a_call_that_is_none_of_the_launch(call: str) -> None:
-    """Every token must name an argument that the launch has, of the right kind."""
+    """Every token must name an argument of the launch, of the right kind."""
     _, manifest = describe("calls", ("axpy",))
     record = manifest.kernels[0]
     if len(call.split()) != len(KERNELS["axpy"][0]):
@@ -53,7 +53,7 @@ def test_a_call_that_is_none_of_the_launch(call: str) -> None:
 
 @given(st.lists(st.text("0123456789@fdq=-", min_size=1, max_size=6), min_size=6, max_size=6))
 def test_any_tokens_are_understood_or_refused(tokens: list[str]) -> None:
-    """Nothing but names of arguments and numbers gets into the launcher's code."""
+    """Only names of arguments and numbers become part of the launcher's code."""
     _, manifest = describe("calls", ("axpy",))
     record = manifest.kernels[0]
     member = replace(record.members[0], call=" ".join(tokens))

@@ -1,4 +1,4 @@
-"""Channels of HBM: which belong together, how memory is divided, and what the model makes of it."""
+"""Channels of HBM: their grouping, the division of memory, and the model's figures."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_only_large_maps_go_in_slabs() -> None:
 
 
 def test_space_is_taken_and_given_back() -> None:
-    """Against a plain list of pages: nothing is given twice, and all of it comes back as one."""
+    """Against a plain list of pages: no page is given twice, and all released space is one piece."""
     space, rng = Space(3 * PAGE, 103 * PAGE), random.Random(0)
     held: dict[int, int] = {}
     used: set[int] = set()
@@ -97,7 +97,7 @@ def test_ports_enter_next_to_their_units() -> None:
 
 
 def test_a_large_sum_by_the_model() -> None:
-    """64 MB of float32: one channel for all, one for each operand, slabs beside eight units."""
+    """64 MB of float32: one channel for all, one for each operand, slabs next to eight units."""
     n = 1 << 24
     rates = {}
     whole = "HBM[0:31]"
@@ -114,7 +114,7 @@ def test_a_large_sum_by_the_model() -> None:
 
 
 def test_a_storage_has_one_cut() -> None:
-    """As two operands whose elements differ in bytes it lies in a line: a unit's part of one is not
+    """Two operands with different element sizes share it contiguously: a unit's part of one is not
     where its part of the other is."""
 
     class Board:

@@ -1,4 +1,4 @@
-"""Paths that look like options or files of options: no compiler takes them for such."""
+"""Paths that look like options or option files: no compiler reads them as such."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def chains() -> list[Toolchain]:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_tool_takes_a_folder_for_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
-    """Of a build into a folder of such a name."""
+    """For a build into a folder with such a name."""
     monkeypatch.chdir(tmp_path)
     begin = folder if folder[0].isalnum() else f"./{folder}"
     for chain in chains():

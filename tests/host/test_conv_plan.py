@@ -1,4 +1,4 @@
-"""Where convolutions lay samples side by side."""
+"""Cases in which convolutions put samples side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kernels cost, where launches choose by it."""
+"""Costs of kernels, by which launches choose between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Descriptions of images that people write, and the commands that pack and show them."""
+"""Hand-written descriptions of images, and the commands that pack and show them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_in_a_description(tmp_path: Path, old: str, new: str, says: str) -> None:
-    """One message that names what is wrong."""
+    """One message that names the mistake."""
     assert TOML.count(old) == 1 or "name" in old
     path = tmp_path / "x.toml"
     path.write_text(TOML.replace(old, new))
@@ -89,7 +89,7 @@ def test_mistakes_in_a_description(tmp_path: Path, old: str, new: str, says: str
 
 
 def test_limits_of_an_image() -> None:
-    """No kernels, too many units, a library that is none."""
+    """No kernels, too many units, an invalid library."""
     with pytest.raises(ImageError, match="no kernel"):
         pack(Description(()), LIBRARY)
     many = tuple(replace(VADD, name=f"v{k}", units=VADD.units) for k in range(65))
@@ -139,6 +139,6 @@ def test_info_of_what_is_no_image(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("text", ["\ud800", "a\0b", "a\nb", "\x1b[31m"])
 @pytest.mark.parametrize("place", ["platform", "name"])
 def test_names_have_no_control_characters(place: str, text: str) -> None:
-    """Nor what no UTF-8 has: they would go into XML."""
+    """Nor characters without UTF-8, since they would go into XML."""
     with pytest.raises(ImageError, match=r"has characters that no name has"):
         description.from_mapping({"kernels": [{"name": "k", "arguments": []}], place: text})

@@ -1,4 +1,4 @@
-"""What the documentation names is there: links, files, options, variables, functions, targets."""
+"""Names in the documentation exist: links, files, options, variables, functions, targets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDERS = ("ftensor", "hls", "docs", "tests", "examples", "benchmarks")
 FILES = {
     path.relative_to(ROOT) for path in (*ROOT.iterdir(), *(p for folder in FOLDERS for p in (ROOT / folder).rglob("*")))
 }
-# What a reader writes, what a command makes, and two modules of a sketch that were not built.
+# Outputs of a reader and of a command, and two modules of a sketch that were not built.
 MADE = {
     "INVENTORY.toml",
     "lenet.toml",
@@ -49,12 +49,12 @@ LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 
 
 def code(page: Path) -> str:
-    """All that is not prose, a piece in a line."""
+    """Returns everything except prose, a piece in each line."""
     return "\n".join([*inline(page), *commands(page), *(block.text for block in blocks(page))])
 
 
 def anchors(page: Path) -> set[str]:
-    """The names that a page's headings have as links."""
+    """Returns the link names of a page's headings."""
     heads = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
     return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
 
@@ -82,7 +82,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 
 def is_there(name: str) -> bool:
-    """A file of the repository by its path or the end of it; "*" stands for any letters."""
+    """True for a file of the repository by its path or the path's end; "*" matches any letters."""
     return any(path.match(name) for path in FILES)
 
 
@@ -109,7 +109,7 @@ def test_options_exist() -> None:
 
 
 def test_variables_exist() -> None:
-    """Every variable that ftensor reads has a row in docs/settings.md, but one of its own."""
+    """Every variable that ftensor reads has a row in docs/settings.md, except internal ones."""
     variable = re.compile(r"\bFTENSOR_\w+")
     read = {v for p in (ROOT / "ftensor").rglob("*.py") for v in variable.findall(p.read_text())}
     named = {v for page in PAGES for v in variable.findall(page.read_text())}
@@ -161,7 +161,7 @@ def test_where_names_files_that_exist() -> None:
 
 
 def test_the_changelog_is_for_users() -> None:
-    """Entries say what changed; how long something took on some machine stands on other pages."""
+    """Entries name changes; durations on some machine belong to other pages."""
     text = (ROOT / "CHANGELOG.md").read_text()
     assert re.findall(r"^.*\d ?(?:ms|us|µs)\b.*$", text, re.M) == []
     assert [line for line in text.splitlines() if len(line) > 200] == []

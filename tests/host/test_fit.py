@@ -1,4 +1,4 @@
-"""Ports by memory, shares of a board, and what is said where an image does not fit."""
+"""Ports by memory, shares of a board, and the message for an image that does not fit."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_the_boards_that_hold_an_inventory(name: str, boards: tuple[str, ...]) -
 
 @pytest.mark.parametrize("lut, dsp, fits", [(0.79, 0.9, True), (0.81, 0.1, False), (0.1, 1.1, False)])
 def test_what_cannot_be_placed_is_refused(lut: float, dsp: float, fits: bool) -> None:
-    """Above 80 % of the LUTs tools find no place, of other resources above all there are."""
+    """Tools can't place more than 80 % of the LUTs, or more than 100 % of other resources."""
     board = find("u55c")
     have = board.chip.left.value
     takes = Resources(lut=lut * have * board.chip.lut, dsp=dsp * have * board.chip.dsp)
@@ -127,8 +127,8 @@ def test_a_platform_names_its_board() -> None:
 
 
 def test_a_small_board_gets_the_smaller_form(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """A dry run names it; a large board gets the inventory that was asked for, and both the memory
-    that the command names."""
+    """A dry run names it; a large board gets the requested inventory, and both get the memory that
+    the command names."""
     for platform, name, bank in (("kv260", "radio_small", "DDR[1]"), ("u55c", "radio", "HBM[*]")):
         words = ["build", "--target", "hw", "--dry-run", "--platform", platform, "--banks", bank]
         assert main([*words, "--inventory", "radio", "--out", str(tmp_path / platform)]) == 0

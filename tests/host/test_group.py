@@ -1,4 +1,4 @@
-"""Groups and manifests: shared ports, opcodes, and how a launch's arguments reach the kernel."""
+"""Groups and manifests: shared ports, opcodes, and the way of a launch's arguments to the kernel."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_ports_are_vectors_of_what_the_members_share() -> None:
 
 
 def folded(*kinds: str, lanes: int = 16, of: ft.dtype = ft.float32) -> KernelKey:
-    """A reduction whose inputs have these kinds."""
+    """Returns a reduction whose inputs have these kinds."""
     ports = tuple(Port(of, kind) for kind in kinds)
     words = Reduction("a", "x + y", "K(0)")
     return KernelKey("fold", "reduce_inner", ft.float32, lanes, ports[:1], ports, ("x",), reduction=words)
@@ -118,7 +118,7 @@ def test_a_manifest_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def signed(raw: dict[str, Any]) -> dict[str, Any]:
-    """A manifest with the digest of what it says."""
+    """Returns a manifest with the digest of its content."""
     said = {k: v for k, v in raw.items() if k not in ("format", "version", "digest")}
     return {**raw, "digest": manifest_digest(said)}
 

@@ -1,4 +1,4 @@
-"""Which kernels an image holds that grows by what programs ask for."""
+"""The kernels of an image that grows with programs' requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def held(groups: tuple[KernelGroup, ...]) -> list[Key]:
 
 @pytest.mark.parametrize("at_once", [1, 12])
 def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key], at_once: int) -> None:
-    """Kernels of their own first; those are not compiled again while there is room."""
+    """Kernels with their own parameter list first; they are not recompiled while there is room."""
     groups: tuple[KernelGroup, ...] = ()
     shared = 0
     for first in range(0, len(keys), at_once):
@@ -45,7 +45,7 @@ def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key], at_once: int) -
 
 
 def test_what_comes_together_shares_kernels_where_it_can(keys: list[Key]) -> None:
-    """One of its own is called by its op; kernels that were there stay as they are."""
+    """Its own op calls a separate one; existing kernels stay unchanged."""
     group = next(group for group in read.expand(read.read(TRAINING)) if len(group.members) > 3)
     one, two, three, four = group.members[:4]
     alone = emulate.extend_groups((), [one])

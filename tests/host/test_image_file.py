@@ -1,4 +1,4 @@
-"""What is checked of an image's file before a driver sees it."""
+"""Checks of an image's file before a driver reads it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def written(folder: Path, change: Any) -> Path:
-    """An image of axpy after `change(description, manifest, xclbin)` -> the same three."""
+    """Returns an image of axpy after `change(description, manifest, xclbin)` -> the same three."""
     description, manifest = describe("checked", ("axpy",), 2, platform="maker_board_gen3_1")
     code = library(folder)
     manifest = replace(manifest, uuid=str(content_uuid(description, code)))
@@ -58,7 +58,7 @@ def argument_of(manifest: Manifest, k: int, **changes: Any) -> Manifest:
 
 
 def signed(raw: dict[str, Any]) -> str:
-    """A manifest of nonsense that says so itself: its digest is right."""
+    """Returns an invalid manifest with a valid digest."""
     said = {k: v for k, v in raw.items() if k not in ("format", "version", "digest")}
     return json.dumps({**raw, "digest": manifest_digest(said)})
 
@@ -98,7 +98,7 @@ def test_a_mismatch_is_explained(folder: Path, change: Any, says: str) -> None:
     ],
 )
 def test_a_kernel_of_nonsense(folder: Path, changed: dict[str, Any], says: str) -> None:
-    """Fields of other types, which launchers would be written from."""
+    """Fields of wrong types, from which launchers would be generated."""
 
     def change(d: Any, m: Manifest, x: Any) -> Any:
         raw = json.loads(m.to_json())
@@ -110,7 +110,7 @@ def test_a_kernel_of_nonsense(folder: Path, changed: dict[str, Any], says: str) 
 
 
 def test_a_changed_manifest_is_refused(folder: Path) -> None:
-    """An opcode that another op has would compute that op's results."""
+    """Another op's opcode would compute that op's results."""
 
     def change(d: Any, m: Manifest, x: Any) -> Any:
         raw = json.loads(m.to_json())
@@ -128,7 +128,7 @@ def test_a_changed_manifest_is_refused(folder: Path) -> None:
 
 
 def test_a_whole_image_passes(folder: Path) -> None:
-    """What the cases above start from is in order."""
+    """The starting point of the cases above is valid."""
     file = image_file.read(written(folder, lambda d, m, x: (d, m, x)))
     assert file.emulated
     assert file.platform == "maker_board_gen3_1"
@@ -136,7 +136,7 @@ def test_a_whole_image_passes(folder: Path) -> None:
 
 
 def test_a_kernel_with_fewer_arguments(folder: Path) -> None:
-    """Made by another version, perhaps."""
+    """Perhaps made by another version."""
 
     def change(d: Any, m: Manifest, x: Any) -> Any:
         record = m.kernels[0]
@@ -149,7 +149,7 @@ def test_a_kernel_with_fewer_arguments(folder: Path) -> None:
 
 
 def test_changed_code_is_noticed(folder: Path) -> None:
-    """The UUID of an image for emulation is a digest of what is in it."""
+    """The UUID of an image for emulation is a digest of its content."""
 
     def change(d: Any, m: Manifest, x: Any) -> Any:
         parts = [replace(s, data=s.data[:-1] + b"!") if s.kind == SectionKind.BITSTREAM else s for s in x.sections]
@@ -160,7 +160,7 @@ def test_changed_code_is_noticed(folder: Path) -> None:
 
 
 def test_the_manifest_may_lie_beside(folder: Path) -> None:
-    """As `ftensor build` leaves it for hardware; one of another file is refused."""
+    """Like `ftensor build` for hardware; the manifest of another file is refused."""
     alone = folder / "alone"
     alone.mkdir()
     manifests: list[Manifest] = []
@@ -179,7 +179,7 @@ def test_the_manifest_may_lie_beside(folder: Path) -> None:
 
 
 def test_boards_and_emulation_want_different_images(folder: Path) -> None:
-    """Told by the file's mode; boards by the platform's first two words."""
+    """By the file's mode; boards by the platform's first two words."""
     soft = image_file.read(written(folder, lambda d, m, x: (d, m, x)))
     hard = image_file.read(written(folder, lambda d, m, x: (d, replace(m, target="hw"), replace(x, mode=Mode.PR))))
     image_file.check_device(soft, "any_name", "sw_emu")
@@ -195,7 +195,7 @@ def test_boards_and_emulation_want_different_images(folder: Path) -> None:
 
 
 def test_a_description_is_only_needed_by_xclbins() -> None:
-    """An image without one has no banks."""
+    """An image without a description has no banks."""
     _, manifest = describe("plain", ("axpy",))
     file = image_file.ImageFile(Path("plain.aocx"), manifest, b"")
     assert (file.bank("axpy", 0), file.memory, file.emulated) == ("", 0, False)

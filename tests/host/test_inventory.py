@@ -1,4 +1,4 @@
-"""Inventories: what the files may say, and that their kernels are those that launches ask for."""
+"""Inventories: valid files, and the agreement of their kernels with those of launches."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_bundles_keep_every_member_and_fit() -> None:
 
 
 def test_every_row_is_found() -> None:
-    """The list has every row that a module holds, and every one that an op runs."""
+    """The list has every row that a module holds, and every row that an op runs."""
     packages = (ftensor.execute, ftensor.ops)
     walk = [m.name for p in packages for m in walk_packages(p.__path__, f"{p.__name__}.")]
     held = [value for name in walk for value in vars(import_module(name)).values()]
@@ -189,7 +189,7 @@ def test_signatures_spell_what_they_are(of: str) -> None:
 
 @pytest.mark.parametrize("of", [d for d in ALL if d.bare], ids=str)
 def test_dtypes_of_few_ops_are_built_where_a_signature_names_them(of: ft.dtype) -> None:
-    """What a traced program writes: fills, conversions, comparisons."""
+    """Lines of a traced program: fills, conversions, comparisons."""
     compute = "" if of.compute is of else f" in {of.compute.name}"
     text = f"""
     [[kernel]]

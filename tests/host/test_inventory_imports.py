@@ -1,4 +1,4 @@
-"""Rows that are not in ftensor itself: an inventory imports their module."""
+"""Rows outside ftensor: an inventory imports their module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pointwise plans: every element is visited once, in few loops, with the strides of torch."""
+"""Pointwise plans: every element is visited once, in few loops, with torch's strides."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def planned(operands, **options):
 
 
 def logical(shape, layouts):
-    """What a loop nest over the dims as the user sees them visits."""
+    """Returns the visited elements of a loop nest over the user's dims."""
     return geometry.visited(shape, [geometry.stretched(*o, shape) for o in layouts])
 
 
 def check_loops(sizes, strides):
-    """Loops are as few as they can be, and each operand has a step in each."""
+    """Asserts the minimum number of loops, with a step for each operand."""
     assert len(sizes) >= 1
     assert all(len(s) == len(sizes) for s in strides)
     if sizes not in ((0,), (1,)):
@@ -54,7 +54,7 @@ def test_fresh_output_is_written_from_end_to_end(layouts, scalars):
 
 @st.composite
 def with_output(draw):
-    """Operands and an output they broadcast to, which may have gaps and dims of its own."""
+    """Draws operands and an output they broadcast to, which may have gaps and further dims."""
     layouts = draw(st.integers(0, 2).flatmap(geometry.broadcastable))
     shape = broadcast_shapes(*[s for s, _ in layouts])
     shape = (*draw(geometry.shapes(2)), *shape)
@@ -79,7 +79,7 @@ def test_given_output_is_visited_with_its_inputs(case, reorder):
 
 
 def sorted_by_stride(out):
-    """Whether looping by falling strides visits an output in memory order (no dims interleave)."""
+    """True if looping by falling strides visits an output in memory order (no dims interleave)."""
     shape, strides = out
     dims = sorted(range(len(shape)), key=lambda d: strides[d], reverse=True)
     sizes, steps = coalesce(shape, [strides], dims)

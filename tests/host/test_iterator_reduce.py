@@ -1,4 +1,4 @@
-"""Reduction plans: each result gets exactly its elements, and the strides are those of torch."""
+"""Reduction plans: each result gets exactly its elements, with torch's strides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .test_iterator_plan import check_loops
 
 @st.composite
 def reductions(draw):
-    """A shape, one or two inputs' strides, dims to reduce, keepdim."""
+    """Draws a shape, one or two inputs' strides, dims to reduce, keepdim."""
     shape = draw(geometry.shapes())
     strides = [draw(geometry.strides_of(shape)) for _ in range(draw(st.integers(1, 2)))]
     dims = draw(st.lists(st.integers(0, len(shape) - 1), unique=True)) if shape else []
@@ -27,7 +27,7 @@ def reductions(draw):
 
 
 def logical(shape, strides, dims, out_strides, keepdim):
-    """{output's place: [places in each input, in logical order]} as the definition says."""
+    """Returns {output offset: [offsets in each input, in logical order]} by the definition."""
     dims = set(range(len(shape))) if dims is None else {d % len(shape) for d in dims}
     results = {}
     for index in geometry.indices(shape):
@@ -38,7 +38,7 @@ def logical(shape, strides, dims, out_strides, keepdim):
 
 
 def carried_out(plan):
-    """The same by the plan's loops."""
+    """Returns the same by the plan's loops."""
     results = {}
     for place, *bases in geometry.visited(plan.kept, plan.kept_strides):
         assert place not in results, "a result is written twice"
@@ -48,7 +48,7 @@ def carried_out(plan):
 
 
 def normalised(results):
-    """Loops of one step read as linear, so their places say nothing: keep the counts."""
+    """Loops of one step count as linear, so their offsets have no meaning: keeps the counts."""
     return {place: sorted(steps) for place, steps in results.items()}
 
 

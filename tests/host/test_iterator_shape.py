@@ -1,4 +1,4 @@
-"""Shapes: what the functions promise, and that torch accepts and refuses the same."""
+"""Shapes: properties of the functions, and torch accepts and refuses the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strides: what the layout functions promise, and that torch judges every layout the same."""
+"""Strides: properties of the layout functions, compared with torch for every layout."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_broadcast_strides_read_what_expand_reads(operands):
 
 @st.composite
 def regrouped(draw):
-    """A geometry and another shape of as many elements, often reachable as a view."""
+    """Draws a geometry and another shape with equally many elements, often reachable as a view."""
     shape, strides = draw(geometry.geometries(4))
     rest = list(shape)
     result = []
@@ -115,7 +115,7 @@ def test_internal_overlap_as_in_place_ops_of_torch(layout):
 
 @st.composite
 def neighbours(draw):
-    """Two tensors of one shape in one storage: (offset in elements, strides) each."""
+    """Draws two tensors of one shape in one storage: (offset in elements, strides) each."""
     shape = draw(geometry.shapes(3))
     first = (draw(st.integers(0, 30)), draw(geometry.strides_of(shape, expand=False)))
     second = first

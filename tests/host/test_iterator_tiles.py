@@ -1,4 +1,4 @@
-"""Tiles: every element is visited once, with each operand where it belongs."""
+"""Tiles: every element is visited once, with the right part of each operand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .. import geometry
 
 
 def elements(piece):
-    """The places of the operands' elements in a piece, in the order of its loops."""
+    """Returns the offsets of the operands' elements in a tile, in the order of its loops."""
     moved = piece.moved or (0,) * len(piece.strides)
     visited = geometry.visited(piece.shape, piece.strides)
     return [tuple(at + m for at, m in zip(place, moved)) for place in visited]
@@ -33,7 +33,7 @@ def test_every_element_once(order, shape, gap):
     for dim in (1, 0):
         rows[dim] = rows[dim + 1] * shape[dim + 1]
     other, step = [0] * 3, gap
-    for dim in order:  # neighbours along the first of the order lie `gap` apart
+    for dim in order:  # neighbours along the first of the order are `gap` apart
         other[dim] = step
         step *= shape[dim]
     strides = (tuple(rows), tuple(other), (0, 1, 0))

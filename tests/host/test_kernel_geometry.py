@@ -1,4 +1,4 @@
-"""Geometries: what is packed is unpacked again, and a kernel's words find every number."""
+"""Geometries: packing and unpacking agree, and a kernel's macros find every number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ftensor.kernels.workload import Ints
 
 
 class Pointer:
-    """What C's pointer does."""
+    """Behaves like C's pointer."""
 
     def __init__(self, numbers: Ints, at: int = 0) -> None:
         self.numbers, self.at = numbers, at
@@ -28,7 +28,7 @@ class Pointer:
 
 
 def words(of: type[Geometry]) -> dict[str, Any]:
-    """The words of a geometry as functions."""
+    """Returns the macros of a geometry as functions."""
     functions: dict[str, Any] = {}
     for word, text in of.words().items():
         name, _, passed = word.rstrip(")").partition("(")

@@ -1,4 +1,4 @@
-"""The table of kernels stays small, keeps what is in use, and has each kernel made once."""
+"""The table of kernels stays small, keeps kernels in use, and makes each kernel once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_never_more_than_allowed() -> None:
 
 
 def test_launches_are_forgotten_before_and_when_kernels_go() -> None:
-    """What launches use is looked up again in time, and no launch holds what was dropped."""
+    """Launches look up their kernels again in time, and no launch holds dropped kernels."""
     table = KernelTable(lambda: forgotten.append(list(table)), most=8)
     forgotten: list[list[object]] = []
     for k in range(9):

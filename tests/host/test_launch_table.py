@@ -1,4 +1,4 @@
-"""The table of prepared launches holds so many bytes, of what was used last."""
+"""The table of prepared launches is limited in bytes and drops the least recently used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ftensor.runtime.launch_cache import LaunchTable
 
 @dataclass(eq=False)
 class Made:
-    """Stands for a launch."""
+    """Replaces a launch."""
 
     number: int
     kept_bytes: int = 10

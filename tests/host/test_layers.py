@@ -1,4 +1,4 @@
-"""Folders import one way, the one that docs/architecture.md states."""
+"""Imports between folders have one direction, stated in docs/architecture.md."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2] / "ftensor"
 PAGE = ROOT.parent / "docs" / "architecture.md"
-# The rows of its table of layers, from the highest to the lowest: what each consists of.
+# The rows of its table of layers, from the highest to the lowest: the members of each.
 ROWS = re.findall(r"^\|[^|]+\| (`[^|]+) \|[^|]+\|$", PAGE.read_text().partition("## ")[0], re.M)
 HEIGHT = {name: -row for row, files in enumerate(ROWS) for name in re.findall(r"`ftensor/(\w+)(?:/|\.py)`", files)}
 
@@ -20,8 +20,8 @@ def parsed(path: Path) -> ast.Module:
 
 
 def names_imported(path: Path, root: Path = ROOT, types: bool = True) -> list[list[str]]:
-    """The parts of all names that a file imports, wherever in it that stands; without `types`,
-    only where it does so when it runs."""
+    """Returns the parts of all names that a file imports anywhere; without `types`, only imports
+    that happen at run time."""
     package = [root.name, *path.relative_to(root).parts[:-1]]
     imported: list[list[str]] = []
     left: list[ast.AST] = [parsed(path)]
@@ -44,12 +44,12 @@ def names_imported(path: Path, root: Path = ROOT, types: bool = True) -> list[li
 
 
 def imported(path: Path, root: Path = ROOT) -> set[str]:
-    """The folders and modules beside them that a file imports."""
+    """Returns the folders, and the modules next to them, that a file imports."""
     return {(*name, "__init__")[1] for name in names_imported(path, root)}
 
 
 def circles(root: Path = ROOT) -> list[str]:
-    """Modules that import each other when they run, in functions, too."""
+    """Returns modules that import each other at run time, also in functions."""
     files = {".".join((root.name, *path.relative_to(root).with_suffix("").parts)): path for path in root.rglob("*.py")}
     names = {name: path for name, path in files.items() if not name.endswith("__init__")}
     below: dict[str, set[str]] = {}
@@ -64,7 +64,7 @@ def circles(root: Path = ROOT) -> list[str]:
 
 
 def breaches(root: Path = ROOT) -> list[str]:
-    """Imports that lead upwards."""
+    """Returns imports against the direction."""
     breached = []
     for path in sorted(root.rglob("*.py")):
         place = path.relative_to(root)
@@ -123,7 +123,7 @@ def test_a_breach_is_found(tmp_path: Path) -> None:
 
 
 def test_no_op_asks_which_device_it_is_on() -> None:
-    """What depends on a device's family is asked in execute/, by its name in runtime/targets.py."""
+    """Choices by a device's family are made in execute/, by names of runtime/targets.py."""
     asking = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in sorted((ROOT / "ops").rglob("*.py"))

@@ -1,4 +1,4 @@
-"""Loops change places on CPUs where rows would be parts of vectors."""
+"""Loops are exchanged on CPUs if rows would be parts of vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages are lines; each is called with as many values as its text has fields."""
+"""Messages are lines; each call passes as many values as its text has fields."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ EXEMPT = {"kernel_not_built", "not_savable"}
 
 
 def package_of(file: Path) -> str:
-    """The package whose modules a file's relative imports start from."""
+    """Returns the package of a file's relative imports."""
     return ".".join(("ftensor", *file.relative_to(ROOT).parts[:-1]))
 
 
 def known(file: Path, tree: ast.AST) -> Iterator[tuple[str, object]]:
-    """The names by which a file has modules of errors, and single messages."""
+    """Yields the names under which a file has modules of errors, and single messages."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.ImportFrom):
             continue
@@ -48,7 +48,7 @@ def known(file: Path, tree: ast.AST) -> Iterator[tuple[str, object]]:
 
 
 def calls(file: Path) -> Iterator[tuple[ast.Call, Message[BaseException]]]:
-    """The calls of messages in a file."""
+    """Returns the calls of messages in a file."""
     tree = ast.parse(file.read_text())
     names = dict(known(file, tree))
     for node in ast.walk(tree):

@@ -24,7 +24,7 @@ def classes(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def homonyms(root: Path = ROOT) -> dict[str, list[str]]:
-    """Class names with several definitions, apart from torch's names in facades."""
+    """Returns class names with several definitions, apart from torch's names in facades."""
     return {
         name: files
         for name, files in classes(root).items()

@@ -1,4 +1,4 @@
-"""The registers that kernels are shaped for: those of the CPU that programs are compiled for."""
+"""The vector registers that kernels are shaped for equal those of the compiler's target CPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ftensor.runtime.opencl.backend import register_floats
 from ftensor.runtime.targets import BY_NAME
 
 TOLD = "CL_CONFIG_CPU_TARGET_ARCH"
-# (the family, what its compiler is told, floats of a register at hand, of one that is used)
+# (the family, its compiler options, vector registers in bytes that are available, and used)
 CASES = [
     ("intel-cpu", "", 16, 16),
     ("intel-cpu", "core-avx2", 16, 8),

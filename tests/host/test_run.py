@@ -1,4 +1,4 @@
-"""`make test ARGS=...` runs what its arguments name, and no more."""
+"""`make test ARGS=...` runs the tests that its arguments name, and no others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .. import run
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, *words: str, failing: bool = False) -> list[str]:
-    """The targets that are got ready by tests/run.py with these words, and the passes it makes."""
+    """Returns the targets that tests/run.py prepares for these words, and its passes."""
     done = []
 
     def place(target: str, folder: object) -> run.Place:
@@ -33,7 +33,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *words: str, failing: bool = False) -
 
 
 def test_a_file_runs_on_the_default_device_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No image is built for it, which readying XRT would do."""
+    """No image is built for it, unlike for XRT."""
     assert asked(monkeypatch, "tests/kernel/test_reduce.py") == [
         "ready default",
         "tests on default: tests/kernel/test_reduce.py",
@@ -56,7 +56,7 @@ def test_without_arguments_every_folder_is_run_once(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_takes_long_is_run_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its pass has each file that holds such tests."""
+    """Its pass has each file with such tests."""
     assert "long on default: " in asked(monkeypatch, "--all")
     there = {
         str(file)

@@ -1,4 +1,4 @@
-"""Sections of an xclbin: what is written reads back, lies where XRT looks, and damage is named."""
+"""Sections of an xclbin: written sections read back, have XRT's layout, and damage is named."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ pointers = st.sampled_from(["float *", "const int*", "hls::vector<float, 16> *",
 
 @st.composite
 def descriptions(draw: st.DrawFn) -> Description:
-    """Any description that people may write."""
+    """Draws any valid description."""
     names = draw(st.lists(words, min_size=1, max_size=4, unique=True))
     banks = tuple(
         Bank(f"HBM[{k}]", draw(st.integers(1, 1 << 20)) * 4096, type="HBM") for k in range(draw(st.integers(1, 4)))
@@ -63,7 +63,7 @@ def descriptions(draw: st.DrawFn) -> Description:
 
 @given(descriptions())
 def test_a_packed_description_reads_back(wanted: Description) -> None:
-    """The sections say what the description said, completed."""
+    """The sections have the completed description."""
     image = require_kernels(parse(xclbin.read(pack(wanted, LIBRARY, "{}"))))
     assert image.description == description.complete(wanted)
     assert image.manifest == "{}"
@@ -73,7 +73,7 @@ def test_a_packed_description_reads_back(wanted: Description) -> None:
 
 @given(descriptions())
 def test_registers_and_bases_follow_the_rules(wanted: Description) -> None:
-    """Arguments behind one another in words from 0x10 on; units ascending in 64 KiB windows."""
+    """Arguments follow one another in words from 0x10 on; units ascend in 64 KiB windows."""
     done = description.complete(wanted)
     for kernel in done.kernels:
         end = 0x10
@@ -141,7 +141,7 @@ def test_other_sections_of_real_files() -> None:
 
 
 def test_uuids_tell_images_apart() -> None:
-    """Same content, same UUID; another library, kernel or platform, another one."""
+    """Equal content has an equal UUID; another library, kernel or platform a different one."""
     other = replace(SIMPLE, platform="another")
     uuids = [
         content_uuid(SIMPLE, LIBRARY),
@@ -180,7 +180,7 @@ def test_uuids_tell_images_apart() -> None:
     ],
 )
 def test_nonsense_in_a_section_is_named(kind: SectionKind, data: bytes) -> None:
-    """One error, which says the section."""
+    """One error, which names the section."""
     whole = xclbin.read(pack(SIMPLE, LIBRARY))
     kept = [s for s in whole.sections if s.kind != kind]
     with pytest.raises(ImageError, match=f"section {kind.name},"):
@@ -188,7 +188,7 @@ def test_nonsense_in_a_section_is_named(kind: SectionKind, data: bytes) -> None:
 
 
 def test_entities_are_refused_before_they_expand() -> None:
-    """A few hundred bytes that would become gigabytes."""
+    """A few hundred bytes that would expand to gigabytes."""
     lines = "".join(f'<!ENTITY e{k + 1} "{f"&e{k};" * 10}">' for k in range(12))
     bomb = f'<!DOCTYPE project [<!ENTITY e0 "ha">{lines}]><project>&e12;</project>'
     with pytest.raises(ImageError, match="entities"):
@@ -209,7 +209,7 @@ def test_entities_are_refused_before_they_expand() -> None:
     ],
 )
 def test_contradictions_in_the_xml(old: bytes, new: bytes) -> None:
-    """Numbers that are none, and arguments that are missing or there twice."""
+    """Invalid numbers, and arguments that are missing or duplicated."""
     xml = metadata.write(description.complete(SIMPLE))
     assert xml.count(old) >= 1
     with pytest.raises(ImageError, match="EMBEDDED_METADATA"):
@@ -218,7 +218,7 @@ def test_contradictions_in_the_xml(old: bytes, new: bytes) -> None:
 
 @given(st.data())
 def test_damaged_files_parse_or_raise(data: st.DataObject) -> None:
-    """Any bytes changed anywhere: an image, or one error of ours."""
+    """Any bytes changed anywhere: an image, or one of ftensor's errors."""
     broken = bytearray(FILE)
     start = data.draw(st.sampled_from([0, 304, 456, 700]))
     for _ in range(data.draw(st.integers(1, 8))):
@@ -229,7 +229,7 @@ def test_damaged_files_parse_or_raise(data: st.DataObject) -> None:
 
 @given(st.sampled_from(sorted(SectionKind)), st.binary(max_size=300))
 def test_any_bytes_in_a_section_parse_or_raise(kind: SectionKind, content: bytes) -> None:
-    """A sound container with a section of noise."""
+    """A valid container with a section of random bytes."""
     whole = xclbin.read(FILE)
     kept = [s for s in whole.sections if s.kind != kind]
     _parse_or_refuse(xclbin.write(whole.with_sections([*kept, Section(kind, "", content)])))
@@ -237,7 +237,7 @@ def test_any_bytes_in_a_section_parse_or_raise(kind: SectionKind, content: bytes
 
 @given(st.binary(max_size=600))
 def test_any_bytes_parse_or_raise(content: bytes) -> None:
-    """Noise alone, and noise behind the magic."""
+    """Random bytes alone, and after the magic number."""
     _parse_or_refuse(content)
     _parse_or_refuse(xclbin.MAGIC + content)
 

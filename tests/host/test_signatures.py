@@ -1,4 +1,4 @@
-"""Signatures: each op's is written once, and a reader of its help sees it."""
+"""Signatures: each op's is written once, and its help shows it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALLED = {name: entry for name, entry in ENTRIES.items() if not entry.prop}
 
 
 def one_form(entry: Entry, name: str) -> bool:
-    """Whether an op is called in the one way that its function's parameters say."""
+    """True if an op has a single form, that of its function's parameters."""
     return entry.forms == (signature_text(name, entry.call, method=not entry.function),)
 
 

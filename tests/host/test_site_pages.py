@@ -24,8 +24,7 @@ def site() -> Iterator[dict[str, ModuleType]]:
 
 
 def test_every_page_has_its_section(site: dict[str, ModuleType]) -> None:
-    """A page of no section is on the site, but nobody has thought where: name it in
-    pages/navigation.py."""
+    """A page without a section must be added to pages/navigation.py."""
     names = site["build"].written().keys() | {"reference/index", "gallery/index"}
     sections = site["navigation"].sections(names - {"index"})
     assert sections.get(site["navigation"].MORE, []) == []
@@ -78,14 +77,14 @@ def test_the_reference_shows_the_examples_of_docstrings(site: dict[str, ModuleTy
 
 
 def constants() -> list[str]:
-    """The texts in the modules of messages."""
+    """Returns the texts in the modules of messages."""
     trees = [ast.parse(p.read_text()) for p in (ROOT / "ftensor").rglob("errors/*.py")]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
 
 
 def test_questions_are_messages() -> None:
-    """The headings of docs/faq.md are words of messages that ftensor has."""
+    """The headings of docs/faq.md are texts of ftensor's messages."""
     heads = re.findall(r"^## (.*)$", (ROOT / "docs" / "faq.md").read_text(), re.M)
     assert len(heads) > 12 and heads[-1] == "Questions without a message"
     said = constants()
@@ -125,7 +124,7 @@ def test_links_lead_to_the_sites_pages(site: dict[str, ModuleType], tmp_path: Pa
 
 
 def test_nobody_is_told_to_install_from_an_index() -> None:
-    """ftensor is on no index yet: it is installed from a checkout."""
+    """ftensor is in no package index yet: it is installed from a checkout."""
     pages = [*PAGES, ROOT / "tests" / "README.md", *(ROOT / "ftensor").rglob("*.py")]
     offending = [p for p in pages if re.search(r"pip install (-\S+ )*[\"']?ftensor", p.read_text())]
     assert offending == []

@@ -1,4 +1,4 @@
-"""Skeletons: what each says of itself agrees, and geometries are read as they are packed."""
+"""Skeletons: their definitions agree, and geometries are read as they are packed."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_products_are_read_as_they_are_packed(data: Any, batch: tuple[int, ...],
 
 
 def test_launches_pack_what_the_model_reads() -> None:
-    """The sizes of a plan come out of the numbers that its kernel is told."""
+    """The sizes of a plan follow from the numbers of its kernel's geometry."""
     plan = Plan((6, 70000), ((70000, 1), (1, 6)), (6, 70000), (70000, 1))
     rows = RowsGeometry.unpack(select.choose_map(plan.shape, plan.strides, 4, CSIM, 16).geometry or ())
     assert (rows.shape, rows.inner, rows.steps) == ((6,), 70000, (1, 6))
@@ -149,8 +149,9 @@ def test_members_of_kernels_share_a_skeleton_that_lets_them() -> None:
 
 
 def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> None:
-    """Those of one width behind an opcode, equal hardware once; a kernel's argument that a member
-    has not is a buffer that it has, or zero; numbers of several types come as bits."""
+    """Those of equal width share an opcode kernel, with equal hardware once. For an argument that a
+    member lacks, it passes one of its own buffers, or zero; numbers of several types are passed as
+    bits."""
     asked = {
         "gemm_direct": ("float32", "int32", "complex64", "float64"),
         "dense_lu": ("float32",),

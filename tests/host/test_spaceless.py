@@ -15,7 +15,7 @@ from ftensor.runtime.spaceless import path_without_blanks
 
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A library with a part beside it; the cache has a name without a blank."""
+    """A library with a part next to it; the cache's path has no blank."""
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "cache"))
     folder = tmp_path / "My Projects" / "lib"
     folder.mkdir(parents=True)
@@ -32,7 +32,7 @@ def test_a_path_without_a_blank_stays(tmp_path: Path) -> None:
 def test_a_folder_without_a_blank_has_the_same_files(
     library: Path, monkeypatch: pytest.MonkeyPatch, links: bool
 ) -> None:
-    """A hard link, or a copy where the file system has none; made once."""
+    """A hard link, or a copy where the file system has no links; made once."""
 
     def refused(*_: object) -> None:
         raise OSError(errno.EXDEV, "another file system")
@@ -72,7 +72,8 @@ def test_a_folder_that_others_can_write_is_not_taken(library: Path, tmp_path: Pa
 @pytest.mark.skipif(os.name != "posix", reason="needs links")
 @pytest.mark.parametrize("how", ["link", "dangling", "file", "open"])
 def test_a_private_folder_is_ours_alone(tmp_path: Path, how: str) -> None:
-    """By a name that others can guess: no link is followed, none that others write is used."""
+    """By a name that others can guess: no link is followed, and no folder writable by others is
+    used."""
     place, other = tmp_path / "guessed", tmp_path / "other"
     if how == "link":
         other.mkdir(mode=0o700)

@@ -1,4 +1,4 @@
-"""Strips of planes that a board's convolutions see: beats come as early as the source promises."""
+"""Strips of planes for a board's convolutions: beats arrive as early as the source promises."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ TAPS = ((0,), (1,), (0, 1, 2), (65, 33, 1), (517, 301, 100, 0), tuple(range(0, 9
 
 
 def waits(key: ConvKey, positions: int, offsets: tuple[int, ...]) -> Iterator[int]:
-    """For each beat that a step reads how many steps ago it came, one in each."""
+    """Yields for each beat that a step reads the number of steps since its arrival, one beat for
+    each step."""
     seen, taps = strip(key, positions, offsets), len(offsets)
     beats = sum(n for _, n in seen.runs)
     for vectors in range(1, min(key.vectors, -(-positions // key.lanes)) + 1):
@@ -33,7 +34,7 @@ def waits(key: ConvKey, positions: int, offsets: tuple[int, ...]) -> Iterator[in
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.dtype.name)
 def test_a_beat_comes_as_long_before_its_use_as_is_told(key: ConvKey) -> None:
-    """Of planes of few positions and of many."""
+    """For planes with few positions and with many."""
     distances = [n for many in (5, 100, 3000) for taps in TAPS for n in waits(key, many, taps)]
     pragma = re.search(r"variable=strip inter RAW distance=(\d+)", source(KernelGroup("conv", (key,))))
     assert pragma and min(distances) == int(pragma[1])

@@ -1,4 +1,4 @@
-"""What editors and type checkers read is what a user calls."""
+"""The stubs for editors and type checkers agree with the public functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..ops_page import PAGE, ops_page
 from ..stubs import ROOT, stubs, torch_names
 
 PACKAGE = ROOT / "ftensor"
-# A line that ends in "# no" is a mistake; the others give what stands behind the "#".
+# A line that ends in "# no" is a mistake; the others give the type after the "#".
 PROGRAM = """\
 import ftensor as ft
 import ftensor.nn.functional as F
@@ -73,7 +73,7 @@ def test_every_op_has_its_type() -> None:
 @pytest.mark.long
 def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
-    # What calls give are ftensor's own types: torch's and NumPy's files are most of what is read.
+    # Calls return ftensor's own types; reading torch's and NumPy's files takes most of the time.
     (tmp_path / "own.ini").write_text("[mypy]\n[mypy-torch.*,numpy.*]\nfollow_imports = skip\n")
     mypy = (sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"))
     quiet = ("--follow-imports", "silent", "--no-error-summary", "--config-file", "own.ini")

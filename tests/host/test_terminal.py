@@ -1,4 +1,4 @@
-"""What is told to somebody at a terminal: colours, and why a program does not answer yet."""
+"""Output on a terminal: colours, and the reason of a wait."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 
 class Clock:
-    """Time that passes when a test says so, and the timer that goes with it."""
+    """A clock under the test's control, and its timer."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -34,7 +34,7 @@ class Clock:
         return self
 
     def start(self) -> None:
-        """Nothing: `passes` looks at the time."""
+        """Does nothing: `passes` advances the time."""
 
     def cancel(self) -> None:
         self.due.clear()

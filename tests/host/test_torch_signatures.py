@@ -1,6 +1,6 @@
 """Names, order, defaults and keyword-only marks of arguments are torch's.
 
-`torch_signatures.txt` has what torch says; `make stubs` writes it again.
+`torch_signatures.txt` has torch's signatures; `make stubs` writes it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ KNOWN = tuple(form.strip() for forms in REVIEWED.values() for form in forms.stri
 
 
 class Form:
-    """A form of torch's taken apart: names in order, defaults by name, names of keywords."""
+    """One of torch's forms, parsed: names in order, defaults by name, names of keywords."""
 
     def __init__(self, text: str) -> None:
         node = ast.parse(f"def f{text[text.index('(') :]}: ...").body[0]
@@ -96,7 +96,7 @@ class Form:
 
 
 def listed() -> dict[str, list[Form]]:
-    """torch's forms of each function and method that ftensor has, too."""
+    """Returns torch's forms of each function and method that ftensor has too."""
     forms: dict[str, list[Form]] = {}
     for line in FILE.read_text().splitlines():
         name = line.partition("(")[0]
@@ -111,7 +111,7 @@ LISTED = listed()
 
 
 def differences(name: str, form: Form) -> Iterator[str]:
-    """How our function differs from a form of torch's."""
+    """Yields the differences of ftensor's function from one of torch's forms."""
     signature = inspect.signature(lookup(ft, name))
     first = [0] * name.startswith("Tensor.")
     named = dict.fromkeys(form.named)
@@ -133,7 +133,9 @@ def differences(name: str, form: Form) -> Iterator[str]:
 
 
 def same(own: Any, default: str) -> bool:
-    """Whether a default is torch's; "..." and none are seen when the function is called."""
+    """True if a default is torch's; "..." and missing ones are checked when the function is
+    called.
+    """
     shown = repr(own).rpartition(".")[2]
     if own is inspect.Parameter.empty or "..." in (shown, repr(own), default) or shown == default:
         return True
@@ -146,7 +148,7 @@ def same(own: Any, default: str) -> bool:
 
 
 def test_functions_are_called_as_torchs() -> None:
-    """By place and by name; what differs is in the list above, which has nothing else."""
+    """By position and by name; the list above has exactly the exceptions."""
     differing = {form.text: [*differences(name, form)] for name in LISTED for form in LISTED[name]}
     other = {text: why for text, why in differing.items() if why}
     assert len(differing) > 950

@@ -27,7 +27,7 @@ counts = st.integers(-2, 6)
 
 @st.composite
 def layouts(draw: st.DrawFn, max_dims: int = 4) -> Layout:
-    """Contiguous, permuted, stepped, expanded and quite arbitrary layouts."""
+    """Draws contiguous, permuted, stepped, expanded and arbitrary layouts."""
     shape = draw(st.lists(sizes, max_size=max_dims))
     strides, step = [], draw(st.integers(1, 3))
     for n in shape:
@@ -52,7 +52,7 @@ def layout_of(tensor: Any) -> Layout:
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """What a call gives: a layout, several, or the class of its exception."""
+    """Returns a call's layout or layouts, or the class of its exception."""
     try:
         result = call()
     except (RuntimeError, IndexError, ValueError, TypeError) as error:
@@ -107,7 +107,7 @@ def test_permute_all(layout: Layout, data: st.DataObject) -> None:
 
 @st.composite
 def regrouped(draw: st.DrawFn, count: int) -> tuple[int, ...]:
-    """A shape of `count` elements, sometimes with a -1, sometimes wrong."""
+    """Draws a shape of `count` elements, sometimes with a -1, sometimes invalid."""
     shape: list[int] = []
     rest = count
     while rest > 1 and draw(st.booleans()):

@@ -1,4 +1,4 @@
-"""Nothing is silent on a terminal: the line of `waiting`, pip's in make; and hints."""
+"""Long waits on a terminal show a line: `waiting`, pip's in make; and hints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests import pip_line
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal, and when it was written to."""
+    """A stream that is a terminal and records the times of writes."""
 
     def __init__(self, terminal: bool = True) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The xclbin container: what is written reads back, and nothing else is believed."""
+"""The xclbin container: written files read back, and damaged ones are refused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_fields_lie_where_xrt_looks_for_them() -> None:
 
 @given(images, st.data())
 def test_truncated_files_are_refused(image: Xclbin, data: st.DataObject) -> None:
-    """At whatever byte the file ends."""
+    """At every length."""
     whole = xclbin.write(image)
     end = data.draw(st.integers(0, len(whole) - 1))
     with pytest.raises(ImageError):
@@ -67,7 +67,7 @@ def test_truncated_files_are_refused(image: Xclbin, data: st.DataObject) -> None
 
 @given(images, st.data())
 def test_damaged_files_never_crash_the_reader(image: Xclbin, data: st.DataObject) -> None:
-    """Any few bytes changed: the reader gives an image or one clear error, nothing else."""
+    """With any few bytes changed the reader returns an image or raises one clear error."""
     broken = bytearray(xclbin.write(image))
     for _ in range(data.draw(st.integers(1, 8))):
         broken[data.draw(st.integers(0, min(len(broken), 700) - 1))] = data.draw(st.integers(0, 255))
@@ -84,7 +84,7 @@ def test_damaged_files_never_crash_the_reader(image: Xclbin, data: st.DataObject
     ids=["magic", "sections", "offset", "size"],
 )
 def test_hostile_fields(at: int, value: bytes) -> None:
-    """Sizes that no file has."""
+    """Sizes beyond any file."""
     whole = bytearray(xclbin.write(Xclbin(UUID(int=1), (Section(0, "", b"x" * 16),))))
     whole[at : at + len(value)] = value
     with pytest.raises(ImageError, match="xclbin"):
@@ -92,13 +92,13 @@ def test_hostile_fields(at: int, value: bytes) -> None:
 
 
 def test_names_that_do_not_fit() -> None:
-    """A field of the file has a size."""
+    """A field of the file has a fixed size."""
     with pytest.raises(ValueError, match="longer"):
         xclbin.write(Xclbin(UUID(int=1), (), "x" * 64))
 
 
 def test_signed_files() -> None:
-    """The signature lies behind what the header counts; anything else there is damage."""
+    """The signature is behind the length in the header; anything else there is damage."""
     image = Xclbin(UUID(int=1), (Section(0, "", b"x" * 16),))
     whole = bytearray(xclbin.write(image))
     whole[8:12] = struct.pack("<i", 5)

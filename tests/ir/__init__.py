@@ -1,1 +1,1 @@
-"""What the kernels' sources come to as LLVM IR, and what v++ would make no hardware of."""
+"""The kernels' sources as LLVM IR, checked for constructs that v++ can't synthesize."""

@@ -1,4 +1,4 @@
-"""Where a kernel's loads and stores go: to which memory, and whether two may meet."""
+"""Addresses of a kernel's loads and stores: their memory, and whether two may be equal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PORT = "port "  # begins the name of a port among memories
 
 
 class Addresses:
-    """Of one function whose pointers are the ports that it is given."""
+    """Address analysis of one function whose pointers are its ports."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -20,7 +20,7 @@ class Addresses:
         self.ports = set(function.parameters)
 
     def root(self, name: str) -> str:
-        """What memory a pointer leads into: a port or a local memory's name; "" for another."""
+        """Returns the memory of a pointer: a port's or a local memory's name; "" for another."""
         seen: set[str] = set()
         while name not in seen:
             seen.add(name)
@@ -41,8 +41,8 @@ class Addresses:
         return ""
 
     def may_meet(self, load: Instruction, store: Instruction, loop: Loop) -> bool:
-        """Whether a load may read what a store wrote in a turn before: not where both go along the
-        loop by the same steps, and lie no whole number of these apart."""
+        """True if a load may read what a store wrote in an earlier iteration. False if both advance
+        by the same steps and are no whole number of steps apart."""
         (a, first), (b, second) = (self._sum(pointer(one), 1) for one in (load, store))
         if a != b:
             return True
@@ -58,14 +58,15 @@ class Addresses:
         return definition is not None and definition.op == "phi" and definition.block.name == loop.header
 
     def _sum(self, name: str, times: int) -> tuple[Counter[object], int]:
-        """A value, so many times, as a sum: how often each of its terms, and a constant."""
+        """Returns a value times a factor as a sum: the count of each of its terms, and a constant."""
         terms: Counter[object] = Counter()
         if re.fullmatch(r"-?\d+", name):
             return terms, times * int(name)
         definition, parts = self.values.get(name), []
         if definition is not None and definition.op in ("bitcast", "sext", "zext", "trunc", "freeze"):
             return self._sum(value(definition.text.rpartition(" to ")[0] or definition.text), times)
-        if definition is not None and definition.op == "ashr":  # of what was shifted up: a product, extended
+        # of a shifted value: a product, extended
+        if definition is not None and definition.op == "ashr":
             up, down = self.values.get(value(definition.parts[0])), value(definition.parts[1])
             if up is not None and up.op == "shl" and down.isdigit():
                 by = value(up.parts[1])
@@ -95,7 +96,7 @@ class Addresses:
         return Counter({leaf: count for leaf, count in terms.items() if count}), constant
 
     def address(self, name: str, depth: int) -> object:
-        """A value as an expression, equal where it is computed in the same way."""
+        """Returns a value as an expression, equal for equal computations."""
         definition = self.values.get(name)
         if definition is None or depth > 12 or definition.op in ("phi", "load", "call", "alloca"):
             return name
@@ -104,8 +105,7 @@ class Addresses:
         return definition.op, *(self.address(value(part), depth + 1) for part in definition.parts)
 
     def _moves(self, name: object, loop: Loop) -> bool:
-        """Whether an address is another one in each turn: a sum in which a counter of the loop
-        stands."""
+        """True if an address differs in each iteration: a sum with a counter of the loop."""
         if isinstance(name, tuple):  # an expression
             return any(self._moves(part, loop) for part in name[1:])
         if not isinstance(name, str):
@@ -123,5 +123,5 @@ class Addresses:
 
 
 def pointer(one: Instruction) -> str:
-    """Where a load or a store goes."""
+    """Returns the address of a load or a store."""
     return value(one.parts[1])

@@ -1,4 +1,4 @@
-"""The IR of a kernel's source, by clang: inlined and simplified as v++'s own clang begins."""
+"""The IR of a kernel's source, by clang: inlined and simplified like in v++'s first step."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ extern constexpr auto ft_port_beats __asm__("ft_port_beats") = ports(%s);
 
 
 def clang() -> str:
-    """The compiler; skips where there is none, and fails under FTENSOR_REQUIRE_TARGETS=1."""
+    """Returns the compiler; skips without one, and fails under FTENSOR_REQUIRE_TARGETS=1."""
     path = shutil.which("clang++") or shutil.which("clang++-14")
     if path is None:
         lacking = "the check of the kernels' IR needs clang: apt-get install clang"
@@ -60,7 +60,8 @@ def clang() -> str:
 
 @cache
 def headers_read() -> TemporaryDirectory[str]:
-    """Where the headers lie that clang has read, half of what it does for a kernel."""
+    """Returns the folder of clang's precompiled headers, which take half of a kernel's compile
+    time."""
     folder = TemporaryDirectory(prefix="ftensor-ir-")
     header, precompiled = Path(folder.name) / "headers.h", Path(folder.name) / "headers.pch"
     header.write_text("".join(f"#include <{name}>\n" for name in HEADERS))
@@ -72,7 +73,7 @@ def headers_read() -> TemporaryDirectory[str]:
 
 
 def compiled(source: Path, kernel: str, flags: Sequence[str] = ()) -> str:
-    """The IR of the source file of `kernel`, whose folder has the headers, too."""
+    """Returns the IR of the source file of `kernel`, whose folder has the headers too."""
     places = [f"-I{place}" for place in (STANDINS, source.parent, standins())]
     known = ("-include-pch", f"{headers_read().name}/headers.pch")
     text = f'#include "{source.name}"\n' + BEATS % kernel

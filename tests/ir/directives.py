@@ -1,4 +1,4 @@
-"""What a source says of its loops: labels, pragmas, and how far apart values in memory are."""
+"""A source's directives for its loops: labels, pragmas, and dependence distances of memories."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ POINTERS = "*"  # all ports, of which one pragma speaks
 
 @dataclass(frozen=True)
 class Directives:
-    """What the text says of a loop: its label, whether it is pipelined or unrolled, and for local
-    memories how many turns later a value is met again (0: never)."""
+    """The directives of a loop: its label, pipelining or unrolling, and the dependence distances of
+    local memories in iterations (0: none)."""
 
     label: str
     pragmas: frozenset[str]
@@ -31,13 +31,13 @@ class Directives:
 
 @cache
 def registers(path: Path) -> frozenset[str]:
-    """The local memories of a file that are none: each element is a register."""
+    """Returns the arrays of a file that are completely partitioned: each element is a register."""
     return frozenset(_REGISTERS.findall(path.read_text()))
 
 
 @cache
 def directives(path: Path) -> dict[int, Directives]:
-    """Of each line with a `for` or `while`."""
+    """Returns the directives of each line with a `for` or `while`."""
     lines = path.read_text().splitlines()
     loops, at = {}, 0
     for number, line in enumerate(lines, 1):

@@ -1,4 +1,4 @@
-"""What v++ would refuse in a kernel, or make slow hardware of, found in the kernel's IR."""
+"""Constructs in a kernel's IR that v++ would refuse, or make slow hardware of."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .compiler import compiled
 from .loops import Flow, Loop, incoming
 from .module import Function, Instruction, Module, bytes_of, call_arguments, callee, is_pointer, parse, value
 
-# What may be called: functions of hls_math.h and hls_stream.h, as their stand-ins name them, and
-# what clang makes of copies, of lifetimes, and of arithmetic on integers.
+# Allowed callees: functions of hls_math.h and hls_stream.h, under their stand-ins' names, and
+# clang's intrinsics for copies, lifetimes, and arithmetic on integers.
 KNOWN = re.compile(
     r"hls_\w+_(float|double)$|ft_fifo_(read|write)$"
     r"|llvm\.(mem(cpy|set|move)|lifetime|invariant|experimental\.noalias|assume|[su](min|max)|abs|fsh[lr]"
@@ -26,14 +26,16 @@ Memory = tuple[str, str]
 
 
 def findings(source: Path, kernel: str, flags: Sequence[str] = ()) -> list[str]:
-    """A line for each defect of a kernel's source file, which includes from its own folder."""
+    """Returns a line for each defect of a kernel's source file, which includes from its own
+    folder.
+    """
     module = parse(compiled(source, kernel, flags))
     return sorted(set(Check(module, kernel, source.parent).all()))
 
 
 @cache
 def pragmas(path: Path) -> dict[int, frozenset[str]]:
-    """For each line with a `for` or `while` which of PIPELINE and UNROLL its pragmas name."""
+    """Returns for each line with a `for` or `while` which of PIPELINE and UNROLL its pragmas name."""
     loops: dict[int, set[str]] = defaultdict(set)
     loop = 0
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -54,7 +56,7 @@ class Check:
         self.beats = self._beats()
 
     def all(self) -> Iterator[str]:
-        """What every rule finds."""
+        """Yields the findings of all rules."""
         yield from self.of_the_module()
         for name, function in self.functions.items():
             if name in self._reached(name):
@@ -65,7 +67,7 @@ class Check:
             yield from self.loops(self.flows[name])
 
     def of_the_module(self) -> Iterator[str]:
-        """Nothing runs before the kernel, and nothing is called that has no hardware."""
+        """No code runs before the kernel, and every call can be synthesized."""
         for name in ("llvm.global_ctors", "llvm.global_dtors"):
             if name in self.module.globals:
                 yield f"{name}: something is computed before the kernel begins"
@@ -74,13 +76,13 @@ class Check:
                 yield f"{name} is called, and is no function of hls_math.h"
 
     def calls(self, function: Function) -> Iterator[str]:
-        """What is called is known."""
+        """Every called function is known."""
         for one in function:
             if one.op == "call" and not callee(one).startswith("@"):
                 yield self._said(one, "a call of what a pointer leads to")
 
     def choices(self, function: Function) -> Iterator[str]:
-        """A pointer leads into one memory, whatever way control came."""
+        """A pointer points into one memory on all paths."""
         for one in function:
             if one.op not in ("select", "phi") or not _gives_pointer(one):
                 continue
@@ -101,7 +103,7 @@ class Check:
                 yield self._said(one, f"{width} bytes of a port whose beats are {beat}")
 
     def loops(self, flow: Flow) -> Iterator[str]:
-        """What is in a pipelined loop can be unrolled, and unrolled lanes touch ports alike."""
+        """A pipelined loop's content can be unrolled, and unrolled lanes access ports alike."""
         for loop in flow.loops:
             if "PIPELINE" in self._pragmas(loop):
                 yield from self._all_constant(flow, loop, self._said_loop(loop))
@@ -126,7 +128,7 @@ class Check:
                 yield from self._all_constant(inside, whole, where)
 
     def _unrolled(self, loop: Loop) -> bool:
-        """By its own pragma, or as all loops in a pipelined one are."""
+        """True by its own pragma, or inside a pipelined loop."""
         outer = loop.outside
         while outer is not None:
             if "PIPELINE" in self._pragmas(outer):
@@ -135,7 +137,8 @@ class Check:
         return "UNROLL" in self._pragmas(loop)
 
     def _touches(self, function: Function, one: Instruction, sometimes: bool) -> bool:
-        """Whether an instruction accesses a port, and (here or in what it calls) not always."""
+        """True if an instruction accesses a port, with `sometimes` only on some paths (here or in a
+        callee)."""
         if one.op in ("load", "store"):
             memories = self._accessed(function, one)
             return sometimes and any(self._beat(function, memory) == 1 for memory in memories)
@@ -149,13 +152,13 @@ class Check:
         )
 
     def _of(self, flow: Flow, loop: Loop) -> Iterator[Instruction]:
-        """The instructions of a loop that stand in none of its inner ones."""
+        """Yields the instructions of a loop outside its inner loops."""
         for name in loop.blocks:
             if loop.header == "" or flow.innermost.get(name) is loop:
                 yield from flow.function.blocks[name].instructions
 
     def memories(self, function: Function, name: str) -> set[Memory]:
-        """The memories that a pointer may lead into."""
+        """Returns the memories that a pointer may point into."""
         origins: set[Memory] = set()
         seen, todo = set(), [name]
         while todo:
@@ -182,11 +185,11 @@ class Check:
         return self.memories(function, value(one.parts[1]))
 
     def _beat(self, function: Function, memory: Memory) -> int:
-        """The bytes of a beat of the port that a memory is; 1 for one of elements, 0 for none."""
+        """Returns the bytes of a beat of a port; 1 for a port of elements, 0 for other memories."""
         return self.beats.get((function.name, memory[1]), 0) if memory[0] == "arg" else 0
 
     def _beats(self) -> dict[tuple[str, str], int]:
-        """The parameters that ports are passed as, from the kernel on."""
+        """Returns the parameters that carry ports, from the kernel on."""
         beats = re.findall(r"i64 (-?\d+)", self.module.globals["ft_port_beats"])
         kernel = self.functions[self.kernel]
         widths = {(kernel.name, p): int(b) for p, b in zip(kernel.parameters, beats) if b != "-1"}
@@ -208,7 +211,7 @@ class Check:
 
     @cache  # noqa: B019 (a check lives for a moment)
     def _reached(self, name: str) -> frozenset[str]:
-        """The functions that are called below one."""
+        """Returns the functions called below a function."""
         reached: set[str] = set()
         todo = [name]
         while todo:
@@ -232,6 +235,6 @@ class Check:
 
 
 def _gives_pointer(one: Instruction) -> bool:
-    """Of a select or a phi."""
+    """True for a select or a phi of pointers."""
     kind = one.parts[1] if one.op == "select" else one.text.partition(" [")[0]
     return is_pointer(kind.rpartition(" ")[0] if one.op == "select" else kind)

@@ -1,9 +1,9 @@
-"""The cycles from turn to turn that a kernel's loops cannot go below, found in its IR.
+"""Lower bounds of the initiation intervals of a kernel's loops, from its IR.
 
-A pipelined loop waits for what it carries from one turn to the next: a sum, an address that depends
-on a value just read, memory that it writes and reads again; and for its ports, which take one
-access a cycle. A loop without PIPELINE takes a turn after the other. Arithmetic on addresses is
-taken to be free, so a figure is a bound from below.
+A pipelined loop waits for values carried between iterations: a sum, an address that depends on a
+value just read, memory that it writes and reads again; and for its ports, which take one access a
+cycle. A loop without PIPELINE runs one iteration after the other. Address arithmetic counts as
+free, so a figure is a lower bound.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .directives import NOTHING, POINTERS, Directives, directives, registers
 from .loops import Flow, Loop, incoming
 from .module import Instruction, Module, call_arguments, callee, parse, value
 
-# Everything stands in the kernel, where a function's pointers are the ports that it is given; names
-# are kept for the pragmas that speak of local memories.
+# Everything is inlined into the kernel, where a function's pointers are its ports; names are kept
+# for the pragmas of local memories.
 FLAGS = ("-finline-functions", "-mllvm", "-inline-threshold=1000000", "-fno-discard-value-names")
 _WORDS = {"fadd": "add", "fsub": "add", "fneg": "sign", "fmul": "mul", "fdiv": "div"}
 _WORDS |= {"fcmp": "compare", "frem": "div"}
@@ -32,7 +32,8 @@ _DIVISIONS = ("sdiv", "udiv", "srem", "urem")
 
 
 class Interval(NamedTuple):
-    """A loop by its label ("" without one) and place, the least cycles of a turn, and why."""
+    """A loop by its label ("" without one) and position, the least cycles of an iteration, and the
+    reason."""
 
     label: str
     place: str
@@ -41,15 +42,16 @@ class Interval(NamedTuple):
 
 
 def intervals(source: Path, kernel: str) -> list[Interval]:
-    """Of a kernel's source file: each innermost loop that a board would run, in the text's order.
+    """Returns the intervals of a kernel's source file: each innermost loop that a board would run,
+    in the text's order.
 
-    Loops that are unrolled, because they stand in a pipelined one or say so, are part of it.
+    Unrolled loops, by a pragma or inside a pipelined loop, are part of it.
     """
     return list(_Intervals(parse(compiled(source, kernel, FLAGS)), kernel, source.parent).all())
 
 
 class _Intervals(Addresses):
-    """One kernel."""
+    """The analysis of one kernel."""
 
     def __init__(self, module: Module, kernel: str, folder: Path) -> None:
         self.module, self.folder = module, folder
@@ -60,7 +62,7 @@ class _Intervals(Addresses):
         self.rank = {name: k for k, name in enumerate(self.flow.order)}
 
     def all(self) -> Iterator[Interval]:
-        """Each loop, once for each place that it was inlined to."""
+        """Yields each loop, once for each place that it was inlined to."""
         for loop in self.flow.loops:
             said = self._directives(loop)
             if self._part_of_another(loop):
@@ -75,8 +77,8 @@ class _Intervals(Addresses):
                 yield Interval(said.label, place, max(cycles, 1), "is not pipelined")
 
     def _computes(self, loop: Loop) -> bool:
-        """Whether an innermost loop uses an operand's port or computes with floating point; others
-        walk over dims or hand on registers."""
+        """True if an innermost loop uses an operand's port or floating-point arithmetic; other
+        loops walk over dims or shift registers."""
         if not all("UNROLL" in self._directives(inner).pragmas for inner in loop.inside):
             return False
         for one in self._of(loop):
@@ -140,12 +142,12 @@ class _Intervals(Addresses):
         return [one for one in header if one.op == "phi"]
 
     def _of(self, loop: Loop) -> Iterator[Instruction]:
-        """All instructions in a loop, inner ones included, in order."""
+        """Yields all instructions of a loop, inner loops included, in order."""
         for name in sorted(loop.blocks, key=lambda name: self.rank[name]):
             yield from self.function.blocks[name].instructions
 
     def _accesses(self, loop: Loop) -> dict[str, tuple[list[Instruction], list[Instruction]]]:
-        """The loads and stores of each memory."""
+        """Returns the loads and stores of each memory."""
         accesses: dict[str, tuple[list[Instruction], list[Instruction]]] = defaultdict(lambda: ([], []))
         for one in self._of(loop):
             if one.op in ("load", "store") and (root := self.root(pointer(one))):
@@ -153,7 +155,7 @@ class _Intervals(Addresses):
         return accesses
 
     def _made_in(self, loop: Loop) -> set[str]:
-        """The local memories that begin anew in every turn."""
+        """Returns the local memories that are initialized in every iteration."""
         calls = (one for one in self._of(loop) if one.op == "call")
         begun = (one for one in calls if "lifetime.start" in callee(one))
         return {self.root(value(call_arguments(one)[1])) for one in begun}
@@ -161,8 +163,9 @@ class _Intervals(Addresses):
     # How long a turn takes
 
     def _arrivals(self, loop: Loop, sources: dict[str, float]) -> dict[str | int, float]:
-        """When each value of a turn is there (a store: by its id), counted from the sources; what
-        depends on none is left out. Without sources, from the beginning of a turn."""
+        """Returns the arrival time of each value of an iteration (a store: by its id), counted from
+        the sources; values that depend on none are left out. Without sources, from the iteration's
+        start."""
         arrived: dict[str | int, float] = dict(sources)
         whole = not sources
         wrote: dict[object, float] = {}
@@ -190,7 +193,8 @@ class _Intervals(Addresses):
         return arrived
 
     def _needs(self, one: Instruction, loop: Loop) -> list[str]:
-        """The values that an instruction waits for; a phi also for what chose the way to it."""
+        """Returns the values that an instruction waits for; for a phi also the conditions of its
+        path."""
         if one.op == "phi":
             if one.block.name == loop.header:
                 return []
@@ -210,7 +214,7 @@ class _Intervals(Addresses):
         return [value(part) for part in parts]
 
     def _choices(self, phi: Instruction) -> list[str]:
-        """The conditions between a phi's block and the one that dominates it."""
+        """Returns the conditions between a phi's block and its dominator."""
         conditions, end = [], self.flow.dominator(phi.block.name)
         todo, seen = [block for _, block in incoming(phi)], set()
         while todo:
@@ -226,7 +230,8 @@ class _Intervals(Addresses):
         return conditions
 
     def _cycles(self, one: Instruction, loop: Loop) -> float:
-        """What an operator takes; in an inner, unrolled loop a value that it carries as many."""
+        """Returns the cycles of an operator; in an inner, unrolled loop a carried value takes the
+        sum of them."""
         if one.op == "load":
             return LATENCY if self.root(pointer(one)).startswith(PORT) else 0
         if one.op == "call":
@@ -257,7 +262,7 @@ class _Intervals(Addresses):
     # Ports
 
     def _shared_ports(self, loop: Loop) -> tuple[int, str]:
-        """The most accesses to one port in a turn, by the way that has most of them."""
+        """Returns the most accesses to one port in an iteration, over all paths."""
         worst = (1, "")
         for op in ("load", "store"):
             ports = {self.root(pointer(one)) for one in self._of(loop) if one.op == op}
@@ -289,7 +294,9 @@ _CONVERSIONS = re.compile(r"(trunc|[zs]ext|fptrunc|fpext|fpto[us]i|[us]itofp|bit
 
 
 def _slowest_cycle(weights: dict[str, dict[str, float]]) -> dict[str, float]:
-    """For each value that is carried, the cycles of a turn on its slowest way back to itself."""
+    """Returns for each carried value the cycles of an iteration on the slowest path back to
+    itself.
+    """
     slowest = {}
     for start in weights:
         walks, best = dict(weights[start]), weights[start].get(start, -1.0)

@@ -1,4 +1,4 @@
-"""Dominators and natural loops of a function's IR, and which loops have a constant length."""
+"""Dominators and natural loops of a function's IR, and constant trip counts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _INCOMING = re.compile(r"\[ (.+?), (%\S+) \]")
 
 @dataclass(eq=False)
 class Loop:
-    """A natural loop: its blocks, and those that branch back to its header."""
+    """A natural loop: its blocks, and the blocks that branch back to its header."""
 
     header: str
     latches: list[str]
     blocks: set[str]
-    number: int | None  # of the metadata that says where it stands
+    number: int | None  # number of the metadata with its source position
     inside: list[Loop] = field(default_factory=list)
     outside: Loop | None = None
 
 
 class Flow:
-    """How control goes through a function."""
+    """The control flow of a function."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -42,17 +42,17 @@ class Flow:
             self.innermost.update(dict.fromkeys(loop.blocks, loop))
 
     def always(self, block: str, loop: Loop | None) -> bool:
-        """Whether every turn of a loop (None: every call of the function) comes through a block."""
+        """True if every iteration of a loop (None: every call of the function) passes a block."""
         blocks = self.function.blocks
         ends = loop.latches if loop else [n for n in self.order if not blocks[n].successors]
         return all(self._dominates(block, end) for end in ends)
 
     def dominator(self, block: str) -> str:
-        """The block that every way to one comes through last."""
+        """Returns the immediate dominator of a block."""
         return self._dominator[block]
 
     def trips(self, loop: Loop) -> int | None:
-        """How often a loop of constant length goes round; None for any other."""
+        """Returns the trip count of a loop of constant length; None for other loops."""
         for name in loop.blocks:
             last = self.function.blocks[name].instructions[-1]
             leaves = any(after not in loop.blocks for after in last.block.successors)
@@ -80,7 +80,7 @@ class Flow:
         return order[::-1]
 
     def _dominators(self) -> dict[str, str]:
-        """Each block's immediate dominator, by Cooper, Harvey and Kennedy's iteration."""
+        """Returns each block's immediate dominator, by Cooper, Harvey and Kennedy's iteration."""
         rank = {name: k for k, name in enumerate(self.order)}
         dominators = {self.order[0]: self.order[0]}
 
@@ -127,7 +127,7 @@ class Flow:
         return list(loops.values())
 
     def constant(self, loop: Loop) -> bool:
-        """Whether a loop counts from a constant to a constant, so that it can be unrolled."""
+        """True if a loop counts from a constant to a constant, so that it can be unrolled."""
         for name in loop.blocks:
             last = self.function.blocks[name].instructions[-1]
             leaves = any(after not in loop.blocks for after in last.block.successors)
@@ -136,7 +136,7 @@ class Flow:
         return False
 
     def _counted(self, condition: str, loop: Loop) -> bool:
-        """Whether a comparison is one of a counter with a constant."""
+        """True if a comparison compares a counter with a constant."""
         definition = self.function.values.get(condition)
         if definition is None:
             return False
@@ -148,7 +148,7 @@ class Flow:
         return any(_number(end) and self._counter(count, loop) for count, end in ((a, b), (b, a)))
 
     def _counter(self, name: str, loop: Loop) -> bool:
-        """Whether a value is a constant at first and a constant more in each turn."""
+        """True if a value starts as a constant and grows by a constant in each iteration."""
         definition = self.function.values.get(name)
         while definition is not None and definition.op in ("add", "sub", "trunc", "zext", "sext", "shl"):
             parts = definition.parts
@@ -174,7 +174,7 @@ class Flow:
 
 
 def incoming(phi: Instruction) -> list[tuple[str, str]]:
-    """What a phi takes, and from which block."""
+    """Returns (value, block) pairs of a phi."""
     pairs = [_INCOMING.search(part) for part in split(phi.text)]
     return [(value(match[1]), match[2]) for match in pairs if match]
 

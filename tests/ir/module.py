@@ -1,4 +1,4 @@
-"""LLVM IR read from its text: functions, blocks, instructions and their places in the source."""
+"""LLVM IR parsed from its text: functions, blocks, instructions and their source positions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FLOATS = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "ptr": 8}
 
 @dataclass(slots=True)
 class Instruction:
-    """One instruction: `text` is what follows the opcode, without its metadata."""
+    """One instruction: `text` is the rest after the opcode, without its metadata."""
 
     result: str  # %7, or "" for one that gives nothing
     op: str
@@ -36,27 +36,27 @@ class Instruction:
 
     @property
     def parts(self) -> list[str]:
-        """The operands, each with its type."""
+        """Returns the operands, each with its type."""
         return split(self.text)
 
 
 @dataclass(slots=True)
 class Block:
-    """Instructions that are carried out one after another."""
+    """A basic block."""
 
     name: str
     instructions: list[Instruction] = field(default_factory=list)
 
     @property
     def successors(self) -> list[str]:
-        """The blocks that may follow."""
+        """Returns the possible next blocks."""
         last = self.instructions[-1]
         return re.findall(rf"label (%{_NAME})", last.text)
 
 
 @dataclass
 class Function:
-    """A function that has a body."""
+    """A function with a body."""
 
     name: str
     parameters: list[str]
@@ -67,11 +67,11 @@ class Function:
 
     @cached_property
     def values(self) -> dict[str, Instruction]:
-        """The instructions by their results."""
+        """Returns the instructions by their results."""
         return {one.result: one for one in self if one.result}
 
     def calls(self) -> Iterator[tuple[Instruction, str]]:
-        """Each call with what it calls: @name, %register, or "" for assembler."""
+        """Yields each call with its callee: @name, %register, or "" for assembler."""
         for one in self:
             if one.op == "call":
                 yield one, callee(one)
@@ -79,7 +79,7 @@ class Function:
 
 @dataclass
 class Module:
-    """A whole file."""
+    """A file of IR."""
 
     functions: dict[str, Function] = field(default_factory=dict)
     declared: list[str] = field(default_factory=list)
@@ -87,7 +87,8 @@ class Module:
     metadata: dict[int, str] = field(default_factory=dict)
 
     def place(self, number: int | None) -> tuple[str, int]:
-        """File and line of a DILocation, of a stand-in's where it is used; ("", 0) without one."""
+        """Returns file and line of a DILocation; for a stand-in header those of its use; ("", 0)
+        without one."""
         text = self.metadata.get(-1 if number is None else number, "")
         fields = dict(re.findall(r"(line|scope|inlinedAt): !?(\d+)", text))
         if "line" not in fields or "scope" not in fields:
@@ -105,14 +106,14 @@ class Module:
         return name[1]
 
     def loop_place(self, number: int | None) -> tuple[str, int]:
-        """File and line of the `for` behind a branch's !llvm.loop."""
+        """Returns file and line of the `for` of a branch's !llvm.loop."""
         parts = re.findall(r"!(\d+)", self.metadata.get(-1 if number is None else number, ""))
         numbers = (int(part) for part in parts[1:])
         return next((self.place(n) for n in numbers if "DILocation" in self.metadata[n]), ("", 0))
 
 
 def parse(text: str) -> Module:
-    """The module of a file in text form."""
+    """Returns the module of a file in text form."""
     module = Module()
     function: Function | None = None
     block = Block("")
@@ -163,7 +164,7 @@ def _instruction(line: str, block: Block) -> Instruction:
 
 
 def split(text: str) -> list[str]:
-    """The parts between the commas that stand in no brackets."""
+    """Returns the parts between commas outside brackets."""
     parts, depth, start, quoted = [], 0, 0, False
     for k, c in enumerate(text):
         if c == '"':
@@ -181,13 +182,13 @@ def split(text: str) -> list[str]:
 
 
 def callee(call: Instruction) -> str:
-    """What is called: @name, %register, or "" for assembler."""
+    """Returns the callee: @name, %register, or "" for assembler."""
     match = _CALLEE.search(call.text)
     return match[1] if match else ""
 
 
 def call_arguments(call: Instruction) -> list[str]:
-    """What a call passes, each with its type."""
+    """Returns a call's arguments, each with its type."""
     match = _CALLEE.search(call.text)
     if match is None:
         return []
@@ -195,7 +196,8 @@ def call_arguments(call: Instruction) -> list[str]:
 
 
 def value(part: str) -> str:
-    """What a part of an instruction names, without its type: %7, @table, 16, or "" for else."""
+    """Returns the name in a part of an instruction, without its type: %7, @table, 16, or "" if
+    there is none."""
     word = part.split()[-1] if part else ""
     if word.endswith(")"):  # a constant expression: the global in it
         match = _GLOBAL.search(part)
@@ -204,12 +206,12 @@ def value(part: str) -> str:
 
 
 def is_pointer(kind: str) -> bool:
-    """Whether a type is a pointer's."""
+    """True for a pointer type."""
     return kind.endswith("*") or kind == "ptr" or kind.startswith("ptr ")
 
 
 def bytes_of(kind: str) -> int | None:
-    """How many bytes a type has; None for a struct."""
+    """Returns the bytes of a type; None for a struct."""
     if is_pointer(kind):
         return 8
     if match := _BITS.match(kind):

@@ -47,7 +47,7 @@ class Program:
     def __init__(self, inputs: Sequence[ft.Tensor]) -> None:
         self.values = {id(x._storage): k for k, x in enumerate(inputs)}
         self.calls: list[Call] = []
-        self.numbers: list[Any] = []  # what a launch passes
+        self.numbers: list[Any] = []  # a launch's arguments
         self.dtypes: list[ft.dtype] = []
         self.count = len(inputs)
 

@@ -119,7 +119,7 @@ def cases(draw: st.DrawFn, expand: bool = False) -> Case:
             items.append(Item("none"))
         elif kind == "dots":
             if any(item.kind == "dots" for item in items):
-                continue  # what a second one does depends on what torch finds beyond the shape
+                continue  # a second call depends on state besides the shape
             items.append(Item("dots", Ellipsis))
             at = max(at, len(shape) - draw(st.integers(0, 2)))
         elif kind == "bool":

@@ -79,7 +79,7 @@ def test_division_of_every_pair(op: str, name: str) -> None:
 def test_fmod_is_exact_for_any_bits(name: str) -> None:
     rng = np.random.default_rng(7)
     a, b = (rng.integers(0, 256, 4000 * np.dtype(name).itemsize, np.uint8).view(name) for _ in range(2))
-    tiny = np.finfo(name).tiny  # devices may flush what is smaller
+    tiny = np.finfo(name).tiny  # devices may flush smaller numbers
     kept = (np.abs(a) > tiny) & (np.abs(b) > tiny)
     a, b = a[kept], b[kept]
     with np.errstate(invalid="ignore"):

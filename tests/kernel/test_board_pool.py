@@ -20,7 +20,7 @@ from ftensor.toolchain import trace  # noqa: E402
 from ..oracle import ours, same  # noqa: E402
 
 # Shape, kernel, stride, padding, dilation, ceil_mode. Groups of 8 and of 16 windows, of one window;
-# windows that share elements, skip some, lie partly beside the plane; planes of several bands.
+# windows that overlap, skip elements, or are partly outside the plane; planes of several bands.
 CASES: dict[str, tuple[Any, ...]] = {
     "halves": ((3, 26, 37), 2),
     "shared": ((2, 2, 20, 35), 3, 2, 1),

@@ -59,8 +59,8 @@ def test_many_products_go_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     check(2, 33, 16, 1, torch.float32, 1)
 
 
-# Tiles along rows, over planes, moved back where the input is read where it lies; depthwise ones,
-# few filters, and more terms than are summed at once; phases of a stride, results between them.
+# Tiles along rows, over planes, moved back if the input is read in place; depthwise ones, few
+# filters, and more terms than are summed at once; phases of a stride, results between them.
 CASES = {
     "rows": ((2, 3, 9, 64), (10, 3, 3, 3), {"padding": 1}),
     "planes": ((3, 30, 13, 7), (9, 30, 3, 3), {"padding": (1, 2)}),
@@ -103,8 +103,8 @@ def test_tiles_and_planes(case: str) -> None:
         close(ft.conv2d(ours(layout), ours(weight), **more), torch.conv2d(layout, weight, **more))
 
 
-# Tiles of one row, of several, of pieces of rows, and what is left of one; more steps than are
-# summed at once, more filters than lie side by side, fewer than a panel's.
+# Tiles of one row, of several, of pieces of rows, and remainders; more steps than are summed at
+# once, more filters than are side by side, fewer than a panel's.
 SMALL = {
     "whole tiles": ((3, 5, 8, 8), (16, 5, 3, 3), {"padding": 1}),
     "rows of 4": ((5, 24, 4, 4), (10, 24, 3, 3), {"padding": 1}),
@@ -124,7 +124,7 @@ SMALL = {
 CORE = {"rows of 4", "pieces", "strides", "3-d", "depthwise", "two filters each"}
 
 
-# Few samples of small planes, which lie side by side for vectors.
+# Few samples of small planes, side by side for vectors.
 BESIDE = {
     "2-d": ((4, 33, 2, 3), (40, 33, 3, 3), {"padding": 1}),
     "phases": ((2, 5, 7, 8), (9, 5, 3, 2), {"stride": (2, 3), "padding": 1}),

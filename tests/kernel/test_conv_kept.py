@@ -56,7 +56,7 @@ class Case:
         self.op, self.more = op, more
         filters = weight[1] if "transpose" in op else weight[0]
         self.theirs = [drawn(*X), drawn(*weight), drawn(filters)]
-        # Memory of ftensor's own: nobody else writes there.
+        # Memory of ftensor's own: no other library writes there.
         self.mine = [ours(t).clone() for t in self.theirs]
 
     def call(self) -> Any:
@@ -76,7 +76,7 @@ def test_weights_are_packed_once_while_nobody_writes_them() -> None:
     assert not packed(case.call)
     case.agrees(1)
     assert not packed(case.call)
-    for k in (1, 2):  # the weight, and the bias, which lies in the panels
+    for k in (1, 2):  # the weight, and the bias, which is part of the panels
         case.mine[k].add_(1)
         case.theirs[k].add_(1)
         assert packed(case.call)

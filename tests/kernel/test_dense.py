@@ -45,7 +45,7 @@ def test_cholesky_and_its_solutions(of: str) -> None:
         x = draw(rng, of, 3, n, n)
         a = x @ h(x) + n * np.eye(n, dtype=of)
         for upper in (False, True):
-            # What lies beyond the triangle is not read.
+            # Elements beyond the triangle are not read.
             seen = np.triu(a) if upper else np.tril(a)
             factor = ft.linalg.cholesky(ft.from_numpy(seen), upper=upper)
             other = np.tril if upper else np.triu

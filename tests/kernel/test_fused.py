@@ -183,7 +183,7 @@ def rows_of(dtype: ft.dtype) -> dict[int, list[tuple[Op, tuple[Any, ...]]]]:
             text = " ".join([row.expression(dtype) or "", *(text for _, text in row.lets)])
             count = len(set(re.findall(r"\b[a-h]\b", text)))
             numbers = tuple(2 for _ in row.params)
-            with suppress(RuntimeError, TypeError):  # what it refuses is tested with its row
+            with suppress(RuntimeError, TypeError):  # its row's tests cover its refusals
                 if pointwise(row, (ft.ones(1, dtype=dtype),) * count, numbers, None, False)._shape:
                     rows.setdefault(count, []).append((row, numbers))
     return rows

@@ -103,7 +103,7 @@ CASES: list[tuple[str, Callable[..., Any], Operands, int]] = [
     ("linear, one row", F.linear, (drawn(1, 64), drawn(70, 64), drawn(70)), 1),
     ("linear, two rows", F.linear, (drawn(2, 256), drawn(300, 256), drawn(300)), 1),
     *[(f"product: {name}", op, operands, 1) for name, op, operands in VECTORS],
-    # Kernels in series: all of one unit, or what a unit does for itself before its share.
+    # Kernels in series: all of one unit, or each unit's part before its share.
     ("attention", F.scaled_dot_product_attention, (Q, K, K), 1),
     ("attention, masked", F.scaled_dot_product_attention, (Q, K, K, drawn(1, 9)), 1),
     ("attention, chosen", F.scaled_dot_product_attention, (Q, K, K, drawn(1, 9) > 0), 1),

@@ -51,7 +51,7 @@ def resized(x: ft.Tensor, mode: str) -> ft.Tensor:
 
 X, ROWS, W = drawn(37, 300), drawn(5, 3, 4, 70), drawn(300)
 IMAGES = drawn(2, 3, 10, 12)
-# What is computed, of what, and the number of kernels.
+# The computation, its operands, and the number of kernels.
 CASES: list[tuple[str, Callable[..., Any], tuple[ft.Tensor, ...], int]] = [
     ("elements", lambda x, y: ft.tanh(x * y + x) * ft.exp(-y) + 0.5, (X, X + 1), 1),
     ("a smaller one first", lambda x, w: ft.tanh(x * w + x) * ft.exp(-w) + 0.5, (X, W), 2),

@@ -50,8 +50,8 @@ def test_numbers_are_arguments(dtype: ft.dtype, numbers: list[Any]) -> None:
                 jitted(x, by, how, **more)
             continue
         equal(jitted(x, by, how, **more), wanted)
-    # An int `alpha` is compared with 1. What an op refuses raises in a trace of its own, of which
-    # nothing is kept. Where an image lacks a kernel the function runs as it is.
+    # An int `alpha` is compared with 1. A refusal by an op is raised in a trace of its own, which
+    # is dropped. If an image lacks a kernel the function runs eagerly.
     traced = default_backend().images is None
     assert not traced or len(traces) <= (1 if numbers is FLOATS else len(numbers)) + 2 * refused
 

@@ -317,7 +317,7 @@ def test_what_a_launch_is_said_to_keep_is_what_it_takes(monkeypatch: pytest.Monk
         traced = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    # What a runtime keeps for a buffer is not traced; numbers of geometries are not the launches'.
+    # A runtime's own memory of a buffer is not traced; numbers of geometries are not the launches'.
     assert (launches.held - held) / 4 < traced < 2 * (launches.held - held)
 
 

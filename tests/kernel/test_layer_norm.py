@@ -17,7 +17,7 @@ from ftensor.runtime.program import built
 
 from ..targets import pairs
 
-# Rows shorter than a vector, of whole vectors, longer than what is summed at once; several dims.
+# Rows shorter than a vector, of whole vectors, longer than the sum of one pass; several dims.
 SHAPES = [((3, 1), 1), ((5, 7), 1), ((2, 3, 32), 1), ((40, 3), 1), ((2, 3, 5, 7), 2), ((3, 2500), 1)]
 OPERANDS = [(of, f) for of in ("float32", "float64") for f in ("", "weight", "bias", "weight bias")]
 EPS = {"float32": 3e-6, "float64": 1e-13}

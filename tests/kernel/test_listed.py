@@ -49,7 +49,7 @@ def check(xs: list[ft.Tensor], ys: list[ft.Tensor], rate: float, by: float) -> l
 @pytest.mark.usefixtures("graphs_at_once")
 def test_few_kernels_for_many_tensors(count: int) -> None:
     xs, ys = lists(count)
-    for rate in (0.5, 0.25, -3.0):  # another number is told to the kernels that there are
+    for rate in (0.5, 0.25, -3.0):  # another number is passed to the existing kernels
         steps = check(xs, ys, rate, rate / 4)
         if default_backend().target.processor:
             assert len(steps) == -(-count // MOST_ALIKE), steps
@@ -60,7 +60,7 @@ def test_tensors_that_share_memory_go_in_order() -> None:
     x = ft.arange(6.0)
     y = [ft.ones(6), ft.full((6,), 2.0), ft.full((4,), 3.0)]
     moved([x, x, x[:4]], y, 0.5, 1.0)
-    # Each place takes from x what the places before have left.
+    # Each iteration subtracts from the x of the one before.
     first = ft.arange(6.0) - (ft.arange(6.0) + 0.5)
     second = first - (first + 1)
     assert y[0].tolist() == (ft.arange(6.0) + 0.5).tolist()

@@ -169,7 +169,7 @@ def test_samples_are_converted_in_the_kernel_that_reads_them():
     assert len(mixed.graph(mine(pairs), mine(tone)).kernels) == count
 
 
-# Shapes of input and weight, and how windows lie: lines of results that begin and end anywhere,
+# Shapes of input and weight, and layouts of windows: lines of results that begin and end anywhere,
 # planes of a beat and of several tiles, groups, strides, filters that fill no panel.
 WINDOWS = ("stride", "padding", "dilation", "groups")
 BYTES = [

@@ -41,8 +41,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "zeta": (lambda q: ft.special.zeta(2.5, q), lambda q: scipy.zeta(2.5, q)),
     "polygamma": (lambda x: ft.polygamma(1, x), lambda x: scipy.polygamma(1, x)),
 }
-# Errors allowed, in units of the last place of what is at least this large: J and Y oscillate, and
-# where exp(x) is a factor, its argument's rounding is multiplied by x.
+# Errors allowed, in units of the last place of a number of at least this magnitude: J and Y
+# oscillate, and if exp(x) is a factor, its argument's rounding is multiplied by x.
 WAVES, GROWING = 0.1, {"modified_bessel_i0", "modified_bessel_i1"}
 GROWING |= {"modified_bessel_k0", "modified_bessel_k1"}
 

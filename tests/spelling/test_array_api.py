@@ -58,7 +58,7 @@ def test_every_function_has_its_signature_and_is_compared() -> None:
             assert f"{prefix}{name}" in CALLS, name
 
 
-# The dtypes of all calls; what differs in the others is computed by rows, which are tested in each.
+# The dtypes of all calls; rows test the other dtypes.
 WHOLE = ("bool", "uint8", "int64", "float32", "complex64")
 
 

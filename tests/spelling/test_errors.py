@@ -21,8 +21,8 @@ import ftensor as ft  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
-# The mistake as a function of the library (ftensor or torch, which are asked alike), and what the
-# message must name.
+# The mistake as a function of the library (ftensor or torch alike), and the text that the message
+# must contain.
 MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     # shapes
     "add of shapes": (lambda m: m.ones(2, 3) + m.ones(2, 4), r"3.*4"),

@@ -16,7 +16,7 @@ BARE = [d for d in dtypes.ALL if d.bare]
 UNSIGNED = [d for d in BARE if d.bare == "u"]
 OTHERS = [d for d in BARE if d.bare != "u"]
 
-# Calls on x, which holds ones; what torch raises, or gives, is the measure.
+# Calls on x, which holds ones; torch's exception or result is the reference.
 CALLS = """
 x + 1; x - x; x * x; x * 2; x / x; x // x; x % x; x ** 2; -x; abs(x); ~x; x & x; x << 1; x == x
 x < x; x.clamp(0, 1); x.max(); x.argmax(); x.amax(0); x.sum(); x.prod(); x.mean(); x.any(); x.norm()

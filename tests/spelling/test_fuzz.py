@@ -61,7 +61,7 @@ def test_a_byte_written_beside_a_buffer_is_found(monkeypatch: pytest.MonkeyPatch
     if not backend.host_shared:
         pytest.skip("the device has memory of its own, whose surroundings nobody sees")
     guards = fuzz.Guards()
-    monkeypatch.setattr(MemoryPool, "take", MemoryPool.take)  # what is put in its place goes with the test
+    monkeypatch.setattr(MemoryPool, "take", MemoryPool.take)  # undone after the test
     for module in (fuzz.opencl, fuzz.csim):
         monkeypatch.setattr(module, "host_memory", module.host_memory)
     guards.install()

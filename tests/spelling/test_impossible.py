@@ -154,7 +154,7 @@ FIT |= {
     "unbind_copy",
 }
 ROW_BY_ROW = "rows and a dim"
-# Those that take no dims in its place, or compute as many terms as a number says.
+# Functions that take no dims, or whose number is a count of terms.
 READ = {
     "norm",
     "masked.norm",

@@ -32,7 +32,7 @@ SAMPLES = 4
 UNDETERMINED = {"empty_like", "new_empty", "new_empty_strided", "empty", "empty_strided"}
 UNDETERMINED |= {"empty_permuted", "resize_", "resize_as_"}
 UNDETERMINED |= {"nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d"}
-# What docs/differences.md says is not there, and samples that are more than their tensors.
+# Exceptions in docs/differences.md, and samples that are more than their tensors.
 LEFT_OUT = {"as_strided.partial_views": "reads memory around the sample, which its copy does not have"}
 LEFT_OUT |= dict.fromkeys(
     (
@@ -44,7 +44,7 @@ LEFT_OUT |= dict.fromkeys(
     ),
     "which of many equal elements an unstable sort tells the place of",
 )
-# Of these tests/spelling/test_linalg.py asks what the results are to fulfil.
+# tests/spelling/test_linalg.py checks the properties of these results.
 LEFT_OUT |= {
     "linalg.eigh torch.complex64": "eigenvectors are known up to a factor of size 1",
     "linalg.lstsq.grad_oriented": "its samples are more than an argument's tensors",

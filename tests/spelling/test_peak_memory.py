@@ -15,7 +15,7 @@ SIZE = 512
 
 def peak(call: Callable[[], Any]) -> tuple[int, int]:
     """Returns (peak bytes of tensors during a call, beyond those before; bytes of the results)."""
-    call()  # what is made once: tables, the flag of an index
+    call()  # builds tables and the flag of an index once
     gc.collect()
     ft.fpga.empty_cache()  # or a larger block may serve
     before = ft.fpga.memory_allocated()

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from ftensor import _printing as printing
 from ftensor.dtypes import FULL, bfloat16, float32, get_default_dtype, int32, set_default_dtype
 
-# The first call imports parts of torch, and printing is slow there; time is not what is tested.
+# The first call imports parts of torch, and printing is slow there; time is not tested.
 untimed = settings(deadline=None)
 
 PLAIN = [d for d in FULL if d is not bfloat16]

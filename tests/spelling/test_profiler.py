@@ -176,7 +176,7 @@ def test_a_snapshot_holds_what_the_counters_say() -> None:
         return blocks, held - stats["allocated_bytes.all.current"]
 
     backend = ft.ones(1)._storage.backend
-    before = counters()[1]  # a block that was interrupted on its way is nobody's
+    before = counters()[1]  # an interrupted block has no owner
     kept, freed = ft.ones(3000), ft.ones(5000)
     if kept._storage.block.ptr:  # a device's own memory holds no tables
         backend.tables.holding(np.zeros(700))

@@ -1,8 +1,8 @@
 """torch's databases of ops and modules: their samples on the device against the CPU.
 
-A sample is right where results and gradients are the CPU's. Where torch's own tolerance is not met
-the same in double precision decides: the device is within the tolerance of that, or at most twice
-as far from it as the CPU is.
+A sample is right if results and gradients equal the CPU's. Beyond torch's own tolerance, double
+precision decides: the device must be within the tolerance of that, or at most twice as far from it
+as the CPU.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def _unseeded(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 class Ran(NamedTuple):
-    """What a call gave: tensors and other values, and the gradients of what asked for them."""
+    """Results of a call: tensors and other values, and the gradients of its leaves."""
 
     results: list[Any]
     grads: list[torch.Tensor | None]
 
 
 class Found(NamedTuple):
-    """What is said of an op: the first error, empty where all is right, and what the host ran."""
+    """The check of an op: the first error, empty if there is none, and the ops that the host ran."""
 
     name: str
     error: str
@@ -56,7 +56,7 @@ class Found(NamedTuple):
 
 
 def word(dtype: torch.dtype) -> str:
-    """A dtype's name."""
+    """Returns a dtype's name."""
     return str(dtype).removeprefix("torch.")
 
 
@@ -65,14 +65,14 @@ OPS = [op for op in invocations.op_db if not op.name.startswith("jiterator_")]
 
 
 def ops(dtype: torch.dtype) -> list[Any]:
-    """The ops that have a dtype on the CPU."""
+    """Returns the ops that support a dtype on the CPU."""
     return [op for op in OPS if dtype in op.supported_dtypes("cpu")]
 
 
 def placed(value: Any, device: str, wide: bool = False) -> Any:
-    """An argument on a device, in double precision if it is to be `wide`.
+    """Returns an argument on a device, in double precision if `wide`.
 
-    A tensor is a leaf, and lies in its memory as the CPU's does: some samples look around it.
+    A tensor is a leaf with the CPU tensor's memory layout: some samples read around it.
     """
     if isinstance(value, torch.dtype):
         return WIDER.get(value, value) if wide else value
@@ -95,7 +95,7 @@ def placed(value: Any, device: str, wide: bool = False) -> Any:
 
 
 def run(call: Callable[..., Any], args: Any, kwargs: Any, finish: Any, device: str) -> Ran:
-    """A call and its gradients, for outer gradients that are the same on every device."""
+    """Runs a call and its gradients, for outer gradients that are equal on every device."""
     with warnings.catch_warnings(), torch.device(device):
         warnings.simplefilter("ignore")
         result = call(*args, **kwargs)
@@ -114,7 +114,7 @@ def run(call: Callable[..., Any], args: Any, kwargs: Any, finish: Any, device: s
 
 
 def drawn(like: torch.Tensor, random: torch.Generator) -> torch.Tensor:
-    """Random numbers that every dtype has."""
+    """Returns random numbers that every dtype holds."""
     wide = torch.complex128 if like.is_complex() else torch.float64
     numbers = torch.randn(like.shape, generator=random, dtype=wide, device="cpu")
     if like.is_complex():
@@ -126,7 +126,7 @@ ROUNDINGS = 16 * 2.0**-24  # of a float32, in parts of the largest element
 
 
 def same(actual: Any, wanted: Any, exact: Callable[[], Any], values: bool = True) -> None:
-    """A result of the device against the CPU's, and against `exact()` where that is off."""
+    """Compares a result of the device with the CPU's, and with `exact()` if it differs."""
     if not isinstance(wanted, torch.Tensor):
         assert not values or actual == wanted or actual != actual, f"{actual!r}, not {wanted!r}"
         return
@@ -150,7 +150,7 @@ def same(actual: Any, wanted: Any, exact: Callable[[], Any], values: bool = True
 
 
 def close(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Within torch's tolerance of a dtype."""
+    """True within torch's tolerance of a dtype."""
     try:
         torch.testing.assert_close(one, other, equal_nan=True)
     except AssertionError:
@@ -159,7 +159,7 @@ def close(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def far(t: torch.Tensor, truth: torch.Tensor) -> float:
-    """The largest distance of two tensors, apart from where both are NaN or one infinity."""
+    """Returns the largest distance of two tensors, except where both are NaN or one infinity."""
     t, truth = t.to(truth.dtype).resolve_conj(), truth.resolve_conj()
     wrong = ~((t == truth) | (t.isnan() & truth.isnan()))
     return float((t - truth).abs()[wrong].nan_to_num(torch.inf).max()) if wrong.any() else 0.0
@@ -173,8 +173,8 @@ def compare(
     values: bool = True,
     here: Callable[..., Any] | None = None,
 ) -> None:
-    """A call on the device (where `here` takes its place, twice) against the CPU; random results in
-    their shapes alone."""
+    """Compares a call on the device with the CPU (or with `here`, twice); random results only by
+    their shapes."""
     runs = []
     there = [(call, "cpu", 0), (call, "cpu", 1)]
     for what, device, seed in there + [(here or call, "fpga", 0)] * (1 if here is None else 2):
@@ -200,7 +200,7 @@ def compare(
 
 
 def equal(one: Ran, other: Ran) -> bool:
-    """Two runs with other seeds gave one result: chance has no part in it."""
+    """True if two runs with different seeds have equal results: the call draws no random numbers."""
     for a, b in zip([*one.results, *one.grads], [*other.results, *other.grads]):
         if isinstance(a, torch.Tensor):
             if a.shape != b.shape or a.layout != b.layout:
@@ -213,7 +213,7 @@ def equal(one: Ran, other: Ran) -> bool:
 
 
 def samples(op: Any, dtype: torch.dtype, count: int) -> Sequence[Any]:
-    """The first samples of an op; of fewer than SAMPLES, those of most elements."""
+    """Returns the first samples of an op; for fewer than SAMPLES, those with most elements."""
     grads = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
     first = first_samples(op, dtype, SAMPLES, requires_grad=grads)
     if count < SAMPLES:
@@ -222,12 +222,12 @@ def samples(op: Any, dtype: torch.dtype, count: int) -> Sequence[Any]:
 
 
 def size(sample: Any) -> int:
-    """How many elements a sample's input has; the first samples of some ops have none."""
+    """Returns the number of elements of a sample's input; the first samples of some ops have none."""
     return sum(t.numel() for t in tree_leaves(sample.input) if isinstance(t, torch.Tensor))
 
 
 def with_others(call: Callable[..., Any], sample: Any) -> Callable[..., Any]:
-    """A call of a sample's input alone, whose other arguments stay as they are."""
+    """Returns a call with a sample's input as its only argument; the others are fixed."""
 
     def of_one(input: Any) -> Any:
         return call(input, *sample.args, **sample.kwargs)
@@ -236,13 +236,13 @@ def with_others(call: Callable[..., Any], sample: Any) -> Callable[..., Any]:
 
 
 def compiled(call: Callable[..., Any]) -> Callable[..., Any]:
-    """A call as `torch.compile` makes it, which knows of no other."""
+    """Returns a call compiled by `torch.compile` in a fresh cache."""
     torch._dynamo.reset()
     return torch.compile(call, backend="ftensor")
 
 
 def check(op: Any, dtype: torch.dtype, count: int = SAMPLES, compiles: bool = False) -> Found:
-    """An op on the device, forward and backward, by its samples."""
+    """Checks an op on the device, forward and backward, by its samples."""
     jitted = None
     ftensor.torch.fallback_report().reset()
     error = ""
@@ -254,7 +254,7 @@ def check(op: Any, dtype: torch.dtype, count: int = SAMPLES, compiles: bool = Fa
             if compiles and (jitted is None or op.name in OTHERS_ON_CPU):
                 jitted = compiled(call)
             finish = sample.output_process_fn_grad
-            # The database seeds some ops itself; here the seed says what is random.
+            # The database seeds some ops itself; here the test's seed determines random numbers.
             with mock.patch.object(invocations, "wrapper_set_seed", _unseeded):
                 compare(call, args, kwargs, finish, op.name not in UNDETERMINED, jitted)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the op is not right
@@ -264,14 +264,14 @@ def check(op: Any, dtype: torch.dtype, count: int = SAMPLES, compiles: bool = Fa
 
 
 def call_module(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-    """What a module gives, and its buffers then."""
+    """Returns a module's results, and its buffers afterwards."""
     return module(*args, **kwargs), list(module.buffers())
 
 
 def check_module(
     info: Any, dtype: torch.dtype, training: bool, count: int | None = None, compiles: bool = False
 ) -> Found:
-    """A module on the device: what it gives, its inputs' and its parameters' gradients."""
+    """Checks a module on the device: its results, its inputs' and its parameters' gradients."""
     ftensor.torch.fallback_report().reset()
     error = ""
     torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""What the tests of the device share: the same program on the CPU and on the device."""
+"""Shared by the tests of the device: the same program on the CPU and on the device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ftensor.runtime import fallback
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """What falls back does so without a word, unless a test asks."""
+    """Suppresses fallback warnings, unless a test asks for them."""
     before = fallback._policy
     ft.set_fallback("silent")
     yield
@@ -24,7 +24,8 @@ def quiet() -> Iterator[None]:
 
 
 def moved(value: Any, device: str) -> Any:
-    """Tensors among arguments on a device, those that require gradients as leaves there."""
+    """Returns arguments with their tensors on a device; those that require gradients are leaves
+    there."""
     if isinstance(value, torch.Tensor):
         return value.detach().to(device, copy=True).requires_grad_(value.requires_grad)
     if isinstance(value, (list, tuple)):
@@ -35,7 +36,7 @@ def moved(value: Any, device: str) -> Any:
 
 
 def leaves(value: Any) -> list[torch.Tensor]:
-    """The tensors among values."""
+    """Returns the tensors among values."""
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, dict):
@@ -44,7 +45,7 @@ def leaves(value: Any) -> list[torch.Tensor]:
 
 
 def same(actual: Any, wanted: Any, **close: Any) -> None:
-    """The device's results against the CPU's: values, dtypes, shapes, strides."""
+    """Asserts that the device's results equal the CPU's: values, dtypes, shapes, strides."""
     many, more = leaves(actual), leaves(wanted)
     assert len(many) == len(more)
     for a, b in zip(many, more):
@@ -54,7 +55,8 @@ def same(actual: Any, wanted: Any, **close: Any) -> None:
 
 
 def agree(call: Callable[..., Any], *args: Any, fallback: bool = True, **close: Any) -> None:
-    """A call and its gradients on both devices; without `fallback`, nothing may run on the host."""
+    """Compares a call and its gradients on both devices; without `fallback`, no op may run on the
+    host."""
     results = []
     for device in ("cpu", "fpga"):
         operands = moved(args, device)

@@ -1,4 +1,5 @@
-"""What of torch's databases is not as on the CPU, and why: a test fails where one of these is."""
+"""Known differences of torch's databases from the CPU, with reasons: a test fails if one of them is
+right."""
 
 from __future__ import annotations
 

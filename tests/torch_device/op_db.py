@@ -1,9 +1,9 @@
-"""What of torch's databases is right on the device, and what needs no host: a table by dtype.
+"""Ops of torch's databases that are right on the device, and that need no host: a table by dtype.
 
     python -m tests.torch_device.op_db --dtype float32 --samples 4 --out found.json -j 2
 
-The file has a line for each op: its first error, what the host ran, and seconds of the processor.
-`--table` makes a table of such files, and `--write` writes what tests hold the device to.
+The file has a line for each op: its first error, the ops that the host ran, and processor seconds.
+`--table` makes a table of such files, and `--write` writes the file that tests compare with.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MODULES = "modules"
 
 
 class Task(NamedTuple):
-    """An op, or a module, to be looked at."""
+    """An op, or a module, to be checked."""
 
     of: str  # a dtype's name, or MODULES
     name: str
@@ -37,14 +37,15 @@ class Task(NamedTuple):
 
 
 def tasks(of: str, samples: int, only: str) -> list[Task]:
-    """Those of a dtype, or the modules, that a pattern finds."""
+    """Returns the ops of a dtype, or the modules, that a pattern matches."""
     infos = module_db if of == MODULES else databases.ops(getattr(torch, of))
     names = dict.fromkeys(getattr(info, "full_name", info.name) for info in infos)
     return [Task(of, name, samples) for name in names if re.search(only, name)]
 
 
 def look(task: Task) -> list[dict[str, Any]]:
-    """The lines of a task: one, or two for a module that trains otherwise than it runs."""
+    """Returns the lines of a task: one, or two for a module whose training differs from its
+    inference."""
     ft.set_fallback("silent")
     start = time.process_time()
     if task.of == MODULES:
@@ -64,7 +65,7 @@ def look(task: Task) -> list[dict[str, Any]]:
 
 
 def table(outcomes: dict[str, dict[str, Any]]) -> str:
-    """The table, as docs/torch-device.md has it."""
+    """Returns the table of docs/torch-device.md."""
     lines = ["| | ops | right | right, without the host |", "|---|---|---|---|"]
     for name, ops in outcomes.items():
         right = [f for f in ops.values() if not f["error"]]
@@ -75,7 +76,7 @@ def table(outcomes: dict[str, dict[str, Any]]) -> str:
 
 
 def read(paths: list[Path]) -> dict[str, dict[str, Any]]:
-    """What files say, by dtype and name; the later line counts."""
+    """Returns the files' lines by dtype and name; the later line counts."""
     outcomes: dict[str, dict[str, Any]] = {}
     for path in paths:
         for line in path.read_text().splitlines():
@@ -85,7 +86,7 @@ def read(paths: list[Path]) -> dict[str, dict[str, Any]]:
 
 
 def run(todo: list[Task], asked: argparse.Namespace) -> None:
-    """Add what is found to the file that was asked for."""
+    """Appends the lines of tasks to the requested file."""
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     # Importing the database finds devices, which a forked worker could not use.
     with ProcessPoolExecutor(asked.jobs, get_context("spawn")) as pool, asked.out.open("a") as file:
@@ -95,7 +96,7 @@ def run(todo: list[Task], asked: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Run, and print the table and the errors."""
+    """Runs, and prints the table and the errors."""
     names = [word(d) for d in DTYPES] + [MODULES]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dtype", action="append", choices=names)

@@ -1,4 +1,4 @@
-"""What surrounds a program: accelerator, seeds, streams, loaders, the profiler, messages."""
+"""The environment of a program: accelerator, seeds, streams, loaders, the profiler, messages."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ if __name__ == "__main__":
 
 @pytest.mark.long
 def test_tensors_for_spawned_processes(tmp_path: Path) -> None:
-    """The child has what was written before it was there, and views share their memory."""
+    """The child reads what was written before its start, and views share their memory."""
     program = tmp_path / "sent.py"
     program.write_text(SENT)
     subprocess.run([sys.executable, program], check=True, timeout=300)

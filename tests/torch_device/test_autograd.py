@@ -1,4 +1,4 @@
-"""What torch's autograd does beyond a backward pass: twice, by functions, again, with hooks."""
+"""torch's autograd beyond a backward pass: double backward, functions, recomputation, hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`torch.compile(..., backend="ftensor")`: the same results as without, in fewer steps."""
+"""`torch.compile(..., backend="ftensor")`: eager's results in fewer steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .device import agree, quiet, same  # noqa: F401
 
 @pytest.fixture(autouse=True)
 def texts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The text of each graph's function; graphs of other tests are forgotten."""
+    """Records the text of each graph's function; discards graphs of other tests."""
     torch._dynamo.reset()
     kernels: list[str] = []
     function_of = compiled.function_of
@@ -36,14 +36,15 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def twice(function: Callable[..., Any], *args: torch.Tensor) -> None:
-    """A function with its gradients, compiled on the device and plain on the CPU, two calls."""
+    """Compares a function with its gradients, compiled on the device and plain on the CPU, in two
+    calls."""
     fast = torch.compile(function, backend="ftensor")
     for turn in range(2):
         here = [a.detach().to("fpga").requires_grad_(a.requires_grad) for a in args]
         there = [a.detach().clone().requires_grad_(a.requires_grad) for a in args]
         actual, wanted = fast(*here), function(*there)
         same(actual, wanted, rtol=1e-4, atol=1e-5)
-        same(here, there)  # what it wrote into its arguments
+        same(here, there)  # writes to its arguments
         if wanted[0].requires_grad:
             (actual[0].sum() * (turn + 1)).backward()
             (wanted[0].sum() * (turn + 1)).backward()
@@ -63,7 +64,7 @@ def test_a_region_is_calls_of_ftensor(texts: list[str]) -> None:
 
 
 def rows(function: Callable[..., Any], *arguments: tuple[torch.Tensor, ...]) -> list[GraphRow]:
-    """What the graphs of some calls became, whose results are right."""
+    """Returns the report rows of some calls' graphs, after checking their results."""
     before = ftensor.torch.graph_report()
     fast = torch.compile(function, backend="ftensor", dynamic=len(arguments) > 1)
     with torch.no_grad():
@@ -82,7 +83,7 @@ def test_a_run_is_few_kernels() -> None:
 
 
 def test_runs_are_calls_one_by_one_where_fusion_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """FTENSOR_FUSE=0: the same results, a launch for each call, and the report says why."""
+    """FTENSOR_FUSE=0: equal results, a launch for each call, and the report gives the reason."""
 
     def f(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
         y = (x - x.amax(-1, keepdim=True)).exp()
@@ -172,7 +173,7 @@ def test_arguments_that_are_written() -> None:
 
 
 def test_arguments_that_are_written_and_no_results() -> None:
-    """A run between the host's calls that gives nothing."""
+    """A run without results between the host's calls."""
 
     def f(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
         eigen = torch.linalg.eigvalsh(x @ x.t())
@@ -193,7 +194,7 @@ def test_dtypes_that_only_the_host_has() -> None:
 
 
 def test_what_stays_in_torch() -> None:
-    """Ops that only the host has, numbers, several results, lists, a break in the graph."""
+    """Ops that only the host has, numbers, several results, lists, a graph break."""
 
     def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         q, r = torch.linalg.qr(x)
@@ -224,7 +225,7 @@ def test_what_torch_takes_apart_with_sizes_that_change() -> None:
 
 
 def test_training_a_network() -> None:
-    """Convolution, batch norm with its statistics, pooling, dropout's absence, a loss, SGD."""
+    """Convolution, batch norm with its statistics, pooling, dropout in inference, a loss, SGD."""
 
     def run(device: str) -> tuple[list[float], dict[str, torch.Tensor]]:
         torch.manual_seed(3)
@@ -264,7 +265,7 @@ def test_training_a_network() -> None:
 
 
 def test_losses_of_several_classes_are_whole() -> None:
-    """torch's own parts of this one count targets after the first -1."""
+    """torch's own decomposition counts targets after the first -1."""
     target = torch.tensor([[3, 0, -1, 1, -1], [-1, 2, 1, 0, 3], [4, 2, 1, 0, 3]])
 
     def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -274,7 +275,7 @@ def test_losses_of_several_classes_are_whole() -> None:
 
 
 def test_without_a_backend() -> None:
-    """torch's default, inductor, has no code for the device: ftensor's takes its place."""
+    """torch's default, inductor, has no code for the device: ftensor's backend replaces it."""
     agree(
         lambda x: torch.compile(lambda a: (a * 2).tanh())(x) if x.is_fpga else (x * 2).tanh(),
         torch.randn(3, requires_grad=True),
@@ -283,7 +284,7 @@ def test_without_a_backend() -> None:
 
 
 def test_parts_of_a_result_share_its_memory() -> None:
-    """The first part begins where the memory does, and ends before it."""
+    """The first part begins at the memory's start, and ends before its end."""
 
     def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         y = x + 1

@@ -1,4 +1,4 @@
-"""Compiled graphs that also hold tensors of the CPU: these stay there, as without torch.compile."""
+"""Compiled graphs with tensors of the CPU too: these stay there, as without torch.compile."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def forgotten() -> Iterator[None]:
 
 
 def called(name: str, inputs: list[Any], result: Any) -> tuple[Any, bool]:
-    """What a graph's text calls for an op, by the values of its arguments and its result; and
-    whether it is taken for a call on ftensor's tensors."""
+    """Returns the call in a graph's text for an op, by the values of its arguments and its result;
+    and whether it is treated as a call on ftensor's tensors."""
     graph = Graph()
     text = codegen._Text(set(), GraphModule({}, graph))
     args: list[Any] = []
@@ -73,12 +73,12 @@ def test_ops_on_the_cpu_are_torchs(name: str) -> None:
 def test_one_tensor_of_the_device_asks_its_kernel(name: str) -> None:
     here = vector.to("fpga")
     for inputs in ([here, vector], [vector, here], [[scalar, here]], [[scalar], here]):
-        # The result on the CPU: what ftensor's own calls don't serve.
+        # A result on the CPU: not a call on ftensor's tensors.
         assert called(name, inputs, vector) == (written[name], False)
 
 
 def both(f: Callable[..., Any], *args: torch.Tensor) -> None:
-    """A function of a tensor of the device and others of the CPU, compiled and as it is."""
+    """Compares a function of a tensor of the device and others of the CPU, compiled and eager."""
     fast = torch.compile(f, backend="ftensor", fullgraph=True)
     for _ in range(2):
         x = torch.ones(3, device="fpga")
@@ -130,7 +130,7 @@ ALIKE = ["Adadelta", "Adagrad", "Adamax", "AdamW", "ASGD", "RMSprop", "Rprop"]
 
 @pytest.mark.parametrize("name", [*OPTIMIZERS, *[pytest.param(n, marks=pytest.mark.long) for n in ALIKE]])
 def test_an_optimizers_step(name: str) -> None:
-    """Their counts of steps lie on the CPU."""
+    """Their step counts are on the CPU."""
     results = []
     for device in ("cpu", "fpga"):
         torch.manual_seed(0)

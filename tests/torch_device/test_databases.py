@@ -1,6 +1,6 @@
 """torch's own test classes over its databases of ops and modules, forward and backward.
 
-In CI an op or a module has one sample, and a share of the ops runs; all run by
+In CI an op or a module has one sample, and a share of the ops runs; all run with
 
     FTENSOR_DATABASES=all python -m pytest tests/torch_device/test_databases.py
 """
@@ -26,7 +26,7 @@ from .exceptions import EITHER, MODULES, OPS
 ALL = os.environ.get("FTENSOR_DATABASES") == "all"
 # Of how many ops one runs in float32, and in the other dtypes.
 SHARE, OTHERS = (1, 1) if ALL else (3, 24)
-# Under torch.compile one of so many runs, more where what is long does.
+# Under torch.compile one of 64 runs, more in long tests.
 COMPILED, COMPILED_LONG = 64, 1 if ALL else 6
 COMPILED_MODULES = module_db if ALL else module_db[::3]
 HOST = set(databases.ON_HOST.read_text().split())
@@ -36,7 +36,7 @@ if classes.PrivateUse1TestBase not in classes.device_type_test_bases:
 
 
 def judge(name: str, error: str, exceptions: dict[str, str]) -> None:
-    """Right, or an exception that is known."""
+    """Asserts that there is no error, or that the op is a known exception."""
     if name in exceptions:
         assert error, f"{name} is right now: take it out of exceptions.py"
         pytest.xfail(exceptions[name])
@@ -46,13 +46,13 @@ def judge(name: str, error: str, exceptions: dict[str, str]) -> None:
 
 
 def some(share: int, dtypes: set[str]) -> list[Any]:
-    """A share of the ops, and those that are exceptions in these dtypes."""
+    """Returns a share of the ops, and those that are exceptions in these dtypes."""
     listed = {name.partition(" ")[0] for name in OPS if name.partition(" ")[2] in dtypes}
     return [op for k, op in enumerate(databases.OPS) if not k % share or op.full_name in listed]
 
 
 class TestOps(TestCase):
-    """Each op of the database."""
+    """Tests each op of the database."""
 
     def look(self, op: Any, dtype: torch.dtype, compiles: bool = False) -> databases.Found:
         name = f"{op.full_name} {databases.word(dtype)}"
@@ -83,7 +83,7 @@ class TestOps(TestCase):
 
 
 class TestModules(TestCase):
-    """Each module of `module_db`."""
+    """Tests each module of `module_db`."""
 
     def look(self, dtype: torch.dtype, module_info: Any, training: bool) -> None:
         name = f"{module_info.name} {'train' if training else 'eval'}"

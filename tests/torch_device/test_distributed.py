@@ -1,4 +1,4 @@
-"""torch.distributed: two processes, one of which has a device with memory of its own."""
+"""torch.distributed: two processes, one of which has a device with its own memory."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def alone(tmp_path: Path) -> Iterator[None]:
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("option", ["find_unused_parameters", "static_graph", "gradient_as_bucket_view"])
 def test_parameters_that_nothing_uses(option: str) -> None:
-    """torch asks for pinned memory to say which parameters were used."""
+    """torch allocates pinned memory to report which parameters were used."""
     net = model(0).to("fpga")
     if option != "gradient_as_bucket_view":
         net.register_parameter("unused", nn.Parameter(torch.ones(2, device="fpga")))
@@ -174,7 +174,7 @@ def test_shards_are_freed_between_uses() -> None:
 
 @pytest.mark.usefixtures("alone")
 def test_what_is_gathered_lies_in_a_row() -> None:
-    """Whatever the shape that it is gathered into."""
+    """Whatever the shape of the destination."""
     out = torch.zeros(1, 4, device="fpga")
     dist.all_gather_into_tensor(out, torch.arange(4.0, device="fpga"))
     assert out.tolist() == [[0, 1, 2, 3]]

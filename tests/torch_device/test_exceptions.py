@@ -1,4 +1,4 @@
-"""What is raised while the device's gradients are worked out comes out as it does on the CPU."""
+"""Exceptions during the device's gradients reach the user as on the CPU."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ print(x.grad.tolist())
 
 
 def test_an_interrupt_where_torch_asks_for_the_stream_is_raised() -> None:
-    """torch asks in a method that may raise nothing, as it records each result."""
+    """torch asks in a method that must not raise, while it records each result."""
     process = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
     wanted = "raised\n" * 3 + "[[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]\n"
     assert process.stdout == wanted, process.stdout + process.stderr

@@ -1,4 +1,4 @@
-"""Ops on the host: what they write, alias and return, how they are counted, what is allowed."""
+"""Ops on the host: their writes, aliases and results, their counts, and the policy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = {row.op for row in ftensor.torch.fallback_report()}
 
 
 def both(name: str, *args: object, **kwargs: object) -> tuple[object, object]:
-    """An overload by way of the host, and on the CPU."""
+    """Returns an overload's results through the host fallback, and on the CPU."""
     op = overload(name)
 
     def move(x: object) -> object:
@@ -92,7 +92,7 @@ def test_the_policy() -> None:
 
 
 def test_what_a_kernel_written_by_hand_does_not_take() -> None:
-    """Here a dtype, and a mask of what is padded; it goes on, or says that it may not."""
+    """Here a dtype, and a padding mask; the call falls back, or raises by the policy."""
     x = torch.tensor([1.0, 2.0, 4.0]).to(torch.float8_e4m3fnuz)
     assert x.to("fpga")[torch.tensor([2, 0])].cpu().float().tolist() == [4, 1]
     layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()

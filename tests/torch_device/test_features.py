@@ -1,4 +1,4 @@
-"""What a torch user does with a device beyond computing: modules kept, exchange, memory."""
+"""Uses of a device beyond computing: saved modules, exchange, memory."""
 
 from __future__ import annotations
 

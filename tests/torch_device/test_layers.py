@@ -16,7 +16,7 @@ CLOSE = {"atol": 1e-4, "rtol": 1e-3}
 
 
 def leaf(*shape: int) -> torch.Tensor:
-    """A tensor that wants its gradient."""
+    """Returns a leaf that requires its gradient."""
     tensor = torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
     return tensor.requires_grad_()
 
@@ -136,6 +136,6 @@ def test_attention() -> None:
 
 
 def test_gradient_where_every_target_is_ignored() -> None:
-    """The loss is 0 / 0, its gradient nothing."""
+    """The loss is 0 / 0, its gradient 0."""
     ignored = torch.full((5,), -100)
     agree(lambda x: F.cross_entropy(x, ignored.to(x.device)), leaf(5, 4), fallback=False)

@@ -1,4 +1,4 @@
-"""Writes to lazy conjugates and negations arrive in the tensor that they are views of."""
+"""Writes to lazy conjugates and negations arrive in their base tensors."""
 
 from __future__ import annotations
 

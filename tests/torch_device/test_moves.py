@@ -1,4 +1,4 @@
-"""Modules that move keep their Parameters: ties, optimizers made before, hooks, references."""
+"""Moved modules keep their Parameters: ties, existing optimizers, hooks, references."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .device import quiet  # noqa: F401
 
 
 class Language(nn.Module):
-    """Words in, the next word out, over one table of words as GPT-2 has it."""
+    """A language model whose output layer shares the embedding, like GPT-2."""
 
     def __init__(self) -> None:
         super().__init__()

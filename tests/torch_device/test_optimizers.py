@@ -1,4 +1,4 @@
-"""Optimizers in their forms, scaled gradients, averages, schedules and what `nn.utils` has."""
+"""Optimizers in all forms, scaled gradients, averages, schedules and `nn.utils`."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_lists_of_other_dtypes_and_lengths() -> None:
 
 @pytest.mark.usefixtures("graphs_at_once")
 def test_a_list_is_one_kernel() -> None:
-    """Whatever its tensors' sizes; numbers may differ from tensor to tensor, and at each call."""
+    """For any sizes; numbers may differ from tensor to tensor, and at each call."""
     backend = default_backend()
     if not backend.target.processor or not backend.target.unaligned:
         pytest.skip("a device whose units are single work-items, or of few kernels")
@@ -98,7 +98,7 @@ def test_a_list_is_one_kernel() -> None:
 
 
 def test_gradients_that_are_scaled() -> None:
-    """Steps, one of them with an infinity, which is left out; the scale goes down and up."""
+    """Steps, one of them with an infinity, which is skipped; the scale falls and rises."""
     results = []
     for device in ("cpu", "fpga"):
         ftensor.torch.fallback_report().reset()

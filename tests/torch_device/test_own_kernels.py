@@ -1,4 +1,4 @@
-"""Functions over a user's own kernels as ops: torch's custom ones, and in the place of a row's."""
+"""Functions over users' kernels as ops: torch's custom ones, and replacements of rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def into(x: torch.Tensor, to: list[torch.Tensor]) -> None:
 
 
 def test_ops_of_torch_library(gain: Any) -> None:
-    """On the device the function computes, on the CPU the op's own; autograd goes through it."""
+    """On the device the function computes, on the CPU the op's own; autograd passes through it."""
     calls = []
 
     @ft.register_kernel("ftensor_tests::gain")
@@ -61,7 +61,7 @@ def test_ops_of_torch_library(gain: Any) -> None:
 
 @pytest.fixture
 def calls(gain: Any) -> Iterator[list[str]]:
-    """What was asked of a kernel in the place of `neg`, which serves float32 in line."""
+    """Registers a kernel that replaces `neg` for contiguous float32, and records its calls."""
     asked: list[str] = []
 
     @ft.register_kernel("ftensor::neg")
@@ -80,7 +80,7 @@ def calls(gain: Any) -> Iterator[list[str]]:
 
 
 def test_in_the_place_of_a_row(calls: list[str]) -> None:
-    """In every form of the op, on torch's device too, where it doesn't decline."""
+    """In every form of the op, on torch's device too, unless it declines."""
     x = ft.tensor([1.0, 2.0])
     assert (-x).tolist() == ft.neg(x).tolist() == [-1.0, -2.0]
     out = ft.zeros(2)

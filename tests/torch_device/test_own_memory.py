@@ -1,4 +1,4 @@
-"""A device whose memory the host can't reach: everything is copied there and back."""
+"""A device whose memory the host can't reach: every exchange copies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .device import agree, quiet, same  # noqa: F401
 
 @pytest.fixture(autouse=True, scope="module")
 def board() -> Iterator[None]:
-    """The device, told that its memory is not the host's."""
+    """The device, treated as if its memory were not the host's."""
     backend = default_backend()
     if not hasattr(backend, "cl_device"):
         pytest.skip("C simulation always shares the host's memory")

@@ -1,4 +1,4 @@
-"""What is used of torch's private interface is there, and another torch is refused."""
+"""The used parts of torch's private interface exist, and an untested torch is refused."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ BAGS: dict[str, tuple[Any, Any, bool]] = {
 
 
 def table(dtype: torch.dtype) -> torch.Tensor:
-    """(6, 4), with two equal rows, and a column of few values: which is the largest?"""
+    """Returns (6, 4), with two equal rows, and a column of few values: ties of the maximum."""
     weight = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=dtype)
     weight[3], weight[:, 1] = weight[2], weight[:, 1].sign()
     return weight.requires_grad_()
@@ -52,7 +52,7 @@ def test_bags(name: str, mode: str, pad: int | None) -> None:
 
 
 def test_bags_by_frequency() -> None:
-    """A row's gradient is divided by how often it is named, as that of an embedding is."""
+    """A row's gradient is divided by the count of its uses, like that of an embedding."""
     index, weight = torch.tensor([1, 1, 1, 2, 4, 4]), table(torch.float32)
 
     def bag(index: Any, weight: Any) -> torch.Tensor:
@@ -135,7 +135,7 @@ def test_ctc_of_lengths_in_tensors() -> None:
 
 
 def lstm(x: Any, h: Any, c: Any, layers: int, first: bool, *params: Any) -> Any:
-    """A layer's result and its states, without dropout and in one direction."""
+    """Returns a layer's result and its states, without dropout and in one direction."""
     biases = len(params) == 4 * layers
     return torch.lstm(x, (h, c), params, biases, layers, 0.0, True, False, first)
 
@@ -143,7 +143,7 @@ def lstm(x: Any, h: Any, c: Any, layers: int, first: bool, *params: Any) -> Any:
 @pytest.mark.parametrize("steps", [1, 4])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_all_steps_of_an_lstm_are_one_call(layers: int, steps: int) -> None:
-    """What is returned, and all gradients, of states too; and the node that is recorded is one."""
+    """Results and all gradients, also of states; a single node is recorded."""
     for dtype in DTYPES:
         torch.manual_seed(0)
         first = layers == 2

@@ -1,5 +1,5 @@
-"""Resizing, padding, reading at points and what torch makes of other ops: on the device, forward
-and backward."""
+"""Resizing, padding, grid sampling and ops that torch decomposes: on the device, forward and
+backward."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_padding(mode: str, padding: tuple[int, ...]) -> None:
 
 
 def weighted(y: torch.Tensor) -> torch.Tensor:
-    """A result of which each element counts otherwise."""
+    """Returns a result with a different weight for each element."""
     return y * torch.linspace(-1, 1, y.numel(), dtype=y.dtype).view(y.shape).to(y.device)
 
 
@@ -51,7 +51,7 @@ SAMPLED = [(2, "bilinear"), (2, "nearest"), (2, "bicubic"), (3, "bilinear"), (3,
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize(("n", "mode"), SAMPLED)
 def test_points_of_a_grid(n: int, mode: str, padding: str, corners: bool) -> None:
-    """Points inside, outside, and on the ends, where a coordinate begins to be held or turned."""
+    """Points inside, outside, and on the borders, where padding begins to clamp or reflect."""
     random = torch.Generator().manual_seed(n)
     for dtype, close in ((torch.float32, 1e-5), (torch.float64, 1e-12)):
         x = torch.randn(2, 3, *(4, 5, 3)[:n], generator=random, dtype=dtype)
@@ -120,7 +120,7 @@ def test_places_of_other_planes_are_refused() -> None:
 
 
 def test_histc_of_integers() -> None:
-    """As torch's on CUDA: Mixtral counts tokens by it."""
+    """Like torch's on CUDA: Mixtral counts tokens by it."""
     for dtype in (torch.int64, torch.int32, torch.uint8):
         x = torch.tensor([0, 1, 1, 3, 7, 4], dtype=dtype, device="fpga")
         counts = torch.histc(x, bins=4, min=0, max=3)

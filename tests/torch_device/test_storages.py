@@ -1,4 +1,4 @@
-"""Storages that are resized, tensors that are not dense or pinned, files, and memory's end."""
+"""Resized storages, tensors that are not dense or pinned, files, and out-of-memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .device import agree, quiet  # noqa: F401
 
 
 def test_a_storage_is_resized_for_all_its_tensors() -> None:
-    """As fully sharded training frees parameters between their uses."""
+    """Fully sharded training frees parameters between their uses in this way."""
     x = torch.arange(6.0, device="fpga")
     view, storage, f = x.view(2, 3), x.untyped_storage(), ftensor.torch.to_ftensor(x)
     assert x.cpu().tolist() == [0, 1, 2, 3, 4, 5]  # the host's view of the memory is kept
@@ -61,7 +61,7 @@ def test_other_tensors_than_dense_ones_are_refused(name: str) -> None:
 
 
 def test_pinned_memory() -> None:
-    """All memory of the CPU is alike to the device; its own is not pinned."""
+    """All memory of the CPU is equal for the device; its own is not pinned."""
     for x in (torch.empty(2, pin_memory=True), torch.tensor([1.0], pin_memory=True), torch.ones(2).pin_memory()):
         assert x.is_pinned() and x.device.type == "cpu"
         x.resize_(1000).fill_(2)

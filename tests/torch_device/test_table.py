@@ -1,4 +1,4 @@
-"""The table of kernels is what torch's schemas and the catalogue give; each line can be bound."""
+"""The table of kernels agrees with torch's schemas and the catalogue; each line can be bound."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ LINES = schema.lines(schema.TABLE)
 
 
 def test_the_file_is_what_torch_and_the_catalogue_give() -> None:
-    """Another torch, or another signature in the catalogue: look at the difference after
-    `make torch-table`."""
+    """For another torch, or another signature in the catalogue: check the difference after `make
+    torch-table`."""
     assert schema.text(set(written)) == schema.TABLE.read_text()
 
 
@@ -30,7 +30,7 @@ def test_lines_by_hand_are_used() -> None:
 
 
 def test_functional_and_out_go_together() -> None:
-    """Structured ops: torch makes in-place forms of the overload that writes its result."""
+    """Structured ops: torch derives in-place forms from the overload that writes its result."""
     from ftensor.torch.fallback import structured
 
     for name in structured():
@@ -46,7 +46,7 @@ def test_a_line_that_is_none(line: str) -> None:
 
 
 def test_derivatives_into_a_tensor() -> None:
-    """By a kernel that takes `out`, a dtype among its arguments, and by one that doesn't."""
+    """By a kernel with `out`, a dtype among its arguments, and by one without it."""
     grad, y = torch.randn(3, 4), torch.softmax(torch.randn(3, 4), 1)
     aten, here = torch.ops.aten, (grad.to("fpga"), y.to("fpga"))
     for op in (aten._softmax_backward_data.out, aten._log_softmax_backward_data.out):

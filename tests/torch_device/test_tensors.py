@@ -1,4 +1,4 @@
-"""torch's tensors on the device: values, dtypes, shapes, views, results written in place."""
+"""torch's tensors on the device: values, dtypes, shapes, views, in-place results."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """accelerate, transformers' Trainer and Lightning train on the device.
 
-They are large, and in no extra: where one is not installed, its test is skipped.
+They are large, and in no extra: the test of a missing package is skipped.
 """
 
 from __future__ import annotations

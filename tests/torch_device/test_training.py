@@ -1,4 +1,4 @@
-"""Programs as people write them: training, autocast, random numbers, recurrent layers."""
+"""Typical programs: training, autocast, random numbers, recurrent layers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Net(nn.Module):
 
 
 def losses(device: str, steps: int = 12) -> list[float]:
-    """The losses of a training."""
+    """Returns the losses of a training."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()

@@ -1,5 +1,5 @@
-"""Ops that torch takes apart for backends, and the device serves whole: how often its kernels run,
-and that calls which go by parts are as before."""
+"""Ops that torch decomposes for backends, and the device computes whole: the number of their
+kernels, and unchanged calls that are decomposed."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .device import agree, quiet  # noqa: F401
 
 
 def seeded(*shape: int) -> torch.Tensor:
-    """Random numbers, others for other shapes, that ask for a gradient."""
+    """Returns random numbers with gradients, different for each shape."""
     generator = torch.Generator().manual_seed(sum(shape))
     return torch.randn(shape, generator=generator).requires_grad_()
 
 
 def attended(q: Any, k: Any, v: Any, **options: Any) -> Any:
-    """Attention, with another gradient for each element."""
+    """Returns attention with a different outer gradient for each element."""
     output = F.scaled_dot_product_attention(q, k, v, **options)
     return output * torch.arange(output.numel(), device=output.device).reshape(output.shape)
 
 
 def twice(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The gradients' size, whose own gradients are gradients of gradients."""
+    """Returns a function whose gradients are gradients of gradients."""
 
     def size(*args: torch.Tensor) -> torch.Tensor:
         of = torch.autograd.grad(call(*args).square().mean(), args, create_graph=True)
@@ -72,7 +72,7 @@ def test_results_and_gradients(name: str) -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_calls_under_transforms_go_by_parts(name: str) -> None:
-    """Tangents, batches of arguments and of gradients, and what a mode sees."""
+    """Tangents, batches of arguments and of gradients, and dispatch modes."""
     call, shapes, _ = CALLS[name]
     x, *others = (seeded(*shape).detach() for shape in shapes)
 
@@ -92,7 +92,7 @@ def test_calls_under_transforms_go_by_parts(name: str) -> None:
 
 
 def test_a_lazy_negative() -> None:
-    """The imaginary parts of a conjugate, which is worked out below what records."""
+    """The imaginary parts of a conjugate, which is resolved below autograd."""
     whole = torch.complex(*seeded(2, 6, 8).detach())
     for call in (
         F.linear,
@@ -109,7 +109,7 @@ def test_a_lazy_negative() -> None:
 
 
 def test_one_tensor_thrice() -> None:
-    """Each place has a gradient of its own, of which torch makes the sum."""
+    """Each argument has its own gradient; torch sums them."""
     q = seeded(2, 3, 4)
     agree(lambda q: attended(q, q, q), q, rtol=1e-4, atol=1e-4)
     agree(twice(lambda q: attended(q, q, q)), q, rtol=1e-3, atol=1e-3)
@@ -148,7 +148,7 @@ def test_other_attention_goes_by_parts(of: str) -> None:
 
 
 def launches(call: Callable[[], object]) -> int:
-    """How many kernels a call starts, once it is known."""
+    """Returns the number of kernels of a call after its first time."""
     for _ in range(3):
         call()
     with ft.profiler.profile() as p:
@@ -158,7 +158,7 @@ def launches(call: Callable[[], object]) -> int:
 
 
 def test_a_word_is_few_launches() -> None:
-    """Inference of one row: each layer is one, and attention one or two."""
+    """Inference of one row: each layer is one launch, and attention one or two."""
     row, weight, bias = (seeded(*s).detach().to("fpga") for s in ((1, 1, 64), (96, 64), (96,)))
     q, k = (seeded(*s).detach().to("fpga") for s in ((1, 4, 1, 16), (1, 4, 9, 16)))
     assert launches(lambda: F.linear(row, weight, bias)) == 1
@@ -167,7 +167,7 @@ def test_a_word_is_few_launches() -> None:
 
 
 def test_a_step_of_an_lstm_is_few_launches() -> None:
-    """Where one step comes at a time, as words do: a graph of all layers."""
+    """For single steps, as in generation: a graph of all layers."""
     net, x = torch.nn.LSTM(64, 64).to("fpga"), torch.zeros(1, 8, 64, device="fpga")
     states = torch.zeros(1, 8, 64, device="fpga"), torch.ones(1, 8, 64, device="fpga")
     with torch.no_grad():
@@ -176,7 +176,7 @@ def test_a_step_of_an_lstm_is_few_launches() -> None:
 
 @pytest.mark.parametrize("make", [torch.zeros, torch.ones])
 def test_fresh_numbers(make: Callable[..., torch.Tensor]) -> None:
-    """By every dtype that torch fills: values, strides, and what is refused."""
+    """In every dtype that torch fills: values, strides, and refusals."""
     for dtype in (None, *TO_FT):
         for shape in ((), (0,), (2, 0, 3), (2, 3, 4)):
             wanted, actual = make(shape, dtype=dtype), make(shape, dtype=dtype, device="fpga")

@@ -94,7 +94,7 @@ class XrtBackend(XrtMemory):
         if self.deferred_launches is not None:
             self.deferred_launches.forget()
         libc = ctypes.CDLL(None)
-        libc.on_exit(libc._exit, None)  # what is registered last runs first, after all of Python's
+        libc.on_exit(libc._exit, None)  # the last registered runs first, after all of Python's
 
     def close(self) -> None:
         if self.deferred_launches is not None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..call_site import Caller, caller
 
 SLOTS, SLOT = 4096, 1024  # launches that are remembered, more than are ever in flight; bytes of each
-Kernels = Sequence[tuple[str, int]]  # what a launch starts, and in how many commands at most
+Kernels = Sequence[tuple[str, int]]  # the kernels of a launch, and their largest number of commands
 
 
 class Calls:
@@ -31,7 +31,7 @@ class Calls:
             os.close(file)
         self._begun: dict[str, int] = {}
         self._next = 0
-        self.made_by: Caller | None = None  # where what is launched just now was put off
+        self.made_by: Caller | None = None  # call site of the launch that was just deferred
 
     def note(self, kernels: Kernels, units: int, stream: int) -> None:
         """Records the kernels of a launch that is about to be enqueued."""

@@ -85,7 +85,7 @@ class XrtMemory(OpenCLBackend):
             piece = arena.line(handle.nbytes) if arena else None
             if piece is not None:
                 handle.cl, handle.piece = piece.cl, piece
-            else:  # also what an arena left, which has no more than half of what the host had
+            else:  # also the rest of an arena, at most half of the host's memory
                 handle.cl = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, handle.nbytes)
                 kernel._set_arg_multi((port[0], handle.cl))
             self._undefined([handle.cl])
