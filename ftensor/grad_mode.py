@@ -35,10 +35,10 @@ class set_grad_enabled:
             raise absent.no_gradients(f"{type(self).__name__}()")
 
     def __enter__(self) -> None:
-        """Nothing is to be done."""
+        """Does nothing."""
 
     def __exit__(self, *error: object) -> None:
-        """Nothing is to be undone."""
+        """Does nothing."""
 
     def __call__(self, call: F) -> F:
         """Returns the function itself, which records no gradients."""

@@ -135,14 +135,14 @@ class Gate:
                 changed.notify_all()
 
     def close(self) -> None:
-        """Called before a fork."""
+        """Called before a fork: keeps other threads out and waits for those inside."""
         with self._changed:
             self._forking[threading.get_ident()] += 1
             # With a limit: a thread inside may itself wait for something that this thread holds.
             self._changed.wait_for(lambda: not self._others(self._inside), FORK_PATIENCE)
 
     def open(self) -> None:
-        """Called in the parent after a fork."""
+        """Called in the parent after a fork: lets the waiting threads in."""
         with self._changed:
             self._forking[threading.get_ident()] -= 1
             self._changed.notify_all()

@@ -96,7 +96,7 @@ class _Recorder(Observer):
         self.hidden.add(storage)
 
     def finish(self) -> None:
-        """Restores the addresses of memory, and drop counts of zero."""
+        """Ends the trace: restores the addresses of hidden storages, and drops upload counts of zero."""
         for storage in self.hidden:
             storage.ptr = storage.block.ptr
         self.trace.uploads = +self.trace.uploads

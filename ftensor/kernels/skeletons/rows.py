@@ -140,7 +140,8 @@ class Rows(OpSkeleton):
     layouts = (ROWS, ANY, GATHER, SCATTER)
 
     def kinds(self, word: str, outs: int, ins: int) -> str | None:
-        """Returns the kinds of "rows" and "strided"; indexed operands have no fixed kinds."""
+        """Returns the access kinds, a letter for each operand, of the layout word "rows" or "strided";
+        None for indexed layouts, whose kinds vary."""
         if word == ROWS.word:
             return LINEAR * outs + ROW * ins
         return STRIDED * (outs + ins) if word == ANY.word else None

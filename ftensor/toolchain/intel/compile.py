@@ -57,7 +57,7 @@ def link_objects(device: Any, output: Path, objects: Sequence[Path]) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Runs one of the two commands above."""
+    """Runs the command "compile" or "link" with its arguments."""
     warnings.simplefilter("ignore")  # a failing build prints the compiler's log
     what, platform, output, *inputs = arguments
     if what == "compile":

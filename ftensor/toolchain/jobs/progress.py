@@ -33,16 +33,16 @@ class Quiet:
     """Prints nothing."""
 
     def start(self, total: int, done: int) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def show(self, running: Sequence[str], remaining: float | None) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def close(self) -> None:
-        """Nothing."""
+        """Does nothing."""
 
 
 class Bar:

@@ -178,7 +178,7 @@ class ConvGeometry(Geometry):
 
     @property
     def depth(self) -> int:
-        """Terms of a result."""
+        """The number of products summed for each result: channels times taps."""
         return self.channels * len(self.offsets)
 
     def before(self, position: int) -> int:
