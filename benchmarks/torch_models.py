@@ -160,7 +160,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, rougher figures")
-    parser.add_argument("--only", default="", help="the cases whose name has this")
+    parser.add_argument("--only", default="", help="only the cases whose name contains this")
     options = parser.parse_args()
     ft.set_fallback("silent")
     torch.set_num_threads(1)

@@ -76,7 +76,7 @@ def estimated(out: Path) -> None:
 def main() -> None:
     """Runs both."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("out"), help="where digits.py was told to")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="the folder of the results of digits.py")
     out: Path = parser.parse_args().out
     if not (out / "names.npy").is_file():
         raise SystemExit(f"{out} holds no names yet; first: python {DIGITS} --out {out}")

@@ -139,7 +139,7 @@ def parser() -> argparse.ArgumentParser:
     draw.add_argument("source", metavar="IMAGE", help="an image, a build's folder, or an inventory by name or file")
     draw.add_argument("output", metavar="FILE", help="the picture: .svg, .png or .pdf")
     draw.add_argument("--board", metavar="NAME", help="the board, if the platform names none")
-    draw.add_argument("--inventory", metavar="FILE", help="what the image was built from: its areas")
+    draw.add_argument("--inventory", metavar="FILE", help="the inventory of the image, for the kernels' areas")
     pack = _add(
         actions,
         "pack",

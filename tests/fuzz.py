@@ -99,7 +99,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="how long (default: 60)")
     parser.add_argument("--trials", type=int, default=10**9, help="of a source, at most")
     parser.add_argument("--sources", default=",".join(SOURCES), help=f"of {', '.join(SOURCES)}")
-    parser.add_argument("--seed", type=int, help="what a run before printed")
+    parser.add_argument("--seed", type=int, help="the seed that an earlier run printed")
     parser.add_argument("--first", type=int, default=0, help="the number of the first trial")
     parser.add_argument("--log", type=Path, help="a file for the trial that is under way")
     options = parser.parse_args()

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plot",
         metavar="FILE",
-        help="draw it: the time line, what bounds it and the area, or the comparison (.svg, .png, "
+        help="draw a figure: the timeline, the bounds and the area, or the comparison (.svg, .png, "
         ".pdf; needs matplotlib)",
     )
     parser.add_argument("--json", action="store_true", help="the report as JSON")

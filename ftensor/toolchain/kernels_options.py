@@ -16,11 +16,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--op", help="every kernel of one op: dtypes, layout, kernel and opcode")
     parser.add_argument("--json", action="store_true", help="the same as JSON")
-    parser.add_argument("--write", metavar="FILE", help="with --trace: an inventory of just what the program needs")
+    parser.add_argument(
+        "--write", metavar="FILE", help="with --trace: an inventory of exactly the kernels that the program needs"
+    )
     parser.add_argument(
         "--trace",
         nargs=argparse.REMAINDER,
         metavar="PROGRAM",
-        help="run a Python program (with its arguments, to the end of the line) and list what it "
-        "asks for and the image lacks; the exit status is 1 where it lacks any",
+        help="run a Python program (with its arguments, to the end of the line) and list the kernels that "
+        "it needs and the image lacks; the exit status is 1 if it lacks any",
     )

@@ -22,5 +22,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "program",
         nargs=argparse.REMAINDER,
         metavar="PROGRAM",
-        help="a Python program with its arguments: it is run, and what it asks for is compiled",
+        help="run a Python program with its arguments, and compile the kernels that it needs",
     )
