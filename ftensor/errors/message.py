@@ -71,9 +71,9 @@ FILLING = Filling()
 
 
 class Message(Generic[E]):
-    """Makes errors of a class: called with the values of its text's fields, in the order in which
-    they first stand there, or in that of `names`, or by name. A text that begins with an op's name
-    shows the op that the user called.
+    """A factory of exceptions of one class. Call it with the values of the text's fields, by name or
+    in the order of `names` (by default the order of their first occurrence). A text that begins with
+    an op's name shows the op that the user called.
     """
 
     __slots__ = ("_names", "kind", "text")
