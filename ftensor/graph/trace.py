@@ -24,6 +24,7 @@ from ..rows.catalogue import op_called
 from ..rows.copies import COPY
 from ..runtime.call_site import line_of
 from ..runtime.storage import Storage
+from .given import ArgumentStorage
 from .guards import OffsetGuard
 from .ir import CheckedIndices, Draw, DrawnNumber, Graph, GraphBuffer, GraphTensor, Node, Origin, ResultTensor, Seeding
 from .returned import ReturnedObject, returned
@@ -194,6 +195,15 @@ class Tracer(LaunchRecorder):
         """True if a live tensor has another geometry than before the trace."""
         return any(reference() is not None for reference, _ in self._reshaped.values())
 
+    def argument_reshaped(self) -> bool:
+        """True if a tensor over an argument's memory has another geometry. An argument that is also
+        captured is two tensors during a trace, so the other one lacks the change, and the function
+        may raise an error that it would not raise without a trace."""
+        own = {id(t) for t in self._tensors}
+        memory = {t._storage.of for t in self._tensors if isinstance(t._storage, ArgumentStorage)}
+        changed = [(reference(), before._storage) for reference, before in self._reshaped.values()]
+        return any(t is not None and (id(t) in own or storage in memory) for t, storage in changed)
+
     def restore_geometry(self) -> tuple[Ints, Ints] | None:
         """Restores the geometry of tensors. Returns (the shape before, the shape during the trace)
         of the first live tensor that changed; None if there is none."""
@@ -243,8 +253,11 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
     try:
         with observed(backend, tracer):
             result = call()
-    except BaseException:
-        tracer.restore_geometry()
+    except BaseException as error:
+        reshaped = tracer.argument_reshaped()
+        changed = tracer.restore_geometry()
+        if changed and reshaped and isinstance(error, Exception) and not isinstance(error, errors.GraphError):
+            raise errors.geometry_changed(name, *changed) from error
         raise
     finally:
         tracer.restore_generators()

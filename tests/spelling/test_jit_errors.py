@@ -78,6 +78,22 @@ def test_refused(function: Callable[..., Any], text: str) -> None:
     assert ft.random.default_generator().get_offset() == 0
 
 
+@pytest.mark.parametrize("argument", [True, False])
+def test_another_shape_of_an_argument_that_is_found_outside(argument: bool) -> None:
+    """A GraphError, not the error of the shape that the other name still has in the trace."""
+    g = ft.arange(16.0)
+
+    def function(x: ft.Tensor, y: ft.Tensor) -> ft.Tensor:
+        changed, other = (x, g) if argument else (g, x)
+        changed.resize_(4)
+        return other.mul_(y)
+
+    with pytest.raises(ft.GraphError, match=r"shape \(16,\), then \(4,\)"):
+        ft.jit(function)(g, ft.ones(4))
+    assert g.tolist() == ft.arange(16.0).tolist()
+    assert function(g, ft.ones(4)).tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
 def test_a_tensor_of_a_trace_cannot_be_used() -> None:
     """It has no memory: using it after a GraphError is an error."""
     KEPT.clear()
