@@ -28,6 +28,7 @@ from ..terminal import counted, waiting
 if TYPE_CHECKING:
     from .._tensor import Tensor
     from ..execute import launch as execute
+    from ..runtime.launch_cache import SharedTable
     from ..runtime.storage import Storage
     from ..runtime.stream import DeviceStream
 
@@ -54,7 +55,7 @@ class _Recorder(Observer):
         self.trace = Trace()
         # One object for equal launches, to keep `order` small.
         self.alike: dict[KernelLaunch, KernelLaunch] = {}
-        self.counted: WeakSet[Storage] = WeakSet()
+        self.counted: WeakSet[Storage | SharedTable] = WeakSet()
         self.hidden: WeakSet[Storage] = WeakSet()
 
     def launch(self, launch: execute.Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Any) -> None:
@@ -72,7 +73,7 @@ class _Recorder(Observer):
             self.trace.order.append(self.alike.setdefault(noted, noted))
         super().launch(launch, stream, tensors, numbers)
 
-    def _setting(self, table: Storage) -> None:
+    def _setting(self, table: Storage | SharedTable) -> None:
         """Counts the upload of a geometry buffer as a setting."""
         self.counted.add(table)
         self.trace.uploads[table.nbytes] -= 1
