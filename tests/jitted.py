@@ -18,7 +18,6 @@ import ftensor as ft
 
 from .op_samples import first_samples
 from .oracle import ours, outcome
-from .spelling.test_opinfo import IN_ORDER, LEFT_OUT, UNDETERMINED, function
 
 DTYPES = (torch.float32, torch.int64, torch.complex64, torch.bfloat16, torch.bool)
 
@@ -41,6 +40,8 @@ class Case(NamedTuple):
 
 def cases() -> Iterator[Case]:
     """Yields each op and its in-place form in each dtype."""
+    from .spelling.test_opinfo import function
+
     for op in op_db:
         for dtype in DTYPES:
             if dtype not in op.supported_dtypes("cpu"):
@@ -84,38 +85,59 @@ def here(value: Any) -> Any:
     return ft.zeros(1).device if value == "cpu" and type(value) is str else ours(value)
 
 
-def differences(case: Case, samples: int) -> Iterator[str]:
-    """Yields the differences of a case's first samples when jitted; GraphErrors by their text."""
+class Asked(NamedTuple):
+    """Eager's result of a sample, and the difference of a graph's; "" if there is none."""
+
+    eager: Any
+    otherwise: str
+
+
+def asked(mine: Callable[..., Any], jitted: Callable[..., Any], sample: Any) -> Asked:
+    """Calls a graph twice and eager once with a sample, and compares the bits.
+
+    jitted: `whole(mine)`, which may have had other samples before.
+    """
+    results = []
+    for call in (None, None, mine):  # so that a trace is what meets tables first
+        args = here((sample.input, *sample.args))
+        kwargs = {k: here(v) for k, v in sample.kwargs.items()}
+        ft.manual_seed(7)
+        if call is None:
+            got = outcome(lambda a=args, k=kwargs: jitted(a, k))
+            if isinstance(got, ft.GraphError):
+                return Asked(None, f"GraphError: {got}")
+        else:
+            got = outcome(lambda a=args, k=kwargs: mine(*a, **k))
+        results.append((bits(got), bits(tensors((args, kwargs))), got))
+    *others, (eager, before, wanted) = results
+    for result, after, got in others:
+        if result != eager:
+            return Asked(wanted, f"{got!r:.300} not {wanted!r:.300}")
+        if after != before:
+            return Asked(wanted, "arguments differ")
+    return Asked(wanted, "")
+
+
+def whole(mine: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a jitted function of an argument list and a dict."""
+    return ft.jit(lambda args, kwargs: mine(*args, **kwargs))
+
+
+def differences(case: Case, samples: int) -> str:
+    """Returns the first difference of a case's first samples when jitted; a GraphError by its text."""
+    from .spelling.test_opinfo import IN_ORDER, function
+
     op, name, dtype = case
     mine: Callable[..., Any] | None = IN_ORDER.get(name) or function(name)
     assert mine is not None
-    jitted = ft.jit(lambda args, kwargs: mine(*args, **kwargs))
-    for sample in first_samples(op, dtype, samples):
-        results = []
-        for call in (None, None, mine):  # so that a trace is what meets tables first
-            args = here((sample.input, *sample.args))
-            kwargs = {k: here(v) for k, v in sample.kwargs.items()}
-            ft.manual_seed(7)
-            if call is None:
-                got = outcome(lambda a=args, k=kwargs: jitted(a, k))
-            else:
-                got = outcome(lambda a=args, k=kwargs: mine(*a, **k))
-            results.append((bits(got), bits(tensors((args, kwargs))), got))
-            if isinstance(got, ft.GraphError):
-                yield f"GraphError: {got}"
-                return
-        *others, (eager, before, wanted) = results
-        for result, after, got in others:
-            if result != eager:
-                yield f"{got!r:.300} not {wanted!r:.300}"
-                return
-            if after != before:
-                yield "arguments differ"
-                return
+    jitted = whole(mine)
+    return next(filter(None, (asked(mine, jitted, s).otherwise for s in first_samples(op, dtype, samples))), "")
 
 
 def left_out(case: Case) -> bool:
     """True if eager's results are not deterministic."""
+    from .spelling.test_opinfo import LEFT_OUT, UNDETERMINED
+
     op, name, _ = case
     return name in UNDETERMINED or "its samples draw a dropout" in LEFT_OUT.get(op.full_name, "")
 
@@ -133,7 +155,7 @@ def main() -> None:
             continue
         ran += 1
         try:
-            for line in differences(case, options.samples):
+            if line := differences(case, options.samples):
                 print(f"{case}: {line}", flush=True)
         except Exception as error:  # noqa: BLE001
             print(f"{case}: BROKE {type(error).__name__}: {error}", flush=True)

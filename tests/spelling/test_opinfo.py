@@ -1,6 +1,7 @@
 """torch's own op database, for every op that both libraries have under one name.
 
-A few samples of each op; the values are compared with torch's default tolerances.
+A few samples of each op; the values are compared with torch's default tolerances. Some calls are
+also jitted: the graph returns eager's bits, or raises a listed GraphError.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -22,6 +24,7 @@ import ftensor as ft  # noqa: E402
 import ftensor.nn.functional as F  # noqa: E402
 from ftensor.rows.catalogue import ENTRIES  # noqa: E402
 
+from ..jitted import asked, whole  # noqa: E402
 from ..op_samples import first_samples  # noqa: E402
 from ..oracle import ours, outcome  # noqa: E402
 
@@ -75,6 +78,12 @@ def function(name: str) -> Callable[..., Any] | None:
     return None if entry is None or name in UNDETERMINED | NO_SAMPLES else entry.call
 
 
+# Entries of the database, or their in-place forms, that no graph computes, and why.
+REFUSED = dict(
+    line.split(": ", 1)
+    for line in (Path(__file__).parent / "jit_refused.txt").read_text().splitlines()
+    if line and line[0] != "#"
+)
 # The first of these that an op has gets the first samples, the others the largest of these.
 DTYPES = (torch.float32, torch.int64, torch.complex64, torch.bfloat16)
 # Names of the catalogue for which the database has no samples, and why none are needed.
@@ -158,9 +167,9 @@ def few(samples: list[Any]) -> list[Any]:
 
 
 def rest(samples: list[Any]) -> list[Any]:
-    """Returns the samples that are not among the `few`."""
+    """Returns the samples that are not among the `few`, or these if there are no others."""
     chosen = few(samples)
-    return [s for s in samples if not any(s is one for one in chosen)]
+    return [s for s in samples if not any(s is one for one in chosen)] or chosen
 
 
 def way(sample: Any) -> object:
@@ -168,23 +177,45 @@ def way(sample: Any) -> object:
     return [type(value) for value in sample.args], list(sample.kwargs)
 
 
+class Case(NamedTuple):
+    """An op of the database under a name, the function that selects its samples, and whether it is jitted, too."""
+
+    op: Any
+    name: str
+    dtype: torch.dtype
+    part: Callable[[list[Any]], list[Any]]
+    jitted: bool = False
+
+    @property
+    def entry(self) -> str:
+        """Returns the database's entry, or its in-place form."""
+        return self.name + (self.op.variant_test_name and f".{self.op.variant_test_name}")
+
+
 def cases() -> Iterator[Any]:
-    """Yields each op, its aliases and its in-place form in its first dtype, of which only the `few`
-    samples are in every run; and the op in another dtype."""
+    """Yields each op, its aliases and its in-place form in its first dtype by the `few` samples, and
+    the op in another dtype. The other samples, in dtypes that take turns, are jitted, too; every
+    run has each seventeenth of these cases."""
+    graphs = 0
     for turn, op in enumerate(op_db):
         dtypes = [d for d in DTYPES if d in op.supported_dtypes("cpu")]
-        others = in_turn(dtypes[1:], turn)
+        any_dtype = [d for d in (*DTYPES, torch.bool) if d in op.supported_dtypes("cpu")]
         for name in (op.name, *(alias.name for alias in op.aliases), op.name + "_"):
             in_place = name == op.name + "_"
             if function(name) is None or (in_place and op.inplace_variant is None):
                 continue
-            chosen = [(dtype, part) for dtype in dtypes[:1] for part in (few, rest)]
-            chosen += [(dtype, largest) for dtype in others if name == op.name]
-            for dtype, part in chosen:
-                variant = op.variant_test_name and f".{op.variant_test_name}"
-                word = str(dtype).removeprefix("torch.") + ("-rest" if part is rest else "")
-                marks = [] if part is few else [pytest.mark.long]
-                yield pytest.param(op, name, dtype, part, id=f"{name}{variant}-{word}", marks=marks)
+            chosen = [Case(op, name, dtype, few) for dtype in dtypes[:1]]
+            if name == op.name:
+                chosen += [Case(op, name, dtype, largest) for dtype in in_turn(dtypes[1:], turn)]
+            if name == op.name or in_place:
+                chosen += [Case(op, name, dtype, rest, True) for dtype in in_turn(any_dtype, turn + in_place)]
+            else:
+                chosen += [Case(op, name, dtype, rest) for dtype in dtypes[:1]]
+            for case in chosen:
+                graphs += case.jitted
+                word = str(case.dtype).removeprefix("torch.") + ("-rest" if case.part is rest else "")
+                long = case.part is rest and not (case.jitted and graphs % 17 == 0)
+                yield pytest.param(case, id=f"{case.entry}-{word}", marks=[pytest.mark.long] if long else [])
 
 
 CASES = list(cases())
@@ -218,27 +249,45 @@ def error(a: Any, exact: Any) -> float:
 
 def test_every_op_has_samples() -> None:
     """Here, or in a list; the list has no other names."""
-    here = {case.values[1] for case in CASES} | UNDETERMINED
+    here = {param.values[0].name for param in CASES} | UNDETERMINED
     assert set(ENTRIES) - here == NO_SAMPLES
     assert len(here) > 300
 
 
-@pytest.mark.parametrize(("op", "name", "dtype", "part"), CASES)
-def test_as_in_torchs_database(op: Any, name: str, dtype: torch.dtype, part: Callable[[list[Any]], list[Any]]) -> None:
-    """Same shapes, dtypes and values for the database's first samples."""
-    for left_out in (op.full_name, f"{op.full_name} {dtype}"):
-        if left_out in LEFT_OUT:
-            pytest.skip(LEFT_OUT[left_out])
+def test_the_list_of_what_no_graph_computes_is_short() -> None:
+    """Few entries can't be traced, and all of them are in the database."""
+    assert REFUSED.keys() <= {param.values[0].entry for param in CASES if param.values[0].jitted}
+    assert len([entry for entry in REFUSED if not entry.partition(".")[0].endswith("_")]) <= 75
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_as_in_torchs_database(case: Case) -> None:
+    """Same shapes, dtypes and values for the database's first samples; graphs return the same bits."""
+    op, name, dtype, part, graph = case
+    left_out = LEFT_OUT.get(op.full_name) or LEFT_OUT.get(f"{op.full_name} {dtype}")
+    if left_out and (not graph or "draw a dropout" in left_out):
+        pytest.skip(left_out)
     in_place = name == op.name + "_"
-    mine = IN_ORDER.get(op.name) or function(name)
+    mine = IN_ORDER.get(name) or function(name)
     theirs = op.inplace_variant if in_place else op.op
     assert mine is not None
+    jitted = whole(mine) if graph else None
     samples = first_samples(op, dtype, SAMPLES)
-    for sample in part([s for s in samples if not s.kwargs.get("dropout_p")]):  # a random number
+    for sample in part([s for s in samples if graph or not s.kwargs.get("dropout_p")]):
+        got = None
+        if jitted is not None:
+            got, otherwise = asked(mine, jitted, sample)
+            if otherwise.startswith("GraphError") and case.entry in REFUSED:
+                jitted = None
+            else:
+                assert not otherwise
+        if left_out or sample.kwargs.get("dropout_p"):  # which draws a random number
+            continue
+        if jitted is None:
+            args = ours((sample.input, *sample.args))
+            got = outcome(partial(mine, *args, **{k: ours(v) for k, v in sample.kwargs.items()}))
         operand = sample.input.clone() if in_place else sample.input
         expected = outcome(partial(theirs, operand, *sample.args, **sample.kwargs))
-        args = ours((sample.input, *sample.args))
-        got = outcome(partial(mine, *args, **{k: ours(v) for k, v in sample.kwargs.items()}))
         if isinstance(expected, Exception):
             assert in_place and type(got) is type(expected), (got, expected)
         elif isinstance(got, Exception):
