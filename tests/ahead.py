@@ -151,7 +151,8 @@ def compile_before(under: Sequence[str], env: Mapping[str, str], tests: str) -> 
     """Compiles the kernels of the tests of these markers, by two programs in their environment."""
     python = [*under, sys.executable, "-m"]
     with TemporaryDirectory(prefix="ftensor-noted-") as folder:
-        files = [str(HERE / file) for file in FILES]
+        of_kernels = tests.startswith("kernel")
+        files = [str(HERE / file) for file in FILES if file.startswith("kernel/") or not of_kernels]
         words = ["pytest", "-q", "-m", tests, "-n", str(min(4, os.cpu_count() or 1)), *files]
         noted = subprocess.run(
             [*python, *words], cwd=HERE.parent, env={**env, "FTENSOR_TESTS_NOTED": folder}, stdout=subprocess.DEVNULL

@@ -88,9 +88,9 @@ def test_kernels_are_compiled_before_a_pass_that_has_not_ended_here(
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(run, "compile_before", lambda under, env, tests: asked.append(tests))
     said = [sys.executable, "-c", "print('1 passed in 1.0s')"]  # and pytest's command are its arguments
-    at = run.Place("a target", {}, said, "a row", "a device")
-    for tests in ("not long", "core", "not long", "long", "long"):
-        one = run.Pass("a target", tests)
+    at = run.Place("csim", {}, said, "a row", "a device")
+    for tests in ("not long", "core", "not long", "long", "long", *["kernel and not core"] * 2):
+        one = run.Pass("csim", tests)
         run.run_pass(one, at, [])
         assert (one.failed, one.counts["passed"]) == (False, 1)
-    assert asked == ["not long", "long"]
+    assert asked == ["not long", "long", "kernel and not core"]
