@@ -91,6 +91,7 @@ def no_such_kernel(name: str, names: Sequence[str]) -> BuildError:
 
 
 not_a_clock = Message(BuildError, "--clock is a frequency in MHz, above 0 and at most 2000, not {value!r}")
+not_a_platform = Message(BuildError, "--platform {value!r} must be {wanted}")
 not_a_memory = Message(BuildError, "--banks {value!r} must be {wanted}")
 flushed_elsewhere = Message(
     BuildError,

@@ -170,6 +170,12 @@ of_another_target = Message(
 # Making one
 
 no_such_file = Message(FileNotFoundError, "there is no file {path!r} with kernels")
+image_path = Message(
+    TypeError, "load_image() takes the path of an image, a str or a pathlib.Path, not {path!k} {path!r}"
+)
+no_image_path = Message(
+    FileNotFoundError, "load_image(): there is no file or folder {path!r}; `ftensor build` makes images"
+)
 not_a_path = Message(TypeError, "file={file!r} ({file!k}) is no path: a str or a pathlib.Path names a file of kernels")
 not_a_name = Message(
     TypeError, "name={name!r} ({name!k}) is no kernel's name: that is a str, or None where the file has one kernel"
@@ -328,6 +334,16 @@ no_op_name = Message(
     ValueError,
     '{name!r} names no op: write "library::op" for one of torch.library\'s, or "ftensor::op" for '
     "an elementwise one of ftensor's",
+)
+registers_no_name = Message(
+    TypeError, '{function}() takes the name of an op, such as "ftensor::neg", not {name!k} {name!r}'
+)
+registers_no_function = Message(
+    TypeError,
+    "the kernel registered for {name} must be a function, not {function!k}; write @ft.register_kernel above a def",
+)
+not_registered_here = Message(
+    ValueError, '{name!r} is no op of ftensor: unregister_kernel() takes the name of an elementwise one, "ftensor::neg"'
 )
 no_row = Message(ValueError, "ftensor has no elementwise op {name!r} whose place a kernel could take{near}")
 not_a_result = Message(

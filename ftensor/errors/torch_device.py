@@ -98,6 +98,11 @@ def other_kind(op: str, kind: str) -> NotImplementedError:
     )
 
 
+not_pinned = Message(
+    RuntimeError,
+    "a tensor on {device} is not in the host's memory and can't be pinned; x.cpu() gives one that counts as pinned, as "
+    "all CPU memory does",
+)
 quantized = Message(
     NotImplementedError,
     "the device fpga has no quantized tensors, which a result of {dtype} would be; quantize on the CPU, or use "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from .. import errors
 from .._device import DeviceLike, found_of, fpga_devices, fpga_index, resolve, set_fpga_index
 from .._device import device as _device
+from ..errors import image as image_errors
 from ..runtime.interfaces import DeviceProperties
 from ..runtime.stream import DeviceStream as _Stream
 from ..runtime.stream import Event
@@ -162,9 +164,16 @@ def load_image(path: str | Path, device: DeviceLike | None = None) -> str:
     (`image_report` counts this). An image from another tool has no ops; `kernel` finds its kernels.
     Tensors on the device survive. The environment variable FTENSOR_IMAGE loads images at the first
     use of the device: paths, separated like those in PATH. Raises ImageError if the file is
-    damaged, or not for this device.
+    damaged, or not for this device; FileNotFoundError if there is none, TypeError
+    for a value that is no path.
     """
-    return _backend("load_image", device).load_image(path).uuid
+    backend = _backend("load_image", device)
+    if not isinstance(path, (str, os.PathLike)):
+        raise image_errors.image_path(path)
+    name = os.fspath(path)
+    if not name or "\0" in name or not os.path.exists(name):
+        raise image_errors.no_image_path(name)
+    return backend.load_image(path).uuid
 
 
 def image_report(device: DeviceLike | None = None) -> ImageReport:
@@ -257,10 +266,16 @@ def set_stream(stream: _Stream | None) -> None:
     """Makes a stream this thread's current stream on its device; None changes nothing."""
     if stream is None:
         return
+    _check_stream("set_stream", stream)
     for index, device in enumerate(fpga_devices()):
         if device.opened and device.open() is stream.backend:
             set_fpga_index(index)
     stream.backend.set_current_stream(stream)
+
+
+def _check_stream(function: str, stream: object) -> None:
+    if not isinstance(stream, _Stream):
+        raise errors.argument_type(function, "stream", "an ft.fpga.Stream or None", stream)
 
 
 class StreamContext:
@@ -288,4 +303,6 @@ class StreamContext:
 
 def stream(stream: _Stream | None) -> StreamContext:
     """Context manager in which `stream` is this thread's current stream; None changes nothing."""
+    if stream is not None:
+        _check_stream("stream", stream)
     return StreamContext(stream)

@@ -32,13 +32,15 @@ def register_kernel(name: str) -> Callable[[F], F]:
     inputs, then its numbers, and returns the result, or NotImplemented to use ftensor's kernel. The
     function is not called for the op inside its own run, nor for tensors on the host. "mylib::vadd"
     is an op of torch.library: the function gets and returns ftensor tensors instead of torch's
-    tensors on the device. Raises ValueError for any other name.
+    tensors on the device. Raises ValueError for any other name,
+    TypeError for a value that is no str, and for a kernel that can't be called.
     """
-    if not isinstance(name, str) or not (match := re.fullmatch(r"(\w+)::(\w+(\.\w+)?)", name)):
-        raise errors.no_op_name(name)
-    row = _row(match[2]) if match[1] in OURS else None
+    library, op = _parts("register_kernel", name)
+    row = _row(op) if library in OURS else None
 
     def register(function: F) -> F:
+        if not callable(function):
+            raise errors.registers_no_function(name, function)
         if row is not None:
             replaced[row] = _served(name, function)
             for device in fpga_devices():
@@ -55,8 +57,24 @@ def register_kernel(name: str) -> Callable[[F], F]:
 
 def unregister_kernel(name: str) -> None:
     """Removes a function registered for an op ("ftensor::sigmoid"); ftensor's kernels compute the
-    op again."""
-    replaced.pop(_row(name.rpartition("::")[2]), None)
+    op again.
+
+    Raises TypeError for a value that is no str, ValueError for a name that is not an elementwise
+    op's.
+    """
+    library, op = _parts("unregister_kernel", name)
+    if library not in OURS:
+        raise errors.not_registered_here(name)
+    replaced.pop(_row(op), None)
+
+
+def _parts(function: str, name: Any) -> tuple[str, str]:
+    """Returns (library, op) of a name such as "ftensor::sigmoid"."""
+    if not isinstance(name, str):
+        raise errors.registers_no_name(function, name)
+    if not (match := re.fullmatch(r"(\w+)::(\w+(\.\w+)?)", name)):
+        raise errors.no_op_name(name)
+    return match[1], match[2]
 
 
 def _row(name: str) -> Op:

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from .storage import Storage
 
 
+def _check(function: str, argument: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        wanted = "an ft.fpga.Event" if kind is Event else "an ft.fpga.Stream"
+        raise errors.argument_type(function, argument, wanted, value)
+
+
 class Event:
     """A point in a stream's work, like `torch.cuda.Event`."""
 
@@ -33,6 +39,7 @@ class Event:
         """Records the event behind everything enqueued in the stream so far."""
         if stream is None:
             stream = self.current_stream()
+        _check("record", "stream", stream, DeviceStream)
         self.stream, self.backend = stream, stream.backend
         self.marker = stream.marker()
         if self.enable_timing:
@@ -43,6 +50,7 @@ class Event:
         if stream is None and self.backend is not None:
             stream = self.backend.current_stream()
         if stream is not None:
+            _check("wait", "stream", stream, DeviceStream)
             stream.wait_event(self)
 
     def query(self) -> bool:
@@ -56,6 +64,7 @@ class Event:
 
     def elapsed_time(self, end: Event) -> float:
         """Returns the milliseconds from this event to `end`."""
+        _check("elapsed_time", "end", end, Event)
         if self.backend is None or end.backend is None or self._timing is None or (end._timing is None):
             raise errors.event_without_time(self.backend is not None and end.backend is not None)
         start_ns = self.backend.timing_ns(self._timing)
@@ -227,12 +236,14 @@ class DeviceStream:
 
     def wait_event(self, event: Event) -> None:
         """Makes work enqueued from now on wait for the event; the host does not wait."""
+        _check("wait_event", "event", event, Event)
         if event.marker is not None and event.stream is not self:
             self.backend.wait_marker(self.queue, event.marker, event.backend)
             self.note()
 
     def wait_stream(self, stream: DeviceStream) -> None:
         """Makes work enqueued from now on wait for the other stream's work so far."""
+        _check("wait_stream", "stream", stream, DeviceStream)
         if stream is not self:
             stream.backend.settle()
             self.wait_enqueued(stream)

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..boards import Board, of_platform
-from ..errors.build import BuildError, InventoryError, flushed_elsewhere, not_a_clock, not_a_memory
+from ..errors.build import BuildError, InventoryError, flushed_elsewhere, not_a_clock, not_a_memory, not_a_platform
 from ..errors.image import ImageError
 from ..terminal import complain, counted
 from .make import Toolchain
@@ -51,11 +51,15 @@ def _terminated(number: int, frame: FrameType | None) -> None:
 def _command(arguments: argparse.Namespace) -> int:
     from . import make
     from .inventory import read as inventory
-    from .inventory.table import MEMORIES, is_memory
+    from .inventory.table import MEMORIES, PLATFORMS, is_memory, is_platform
     from .jobs import summary
     from .jobs.progress import reporter
     from .jobs.workspace import Workspace
 
+    if not is_platform(arguments.platform):
+        raise not_a_platform(arguments.platform, PLATFORMS)
+    if arguments.banks is not None and not is_memory(arguments.banks):
+        raise not_a_memory(arguments.banks, MEMORIES)
     wanted = inventory.read(arguments.inventory)
     chain = toolchain(
         arguments.target,
@@ -64,8 +68,6 @@ def _command(arguments: argparse.Namespace) -> int:
         arguments.dry_run,
         arguments.subnormals == "flush",
     )
-    if arguments.banks is not None and not is_memory(arguments.banks):
-        raise not_a_memory(arguments.banks, MEMORIES)
     groups = _expanded(wanted, chain.joint, arguments.banks)
     board = of_platform(chain.platform) if chain.target in ("hw", "hw_emu") else None
     report: list[str] = []

@@ -20,7 +20,7 @@ from ..interop.torch import to_torch
 from . import memory as m
 from .internals import CPU_KEYS, untyped_storage
 from .memory import adopt, host_storage, on_host, to_ftensor, wrote
-from .registration import impl
+from .registration import aten, impl
 from .structure import check_index
 
 MEMORY = {
@@ -176,7 +176,13 @@ def _pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
     return self.clone()
 
 
+def _not_pinned(self: torch.Tensor, device: Any = None) -> torch.Tensor:
+    raise errors.not_pinned(self.device)
+
+
 _cpu.impl("_pin_memory", _pin_memory)
+for _name in ("pin_memory", "_pin_memory"):
+    aten.impl(_name, _not_pinned)
 
 
 _to = torch.utils.dlpack.to_dlpack

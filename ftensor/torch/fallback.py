@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch._decomp import decomposition_table
+from torch.library import Library
 
 from .._tensor import Tensor
 from ..errors import torch_device as errors
@@ -333,6 +334,31 @@ def _refuse(kind: str) -> Callable[..., Any]:
     return refused
 
 
+# torch makes these of parts on the device without asking for a kernel of it.
+_compressed = Library("aten", "IMPL", "SparseCsrPrivateUse1")
+_COMPRESSED = (
+    "_sparse_compressed_tensor_unsafe",
+    "sparse_compressed_tensor.comp_plain_value_size",
+    "sparse_compressed_tensor.comp_plain_value",
+    *(
+        f"{name}{overload}"
+        for kind, words in {"csr": "crow_col", "csc": "ccol_row", "bsr": "crow_col", "bsc": "ccol_row"}.items()
+        for name, overload in (
+            (f"_sparse_{kind}_tensor_unsafe", ""),
+            (f"sparse_{kind}_tensor", f".{words}_value_size"),
+            (f"sparse_{kind}_tensor", f".{words}_value"),
+        )
+    ),
+)
+
+
+def _refuse_made(name: str) -> Callable[..., Any]:
+    def refused(*args: Any, **kwargs: Any) -> Any:
+        raise errors.other_kind(name.partition(".")[0], "sparse")
+
+    return refused
+
+
 def install() -> None:
     """Registers `run` as the fallback of all ops without a device kernel.
 
@@ -342,6 +368,8 @@ def install() -> None:
     everything.fallback(run, "PrivateUse1")
     for word, kind in _KINDS.items():
         everything.fallback(_refuse(kind), f"{word}PrivateUse1")
+    for name in _COMPRESSED:
+        _compressed.impl(name, _refuse_made(name))
     for name in structured():
         if not has_kernel_for(f"aten::{name}", "PrivateUse1"):
             aten.impl(name, on_host(name))

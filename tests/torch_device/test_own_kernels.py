@@ -96,7 +96,6 @@ def test_in_the_place_of_a_row(calls: list[str]) -> None:
 def test_names_and_results_that_are_refused() -> None:
     for name, says in (
         ("neg", "names no op"),
-        (3, "names no op"),
         ("ftensor::matmul", "did you mean 'mul'"),
         ("aten::nothing_alike_at_all", "no elementwise op"),
     ):

@@ -36,12 +36,20 @@ def test_a_storage_is_resized_for_all_its_tensors() -> None:
 
 
 DENSE = torch.eye(2)
+PARTS = torch.tensor([0, 1]), torch.tensor([0]), torch.tensor([1.0])
 REFUSED: dict[str, tuple[str, Callable[[torch.Tensor], Any]]] = {
     "coo": ("sparse", lambda x: x.to_sparse()),
     "csr": ("sparse", lambda x: x.to_sparse_csr()),
     "moved": ("sparse", lambda x: DENSE.to_sparse().to("fpga")),
     "made": ("sparse", lambda x: torch.sparse_coo_tensor([[0], [1]], [1.0], (2, 2), device="fpga")),
-    "csr made": ("sparse", lambda x: repr(torch.sparse_csr_tensor([0, 1], [0], [1.0], (1, 1), device="fpga"))),
+    "csr made": ("sparse", lambda x: torch.sparse_csr_tensor([0, 1], [0], [1.0], (1, 1), device="fpga")),
+    "csr made without a size": ("sparse", lambda x: torch.sparse_csr_tensor([0, 1], [0], [1.0], device="fpga")),
+    "csr of parts": ("sparse", lambda x: torch.sparse_csr_tensor(*[part.to("fpga") for part in PARTS])),
+    "csc made": ("sparse", lambda x: torch.sparse_csc_tensor(*PARTS, (1, 1), device="fpga")),
+    "bsr made": ("sparse", lambda x: torch.sparse_bsr_tensor(*PARTS[:2], x[:1, :1, None], (1, 1), device="fpga")),
+    "bsc made": ("sparse", lambda x: torch.sparse_bsc_tensor(*PARTS[:2], x[:1, :1, None], (1, 1), device="fpga")),
+    "compressed": ("sparse", lambda x: torch.sparse_compressed_tensor(*PARTS, layout=torch.sparse_csr, device="fpga")),
+    "csr moved": ("sparse", lambda x: DENSE.to_sparse_csr().to("fpga")),
     "empty": ("sparse", lambda x: torch.empty(2, layout=torch.sparse_coo, device="fpga")),
     "product": ("sparse", lambda x: torch.sparse.mm(DENSE.to_sparse(), x)),
     "masked": ("sparse", lambda x: x.sparse_mask(DENSE.to_sparse())),
@@ -68,9 +76,10 @@ def test_pinned_memory() -> None:
         assert x.to("fpga", non_blocking=True).sum().item() == 2000
     here = torch.ones(2, device="fpga")
     assert not here.is_pinned()
-    for call in (lambda: torch.zeros(2, device="fpga", pin_memory=True), here.pin_memory):
-        with pytest.raises(RuntimeError, match="nly dense CPU tensors can be pinned"):
-            call()
+    with pytest.raises(RuntimeError, match="nly dense CPU tensors can be pinned"):
+        torch.zeros(2, device="fpga", pin_memory=True)
+    with pytest.raises(RuntimeError, match=r"on fpga:0 .* can't be pinned; x.cpu\(\) gives one"):
+        here.pin_memory()
 
 
 def test_memorys_end_is_torchs_error_and_ftensors() -> None:

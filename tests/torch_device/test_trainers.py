@@ -65,6 +65,27 @@ assert options.device.type == "fpga"
 Trainer(net, options, train_dataset=parts).train()
 assert loss(net) < 0.1
 """,
+    "transformers in half precision": """
+import os, sys
+os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16"
+from transformers import Trainer, TrainingArguments
+dtypes = set()
+net.register_forward_hook(lambda module, args, found: dtypes.add(found["logits"].dtype) if module.training else None)
+words = dict(
+    num_train_epochs=20, per_device_train_batch_size=16, learning_rate=0.1, report_to=[], disable_tqdm=True,
+    save_strategy="no", logging_strategy="no",
+)
+Trainer(net, TrainingArguments(sys.argv[1], **words), train_dataset=parts).train()
+assert dtypes == {torch.bfloat16} and net.layer.weight.dtype is torch.float32
+assert loss(net) < 0.1
+for wrong in ("bf16", "fp16", "bf16_full_eval"):
+    try:
+        Trainer(net, TrainingArguments(sys.argv[1], **words, **{wrong: True}), train_dataset=parts)
+    except ValueError as error:
+        assert "bf16" in str(error) or "fp16" in str(error)
+    else:
+        raise AssertionError(f"{wrong} works: say so in docs/torch-device.md")
+""",
     "lightning": """
 import sys, warnings
 import lightning.pytorch as lightning
@@ -122,7 +143,7 @@ print("trained")
 
 @pytest.mark.parametrize("library", PROGRAMS)
 def test_a_trainer_uses_the_device(library: str, tmp_path: Path) -> None:
-    needs = ("transformers", "accelerate") if library == "transformers" else (library,)
+    needs = ("transformers", "accelerate") if library.startswith("transformers") else (library,)
     if missing := [name for name in needs if find_spec(name) is None]:
         pytest.skip(f"pip install {' '.join(missing)}: too large for the test extra")
     program = SETUP + PROGRAMS[library]

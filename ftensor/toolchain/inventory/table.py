@@ -172,7 +172,7 @@ def parse_image(table: TomlTable) -> Image:
     text = lambda value: isinstance(value, str)  # noqa: E731
     return Image(
         table.get("description", "", text, "a text"),
-        table.get("platform", "", is_platform, "a platform's name or its .xpfm file"),
+        table.get("platform", "", is_platform, PLATFORMS),
         table.get("clock_mhz", 0, lambda v: type(v) in (int, float) and 0 < v < 2000, "a frequency in MHz"),
         table.words("imports"),
         *_form(table, "dataflow", 1, ""),
@@ -198,10 +198,16 @@ def _lanes(table: TomlTable, default: int) -> int:
     return BY_COST if value == BY_COST_WORD else int(value)
 
 
+# A longer argument makes the system refuse the compiler's call.
+_LONGEST_PATH = 4096
+PLATFORMS = f"a platform's name or its .xpfm file, at most {_LONGEST_PATH} letters"
+
+
 def is_platform(value: Any) -> bool:
     """True if `platform` may have this value: a compiler argument that is neither an option nor a
     file of options."""
-    return isinstance(value, str) and value.isprintable() and value[:1] not in ("-", "@")
+    text = isinstance(value, str) and value.isprintable() and len(value) <= _LONGEST_PATH
+    return text and value[:1] not in ("-", "@")
 
 
 def is_memory(value: Any) -> bool:
