@@ -108,8 +108,9 @@ def __dir__() -> list[str]:
 
 
 def _is_hidden(value: object) -> bool:
-    shown = isinstance(value, _bind.Namespace) or value in (cuda, fpga, random, return_types)
-    return isinstance(value, _ModuleType) and not shown
+    if not isinstance(value, _ModuleType):
+        return False
+    return not (isinstance(value, _bind.Namespace) or value in (cuda, fpga, random, return_types))
 
 
 def __getattr__(name: str) -> object:
