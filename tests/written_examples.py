@@ -21,6 +21,7 @@ WRITTEN = {
     "zeros": "ft.zeros(2, 3)",
     "ones": "ft.ones(2, dtype=ft.int32)",
     "empty": "ft.empty(2, 3).shape",
+    "empty_like": "ft.empty_like(x).shape",
     "empty_strided": "ft.empty_strided((2, 3), (1, 2)).stride()",
     "empty_permuted": "ft.empty_permuted((2, 3), (1, 0)).stride()",
     "new_empty": "x.new_empty(2, 3).shape",
