@@ -76,7 +76,7 @@ from .grad_mode import (
 )
 from .graph.jit import jit
 from .interop import methods as _methods
-from .interop import pickling as _pickling
+from .interop import state as _pickling
 from .interop.dlpack import from_dlpack
 from .interop.numpy import from_numpy
 from .interop.state import load, save

@@ -20,7 +20,7 @@ from .runtime.backend import host_bytes
 if TYPE_CHECKING:
     from ._device import device
     from ._methods import Methods
-    from .runtime.storage import Storage
+    from .runtime.pool import Storage
 else:
     Methods = object  # the catalogue (ops/bind.py) and `method` below add methods
 

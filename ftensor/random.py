@@ -20,7 +20,7 @@ from ._device import CPU, DeviceLike, backend_of, device, fpga_devices, resolve
 from ._tensor import Tensor
 from .dtypes import uint8
 from .errors import random as errors_random
-from .execute.observe import thread_recorder
+from .execute.dispatch import thread_recorder
 from .execute.output import new
 
 __all__ = ["Generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]

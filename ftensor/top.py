@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import commands as errors
-from .execute.observe import Observer, observed
+from .execute.dispatch import Observer, observed
 from .kernels.skeleton import board_named
 from .terminal import complain, counted, size, table
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ._tensor import Tensor
     from .execute.launch import Launch
     from .runtime.backend import Backend
-    from .runtime.storage import Storage
+    from .runtime.pool import Storage
     from .runtime.stream import DeviceStream
 
 EVERY = 0.5  # seconds between two updates

@@ -26,7 +26,7 @@ import numpy as np
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.observe import observed
+from ftensor.execute.dispatch import observed
 from ftensor.kernels.key import KernelKey
 from ftensor.runtime.targets import CSIM, csim_compiler
 from ftensor.toolchain.group import KernelGroup, arguments, call_tokens

@@ -13,7 +13,7 @@ from ..dtypes import dtype, get_default_dtype, int64, uint64
 from ..errors import files as messages
 from ..interop.dlpack import from_dlpack as _from_dlpack
 from ..rows.catalogue import ENTRIES
-from . import unsigned
+from . import dtypes
 from .dtypes import NUMBERS, own_dtype
 
 Shape = int | tuple[int, ...]
@@ -65,7 +65,7 @@ def arange(
         d = int64 if whole else get_default_dtype()
     if (high - low) * step < 0:
         high = low
-    kind = int64 if unsigned.is_wide(d) else d
+    kind = int64 if dtypes.is_wide(d) else d
     return _created("arange", low, high, step, dtype=kind, device=device).to(d)
 
 
@@ -165,7 +165,7 @@ def linspace(
             d = d.to_complex()
     if not endpoint:
         return _created("linspace", start, stop, num + 1, dtype=d, device=device)[:num]
-    kind = int64 if unsigned.is_wide(d) else d
+    kind = int64 if dtypes.is_wide(d) else d
     return _created("linspace", start, stop, num, dtype=kind, device=device).to(d)
 
 
@@ -196,7 +196,7 @@ def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
 def _triangle(name: str, x: Tensor, k: int) -> Tensor:
     if x.ndim < 2:
         raise messages.too_few_dims(name, 2, x.ndim)
-    triangle: Tensor = unsigned.moved(ENTRIES[name].call, x, diagonal=k)
+    triangle: Tensor = dtypes.moved(ENTRIES[name].call, x, diagonal=k)
     return triangle
 
 

@@ -1,9 +1,9 @@
-"""The standard's dtypes and `__array_namespace_info__`."""
+"""The standard's dtypes and `__array_namespace_info__`; uint16, uint32, uint64 computed in a signed dtype."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -248,3 +248,42 @@ class Info:
     def devices(self) -> list[device]:
         """Returns the available devices."""
         return [device("fpga", k) for k in range(len(fpga_devices()))] + [device("cpu")]
+
+
+_CARRIER = {uint16: int32, uint32: int64, uint64: int64}
+_TOP = -(1 << 63)
+
+
+def is_wide(d: dtype) -> builtins.bool:
+    return d in _CARRIER
+
+
+def lifted(x: Any) -> Any:
+    """Returns the elements in a signed dtype; their low bits are those of the unsigned ones."""
+    return x.to(_CARRIER[x.dtype]) if is_wide(x.dtype) else x
+
+
+def ordered(x: Any) -> Any:
+    """Returns the elements in a signed dtype in which they have the same order."""
+    if x.dtype is uint64:
+        return x.view(int64).bitwise_xor(_TOP)
+    return lifted(x)
+
+
+def lowered(x: Any, of: dtype) -> Any:
+    """Inverts `lifted`."""
+    return x.to(of) if x.dtype is not of else x
+
+
+def unordered(x: Any, of: dtype) -> Any:
+    """Inverts `ordered`."""
+    if of is uint64:
+        return x.bitwise_xor(_TOP).view(uint64)
+    return lowered(x, of)
+
+
+def moved(call: Callable[..., Any], x: Tensor, *more: Any, **named: Any) -> Any:
+    """Runs a function that only moves elements on the elements' bits as signed integers."""
+    if not is_wide(x.dtype):
+        return call(x, *more, **named)
+    return call(x.view(x.dtype.bits), *more, **named).view(x.dtype)

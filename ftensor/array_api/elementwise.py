@@ -14,7 +14,7 @@ from ..dtypes import dtype, uint64
 from ..dtypes.limits import integer_limits
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from . import unsigned
+from . import dtypes
 from .dtypes import CATEGORIES, NUMBERS, check, common, with_number
 
 # The op of a function whose name differs, and the supported kinds of dtypes.
@@ -111,13 +111,13 @@ def _wide(op: str, of: dtype, call: Callable[..., Any], *xs: Tensor) -> Tensor:
     if op in _SERVE_UNSIGNED:
         output = call(*xs)
     elif op in _BY_ORDER:
-        output = call(*map(unsigned.ordered, xs))
-        output = output if output.dtype.kind == "b" else unsigned.unordered(output, of)
+        output = call(*map(dtypes.ordered, xs))
+        output = output if output.dtype.kind == "b" else dtypes.unordered(output, of)
     elif of is uint64 and op in _BY_HOST:
         values = _BY_HOST[op](*(x.numpy() for x in xs))
         output = ENTRIES["asarray"].call(values, device=xs[0].device)
     else:
-        output = unsigned.lowered(call(*map(unsigned.lifted, xs)), of)
+        output = dtypes.lowered(call(*map(dtypes.lifted, xs)), of)
     result: Tensor = output
     return result
 
@@ -130,7 +130,7 @@ def _unary(name: str, op: str, category: str) -> Callable[..., Tensor]:
         check(name, category, x)
         if x.dtype.kind in same:
             return x.clone()
-        if unsigned.is_wide(x.dtype):
+        if dtypes.is_wide(x.dtype):
             return _wide(op, x.dtype, call, x)
         result: Tensor = call(x)
         return result
@@ -144,7 +144,7 @@ def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
 
     def function(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
         d, a, b = two_arrays(name, category, x1, x2)
-        wide = unsigned.is_wide(d)
+        wide = dtypes.is_wide(d)
         if isinstance(a, NUMBERS):
             a = as_array(a, d, b.device)
         elif isinstance(b, NUMBERS) and (wide or not numbers):

@@ -11,7 +11,7 @@ from .._tensor import Tensor
 from ..dtypes import dtype
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from . import unsigned
+from . import dtypes
 from .dtypes import check
 
 # Input and output of each transform.
@@ -73,7 +73,7 @@ def _shift(name: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
     def function(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-        shifted: Tensor = unsigned.moved(call, x, axes)
+        shifted: Tensor = dtypes.moved(call, x, axes)
         return shifted
 
     return _named(function, name, "all")

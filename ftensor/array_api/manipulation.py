@@ -13,7 +13,7 @@ from ..dtypes import bool as bool_
 from ..dtypes import int64
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from . import unsigned
+from . import dtypes
 from .dtypes import NUMBERS, check, result_type
 from .elementwise import as_array, two_arrays
 from .reductions import Axis, axes_of, one_axis
@@ -81,7 +81,7 @@ def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[
 
 def flip(x: Tensor, /, *, axis: Axis = None) -> Tensor:
     """Returns the elements in reverse order along axes, all for None."""
-    flipped: Tensor = unsigned.moved(ENTRIES["flip"].call, x, axes_of("flip", axis, x.ndim))
+    flipped: Tensor = dtypes.moved(ENTRIES["flip"].call, x, axes_of("flip", axis, x.ndim))
     return flipped
 
 
@@ -110,7 +110,7 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
             repeats = repeats.reshape(())
     if axis is None:
         x, axis = x.reshape(-1), 0
-    repeated: Tensor = unsigned.moved(ENTRIES["repeat_interleave"].call, x, repeats, axis)
+    repeated: Tensor = dtypes.moved(ENTRIES["repeat_interleave"].call, x, repeats, axis)
     return repeated
 
 
@@ -150,7 +150,7 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     along = one_axis("take_along_axis", axis, x.ndim)
     at = indices.to(int64)
     at = at.add(x.shape[along]).where(at.lt(0), at)
-    taken: Tensor = unsigned.moved(ENTRIES["take_along_dim"].call, x, at, along)
+    taken: Tensor = dtypes.moved(ENTRIES["take_along_dim"].call, x, at, along)
     return taken
 
 
@@ -182,7 +182,7 @@ def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tenso
     if a.ndim != 1:
         raise messages.sizes_differ("searchsorted", a.ndim, 1)
     more = {} if sorter is None else {"sorter": sorter.to(int64)}
-    positions: Tensor = ENTRIES["searchsorted"].call(unsigned.ordered(a), unsigned.ordered(b), side=side, **more)
+    positions: Tensor = ENTRIES["searchsorted"].call(dtypes.ordered(a), dtypes.ordered(b), side=side, **more)
     return positions
 
 
@@ -191,7 +191,7 @@ def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False
     d, a, b = two_arrays("isin", "integer", x1, x2)
     device = (a if isinstance(a, Tensor) else b).device
     a, b = (as_array(v, d, device) if isinstance(v, NUMBERS) else v for v in (a, b))
-    mask: Tensor = ENTRIES["isin"].call(unsigned.lifted(a), unsigned.lifted(b), invert=invert)
+    mask: Tensor = ENTRIES["isin"].call(dtypes.lifted(a), dtypes.lifted(b), invert=invert)
     return mask
 
 

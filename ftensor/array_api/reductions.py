@@ -12,7 +12,7 @@ from ..dtypes import bool as bool_
 from ..dtypes import dtype, int64, uint64
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from . import unsigned
+from . import dtypes
 from .dtypes import check
 
 Axis = int | tuple[int, ...] | None
@@ -65,7 +65,7 @@ def _sum_like(name: str) -> Callable[..., Tensor]:
     ) -> Tensor:
         check(name, "numeric", x)
         of = summed_in(x.dtype, dtype)
-        kind = int64 if unsigned.is_wide(of) else of
+        kind = int64 if dtypes.is_wide(of) else of
         return folded(name, name, x.to(kind), axis, keepdims, dtype=kind).to(of)
 
     return function
@@ -77,9 +77,9 @@ def _extreme(name: str, op: str) -> Callable[..., Tensor]:
         axes = axes_of(name, axis, x.ndim)
         if 0 in (x.shape[a] for a in axes):
             raise messages.no_elements(name)
-        if unsigned.is_wide(x.dtype):
-            extreme = folded(op, name, unsigned.ordered(x), axis, keepdims)
-            result: Tensor = unsigned.unordered(extreme, x.dtype)
+        if dtypes.is_wide(x.dtype):
+            extreme = folded(op, name, dtypes.ordered(x), axis, keepdims)
+            result: Tensor = dtypes.unordered(extreme, x.dtype)
             return result
         return folded(op, name, x, axis, keepdims)
 
@@ -126,7 +126,7 @@ def _place(name: str) -> Callable[..., Tensor]:
         axes = axes_of(name, axis, x.ndim)
         if 0 in (x.shape[a] for a in axes):
             raise messages.no_elements(name)
-        return folded(name, name, unsigned.ordered(x), axis, keepdims)
+        return folded(name, name, dtypes.ordered(x), axis, keepdims)
 
     return function
 
@@ -140,7 +140,7 @@ def _running(name: str, op: str) -> Callable[..., Tensor]:
             raise messages.axis_needed(name, x.ndim)
         along = one_axis(name, axis or 0, x.ndim)
         of = summed_in(x.dtype, dtype)
-        kind = int64 if unsigned.is_wide(of) else of
+        kind = int64 if dtypes.is_wide(of) else of
         running: Tensor = ENTRIES[op].call(x.to(kind), along, dtype=kind)
         if include_initial:
             first = (*x.shape[:along], 1, *x.shape[along + 1 :])
@@ -157,7 +157,7 @@ def diff(
     """Returns the `n`-th differences of neighbours along an axis, in the dtype of `x`."""
     check("diff", "numeric", *(a for a in (x, prepend, append) if a is not None))
     along = one_axis("diff", axis, x.ndim)
-    lifted = [a if a is None else unsigned.lifted(a) for a in (x, prepend, append)]
+    lifted = [a if a is None else dtypes.lifted(a) for a in (x, prepend, append)]
     differences: Tensor = ENTRIES["diff"].call(lifted[0], n, along, *lifted[1:])
     return differences.to(x.dtype)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from .. import array_api
 from .._tensor import Tensor
+from ..array_api.dtypes import is_wide
 from ..array_api.elementwise import TAKES_NUMBERS
-from ..array_api.unsigned import is_wide
 from ..dtypes import result_type
 from ..rows.catalogue import ENTRIES
 from .values import delivered, dtype_of, first_tensor, floating, on_host, op, taken, tensor

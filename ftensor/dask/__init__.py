@@ -20,7 +20,7 @@ except ModuleNotFoundError as _missing:
 
     raise _no_dask() from None
 
-from . import chunks as _chunks  # noqa: F401
+from . import memory as _chunks  # noqa: F401
 from .memory import DeviceMemory
 from .worker import OwnDevice
 

@@ -2,6 +2,7 @@
 
 from .element import ALL as ALL
 from .element import FULL as FULL
+from .element import as_dtype as as_dtype
 from .element import bfloat16 as bfloat16
 from .element import bool as bool
 from .element import cdouble as cdouble
@@ -18,6 +19,7 @@ from .element import float8_e5m2 as float8_e5m2
 from .element import float16 as float16
 from .element import float32 as float32
 from .element import float64 as float64
+from .element import from_numpy_dtype as from_numpy_dtype
 from .element import half as half
 from .element import int as int
 from .element import int8 as int8
@@ -25,6 +27,7 @@ from .element import int16 as int16
 from .element import int32 as int32
 from .element import int64 as int64
 from .element import long as long
+from .element import meant_by as meant_by
 from .element import short as short
 from .element import uint8 as uint8
 from .element import uint16 as uint16
@@ -37,6 +40,3 @@ from .promotion import result_dtype as result_dtype
 from .promotion import result_type as result_type
 from .promotion import scalar_dtype as scalar_dtype
 from .promotion import set_default_dtype as set_default_dtype
-from .spelling import as_dtype as as_dtype
-from .spelling import from_numpy_dtype as from_numpy_dtype
-from .spelling import meant_by as meant_by

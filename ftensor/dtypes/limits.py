@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .element import bfloat16, complex32, dtype
+from .element import bfloat16, complex32, dtype, meant_by
 from .promotion import get_default_dtype
-from .spelling import meant_by
 
 
 class iinfo:

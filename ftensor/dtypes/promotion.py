@@ -26,12 +26,12 @@ from .element import (
     int16,
     int32,
     int64,
+    meant_by,
     uint8,
     uint16,
     uint32,
     uint64,
 )
-from .spelling import meant_by
 
 _RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 

@@ -79,7 +79,7 @@ def _report(arguments: argparse.Namespace) -> str:
             eager = run_program(*asked)
     beside = tuple(columns(arguments.compare, trace, estimated, eager))
     if arguments.plot:
-        from .plot import compared, drawn
+        from .compare import compared, drawn
 
         name = Path(arguments.program).name
         figure = compared(name, beside) if beside else drawn(name, estimated, trace.order, groups)

@@ -1,22 +1,32 @@
-"""`ftensor estimate --compare`: several estimates of one program, side by side."""
+"""Several estimates of one program, side by side and as figures."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..boards import find
 from ..graph.jit import Jitted
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.workload import KernelLaunch
-from ..terminal import table
-from ..toolchain.group import STRUCTURES
+from ..picture import COLOURS, figure, shares, styled
+from ..terminal import counted, table
+from ..toolchain.area.fit import TITLES, Fit, fit
+from ..toolchain.from_program import inventory_text
+from ..toolchain.group import STRUCTURES, KernelGroup
 from ..toolchain.trace import Trace
-from .report import ProgramEstimate, report
+from .model import BOUNDS
+from .report import ProgramEstimate, binned, report, spans
 from .show import HEADING, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 STEPS, GRAPH = "steps", "graph"
 UNITS = 4
@@ -105,3 +115,113 @@ def text(columns: Sequence[Column]) -> str:
         parts = (r.kernels, r.launch, r.copies + r.settings, r.resident)
         rows.append((column.title, *(fixed(x * 1e3) for x in parts)))
     return f"{HEADING}\n\n{table(rows, indent='')}"
+
+
+BINS, ROWS = 240, 10
+NOTE = "A model's estimate, not measured on hardware."
+SHORT = {
+    "port": "ports",
+    "bank": "a memory bank",
+    "loop": "the loops' cycles",
+    "fill": "filling pipelines",
+    "launch": "launching",
+    "link": "host and board",
+}
+assert SHORT.keys() == BOUNDS.keys() == COLOURS.keys()
+
+
+def kernels_of(r: ProgramEstimate) -> tuple[KernelGroup, ...]:
+    """Returns the kernels that a program needs, as in an inventory written for it."""
+    from ..kernels.skeleton import board_skeleton_of
+    from ..kernels.staged import StagedKey
+    from ..toolchain.group import KernelGroup
+    from ..toolchain.inventory.read import expand, parse
+
+    keys = dict.fromkeys(line.each.launch.key for line in r.lines)
+    graphs = [key for key in keys if isinstance(key, StagedKey)]
+    words = [board_skeleton_of(key).in_words(key) for key in keys if key not in graphs]
+    text = inventory_text(words, "a program").encode()
+    ops = expand(parse(text, Path("program.toml"))) if words else ()
+    return (*ops, *(KernelGroup(Path(key.file).stem, (key,)) for key in graphs))
+
+
+def drawn(
+    name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | int], groups: Sequence[KernelGroup] | None
+) -> Figure:
+    """Returns the figure of a report. Without an inventory's `groups`, the area is that of the
+    kernels that the program needs."""
+    rows = binned(list(spans(r, order)), BINS, ROWS)
+    drawing = figure(10, 4.3 + 0.3 * len(rows))
+    board = r.setup.board
+    with styled():
+        grid = drawing.add_gridspec(2, 2, height_ratios=(1 + 0.3 * len(rows), 2.4))
+        drawing.suptitle(f"{name}, {board.title}: {r.resident * 1e3:.3g} ms, {counted(r.count, 'launch')}\n{NOTE}")
+        _time_line(drawing.add_subplot(grid[0, :]), rows, r.resident * 1e3)
+        _bounds(drawing.add_subplot(grid[1, 0]), r)
+        held = fit(tuple(groups or kernels_of(r)), board)
+        _area(drawing.add_subplot(grid[1, 1]), held)
+    return drawing
+
+
+def _time_line(axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], milliseconds: float) -> None:
+    """Draws each row's busy intervals: the height is the busy share, the colour the bound."""
+    width = milliseconds / BINS
+    for place, bins in enumerate(rows.values()):
+        for k, parts in enumerate(bins):
+            if busy := sum(parts.values()):
+                bound = max(parts, key=parts.__getitem__)
+                height = 0.8 * max(min(busy * 1e3 / width, 1.0), 0.25)
+                axes.barh(place, width, height, k * width, color=COLOURS[bound])
+    axes.set_yticks(range(len(rows)), [_short(name) for name in rows])
+    axes.set(title="Time line", xlabel="ms", xlim=(0, milliseconds))
+    axes.invert_yaxis()
+
+
+def _bounds(axes: Axes, r: ProgramEstimate) -> None:
+    milliseconds = {name: seconds * 1e3 for name, seconds in r.bounds().items() if seconds}
+    names = sorted(milliseconds, key=lambda name: -milliseconds[name])
+    axes.barh([SHORT[n] for n in names], [milliseconds[n] for n in names], color=[COLOURS[n] for n in names])
+    for k, name in enumerate(names):
+        axes.annotate(
+            f"{milliseconds[name]:.3g} ms, {milliseconds[name] / r.resident / 1e3:.0%}",
+            (milliseconds[name], k),
+            (3, 0),
+            textcoords="offset points",
+            va="center",
+        )
+    axes.set(title="Bound by", xlabel="ms")
+    axes.set_xlim(0, 1.5 * max(milliseconds.values()))
+    axes.invert_yaxis()
+
+
+def _area(axes: Axes, held: Fit) -> None:
+    parts = {TITLES[name]: part for name, part in held.shares.items()}
+    of = f"{counted(len(held.groups), 'kernel')} ({counted(held.ports, 'port')})"
+    shares(axes, parts, f"Area of {of}")
+
+
+def compared(name: str, columns: Sequence[Column]) -> Figure:
+    """Draws reports side by side: bars of milliseconds, divided by bound."""
+    drawing = figure(8, 1.6 + 0.45 * len(columns))
+    with styled():
+        drawing.suptitle(f"{name}, compared\n{NOTE}")
+        axes = drawing.subplots()
+        begins = [0.0] * len(columns)
+        for bound, colour in COLOURS.items():
+            parts = [c.report.bounds().get(bound, 0.0) * 1e3 for c in columns]
+            if any(parts):
+                places = range(len(columns))
+                axes.barh(places, parts, 0.7, begins, color=colour, label=SHORT[bound])
+            begins = [a + b for a, b in zip(begins, parts)]
+        for k, end in enumerate(begins):
+            axes.annotate(f"{end:.3g} ms", (end, k), (3, 0), textcoords="offset points", va="center")
+        axes.set_yticks(range(len(columns)), [c.title for c in columns])
+        axes.set_xlabel("ms with data that stays on the board, by what bounds it")
+        axes.set_xlim(0, 1.15 * max(begins))
+        axes.invert_yaxis()
+        drawing.legend(loc="outside lower center", ncols=3, frameon=False)
+    return drawing
+
+
+def _short(name: str, most: int = 28) -> str:
+    return name if len(name) <= most else name[: most - 3] + "..."

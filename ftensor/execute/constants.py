@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import dtypes
 from .._tensor import Tensor
+from .dispatch import geometry_storage
 from .indexed import host_tensor, record_array_bounds
-from .look_up import geometry_storage
 
 # The largest array, in bytes, that is cached by its contents; the bytes of a cache entry.
 MOST, OVERHEAD = 1 << 16, 1 << 10

@@ -1,25 +1,261 @@
-"""Convolutions: the launch of a call, with its packed weights."""
+"""Convolutions: the launch of a call, with packed planes and packed weights."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
+from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype
 from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
-from ..kernels.skeletons.conv import bytes_keys, conv_key, conv_pack_key, most_taps, serves, supports_operands
+from ..kernels.skeletons.conv import (
+    ConvGeometry,
+    ConvKey,
+    ConvPackGeometry,
+    PhasePart,
+    Strip,
+    bytes_keys,
+    conv_key,
+    conv_pack_key,
+    most_taps,
+    serves,
+    strip,
+    supports_operands,
+)
+from ..kernels.skeletons.conv.key import DEPTH
+from ..kernels.skeletons.cpu.conv import DepthwiseGeometry, DirectConvGeometry
 from ..kernels.skeletons.fir import MOST_TAPS, FirGeometry, FirKey, fir_serves
 from ..runtime.program import built, in_image
 from . import packed_weights
-from .conv_launch import prepare
-from .conv_plan import ConvWindows
-from .dispatch import alias_launch, never_on_host, run
+from .conv_plan import (
+    Class,
+    ConvWindows,
+    Planes,
+    Tap,
+    Tiling,
+    batch_vectors_are_cheaper,
+    classes,
+    direct,
+    padded_planes,
+    reads_in_place,
+    three,
+    tiling,
+)
+from .dispatch import alias_launch, look_up, never_on_host, run
 from .launch import Launch, Output, Step, check_memory
-from .look_up import look_up
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
+
+
+# A launch's operands, and their packed forms.
+OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
+# The alignment of a board's vectors, in elements.
+BEAT = 16
+# The number of terms that cost about as much as a streamed element.
+TERMS = 8
+# Packed samples that stay in a CPU's cache until they are read, and the most turns of a batch.
+NEAR_BYTES, MOST_TURNS = 1 << 20, 16
+
+
+def prepare(
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows, byte: tuple[int, bool] | None = None
+) -> Launch:
+    """Returns the launch: packing steps, and a step for each class of results. `byte`, for bytes,
+    is (the value of 0 as a signed byte, True if the bytes are unsigned)."""
+    backend, dtype = out._storage.backend, out._dtype
+    if dtype.name == "float64" and not backend.properties.has_float64:
+        raise errors.no_float64(dtype, backend.properties.name)
+    groups, filters, channels = weight._shape[:3]
+    n = len(of.stride)
+    target, unaligned = backend.target, backend.target.unaligned
+    key = bytes_keys()[0] if byte else conv_key(dtype, target, unaligned, filters)
+    result_classes = classes(weight, out._shape[2:], of)
+    lies = reads_in_place(x, of, result_classes, key.columns)
+    result_classes = [
+        Class(
+            three(c.first, 0),
+            three(c.counts, 1),
+            three(c.step, 1),
+            tuple(Tap(t.place, three(t.beside, 0)) for t in c.taps),
+        )
+        for c in result_classes
+    ]
+    stride = three((1,) * n if of.transposed else of.stride, 1)
+    small = None if byte else direct(out, x, weight, bias, result_classes, stride, lies)
+    if small is not None:
+        return _small(out, x, weight, *small)
+    if n < 3 and target.specializes and batch_vectors_are_cheaper(key, x._shape, filters, result_classes, stride):
+        launch = prepare(*_samples_across(out, x, weight), bias, of.beside())
+        return replace(launch, outputs=_outputs(out))
+    own = (*x._strides[:2], *three(x._strides[2:], 0))
+    results = three(out._strides[2:], 0)
+    tiled = None
+    if lies:
+        planes = Planes(own, (0, 0, 0))
+        tiled = tiling(key, planes, result_classes[0], lies, results)
+        lies = tiled is not None
+    beat = 1 if unaligned else key.lanes if byte else BEAT
+    if not lies:
+        planes = padded_planes(x._shape, result_classes, stride, beat)
+    packing = bytes_keys()[1] if byte else conv_pack_key(key, unaligned)
+    panels = -(-filters // key.rows)
+    batch, size = x._shape[0], key.dtype.compute.itemsize
+    zero, unsigned = byte or (0, False)
+    sample = x._shape[1] * planes.plane
+    each = batch if lies else _samples(backend, batch, sample, size)
+    deep, high, wide = planes.parts or (PhasePart(1, (0,), 1),) * 3
+    unit = ConvPackGeometry(
+        0, x._shape[1], groups, panels, filters, channels, 1, planes.plane,
+        (deep.size, high.size, wide.size), (deep.stride, high.stride, wide.stride),
+        three(x._shape[2:], 1), own, weight._strides[:3], -1 if bias is None else bias._strides[0],
+        zero, unsigned, deep.phases, high.phases, wide.phases, (),
+    )  # fmt: skip
+    # Panels for each class of results; the first ones are packed with the first samples.
+    packs, rooms = [], []
+    for one in result_classes:
+        taps = tuple([t.place for t in one.taps])
+        some = max(1, DEPTH // max(len(taps), 1))
+        packs.append(replace(unit, taps=taps, some=some))
+        rooms.append(groups * panels * (1 + channels * len(taps)) * key.rows * size)
+    if not lies:
+        packs[0] = replace(packs[0], batch=each)
+    steps = [_pack(backend, packing, packed, k) for k, packed in enumerate(packs)]
+    for begin in range(0, batch, each):
+        many = min(each, batch - begin)
+        if begin:
+            more = replace(unit, batch=many, panels=0)
+            steps.append(_pack(backend, packing, more, 0, begin * x._strides[0]))
+        for k, one in enumerate(result_classes):
+            # Results of a class are strided, so they may be no contiguous row.
+            apart = tuple([s * k for s, k in zip(results, one.step)])
+            t = tiled or tiling(key, planes, one, lies, apart)
+            g = _geometry(key, planes, one, t, many, groups, filters, channels, panels, out, stride, zero)
+            first = sum(f * s for f, s in zip(one.first, results))
+            moved = (begin * out._strides[0] + first, 0)
+            terms = many * numel(one.counts) * groups * filters * channels * max(len(one.taps), 1)
+            units = min(_units(backend, terms // TERMS), g.items)
+            steps.append(
+                Step(
+                    key,
+                    units,
+                    (OUT, X if lies else PLANES, PANELS + k),
+                    (OUT, X if lies else None),
+                    moved if any(moved) else None,
+                    numbers=False,
+                    geometry=g.pack(),
+                )
+            )
+    # A tile reads beyond the last plane, but no result uses those elements.
+    behind = max(beat, BEAT)
+    room = 0 if lies else (each * sample + key.columns + behind) * size
+    rooms.insert(0, max(room, behind * size))
+    return Launch(tuple(steps), 4, _outputs(out), temporaries=tuple(rooms))
+
+
+def _outputs(out: Tensor) -> tuple[Output, ...]:
+    return (Output(out._dtype, out._shape, out._strides),)
+
+
+def _samples_across(out: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns the operands of a convolution of small planes with the batch as the last dim. Vectors
+    run along that dim, as rows of a plane would leave most of a vector empty."""
+
+    def last(t: Tensor) -> Tensor:
+        shape, strides = (1, *t._shape[1:], t._shape[0]), (0, *t._strides[1:], t._strides[0])
+        return t._view(shape, strides, t._offset)
+
+    filters = weight._view((*weight._shape, 1), (*weight._strides, 0), weight._offset)
+    return last(out), last(x), filters
+
+
+def _small(out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGeometry | DepthwiseGeometry) -> Launch:
+    """Returns the launch of a kernel that reads its operands in place, without packing."""
+    backend = out._storage.backend
+    terms = numel(out._shape) * g.channels * len(g.offsets) // TERMS
+    units = min(_units(backend, terms), g.items)
+    operands = (OUT, X, WEIGHT, BIAS)
+    step = Step(key, units, operands, operands, numbers=False, geometry=g.pack(), work=terms)
+    return Launch((step,), 4, _outputs(out))
+
+
+def _samples(backend: Backend, batch: int, elements: int, size: int) -> int:
+    """Returns the number of samples that are packed at once. On a CPU they stay in its caches until
+    they are read; elsewhere the limit is the kernel's counter."""
+    if not backend.target.processor:
+        return max(1, min(batch, COUNTED // max(elements, 1)))
+    return min(batch, max(NEAR_BYTES // max(elements * size, 1), -(-batch // MOST_TURNS), 1))
+
+
+def _pack(backend: Backend, key: ConvKey, g: ConvPackGeometry, k: int, moved: int = 0) -> Step:
+    elements = g.batch * g.channels * g.plane + g.groups * g.panels * g.own * len(g.taps) * key.rows
+    units = max(1, min(_units(backend, elements), g.of_planes + g.of_panels))
+    inputs = (X, WEIGHT, BIAS) if key.skeleton == "conv_pack" else (X, WEIGHT)
+    return Step(
+        key,
+        units,
+        (PLANES, PANELS + k, *inputs),
+        inputs,
+        (moved, *[0] * (len(inputs) - 1)) if moved else None,
+        numbers=False,
+        geometry=g.pack(),
+    )
+
+
+def _geometry(
+    key: ConvKey, planes: Planes, one: Class, t: Tiling | None, batch: int, groups: int,
+    filters: int, channels: int, panels: int, out: Tensor, stride: Ints, zero: int,
+) -> ConvGeometry:  # fmt: skip
+    assert t is not None
+    own = [s * k for s, k in zip(three(out._strides[2:], 0), one.step)]
+    outside = [d for d in t.outside if one.counts[d] > 1]
+    shape = (batch, *[one.counts[d] for d in outside])
+    steps = (
+        (planes.strides[0], *[planes.strides[2 + d] for d in outside]),
+        (out._strides[0], *[own[d] for d in outside]),
+    )
+    tiles = t.tiles(key)
+    backend = out._storage.backend
+    # Few tiles: smaller blocks, so that every compute unit has some.
+    everywhere = prod(shape) * groups * tiles
+    most = max(1, min(key.block, panels, everywhere * panels // (4 * backend.units)))
+    if len(one.taps) > 1 and key.vectors > 1:
+        most = 1  # overlapping windows are in the cache already, and a wide tile's copy is large
+    items = everywhere * -(-panels // most)
+    assert items <= COUNTED, "more tiles than a launch can count"
+    offsets = tuple([planes.offset(x.beside, stride) for x in one.taps])
+    whole, lines, seen = False, False, Strip()
+    if backend.target.is_board:
+        begins = (out._strides[1], *steps[1], *[f * s for f, s in zip(one.first, own)])
+        aligned = not out._place() and all(n % key.lanes == 0 for n in begins)
+        whole = aligned and t.width == t.positions and own[2] == 1
+        rows = own[1] == t.width or t.positions <= t.pitch
+        several = own[0] == t.width * t.high or t.positions <= t.pitch * t.middle
+        lines = own[2] == 1 and rows and several
+        seen = strip(key, t.positions, offsets)
+        if key.skeleton == "conv_bytes":
+            whole = _across(key, filters, out, steps[1], own)
+            lines = lines and not whole
+    return ConvGeometry(
+        items, panels, groups, tiles, t.positions, t.pitch, t.width, t.middle, t.high, filters,
+        channels, most, planes.strides[1], (out._strides[1], *own), not planes.parts, whole, lines,
+        zero, shape, *steps, offsets, *seen,
+    )  # fmt: skip
+
+
+def _across(key: ConvKey, filters: int, out: Tensor, outside: Ints, own: Sequence[int]) -> bool:
+    """True if the results of a tile's filters at a position fill beats of memory."""
+    aligned = not out._place() and all(n % key.rows == 0 for n in (filters, *outside, *own))
+    return out._strides[1] == 1 and aligned
+
+
+def _units(backend: Backend, elements: int) -> int:
+    if backend.target.grid == "stride":
+        return backend.units
+    return max(1, min(backend.units, elements // backend.target.unit_elements))
 
 
 # More filters than these share their samples in a kernel of products.

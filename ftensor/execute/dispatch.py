@@ -1,23 +1,283 @@
-"""Dispatch: a call's launch is found in the cache or prepared, then enqueued, or the host computes."""
+"""Dispatch: a launch is found in the cache or prepared, then enqueued, or the host computes; observers see it first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from threading import RLock, get_ident
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from .. import errors
 from .._tensor import Tensor
+from ..errors import KernelNotBuilt
+from ..kernels.skeleton import skeleton_of
 from ..rows.catalogue import op_called
 from ..rows.copies import COPY
+from ..runtime.program import kernel
 from .fallback import run_on_host
-from .launch import Bound, Launch, Output, Step, enqueue
-from .look_up import MissingKernel, look_up
-from .observe import recorder
+from .keys import MOST_KEYS
+from .launch import LAUNCH_BYTES, Bound, Launch, Output, Step, enqueue
 from .scalars import check_values, values_of
 
 if TYPE_CHECKING:
-    from ..runtime.backend import Backend
+    from ..kernels.key import Key
+    from ..runtime.backend import Backend, Executor
+    from ..runtime.interfaces import CompiledKernel
+    from ..runtime.launch_cache import SharedTable
+    from ..runtime.pool import Storage
+    from ..runtime.stream import DeviceStream
+    from ..runtime.targets import Target
+
+
+class Observer:
+    """Passes every call on; a subclass overrides the calls that it observes or replaces.
+
+    Copies between tensors and fills are launches. `upload` and `download` are copies from and to
+    the host. On a device that shares the host's memory, reading a value is no download.
+    """
+
+    inner: Executor | None = None  # the next observer
+
+    def called(self) -> None:
+        """Called at an op's call, before its launch is looked up or prepared."""
+        if self.inner is not None:
+            self.inner.called()
+
+    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
+        """Runs a launch on a stream. `tensors` are its outputs and inputs, `numbers` the scalar
+        kernel arguments."""
+        if self.inner is None:
+            launch.enqueue(stream, numbers, *tensors)
+        else:
+            self.inner.launch(launch, stream, tensors, numbers)
+
+    def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Copies an array to a storage."""
+        if self.inner is None:
+            storage.backend._upload(storage, byte_offset, array)
+        else:
+            self.inner.upload(storage, byte_offset, array)
+
+    def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Copies a storage to an array, after the storage's pending work has finished."""
+        if self.inner is None:
+            storage.backend._download(storage, byte_offset, array)
+        else:
+            self.inner.download(storage, byte_offset, array)
+
+    def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
+        """Returns memory; `lasting` memory serves all calls."""
+        if self.inner is None:
+            storage = backend.pool.take(nbytes, stream)
+        else:
+            storage = self.inner.allocate(backend, nbytes, stream, lasting)
+        self.allocated(storage)
+        return storage
+
+    def allocated(self, storage: Storage) -> None:
+        """Called after memory was allocated."""
+
+    def read(self, storage: Storage) -> None:
+        """Called before the host reads or writes shared memory."""
+        if self.inner is not None:
+            self.inner.read(storage)
+
+    def reshaped(self, tensor: Tensor) -> None:
+        """Called before a tensor gets another geometry or other memory."""
+        if self.inner is not None:
+            self.inner.reshaped(tensor)
+
+    def start_read(self, tensor: Tensor, multiple: int) -> None:
+        """Called when code depends on a tensor's offset: modulo `multiple` bytes, or, if `multiple`
+        is 0, exactly and with the size of its memory."""
+        if self.inner is not None:
+            self.inner.start_read(tensor, multiple)
+
+
+class LaunchRecorder(Observer):
+    """Records the launches of the thread that creates it, instead of running them, and looks for no
+    kernel. Passes on the calls of other threads."""
+
+    def __init__(self) -> None:
+        self.thread = get_ident()
+        # The launches that were prepared for the recording, by key; they have no kernels.
+        self.launches: dict[Hashable, Launch] = {}
+
+    @property
+    def here(self) -> bool:
+        """True if the calling thread is recorded."""
+        return get_ident() == self.thread
+
+    @abstractmethod
+    def handed_out(self, storage: Storage) -> bool:
+        """True if this recorder allocated the storage, so that only recorded launches write it."""
+
+    @abstractmethod
+    def checked(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
+        """Records that a launch sets `flag` if one of `indices` is out of range. No code waits for
+        the flag during the recording."""
+
+    @abstractmethod
+    def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
+        """Returns the numbers that `words` makes from a generator's call. Each run of the recorded
+        launches calls the generator anew."""
+
+    @abstractmethod
+    def seeded(self, act: Callable[[], object], undo: Callable[[], object]) -> None:
+        """Runs `act`, which gives generators another state. Each run of the recorded launches does
+        so, too. `undo` restores the states from before the recording."""
+
+    @abstractmethod
+    def state_read(self) -> None:
+        """Raises an error, as Python code reads the state of a generator, which differs at later
+        runs of the recorded launches."""
+
+
+def recorder(backend: Backend) -> LaunchRecorder | None:
+    """Returns the LaunchRecorder of this thread on a device; None if there is none."""
+    at: Any = backend.executor
+    while at is not None and not (isinstance(at, LaunchRecorder) and at.here):
+        at = getattr(at, "inner", None)
+    return at
+
+
+def thread_recorder() -> LaunchRecorder | None:
+    """Returns the innermost LaunchRecorder of this thread, whatever its device; None if there is
+    none."""
+    return next((at for at in reversed(_recorders) if at.here), None)
+
+
+@contextmanager
+def observed(backend: Backend, observer: Observer) -> Iterator[None]:
+    """Puts `observer` before a device's other observers. Observers may leave in any order."""
+    with _door:
+        observer.inner, backend.executor = backend.executor, observer
+        if isinstance(observer, LaunchRecorder):
+            _recorders.append(observer)
+    try:
+        yield
+    finally:
+        with _door:
+            _leave(backend, observer)
+            if isinstance(observer, LaunchRecorder):
+                _recorders.remove(observer)
+
+
+_door = RLock()
+_recorders: list[LaunchRecorder] = []  # of all devices and threads
+
+
+def _leave(backend: Backend, observer: Observer) -> None:
+    if backend.executor is observer:
+        backend.executor = observer.inner
+        return
+    at: Any = backend.executor
+    while at.inner is not observer:
+        at = at.inner
+    at.inner = observer.inner
+
+
+# `prepare` may decline and return None.
+L = TypeVar("L", Launch, Launch | None)
+
+
+class MissingKernel:
+    """Cache entry of a call whose kernels the images lack."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: KernelNotBuilt) -> None:
+        self.error = error
+
+    @property
+    def kept_bytes(self) -> int:
+        """Returns about how many bytes of host memory the entry takes."""
+        return LAUNCH_BYTES
+
+
+def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
+    """Returns the launch cached under `key`, or prepared by `prepare(*args)`; a MissingKernel if
+    the images lack a kernel; None if `prepare` declines."""
+    launch: L | MissingKernel | None = backend.launches.find(key)
+    if launch is None and (who := recorder(backend)) is not None:
+        launch = who.launches.get(key)
+    return launch or _prepared(backend, key, prepare, args)
+
+
+def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
+    # Under another key than launches, so that a look-up of a launch needs no type check.
+    missed, who = (MissingKernel, key), recorder(backend)
+    if backend.images is not None and who is None:
+        known: MissingKernel | None = backend.launches.find(missed)
+        if known is not None and not backend.images.has(known.error.entry):
+            return known
+    try:
+        launch = prepare(*args)
+        if launch is not None and who is None:
+            launch.bind(bound_to(backend, launch.steps))
+    except KernelNotBuilt as error:
+        backend.launches.pop(missed, None)  # an image that was added may lack another kernel
+        return backend.launches.keep(missed, MissingKernel(error.again()))
+    if launch is None:
+        return launch
+    if who is not None:  # the launch has no kernels, and its graph alone needs it
+        who.launches[key] = launch
+        return launch
+    # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here
+    # was never launched.
+    return backend.launches.keep(key, launch)
+
+
+def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:
+    """Returns the kernels and geometry buffers that run the steps on a device. Raises
+    KernelNotBuilt if its images lack a kernel."""
+    kernels = [_fitting(kernel(backend, step.key), step, backend.target) for step in steps]
+    return tuple([Bound(run, _table(backend, step)) for run, step in zip(kernels, steps)])
+
+
+def _fitting(run: CompiledKernel, step: Step, target: Target) -> CompiledKernel:
+    """Returns the kernel's inline form, which runs in the calling thread, for small work of one
+    unit; else the kernel."""
+    if step.units == 1 and step.work is not None and step.work <= target.inline_elements:
+        return getattr(run, "inline", run)
+    return run
+
+
+def _table(backend: Backend, step: Step) -> Storage | SharedTable | None:
+    of = _geometry_dtype(step.key) if step.geometry else None
+    if of is None:
+        return None
+    if backend.host_shared and backend.executor is None:
+        return backend.tables.sharing(np.array(step.geometry, of))
+    return geometry_storage(backend, step.geometry, of)
+
+
+@lru_cache(MOST_KEYS)
+def _geometry_dtype(key: Key) -> type | None:
+    """Returns the dtype of the kernel's geometry buffer; None if the kernel has none."""
+    for _, word, name in skeleton_of(key).parameters(key):
+        if name == "geometry":
+            return np.int64 if "long" in word else np.int32
+    return None
+
+
+def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int32) -> Storage:
+    """Returns a small device buffer with a launch's loop sizes and strides."""
+    array = np.array(geometry, of)
+    if backend.host_shared and backend.executor is None:
+        return backend.tables.holding(array)
+    storage = backend.allocate_lasting(array.nbytes)
+    backend.upload(storage, 0, array)
+    if len(backend.streams) > 1:
+        # The prepared launch is everybody's, and the upload may still be queued behind this
+        # stream's work when another stream launches it.
+        backend.current_stream().finish()
+    return storage
 
 
 # A call's output arguments: None if all outputs are fresh, the single output, or a sequence of all

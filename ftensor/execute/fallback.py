@@ -14,17 +14,13 @@ from .._tensor import Tensor
 from ..dtypes import from_numpy_dtype
 from ..errors import KernelNotBuilt
 from ..iterator.shape import extent, is_dense
-from ..rows.copies import COPY
 from ..runtime import fallback
 from ..runtime.backend import host_bytes
 from ..runtime.pool import VECTOR
-from .launch import enqueue
-from .look_up import MissingKernel, look_up
 from .output import new, resize
-from .prepare import prepare
 
 if TYPE_CHECKING:
-    from ..runtime.storage import Storage
+    from ..runtime.pool import Storage
 
 
 def run_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *args: Any) -> tuple[Tensor, ...]:
@@ -243,14 +239,13 @@ class _Mirror:
         """Copies a strided result to `out` by one upload and a copy kernel. Returns False if the
         images lack that kernel, too."""
         packed = new(out._shape, out._dtype, self.where)
-        key = ("spread", packed._key, out._key, out._place())
-        launch = look_up(self.backend, key, prepare, (COPY, (packed,), (), out, True))
-        if isinstance(launch, MissingKernel):
-            return False
         values = np.ascontiguousarray(self.tensors[id(out)]._host())
         packed._storage.backend.upload(packed._storage, 0, values)
-        enqueue(launch, (out, packed))
-        out._storage.changed()
+        try:
+            with fallback.refused():
+                out.copy_(packed)
+        except KernelNotBuilt:
+            return False
         self.copies += 1
         return True
 

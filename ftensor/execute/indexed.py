@@ -29,15 +29,14 @@ from ..runtime.launch_cache import NEW
 from ..runtime.program import built
 from . import output
 from .copy import fill
-from .dispatch import alias_launch, run
+from .dispatch import alias_launch, recorder, run
 from .keys import located_key
 from .launch import Launch, Output, Step
-from .observe import recorder
 from .pointwise import pointwise
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
-    from ..runtime.storage import Storage
+    from ..runtime.pool import Storage
     from ..runtime.stream import DeviceStream
 
 

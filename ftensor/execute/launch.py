@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
     from ..runtime.interfaces import CompiledKernel
     from ..runtime.launch_cache import SharedTable
-    from ..runtime.storage import Storage
+    from ..runtime.pool import Storage
     from ..runtime.stream import DeviceStream
 
 

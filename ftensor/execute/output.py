@@ -13,6 +13,7 @@ from ..dtypes import can_cast, dtype
 from ..errors import creation as errors_creation
 from ..formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from ..formats import memory_format as _MemoryFormat
+from ..iterator.plan import like_strides
 from ..iterator.shape import (
     Ints,
     channels_closest,
@@ -21,7 +22,6 @@ from ..iterator.shape import (
     extent,
     full_overlap,
     has_internal_overlap,
-    like_strides,
     numel,
     partial_overlap,
 )

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._tensor import Tensor
 from ..iterator.shape import Ints
 from ..kernels.skeletons.conv import ConvKey, ConvPackGeometry
+from .dispatch import MissingKernel, look_up, recorder
 from .launch import Launch, Output, Step, enqueue
-from .look_up import MissingKernel, look_up
-from .observe import recorder
 
 if TYPE_CHECKING:
-    from ..runtime.storage import Storage
+    from ..runtime.pool import Storage
 
 
 # The smallest storage, in bytes, with cached tensors, and the most keys per storage.
@@ -79,14 +78,14 @@ def valid_tensors(derived: Derived | None, other: Storage) -> tuple[Tensor, ...]
     return derived.tensors
 
 
-# A launch's operands: those of `conv_launch.prepare`, and their packed forms. With cached panels,
+# A launch's operands: those of `conv.prepare`, and their packed forms. With cached panels,
 # these come before the planes, and read-only operands after them.
 OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
 PACKING = ("conv_pack", "conv_bytes_pack")
 
 
 def has_packing(launch: Launch) -> bool:
-    """True if a launch of `conv_launch.prepare` packs panels."""
+    """True if a launch of `conv.prepare` packs panels."""
     return len(launch.temporaries) > 1
 
 

@@ -1,23 +1,32 @@
-"""The entry of pointwise ops: arguments, plan, kernel. A launch is prepared once per geometry."""
+"""Pointwise ops: the entry, and the launch for one combination of operands: dtypes, plan and kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import errors
 from .._device import current_device
 from .._tensor import Tensor
-from ..dtypes import scalar_dtype
-from ..iterator.shape import broadcast_shapes
+from ..dtypes import can_cast, dtype, get_default_dtype, result_dtype, scalar_dtype
+from ..iterator.plan import Plan, Tile, like_strides, plan_map, split, tiled
+from ..iterator.shape import Ints, broadcast_shapes, contiguous_strides, numel
+from ..kernels import costs, select
+from ..kernels.key import lanes_for
 from ..rows.catalogue import name_called
 from ..rows.copies import COPY
-from ..rows.op import Op
+from ..rows.op import Op, Promote, dtypes_through, refuses_bare
+from ..runtime.program import built
 from .dispatch import run_uncached
-from .output import check_overlap, check_place, new, resize_out
-from .prepare import in_order, planned, prepare, through
+from .keys import op_key
+from .launch import Launch, Output, Step, check_memory
+from .output import as_bits, check_overlap, check_place, new, resize_out
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
 
 # Users' own kernels of ops (own/register.py), used unless they return NotImplemented. Their
 # launches are not cached, so each call runs the user's function.
@@ -123,3 +132,233 @@ def _one_device(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     if any(x.device != target for x in full):
         raise errors.different_devices(name_called(op.name), [x.device for x in tensors])
     return tuple(x.to(target) if type(x) is Tensor else x for x in inputs)
+
+
+def common_dtype(op: Op, inputs: Sequence[Any]) -> dtype:
+    """Returns the dtype that the inputs promote to, without masks."""
+    return result_dtype(
+        [
+            (x._dtype, 0 if x._shape else 1) if type(x) is Tensor else (scalar_dtype(x), 2)
+            for k, x in enumerate(inputs)
+            if k not in op.masks
+        ]
+    )
+
+
+def prepare(op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | None, inplace: bool) -> Launch:
+    """Returns the launch of a pointwise call. `out`, if passed, has the result's shape.
+
+    Raises TypeError, RuntimeError and NotImplementedError for operands that the op, the device or
+    the output's dtype does not support.
+    """
+    if op.moves and out is not None:
+        out, *inputs = as_bits([out, *inputs])
+    tensors = [x for x in inputs if type(x) is Tensor]
+    backend = (tensors[0] if out is None else out)._storage.backend
+    common, compute, result = through(op, backend, inputs, params, out)
+    written = result if out is None else out._dtype
+    dtypes = [written] + [x._dtype for x in tensors]
+    plan = planned(op, inputs, out)
+    numbers = common if op.round_numbers and common.compute is compute else compute
+    rounded = (numbers,) * (len(inputs) - len(tensors)) + (compute,) * len(params)
+    result_of = Output(written, plan.out_shape, plan.out_strides)
+    outputs = check_memory(backend, result_of) if out is None else (result_of,)
+    return Launch(
+        steps(op, backend, inputs, out, plan, compute, dtypes),
+        1 + len(tensors),
+        outputs,
+        rounded,
+        fresh=out is None,
+        arguments=tuple([type(x) is Tensor for x in inputs]),
+    )
+
+
+def planned(op: Op, inputs: Sequence[Any], out: Tensor | None = None) -> Plan:
+    """Returns the plan of the loops over inputs and output. Without `out` the output's strides
+    follow the inputs."""
+    tensors = [x for x in inputs if type(x) is Tensor]
+    shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
+    if out is not None:
+        return plan_map(shapes, strides, out=(out._shape, out._strides))
+    scalars = len(tensors) < len(inputs)
+    if op.promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL) and inputs[0]._dtype.is_complex:
+        # torch makes these results as by `empty_like`.
+        return plan_map(shapes, strides, out=(shapes[0], like_strides(shapes[0], strides[0])))
+    copied = _as_converted(op, inputs)
+    if copied == strides:
+        return plan_map(shapes, strides, scalars=scalars)
+    # On the CPU torch converts whole operands first, and the result follows those copies.
+    like = plan_map(shapes, copied, scalars=scalars)
+    return plan_map(shapes, strides, out=(like.out_shape, like.out_strides))
+
+
+def _as_converted(op: Op, inputs: Sequence[Any]) -> list[Ints]:
+    """Returns the strides of the tensors after torch's conversion to the dtype it computes in."""
+    common = common_dtype(op, inputs)
+    if op.promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL) and common.kind in "bui":
+        common = get_default_dtype()
+    return [
+        x._strides if x._dtype is common or k in op.masks else like_strides(x._shape, x._strides)
+        for k, x in enumerate(inputs)
+        if type(x) is Tensor
+    ]
+
+
+def through(
+    op: Op, backend: Backend, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | None
+) -> tuple[dtype, dtype, dtype]:
+    """Returns (the inputs' common dtype, the compute dtype, the result's dtype). Raises the op's
+    errors for operands that it does not support."""
+    if len(inputs) > len(op.masks):
+        common = common_dtype(op, inputs)
+    else:
+        assert out is not None
+        common = out._dtype
+    for k in op.tensors:
+        if type(inputs[k]) is not Tensor:
+            raise errors.not_a_tensor(op.name, k + 1, inputs[k])
+    if op.check is not None:
+        op.check(op, inputs, params, common)
+    compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)
+    if out is not None and not (op.exact_out or op.any_out or can_cast(result, out._dtype)):
+        raise errors.cannot_cast_result(name_called(op.name), result, out._dtype)
+    served = op.expression(compute) and common.name not in op.refuses
+    if out is not None and op.exact_out and out._dtype is not result:
+        # torch looks for complex numbers first in ops that take all real ones.
+        if served or not common.is_complex or op.float_only or not op.body:
+            raise errors.out_dtype(op.name, result, out._dtype)
+    if not served:
+        raise op.refusal(op.name, common)
+    if refuses_bare(op.promote, op.bare, common):
+        raise errors.not_implemented_for(op.name, common)
+    written = result if out is None else out._dtype
+    for d in [written, *[x._dtype for x in inputs if type(x) is Tensor], compute]:
+        if d.name in ("float64", "complex128") and not backend.properties.has_float64:
+            raise errors.no_float64(d, backend.properties.name)
+    return common, compute, result
+
+
+def steps(
+    op: Op, backend: Backend, inputs: Sequence[Any], out: Tensor | None, plan: Plan, compute: dtype, dtypes: list[dtype]
+) -> tuple[Step, ...]:
+    """Returns the steps that visit a plan: one, unless the plan is empty, tiled or beyond 32-bit
+    indexing."""
+    if plan.shape == (0,):
+        return ()
+    target = backend.target
+    lanes = lanes_for(dtypes, compute, target.lanes_bytes)
+    operands = tuple([x._dtype if type(x) is Tensor else None for x in inputs])
+    numbers = len(dtypes) <= len(inputs) or bool(op.params)
+    steps = []
+    ordered = out is not None and in_order(inputs, out)
+    anywhere = target.processor and not ordered
+    each = 1
+    if target.processor:
+        each = costs.additions([op.expression(compute), *[text for _, text in op.lets]])
+    if select.needs_split(plan):
+        parts = [Tile(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
+    elif anywhere:
+        parts = tiled(plan.shape, plan.strides)
+    else:
+        parts = [Tile(plan.shape, plan.strides, None)]
+    pointers = tuple(range(len(dtypes)))
+    for shape, strides, moved in parts:
+        n_lanes = lanes
+        pieces = False
+        if target.is_board and not _in_beats(inputs, out, dtypes, shape, strides, moved, lanes):
+            # A wide port would read the wrong data, but where rows go through it in pieces.
+            pieces = target.realigns and lanes > 1
+            pieces &= _in_pieces(inputs, out, dtypes[0], shape, strides, moved)
+            n_lanes = lanes if pieces else 1
+        if anywhere:
+            shape, strides = select.long_rows(shape, strides, lanes)
+        choice = select.choose_map(shape, strides, backend.units, target, n_lanes, each, ordered)
+        key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
+        narrow = n_lanes
+        while narrow > 1 and not built(backend, key):
+            # An image may have narrower ports than a launch fills, as some boards do.
+            narrow //= 2
+            other = op_key(op, choice.skeleton, compute, narrow, dtypes[0], operands, choice.kinds)
+            key = other if built(backend, other) else key
+        if not built(backend, key):
+            strided = select.choose_strided(shape, strides, backend.units, target, ordered)
+            others = [(strided, 1)]
+            if n_lanes > 1 and (pieces or _whole_rows(inputs, out, shape, n_lanes)):
+                rows = select.as_vector_rows(strided)
+                widths = [n_lanes >> k for k in range(1 if pieces else n_lanes.bit_length() - 1)]
+                others = [*((rows, width) for width in widths), *others]
+            for held, width in others:
+                other = op_key(op, "rows", compute, width, dtypes[0], operands, held.kinds)
+                if built(backend, other):
+                    key, choice = other, held
+                    break
+        geometry = choice.geometry
+        steps.append(
+            Step(
+                key,
+                choice.units,
+                pointers,
+                pointers,
+                moved,
+                numbers,
+                n=choice.n if geometry is None else None,
+                geometry=geometry or (),
+                work=numel(shape),
+            )
+        )
+    return tuple(steps)
+
+
+def in_order(inputs: Sequence[Any], out: Tensor) -> bool:
+    """True if the order of the elements matters, as an input may overlap other elements of
+    `out`."""
+    place = out._offset, out._key
+    return any(type(x) is Tensor and x._storage is out._storage and (x._offset, x._key) != place for x in inputs)
+
+
+def _whole_rows(inputs: Sequence[Any], out: Tensor | None, shape: Ints, lanes: int) -> bool:
+    """True if vectors may process row by row: rows are whole vectors, and may be read ahead."""
+    return shape[-1] % lanes == 0 and (out is None or not in_order(inputs, out))
+
+
+def _in_pieces(
+    inputs: Sequence[Any], out: Tensor | None, written: dtype, shape: Ints, strides: Sequence[Ints], steps: Ints | None
+) -> bool:
+    """True if unaligned rows may pass through vectors in pieces (hls/vitis/pieces.h).
+
+    The plan has two to four dims. Rows are contiguous or repeat one element. Results are contiguous
+    as a whole, from a 64-byte boundary on.
+    """
+    if not 2 <= len(shape) <= 4 or (out is not None and in_order(inputs, out)):
+        return False
+    start = (0 if out is None else out._place()) + (steps[0] * written.itemsize if steps else 0)
+    dense = strides[0] == contiguous_strides(shape) and start % 64 == 0
+    return dense and all(s[-1] in (0, 1) for s in strides[1:])
+
+
+def _in_beats(
+    inputs: Sequence[Any],
+    out: Tensor | None,
+    dtypes: list[dtype],
+    shape: Ints,
+    strides: Sequence[Ints],
+    steps: Ints | None,
+    lanes: int,
+) -> bool:
+    """True if vectors fit this plan on targets that require aligned vectors.
+
+    All operands and their rows begin on 64-byte boundaries; rows are contiguous and whole vectors.
+    An element that a row repeats may have any alignment.
+    """
+    if len(shape) > 1 and not _whole_rows(inputs, out, shape, lanes):
+        return False
+    tensors = [x for x in inputs if type(x) is Tensor]
+    places = [0 if out is None else out._place()] + [x._place() for x in tensors]
+    for k, (d, place) in enumerate(zip(dtypes, places)):
+        *outer, inner = strides[k]
+        if inner == 0:
+            continue
+        start = place + (steps[k] * d.itemsize if steps else 0)
+        if inner != 1 or start % 64 or any(s % lanes for s in outer):
+            return False
+    return True

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from .. import dtypes
 from .._tensor import Tensor
-from ..iterator.plan import coalesce
-from ..iterator.shape import Ints, contiguous_strides, like_strides, numel
+from ..iterator.plan import coalesce, like_strides
+from ..iterator.shape import Ints, contiguous_strides, numel
 from ..kernels.select import units_for
 from ..kernels.skeletons.cpu.sort import (
     COUNT,

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from .._tensor import Tensor
 from ..errors.graph import GraphError
-from ..execute.observe import recorder
+from ..execute.dispatch import recorder
 from .guards import GUARD_FAILED
 from .ir import Graph
 from .jit import Jitted

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..execute.launch import Launch, Step
-from ..iterator.plan import Plan, Tile, coalesce, tiled
-from ..iterator.shape import Ints, loop_order, numel
+from ..iterator.plan import Plan, Tile, coalesce, loop_order, tiled
+from ..iterator.shape import Ints, numel
 from ..kernels import fused, select
 from ..kernels.element_function import element_function_of
 from ..kernels.key import LINEAR, lanes_for

@@ -19,7 +19,7 @@ from ..dtypes import uint8
 from .ir import Graph, GraphBuffer
 
 if TYPE_CHECKING:
-    from ..runtime.storage import Storage
+    from ..runtime.pool import Storage
 
 
 class OffsetGuard(NamedTuple):

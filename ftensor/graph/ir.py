@@ -14,7 +14,7 @@ from .returned import ReturnedObject, placed
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
-    from ..runtime.storage import Storage
+    from ..runtime.pool import Storage
     from .guards import OffsetGuard
 
 

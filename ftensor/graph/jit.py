@@ -13,13 +13,11 @@ from .._device import default_backend
 from .._tensor import Tensor
 from ..errors import KernelNotBuilt
 from ..errors import graph as errors
-from ..execute.look_up import MissingKernel
-from ..execute.observe import recorder
+from ..execute.dispatch import MissingKernel, recorder
 from ..execute.scalars import TracedNumber
 from ..kernels.skeleton import skeleton_of
 from ..runtime.call_site import levels_to_user
 from .fusion import fuse_graph
-from .given import TraceArguments
 from .guards import GUARD_FAILED, closure_storage
 from .ir import Graph
 from .lowering import Lowered, lower_graph
@@ -27,7 +25,7 @@ from .partition import DataflowKernels, Exported, exported
 from .report import report, svg
 from .signature import NumberTracing, add_arguments, add_environment, cache_graph, find_specialization, owners_of
 from .switch import fusion_enabled
-from .trace import eliminate_dead_nodes, trace_graph
+from .trace import TraceArguments, eliminate_dead_nodes, trace_graph
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

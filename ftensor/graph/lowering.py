@@ -14,10 +14,10 @@ from weakref import ref
 from .._tensor import Tensor
 from ..dtypes import dtype, uint8
 from ..errors import graph as errors_graph
+from ..execute.dispatch import bound_to
 from ..execute.indexed import bounds_in_range
 from ..execute.keys import shared_key
 from ..execute.launch import Launch, Output, Step, enqueue
-from ..execute.look_up import bound_to
 from ..execute.scalars import values_of
 from ..iterator.shape import Ints, is_dense, numel
 from .guards import CapturedStorage, Guards, captured_storage
@@ -28,7 +28,7 @@ from .signature import FreeNumbers, number_at
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
-    from ..runtime.storage import Storage
+    from ..runtime.pool import Storage
 
 
 # Held while a graph that seeds moves generators: one that its function makes is the same object in

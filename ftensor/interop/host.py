@@ -22,7 +22,7 @@ from ..iterator.shape import Ints, contiguous_strides, extent, numel
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
-    from ..runtime.storage import Storage
+    from ..runtime.pool import Storage
 
 
 class _Memory:

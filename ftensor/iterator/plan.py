@@ -12,13 +12,13 @@ from .shape import (
     Ints,
     broadcast_shapes,
     broadcast_strides,
-    common_layout,
+    channels_last_strides,
     contiguous_strides,
+    is_channels_last,
     is_contiguous,
-    loop_order,
+    is_dense,
     normalize_dims,
     numel,
-    strides_in_order,
 )
 
 Geometry = tuple[Ints, Ints]
@@ -363,3 +363,85 @@ def _by_stride(shape: Ints, strides: Ints) -> list[tuple[int, int, int, int]]:
 def split_strides(strides: Ints, split: Sequence[Split]) -> Ints:
     """Returns an operand's strides in the loops of `split`."""
     return tuple([strides[dim] * step for dim, step in split])
+
+
+def loop_order(shape: Ints, operands: Sequence[Ints]) -> Ints:
+    """Returns the dims from the outermost loop to the innermost, by falling stride (torch's rule).
+
+    The first operand that distinguishes two dims decides; a stride of 0 does not distinguish. Dims
+    that no operand distinguishes keep their logical order. A plain sort with this comparison does
+    not ensure that order, hence the insertion sort.
+    """
+    order = list(range(len(shape) - 1, -1, -1))  # innermost first while sorting
+    for i in range(1, len(order)):
+        moving = i
+        for j in range(i - 1, -1, -1):
+            verdict = _compare(shape, operands, order[j], order[moving])
+            if verdict > 0:
+                order[j], order[moving] = order[moving], order[j]
+                moving = j
+            elif verdict < 0:
+                break
+    order.reverse()
+    return tuple(order)
+
+
+def _compare(shape: Ints, operands: Sequence[Ints], inner: int, outer: int) -> int:
+    """Returns 1 if the dims should change places, -1 if not, 0 if no operand distinguishes them."""
+    for strides in operands:
+        a, b = abs(strides[inner]), abs(strides[outer])
+        if a == 0 or b == 0:
+            continue
+        if a != b:
+            return 1 if a > b else -1
+        if shape[inner] > shape[outer]:
+            return 1
+    return 0
+
+
+def strides_in_order(shape: Ints, order: Ints) -> Ints:
+    """Returns strides of a fresh tensor with memory order `order`, outermost dim first."""
+    if order == tuple(range(len(shape))):
+        return contiguous_strides(shape)
+    strides = [0] * len(shape)
+    step = 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step *= shape[dim]
+    return tuple(strides)
+
+
+def output_strides(shape: Ints, operands: Sequence[Ints], same_shape: bool = True) -> Ints:
+    """Returns the strides of a pointwise op's fresh result, which keeps the operands' memory order
+    (torch's rule).
+
+    `operands` are strides already broadcast to `shape`. `same_shape` is False if an operand was
+    broadcast, or if a Python scalar takes part: torch's code for these cases may treat dims of
+    size 1 differently.
+    """
+    if same_shape:
+        layout = common_layout(shape, operands)
+        if layout is not None:
+            return layout
+    return strides_in_order(shape, loop_order(shape, operands))
+
+
+def common_layout(shape: Ints, operands: Sequence[Ints]) -> Ints | None:
+    """Returns the gapless strides that all operands share, which the result takes; else None."""
+    if all(is_contiguous(shape, s) for s in operands):
+        return contiguous_strides(shape)
+    # torch checks only 4-d tensors here; 5-d tensors mostly share their strides anyway.
+    if len(shape) == 4 and all(is_channels_last(shape, s) for s in operands):
+        return channels_last_strides(shape)
+    first = operands[0]
+    if all(s == first for s in operands) and is_dense(shape, first):
+        return first
+    return None
+
+
+def like_strides(shape: Ints, strides: Ints) -> Ints:
+    """Returns the strides of a fresh tensor with the memory order of a tensor, as `empty_like`,
+    `clone` and `to` need."""
+    if is_dense(shape, strides):
+        return strides
+    return strides_in_order(shape, loop_order(shape, (strides,)))

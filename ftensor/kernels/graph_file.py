@@ -15,9 +15,8 @@ from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
 from .fused import MOST_OPERANDS, Call, check, kernel_name
 from .key import Port
-from .portable import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, text, unit_words
 from .staged import StagedKey
-from .transform import RowTransform, refusal, transform
+from .transform import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, RowTransform, refusal, text, transform, unit_words
 
 # Limits of a file; exported graphs are far below.
 MOST_BYTES, MOST_CALLS, MOST_LENGTH = 1 << 20, 256, 1 << 20

@@ -14,8 +14,7 @@ from .element_function import ElementFunction
 from .fused import Call, FusedKey
 from .holes import wide_of
 from .key import LINEAR, Port
-from .portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, digest, text
-from .transform import Course, RowTransform
+from .transform import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, Course, RowTransform, digest, text
 
 # Access kinds that ports transfer in beats.
 WIDE = (ROWS, EVERY_ROW, EACH, AGAIN)
@@ -34,7 +33,7 @@ class StagedKey(FusedKey):
     """A graph over any number of rows of `length` elements. With operands of kind EACH or AGAIN,
     `period` rows form a block.
 
-    The ports have the access kinds of portable.py, from which the per-row values follow. Units
+    The ports have the access kinds of transform.py, from which the per-row values follow. Units
     compute per element or per row, transform whole rows (transform.py), or fold rows. A fold has an
     order of its own: beat k of a row goes into state k % 8.
     """

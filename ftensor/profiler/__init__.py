@@ -12,7 +12,7 @@ from types import TracebackType
 from .._device import DeviceLike, backend_of, current_device
 from .._device import device as _device
 from ..errors import commands as errors
-from ..execute.observe import observed
+from ..execute.dispatch import observed
 from . import report
 from .limits import Limits, limits
 from .record import MemoryUse, ProfiledEvent, Recorder

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..execute.observe import Observer
+from ..execute.dispatch import Observer
 from ..iterator.shape import numel
 from ..kernels.skeleton import skeleton_of
 from ..kernels.workload import distinct
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .._tensor import Tensor
     from ..execute.launch import Launch
     from ..runtime.backend import Backend
-    from ..runtime.storage import Storage
+    from ..runtime.pool import Storage
     from ..runtime.stream import DeviceStream
 
 

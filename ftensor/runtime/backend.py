@@ -1,4 +1,4 @@
-"""Base class of all devices: memory, kernels and streams. Each kind of device is a subclass."""
+"""Base class of all devices: memory, kernels and streams; and a thread's view of a device as another one."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import lifetime
 from .interfaces import CompiledKernel, DeviceProperties, Executor, Keeps, KernelSource, OwnKernel, Prebuilt
 from .launch_cache import KernelTable, KeyedLocks, LaunchTable, Tables
-from .pool import POISON, Block, MemoryPool, poisoned
-from .storage import Storage
+from .pool import POISON, Block, MemoryPool, Storage, poisoned
 from .stream import CurrentStream, DeviceStream
-from .thread_view import As, prepared_as
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +60,7 @@ class Backend(ABC):
         self.launches = LaunchTable(self.synchronize)
         self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
         self.making = KeyedLocks()
-        self._seen_by_thread: dict[int, As] = {}  # in thread_view.py
+        self._seen_by_thread: dict[int, As] = {}  # in backend.py
         # Users' own kernels by key, while a user holds them.
         self.own: weakref.WeakValueDictionary[Any, CompiledKernel] = weakref.WeakValueDictionary()
         # Derived copies of storages' bytes (packed weights, say), dropped when memory runs short.
@@ -335,3 +335,68 @@ def host_memory(nbytes: int) -> tuple[int, np.ndarray]:
 def host_bytes(ptr: int, nbytes: int) -> np.ndarray:
     """Returns the bytes at a host address as an array that does not own them."""
     return np.frombuffer(memoryview((ctypes.c_ubyte * nbytes).from_address(ptr)), np.uint8)
+
+
+class As(NamedTuple):
+    """The device properties on which launches depend, and the table of launches prepared for
+    them."""
+
+    target: Target
+    units: int
+    host_shared: bool
+    launches: LaunchTable
+
+
+@contextmanager
+def prepared_as(backend: Backend, seen: As, every_thread: bool) -> Iterator[None]:
+    """Inside the block, this thread sees the properties `seen`, and all threads if `every_thread`.
+
+    Every op reads these fields, so outside of such blocks they are plain attributes. During a
+    block, the device's class is a subclass that looks up the thread first.
+    """
+    fields, me = backend.__dict__, get_ident()
+    with backend.lock:
+        others = backend._seen_by_thread
+        if not others:
+            backend.__class__ = _by_thread(type(backend))
+        before = others.get(me)
+        others[me] = seen
+        kept = {name: fields[name] for name in As._fields}
+        if every_thread:
+            fields.update(seen._asdict())
+    try:
+        yield
+    finally:
+        with backend.lock:
+            if every_thread:
+                fields.update(kept)
+            if before is None:
+                del others[me]
+            else:
+                others[me] = before
+            if not others:
+                backend.__class__ = type(backend).__bases__[0]
+
+
+@cache
+def _by_thread(kind: type[Backend]) -> type[Backend]:
+    """Returns the subclass of a device class whose fields depend on the thread."""
+    fields = {name: _field(name) for name in As._fields}
+    meta: Any = type(kind)
+    by_thread: type[Backend] = meta(kind.__name__, (kind,), {"__module__": kind.__module__, **fields})
+    return by_thread
+
+
+def _field(name: str) -> Any:
+    def get(backend: Backend) -> Any:
+        seen = backend._seen_by_thread.get(get_ident())
+        return backend.__dict__[name] if seen is None else getattr(seen, name)
+
+    def put(backend: Backend, value: Any) -> None:
+        others, me = backend._seen_by_thread, get_ident()
+        if me in others:
+            others[me] = others[me]._replace(**{name: value})
+        else:
+            backend.__dict__[name] = value
+
+    return property(get, put)

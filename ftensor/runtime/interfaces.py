@@ -10,7 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ..kernels.key import Key
-    from .storage import Storage
+    from .pool import Storage
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Keeps(Protocol):
 
 
 class Executor(Protocol):
-    """Intercepts a device's launches, copies and allocations (see `execute/observe.py`)."""
+    """Intercepts a device's launches, copies and allocations (see `execute/dispatch.py`)."""
 
     def called(self) -> None:
         """Called before each op."""

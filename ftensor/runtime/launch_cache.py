@@ -10,8 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
-from .pool import Block, FreeLists, size_class
-from .storage import Storage
+from .pool import Block, FreeLists, Storage, size_class
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,7 +13,7 @@ from .pool import FreeLists, wait_unless_exiting
 
 if TYPE_CHECKING:
     from .backend import Backend
-    from .storage import Storage
+    from .pool import Storage
 
 
 def _check(function: str, argument: str, value: object, kind: type) -> None:

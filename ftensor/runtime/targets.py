@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from .. import errors
 from . import cache
@@ -45,51 +46,51 @@ class Target:
     near_elements: int = 128**2  # of a matrix that stays near while all rows of another meet it
     emulates: str = ""  # the emulated hardware; never faster than the host's own CPU
 
-    @property
+    @cached_property
     def is_board(self) -> bool:
         """True if kernels have a board's form (on boards, csim and emulators): vector accesses are
         aligned, and the kernels are those that an image may hold."""
         return not self.unaligned
 
-    @property
+    @cached_property
     def specializes(self) -> bool:
         """True if specialized kernels are free, since they are compiled on first use. False for
         boards, whose kernels are built ahead, and for their emulators; both keep vectors
         aligned."""
         return not self.is_board and not self.emulates
 
-    @property
+    @cached_property
     def revisits_rows(self) -> bool:
         """True if one launch may pass over its rows several times: each compute unit has its own
         rows, which stay in its cache, and special kernels for this exist."""
         return self.specializes and self.grid == "slab"
 
-    @property
+    @cached_property
     def processor(self) -> bool:
         """True if kernels for CPUs apply: elements may be visited in any order, caches hold data
         that is read again, and loops may have any trip count."""
         return self.specializes and self.kind == "cpu"
 
-    @property
+    @cached_property
     def short_row(self) -> int:
         """As in `Sharing`. Ops with several passes over rows, like softmax, take half as long with
         rows of two vectors on a CPU; a sum alone takes as long."""
         return 2 if self.processor else 4
 
-    @property
+    @cached_property
     def row_vectors(self) -> tuple[int, int]:
         """Vectors of a row folded in one pass, and the number of parallel sums. A board refills its
         loop pipeline for each pass, and one sum per cycle of an addition's latency avoids
         stalls."""
         return (1024, 8) if self.is_board else (64, 4)
 
-    @property
+    @cached_property
     def spares_double(self) -> bool:
         """True if sums may use float64 for range alone: on CPUs and GPUs. False for boards and
         their emulators, whose images have a kernel for each dtype."""
         return self.kind in ("cpu", "gpu") and not self.emulates
 
-    @property
+    @cached_property
     def realigns(self) -> bool:
         """True if wide row kernels accept rows with any alignment: image kernels for Vitis do
         (hls/vitis/pieces.h), and CPUs allow unaligned vectors, also when they emulate a board."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from ..errors.graph import bad_name
 from ..graph import jit
 from ..graph.partition import DataflowKernels, Exported
-from ..kernels.portable import digest, text
 from ..kernels.skeletons import staged
 from ..kernels.staged import StagedKey
+from ..kernels.transform import digest, text
 
 
 def install() -> None:

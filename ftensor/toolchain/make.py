@@ -17,7 +17,7 @@ from .._version import __version__
 from ..errors.build import no_such_kernel, tool_fails
 from ..errors.image import ImageError
 from ..image.manifest import Manifest
-from ..runtime.storage import free_memory
+from ..runtime.pool import free_memory
 from .group import KernelGroup, manifest_record
 from .jobs import run as jobs
 from .jobs.progress import Progress

@@ -17,7 +17,7 @@ from weakref import WeakSet
 import numpy as np
 
 from ..errors import commands as errors
-from ..execute.observe import Observer, observed
+from ..execute.dispatch import Observer, observed
 from ..kernels.key import Key
 from ..kernels.user_kernels import is_own
 from ..kernels.workload import KernelLaunch
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .._tensor import Tensor
     from ..execute import launch as execute
     from ..runtime.launch_cache import SharedTable
-    from ..runtime.storage import Storage
+    from ..runtime.pool import Storage
     from ..runtime.stream import DeviceStream
 
 

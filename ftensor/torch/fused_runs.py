@@ -17,7 +17,7 @@ from .._device import default_backend
 from .._tensor import Tensor
 from ..errors import KernelNotBuilt
 from ..errors.graph import GraphError
-from ..execute.observe import recorder
+from ..execute.dispatch import recorder
 from ..graph.guards import GUARD_FAILED
 from ..graph.jit import Jitted
 from ..graph.lowering import Lowered

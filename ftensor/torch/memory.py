@@ -21,7 +21,7 @@ from ..execute.output import new as ft_new
 from ..interop import host as shared
 from ..interop import torch as exchange
 from ..iterator.shape import Ints
-from ..runtime.storage import Storage
+from ..runtime.pool import Storage
 from . import internals
 from .internals import CPU_KEYS, empty_tensor, storage_at, untyped_storage
 from .registration import CPU, DEVICE

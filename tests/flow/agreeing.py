@@ -9,8 +9,7 @@ import warnings
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.look_up import MissingKernel
-from ftensor.execute.observe import Observer, observed
+from ftensor.execute.dispatch import MissingKernel, Observer, observed
 
 launched: set[str] = set()
 

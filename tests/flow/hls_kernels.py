@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ftensor.dtypes import dtype
+from ftensor.execute.dispatch import Observer
 from ftensor.execute.launch import Launch
-from ftensor.execute.observe import Observer
 from ftensor.kernels.key import Port
 from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.runtime.csim.backend import FLAGS

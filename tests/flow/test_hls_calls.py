@@ -10,7 +10,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import backend_of, get_device_mapping, resolve, set_device_mapping
-from ftensor.execute.observe import observed
+from ftensor.execute.dispatch import observed
 from ftensor.kernels.key import KernelKey
 from ftensor.kernels.skeletons.conv import ConvKey
 from ftensor.kernels.skeletons.gemm import GemmKey

@@ -13,12 +13,11 @@ import pytest
 import ftensor as ft
 from ftensor.kernels.inventory_terms import InventoryRequest
 from ftensor.kernels.skeleton import board_skeletons, options
-from ftensor.kernels.skeletons.compact import CompactKey
 from ftensor.kernels.skeletons.conv import ConvKey
 from ftensor.kernels.skeletons.fft import FftStreamKey
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.kernels.skeletons.nll import NllKey
-from ftensor.kernels.skeletons.scan import SCANS, ScanKey
+from ftensor.kernels.skeletons.scan import SCANS, CompactKey, ScanKey
 from ftensor.kernels.skeletons.sort import SearchKey, SortKey
 from ftensor.kernels.source import HELPERS, MEMORY, hls_root, width
 from ftensor.runtime.csim.backend import FLAGS

@@ -18,7 +18,7 @@ from ftensor.image.pack import pack
 from ftensor.runtime import targets
 from ftensor.runtime.backend import Backend
 from ftensor.runtime.csim.backend import CSimBackend
-from ftensor.runtime.storage import Storage
+from ftensor.runtime.pool import Storage
 
 from .. import forked
 from ..made_images import PARAMS, ROOT, describe, library, make

@@ -9,7 +9,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.observe import Observer, observed
+from ftensor.execute.dispatch import Observer, observed
 from ftensor.kernels.key import KernelKey
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.toolchain import trace

@@ -137,7 +137,7 @@ def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
 
 
 def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
-    from ftensor.estimate.plot import drawn
+    from ftensor.estimate.compare import drawn
 
     report, trace = estimated
     said = looked_at(drawn("program.py", report, trace.order, None))
@@ -149,8 +149,7 @@ def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
 
 def test_steps_and_boards_are_compared(estimated: tuple[Any, Any]) -> None:
     """A step is the inventory `steps`: its kernels' lanes, structures, units."""
-    from ftensor.estimate.compare import FIVE, columns
-    from ftensor.estimate.plot import compared
+    from ftensor.estimate.compare import FIVE, columns, compared
 
     report, trace = estimated
     candidates = list(columns(["steps", "u250"], trace, report))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor._device import backend_of, get_device_mapping, resolve, set_device_mapping
-from ftensor.execute.observe import observed
+from ftensor.execute.dispatch import observed
 from ftensor.kernels.key import KernelKey
 from ftensor.runtime import program
 from ftensor.runtime.targets import csim_compiler

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.pool import SPARE, VECTOR, Block, larger, size_class
-from ftensor.runtime.storage import Storage
+from ftensor.runtime.pool import SPARE, VECTOR, Block, Storage, larger, size_class
 
 from .runtime_kernels import all_backends
 

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftensor.iterator import plan
 from ftensor.iterator import shape as stride
 from ftensor.iterator.shape import broadcast_shapes, numel
 
@@ -152,7 +153,7 @@ def test_partial_overlap_counts_bytes():
 
 @given(geometry.geometries())
 def test_like_strides_as_empty_like(layout):
-    actual = stride.like_strides(*layout)
+    actual = plan.like_strides(*layout)
     assert actual == torch.empty_like(tensor(*layout)).stride()
     assert stride.is_dense(layout[0], actual)
 
@@ -172,7 +173,7 @@ def test_output_strides_as_torch(operands, data):
     strides = [stride.broadcast_strides(*o, shape) for o in operands]
     same = all(s == shape for s, _ in operands)
     assert tuple(expected.shape) == shape
-    assert stride.output_strides(shape, strides, same) == expected.stride()
+    assert plan.output_strides(shape, strides, same) == expected.stride()
 
 
 @given(geometry.geometries())
@@ -180,11 +181,11 @@ def test_output_strides_beside_a_python_scalar_as_torch(layout):
     shape, strides = layout
     expected = (tensor(shape, strides) * 2).stride()
     # A scalar is of another shape, except beside a 0-d tensor.
-    assert stride.output_strides(shape, [strides], same_shape=not shape) == expected
+    assert plan.output_strides(shape, [strides], same_shape=not shape) == expected
 
 
 @pytest.mark.parametrize("format", [torch.channels_last, torch.contiguous_format])
 def test_output_of_images_keeps_their_format(format):
     x = torch.empty(2, 3, 4, 5).to(memory_format=format)
-    strides = stride.output_strides(tuple(x.shape), [x.stride()])
+    strides = plan.output_strides(tuple(x.shape), [x.stride()])
     assert strides == x.stride()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ftensor.runtime import cache
-from ftensor.runtime.spaceless import path_without_blanks
+from ftensor.runtime.icd import path_without_blanks
 
 
 @pytest.fixture

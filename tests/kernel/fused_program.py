@@ -8,11 +8,10 @@ from typing import Any
 
 import ftensor as ft
 from ftensor._device import default_backend
+from ftensor.execute.dispatch import Observer, bound_to, observed
 from ftensor.execute.launch import Launch, Step, enqueue
-from ftensor.execute.look_up import bound_to
-from ftensor.execute.observe import Observer, observed
-from ftensor.iterator.plan import coalesce
-from ftensor.iterator.shape import Ints, broadcast_strides, loop_order, numel
+from ftensor.iterator.plan import coalesce, loop_order
+from ftensor.iterator.shape import Ints, broadcast_strides, numel
 from ftensor.kernels import select
 from ftensor.kernels.element_function import element_function_of
 from ftensor.kernels.fused import Call, FusedKey

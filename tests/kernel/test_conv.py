@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
 import ftensor as ft  # noqa: E402
-from ftensor.execute import conv_launch as execute  # noqa: E402
+from ftensor.execute import conv as execute  # noqa: E402
 from ftensor.execute import conv_plan  # noqa: E402
 from ftensor.ops.gradients import spatial as gradients  # noqa: E402
 from ftensor.ops.nn.spatial import conv  # noqa: E402

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
-from ftensor.execute.observe import Observer, observed  # noqa: E402
+from ftensor.execute.dispatch import Observer, observed  # noqa: E402
 from ftensor.execute.packed_weights import PACKING  # noqa: E402
 from ftensor.kernels.skeletons.conv import ConvPackGeometry  # noqa: E402
 

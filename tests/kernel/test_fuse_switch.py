@@ -11,7 +11,7 @@ import pytest
 import ftensor as ft
 import ftensor.nn.functional as F
 from ftensor._device import default_backend
-from ftensor.execute.observe import observed
+from ftensor.execute.dispatch import observed
 
 from .test_fused_ops import Kernels
 from .test_graph_kernels import drawn, pytestmark  # noqa: F401

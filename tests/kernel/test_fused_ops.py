@@ -12,8 +12,8 @@ import ftensor as ft
 import ftensor.graph.fused
 import ftensor.nn.functional as F
 from ftensor._device import default_backend
+from ftensor.execute.dispatch import Observer, observed
 from ftensor.execute.launch import Launch
-from ftensor.execute.observe import Observer, observed
 from ftensor.graph.fused import MOST_REFUSALS, _Fused, fused
 from ftensor.rows.catalogue import ATEN
 from ftensor.runtime.stream import DeviceStream

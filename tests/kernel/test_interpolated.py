@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
-from ftensor.execute.observe import observed  # noqa: E402
+from ftensor.execute.dispatch import observed  # noqa: E402
 from ftensor.ops.nn.spatial import interpolate  # noqa: E402
 
 from ..oracle import ours  # noqa: E402

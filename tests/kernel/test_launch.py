@@ -13,10 +13,9 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
+from ftensor.execute.dispatch import Observer, bound_to, observed
 from ftensor.execute.launch import Launch
-from ftensor.execute.look_up import bound_to
-from ftensor.execute.observe import Observer, observed
-from ftensor.execute.prepare import prepare
+from ftensor.execute.pointwise import prepare
 from ftensor.graph.lowering import Lowered
 from ftensor.ops.pointwise.unary import ABS
 from ftensor.runtime.backend import host_bytes

@@ -6,7 +6,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.observe import observed
+from ftensor.execute.dispatch import observed
 from ftensor.graph.fused import fused_foreach
 from ftensor.graph.launch_merging import MOST_ALIKE
 

@@ -13,7 +13,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.observe import Observer, observed
+from ftensor.execute.dispatch import Observer, observed
 from ftensor.own.kernel import Kernel
 
 TEXT = """

@@ -46,9 +46,9 @@ def with_kernels(
         return make(backend, key)
 
     make: Callable[[Any, Any], Any] = program.kernel
-    for module in ("prepare", "reduce_stage", "indexed"):
+    for module in ("pointwise", "reduce", "indexed"):
         monkeypatch.setattr(f"ftensor.execute.{module}.built", built)
-    monkeypatch.setattr("ftensor.execute.look_up.kernel", kernel)
+    monkeypatch.setattr("ftensor.execute.dispatch.kernel", kernel)
     kept = dict(backend.launches)
     backend.launches.clear()
     yield used

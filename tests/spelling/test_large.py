@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.execute import prepare
+from ftensor.execute import pointwise
 from ftensor.kernels import select
 
 BEYOND = 2**31 + 77
-split = prepare.split
+split = pointwise.split
 
 
 @pytest.mark.long
@@ -37,7 +37,7 @@ def test_pieces_cover_the_whole(shape: list[int], limit: int, transposed: bool) 
     if transposed:
         a = a.transpose(0, -1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prepare, "split", lambda s, t: split(s, t, limit))
+        patch.setattr(pointwise, "split", lambda s, t: split(s, t, limit))
         patch.setattr(select, "needs_split", lambda plan: True)
         a._storage.backend.launches.clear()
         twice = a + a

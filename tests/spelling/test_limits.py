@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ftensor as ft
-from ftensor.execute import positions
+from ftensor.execute import scan
 
 from ..oracle import agree, torch
 
@@ -47,7 +47,7 @@ def test_of_huge_shape_and_no_elements(shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (1, 4, 3), (1, 1, 13), (2, 1, 7)])
 def test_masks_beyond_what_one_search_counts(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit here replaces 2^31 elements: the positions of all parts are right."""
-    monkeypatch.setattr(positions, "COUNTED", 2)
+    monkeypatch.setattr(scan, "COUNTED", 2)
     torch.manual_seed(0)
     theirs = torch.randint(0, 2, shape).bool()
     mine = ft.from_torch(theirs)

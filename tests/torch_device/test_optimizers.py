@@ -11,7 +11,7 @@ from torch.optim import lr_scheduler, swa_utils
 
 import ftensor.torch
 from ftensor._device import default_backend
-from ftensor.execute.observe import observed
+from ftensor.execute.dispatch import observed
 
 from ..kernel.test_fused_ops import Kernels
 from .device import agree, quiet, same  # noqa: F401

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from ...dtypes import dtype
 from .. import fused
 from ..inventory_terms import InventoryTerms, KernelArgument, Record
-from ..portable import AGAIN, EACH, EVERY_ROW, ONE, digest
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
 from ..staged import BEGIN, ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WIDE, StagedKey, StageKey, Stages
-from ..transform import RowTransform
+from ..transform import AGAIN, EACH, EVERY_ROW, ONE, RowTransform, digest
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
 # Functions that return a key's HLS C++ with all includes; the toolchain sets the list.

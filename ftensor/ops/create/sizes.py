@@ -11,7 +11,8 @@ from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.output import format_strides, layout_strides, new
 from ...formats import Size, contiguous_format, memory_format, preserve_format
-from ...iterator.shape import numel, strides_in_order
+from ...iterator.plan import strides_in_order
+from ...iterator.shape import numel
 from ...rows.catalogue import op
 from ..types.conversion import fill_, resize_, zero_
 from ..user_values import number, storable

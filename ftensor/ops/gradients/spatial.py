@@ -12,8 +12,7 @@ import numpy as np
 
 from ... import dtypes
 from ..._tensor import Tensor
-from ...execute.conv_plan import ConvWindows
-from ...execute.conv_weight import weight_gradients
+from ...execute.conv_plan import ConvWindows, weight_gradients
 from ...execute.device_traits import specializes
 from ...execute.pool import max_pool_back
 from ...iterator.shape import Ints, numel

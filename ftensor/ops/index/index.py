@@ -30,18 +30,11 @@ from ...execute.indexed import (
 )
 from ...execute.output import check_overlap
 from ...execute.pointwise import pointwise
-from ...execute.positions import positions
 from ...execute.scalars import values_of
+from ...execute.scan import positions
 from ...interop.numpy import beside
-from ...iterator.shape import (
-    Ints,
-    broadcast_shapes,
-    broadcast_strides,
-    contiguous_strides,
-    numel,
-    output_strides,
-    view_strides,
-)
+from ...iterator.plan import output_strides
+from ...iterator.shape import Ints, broadcast_shapes, broadcast_strides, contiguous_strides, numel, view_strides
 from ...rows.catalogue import enter, op
 from ...rows.copies import COPY
 from ...rows.op import Op

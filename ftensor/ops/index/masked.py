@@ -12,7 +12,7 @@ from ...execute.copy import write_result
 from ...execute.indexed import Index, IndexedOperand, locate, record_bounds
 from ...execute.output import check_dtype, check_written
 from ...execute.pointwise import pointwise
-from ...execute.positions import SHIFTED, positions
+from ...execute.scan import SHIFTED, positions
 from ...iterator.shape import broadcast_shapes, broadcast_strides, contiguous_strides, numel
 from ...rows.catalogue import enter, op
 from ...rows.copies import COPY

@@ -12,8 +12,7 @@ from ...execute import output as execute_output
 from ...execute.copy import write_result
 from ...execute.dispatch import cached_result
 from ...execute.output import check_place
-from ...execute.pointwise import pointwise
-from ...execute.prepare import common_dtype
+from ...execute.pointwise import common_dtype, pointwise
 from ...execute.scalars import fitted, rounded
 from ...graph.fused import fused
 from ...iterator.shape import Ints, broadcast_shapes, contiguous_strides, numel, view_strides

@@ -7,8 +7,7 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import pointwise as errors_arith
-from ...execute.pointwise import pointwise
-from ...execute.prepare import common_dtype
+from ...execute.pointwise import common_dtype, pointwise
 from ...execute.scalars import fitted
 from ...rows.catalogue import op
 from ...rows.op import BARE, Op, Promote

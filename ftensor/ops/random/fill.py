@@ -11,7 +11,7 @@ from ...dtypes import dtype
 from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
-from ...execute.observe import recorder
+from ...execute.dispatch import recorder
 from ...execute.output import layout_strides, new, resize_out
 from ...execute.pointwise import pointwise
 from ...formats import preserve_format

@@ -11,7 +11,8 @@ from ...errors import view as errors_view
 from ...execute.copy import clone, write_result
 from ...execute.output import new
 from ...formats import channels_last, channels_last_3d, contiguous_format, memory_format
-from ...iterator.shape import contiguous_strides, loop_order, normalize_dim
+from ...iterator.plan import loop_order
+from ...iterator.shape import contiguous_strides, normalize_dim
 from ...rows.catalogue import op
 from . import layout as view_math
 from .layout import as_int, int_list, layout

@@ -31,7 +31,7 @@ from .images import C_TYPES, CSimImages, declared, opened
 if TYPE_CHECKING:
     from ...image.file import ImageFile
     from ...kernels.user_kernels import OwnKey
-    from ..storage import Storage
+    from ..pool import Storage
     from ..targets import Target
 
 

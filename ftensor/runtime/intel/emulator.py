@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .. import icd
-from ..spaceless import path_without_blanks
+from ..icd import path_without_blanks
 
 DRIVER = "libintelocl_emu.so"
 VARIABLE = "FTENSOR_INTEL_FPGA_EMULATOR"

@@ -26,7 +26,7 @@ from ..targets import tuned_target
 from .launch import OwnProgram, make_launcher
 
 if TYPE_CHECKING:
-    from ..storage import Storage
+    from ..pool import Storage
     from ..targets import Target
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from ...errors import OutOfMemoryError
 from ...errors import image as errors
 from ...kernels.channels import SlabCut, nearest_channels
-from ..pool import VECTOR, Block, MemoryPool, wait_unless_exiting
-from ..storage import Storage, free_memory
+from ..pool import VECTOR, Block, MemoryPool, Storage, free_memory, wait_unless_exiting
 
 if TYPE_CHECKING:
     from ..stream import DeviceStream

@@ -18,7 +18,7 @@ from ..images import ATTEMPTS
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..storage import Storage
+    from ..pool import Storage
     from ..stream import DeviceStream
     from .backend import XrtBackend
 

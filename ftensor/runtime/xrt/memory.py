@@ -15,7 +15,7 @@ from ..pool import POISON
 from .banks import Arena, BankedBuffer, BankedPool, Port, Slabs
 
 if TYPE_CHECKING:
-    from ..storage import Storage
+    from ..pool import Storage
     from ..stream import DeviceStream
     from .images import XrtImages
 

@@ -13,7 +13,6 @@ from ...image.manifest import KernelRecord, StageRecord
 from ...kernels import element_function, fused, source
 from ...kernels.element_function import ElementFunction
 from ...kernels.key import KernelKey
-from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
 from ...kernels.staged import (
@@ -29,7 +28,7 @@ from ...kernels.staged import (
     Stages,
     value_type,
 )
-from ...kernels.transform import RowTransform
+from ...kernels.transform import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, RowTransform
 from ..filling import fill
 from ..group import KernelGroup, arguments
 from ..transform_steps import FEW, TransformSteps

@@ -9,8 +9,7 @@ from typing import Any
 from ...._tensor import Tensor
 from ....dtypes import bfloat16, float16
 from ....errors import nn as errors_nn
-from ....execute.pointwise import pointwise
-from ....execute.prepare import common_dtype
+from ....execute.pointwise import common_dtype, pointwise
 from ....execute.scalars import rounded
 from ....graph.fused import fused
 from ....rows.op import Op

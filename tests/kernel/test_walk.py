@@ -1,0 +1,101 @@
+"""The modules of ftensor that a call passes through, counted: a call whose launch is cached, and one
+whose kernels are built but whose geometry is new."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+import pytest
+
+import ftensor as ft
+from ftensor._device import default_backend
+
+PACKAGE = str(Path(ft.__file__).parent) + "/"
+
+
+def stays(call: Callable[[], object]) -> list[str]:
+    """The module of each function that calls or is called, in order; repetitions in a row count once.
+
+    Generated code and other packages belong to the module that calls them.
+    """
+    visited: list[str] = []
+
+    def module_of(frame: FrameType | None) -> str | None:
+        while frame is not None and frame.f_code is not call.__code__:  # type: ignore[attr-defined]
+            if frame.f_code.co_filename.startswith(PACKAGE):
+                return frame.f_code.co_filename.removeprefix(PACKAGE)
+            frame = frame.f_back
+        return None
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            for module in (module_of(frame.f_back), module_of(frame)):
+                if module is not None and module != (visited or [None])[-1]:
+                    visited.append(module)
+
+    sys.setprofile(profile)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return visited
+
+
+@pytest.fixture(autouse=True)
+def compiles() -> None:
+    if default_backend().images is not None:
+        pytest.skip("a device with images also asks the images for the kernel")
+
+
+class Walk(NamedTuple):
+    """A call, and its most stays and different modules."""
+
+    call: Callable[[ft.Tensor], object]
+    cached: tuple[int, int]
+    aligned: tuple[int, int]  # with a cached launch, on a device that asks for the operands' alignment
+    prepared: tuple[int, int]  # with another geometry
+
+
+WALKS = {
+    "add": Walk(lambda x: ft.add(x, x), (4, 4), (10, 6), (88, 19)),
+    "sum": Walk(lambda x: ft.sum(x), (8, 6), (11, 8), (123, 19)),
+}
+
+
+@pytest.fixture(params=WALKS)
+def walk(request: pytest.FixtureRequest) -> Walk:
+    return WALKS[request.param]
+
+
+def check(walked: list[str], limits: tuple[int, int]) -> None:
+    most, modules = limits
+    assert len(walked) <= most, walked
+    assert len(set(walked)) <= modules, sorted(set(walked))
+
+
+def test_a_call_with_a_cached_launch(walk: Walk) -> None:
+    x = ft.ones(8)
+    for _ in range(2):
+        walk.call(x)
+    aligned = default_backend().target.is_board
+    check(stays(lambda: walk.call(x)), walk.aligned if aligned else walk.cached)
+
+
+def test_a_call_of_another_shape(walk: Walk) -> None:
+    for n in (24, 40):  # the kernels are built
+        walk.call(ft.ones(n))
+    x = ft.ones(56)
+    check(stays(lambda: walk.call(x)), walk.prepared)
+
+
+def test_stays_are_counted() -> None:
+    """A stay in each module that a call enters, or returns to before it goes on to another."""
+    x = ft.ones(8)
+    assert stays(lambda: None) == []
+    assert stays(lambda: ft.broadcast_shapes((1,), (2,)))[-1] == "iterator/shape.py"
+    walked = stays(lambda: [x.numel(), ft.broadcast_shapes((1,), (2,)), x.numel()])
+    assert walked.count(walked[0]) > 1
