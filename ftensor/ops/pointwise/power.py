@@ -9,9 +9,6 @@ from ..._tensor import Tensor
 from ...errors import pointwise as errors_arith
 from ...execute.copy import write_result
 from ...execute.output import check_capacity, check_dtype, new_like
-from ...execute.pointwise import pointwise
-from ...execute.pointwise import common_dtype
-from ...execute.output import check_capacity, new_like
 from ...execute.pointwise import common_dtype, pointwise
 from ...execute.scalars import check_fits
 from ...iterator.shape import broadcast_shapes, numel
