@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Protocol
 
 from ..iterator.plan import Plan, ReducePlan
-from ..iterator.shape import COUNTED, numel
+from ..iterator.shape import COUNTED
 from .key import LINEAR, ROW, SINGLE, STRIDED
 from .skeletons.reduce import INNER_VECTORS, OUTER_VECTORS, FoldGeometry
 from .skeletons.rows import RowsGeometry
@@ -71,7 +72,7 @@ def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, t
 
     Index updates between rows cost more than strided accesses in a near cache.
     """
-    if shape[-1] >= lanes or numel(shape) > NEAR_ELEMENTS:
+    if shape[-1] >= lanes or prod(shape) > NEAR_ELEMENTS:
         return shape, tuple(strides)
     longest = max(range(len(shape)), key=lambda d: shape[d])
     if shape[longest] < LONG_ROW * lanes:
@@ -85,7 +86,7 @@ def choose_map(
 ) -> Choice:
     """Returns the launch of a pointwise plan or a piece of a plan. An element costs `each`
     additions. `ordered` means that a row may read elements that an earlier row wrote."""
-    n = numel(shape)
+    n = prod(shape)
     units = units_for(n * each, most, target, lanes)
     if len(shape) == 1 and (n == 1 or all(s[0] in (0, 1) for s in strides)):
         kinds = tuple(LINEAR if n == 1 else kind_of(s[0]) for s in strides)
@@ -96,7 +97,7 @@ def choose_map(
 
 def choose_strided(shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, ordered: bool) -> Choice:
     """Returns the launch of a pointwise plan on the one-lane kernel that takes any layout."""
-    units = units_for(numel(shape), most, target, 1)
+    units = units_for(prod(shape), most, target, 1)
     return _rows(shape, strides, units, (STRIDED,) * len(strides), ordered)
 
 
@@ -112,7 +113,7 @@ def _rows(shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ..
 
 def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, target: Sharing) -> tuple[Ints, int]:
     """Returns (geometry buffer, compute units) of the rows skeleton for located operands."""
-    units = units_for(numel(shape), most, target, 1)
+    units = units_for(prod(shape), most, target, 1)
     geometry = RowsGeometry.of(shape, tuple(steps), units)
     return geometry.pack(), min(units, geometry.total)
 
@@ -150,7 +151,7 @@ def choose_fold(
     """
     kept, reduced = plan.kept, plan.reduced
     first = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
-    results, work_elements = numel(kept), numel(reduced)
+    results, work_elements = prod(kept), prod(reduced)
     along = abs(plan.reduced_strides[0][-1]) if plan.reduced_strides else 1
     across = abs(first[-1])
     outer = not (strided or row_wise) and (
@@ -163,7 +164,7 @@ def choose_fold(
             vectors *= 2
         chunk = vectors * lanes
         chunks = -(-inner // chunk)
-        base = numel(kept[:-1]) * chunks
+        base = prod(kept[:-1]) * chunks
         work = work_elements
         kept_shape, shape = kept[:-1], reduced
         kept_strides = tuple(s[:-1] for s in plan.kept_strides)
@@ -179,7 +180,7 @@ def choose_fold(
         chunk = (go * vectors // usual if wide else FOLD_VECTORS) * lanes
         chunks = max(1, -(-inner // chunk))
         base = results
-        work = numel(reduced[:-1]) * chunks
+        work = prod(reduced[:-1]) * chunks
         kept_shape, shape = kept, reduced[:-1]
         kept_strides = plan.kept_strides
         strides = tuple(s[:-1] for s in plan.reduced_strides)
@@ -222,6 +223,6 @@ def interleaves_rows(choice: FoldChoice, outputs: int, lanes: int, vectors: int)
 
 def needs_split(plan: Plan, limit: int = COUNTED) -> bool:
     """True if a plan's indices exceed `limit`, so that `iterator.split` must cut the plan."""
-    if numel(plan.shape) > limit:
+    if prod(plan.shape) > limit:
         return True
     return any(sum(abs(s) * (n - 1) for n, s in zip(plan.shape, strides)) > limit for strides in plan.strides)
