@@ -21,8 +21,8 @@ from typing import Any
 import ftensor as ft
 from ftensor import boards
 from ftensor._device import default_backend
-from ftensor.estimate.model import Setup
 from ftensor.estimate.compare import kernels_of
+from ftensor.estimate.model import Setup
 from ftensor.estimate.report import report
 from ftensor.estimate.show import as_json, text
 from ftensor.toolchain.area.fit import fit
