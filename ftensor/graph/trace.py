@@ -25,10 +25,10 @@ from ..rows.catalogue import op_called
 from ..rows.copies import COPY
 from ..runtime.call_site import line_of
 from ..runtime.pool import Storage
-from .trace import ArgumentStorage
 from .guards import OffsetGuard
 from .ir import CheckedIndices, Draw, DrawnNumber, Graph, GraphBuffer, GraphTensor, Node, Origin, ResultTensor, Seeding
 from .returned import ReturnedObject, returned
+from .trace import ArgumentStorage
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
