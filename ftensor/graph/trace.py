@@ -28,7 +28,6 @@ from ..runtime.pool import Storage
 from .guards import OffsetGuard
 from .ir import CheckedIndices, Draw, DrawnNumber, Graph, GraphBuffer, GraphTensor, Node, Origin, ResultTensor, Seeding
 from .returned import ReturnedObject, returned
-from .trace import ArgumentStorage
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
