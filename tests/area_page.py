@@ -15,7 +15,7 @@ from pathlib import Path
 from ftensor.boards import BOARDS, Board
 from ftensor.toolchain.area import fit
 from ftensor.toolchain.group import KernelGroup
-from ftensor.toolchain.inventory.read import expand, known, read
+from ftensor.toolchain.inventory.read import builtin_inventories, expand, read
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "area.md"
 BEGIN = "<!-- made by `make area` -->\n"
@@ -53,7 +53,7 @@ def row(name: str, groups: tuple[KernelGroup, ...], board: Board) -> str:
 def text() -> str:
     """Returns the table, its ports placed by the build's default."""
     lines = []
-    for name in sorted(known(), key=ORDER.index):
+    for name in sorted(builtin_inventories(), key=ORDER.index):
         free = tuple(replace(group, banks="") for group in groups(name))
         lines += [row(name, free, board) for board in BOARDS]
     return HEAD + "".join(lines)

@@ -110,7 +110,7 @@ def count_nonzero(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = 
     return folded("sum", "count_nonzero", _true(x), axis, keepdims)
 
 
-def _spread(name: str) -> Callable[..., Tensor]:
+def _dispersion(name: str) -> Callable[..., Tensor]:
     def function(
         x: Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: builtins.bool = False
     ) -> Tensor:
@@ -169,8 +169,8 @@ _DOCS = {
     "min": (_extreme, ("amin",), "The least element over axes; ValueError where there is none."),
     "all": (_truth, (), "Whether all elements over axes are true; bool."),
     "any": (_truth, (), "Whether any element over axes is true; bool."),
-    "std": (_spread, (), "The standard deviation over axes, of n - `correction` elements."),
-    "var": (_spread, (), "The variance over axes, of n - `correction` elements."),
+    "std": (_dispersion, (), "The standard deviation over axes, of n - `correction` elements."),
+    "var": (_dispersion, (), "The variance over axes, of n - `correction` elements."),
     "argmax": (_place, (), "The place of the first greatest element along an axis; int64."),
     "argmin": (_place, (), "The place of the first least element along an axis; int64."),
     "cumulative_sum": (_running, ("cumsum",), "Sums of the elements up to each one on an axis."),

@@ -36,7 +36,7 @@ def _summed(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Callab
     return function
 
 
-def _spread(of: str) -> Callable[..., Any]:
+def _dispersion(of: str) -> Callable[..., Any]:
     def function(
         a: Tensor,
         axis: Any = None,
@@ -55,7 +55,7 @@ def _spread(of: str) -> Callable[..., Any]:
 def _nan_spread(root: bool) -> Callable[..., Any]:
     def function(a: Tensor, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
         if a.dtype.kind != "f":
-            return (_spread("std") if root else _spread("var"))(a, axis, None, ddof, keepdims)
+            return (_dispersion("std") if root else _dispersion("var"))(a, axis, None, ddof, keepdims)
         there = a.isnan().logical_not()
         count = folded("sum", "sum", there, axis, True)
         far = a - folded("nansum", "nansum", a, axis, True) / count
@@ -209,10 +209,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "prod": _summed("prod"),
     "ptp": lambda a, axis=None, keepdims=False: _fold("amax")(a, axis, keepdims) - _fold("amin")(a, axis, keepdims),
     "quantile": _quantiles("quantile", 1),
-    "std": _spread("std"),
+    "std": _dispersion("std"),
     "sum": _summed("sum"),
     "trace": lambda a, offset=0, axis1=0, axis2=1, dtype=None: a.diagonal(offset, axis1, axis2).sum(
         -1, dtype=dtype_of(dtype)
     ),
-    "var": _spread("var"),
+    "var": _dispersion("var"),
 }

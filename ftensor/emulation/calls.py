@@ -18,7 +18,7 @@ def mark(kernel: str, number: int) -> str:
     return f"{MARK}{kernel}{MARK}{number}{MARK}"
 
 
-def told(text: str, notes: Path | None) -> str:
+def with_call_site(text: str, notes: Path | None) -> str:
     """Returns a text of the device; a launch marked at its end is replaced by the user's line."""
     text, *launch = text.split(MARK)
     whole = len(launch) == 3  # too long a text is cut

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .calls import told
+from .calls import with_call_site
 
 SLOTS, SLOT, HEAD = 1024, 2048, 4096
 _ENTRY = struct.Struct("<I")  # length of the text; 0 is a slot that runs nothing
@@ -142,7 +142,7 @@ def _explain_once(number: int, explain: Callable[[int], None]) -> None:
 def describe_end(status: int, table: CrashRecord, notes: Path | None = None) -> str:
     """Returns the report: how the worker ended (its wait status), why, and its running launches.
     `notes` is the file with the user's lines of the launches."""
-    said, running = told(table.said, notes), [told(text, notes) for text in table.running()]
+    said, running = with_call_site(table.said, notes), [with_call_site(text, notes) for text in table.running()]
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if number == signal.SIGKILL and said:  # its own decision, for which no kernel is to blame
         return said

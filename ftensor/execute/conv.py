@@ -237,7 +237,7 @@ def _geometry(
         lines = own[2] == 1 and rows and several
         seen = strip(key, t.positions, offsets)
         if key.skeleton == "conv_bytes":
-            whole = _across(key, filters, out, steps[1], own)
+            whole = _fills_beats(key, filters, out, steps[1], own)
             lines = lines and not whole
     return ConvGeometry(
         items, panels, groups, tiles, t.positions, t.pitch, t.width, t.middle, t.high, filters,
@@ -246,7 +246,7 @@ def _geometry(
     )  # fmt: skip
 
 
-def _across(key: ConvKey, filters: int, out: Tensor, outside: Ints, own: Sequence[int]) -> bool:
+def _fills_beats(key: ConvKey, filters: int, out: Tensor, outside: Ints, own: Sequence[int]) -> bool:
     """True if the results of a tile's filters at a position fill beats of memory."""
     aligned = not out._place() and all(n % key.rows == 0 for n in (filters, *outside, *own))
     return out._strides[1] == 1 and aligned

@@ -244,7 +244,13 @@ FILTERS = 4
 
 
 def direct(
-    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, result_classes: list[Class], stride: Ints, lies: bool
+    out: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    result_classes: list[Class],
+    stride: Ints,
+    in_place: bool,
 ) -> tuple[ConvKey, DirectConvGeometry | DepthwiseGeometry] | None:
     """Returns the key and geometry of a kernel that reads its operands in place; None if planes and
     panels are packed instead: on devices that are no CPUs, for planes that exceed the local buffer,
@@ -288,7 +294,7 @@ def direct(
         )  # fmt: skip
     key = direct_conv_key(dtype, backend.target, filters)
     parts, along = copies(key.columns, one.counts, rows), in_line(results, one.counts)
-    if along is None or not direct_is_cheaper(key, filters, one, planes, parts, lies):
+    if along is None or not direct_is_cheaper(key, filters, one, planes, parts, in_place):
         return None
     panels = -(-filters // key.rows)
     most = min(key.block, panels)

@@ -207,7 +207,7 @@ class _Mirror:
             self._send(mirrored._storage, start - self.bases[id(out)], out._storage, start, stop - start)
             return
         else:
-            elements = _places(out)
+            elements = _element_positions(out)
         if elements.size:
             self._put(out, elements)
 
@@ -250,7 +250,7 @@ class _Mirror:
         return True
 
 
-def _places(t: Tensor) -> np.ndarray:
+def _element_positions(t: Tensor) -> np.ndarray:
     """Returns the positions of a tensor's elements, relative to the first in memory. Ascending if
     the dims nest."""
     places = np.zeros(1, np.int64)

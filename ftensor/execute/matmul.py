@@ -127,7 +127,7 @@ def depth_is_contiguous(t: Tensor, dim: int) -> bool:
     return t._strides[dim] == 1 and _aligned(t, t.ndim + dim)
 
 
-def along(
+def dot_product_step(
     backend: Backend, key: GemmKey, terms: int, a: Tensor, b: Tensor, out: Tensor, added: Tensor, mode: int
 ) -> tuple[tuple[Step, ...], Ints]:
     """Returns the step of a product of matrices that pass `depth_is_contiguous`."""
@@ -355,7 +355,7 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
     if along_serves(of) and in_image(backend, key := along_key(of)):
         few = lie or min(m, n) <= key.rows
         if few and depth >= key.lanes and depth_is_contiguous(a, -1) and depth_is_contiguous(b, -2):
-            return along(backend, key, terms, a, b, out, added, mode)
+            return dot_product_step(backend, key, terms, a, b, out, added, mode)
     if each <= target.direct_terms or lie:
         # The lanes run along b's rows, or, turned around, along a's columns.
         x, y = (_transposed(b), _transposed(a)) if swap else (a, b)

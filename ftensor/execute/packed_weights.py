@@ -170,7 +170,7 @@ def _panel_launch(launch: Launch, steps: list[Step]) -> Launch:
     assert isinstance(key, ConvKey)
     of = key.dtype.compute
     outputs = [Output(of, (nbytes // of.itemsize,), (1,)) for nbytes in launch.temporaries[1:]]
-    return Launch(tuple([_placed(s, places) for s in steps]), count + 3, tuple(outputs), temporaries=(64,))
+    return Launch(tuple([_relocated(s, places) for s in steps]), count + 3, tuple(outputs), temporaries=(64,))
 
 
 def without_packing(launch: Launch) -> Launch:
@@ -182,17 +182,17 @@ def without_packing(launch: Launch) -> Launch:
     steps = []
     for step in launch.steps:
         if step.key.skeleton not in PACKING:
-            steps.append(_placed(step, places))
+            steps.append(_relocated(step, places))
             continue
         g = ConvPackGeometry.unpack(step.geometry)
         if g.batch:
             units = min(step.units, g.of_planes)
             packed = replace(step, units=units, geometry=replace(g, panels=0).pack())
-            steps.append(_placed(packed, {**places, **{PANELS + k: unused for k in range(count)}}))
+            steps.append(_relocated(packed, {**places, **{PANELS + k: unused for k in range(count)}}))
     return replace(launch, steps=tuple(steps), operands=PLANES + count, temporaries=(launch.temporaries[0], 64))
 
 
-def _placed(step: Step, places: dict[int, int]) -> Step:
+def _relocated(step: Step, places: dict[int, int]) -> Step:
     starts = tuple([None if k is None else places[k] for k in step.offsets])
     return replace(step, pointers=_all(step.pointers, places), offsets=starts)
 

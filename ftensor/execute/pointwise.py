@@ -71,7 +71,7 @@ def pointwise(
     if new:
         inputs = tuple([_accepted(op, x) for x in inputs])
         if out is not None:
-            through(op, backend, inputs, params, out)
+            check_dtypes(op, backend, inputs, params, out)
     if out is not None:
         check_place(op.name, out, device)
         check_overlap(op.name, out, tensors, aligned=True)
@@ -155,7 +155,7 @@ def prepare(op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | 
         out, *inputs = as_bits([out, *inputs])
     tensors = [x for x in inputs if type(x) is Tensor]
     backend = (tensors[0] if out is None else out)._storage.backend
-    common, compute, result = through(op, backend, inputs, params, out)
+    common, compute, result = check_dtypes(op, backend, inputs, params, out)
     written = result if out is None else out._dtype
     dtypes = [written] + [x._dtype for x in tensors]
     plan = planned(op, inputs, out)
@@ -204,7 +204,7 @@ def _as_converted(op: Op, inputs: Sequence[Any]) -> list[Ints]:
     ]
 
 
-def through(
+def check_dtypes(
     op: Op, backend: Backend, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | None
 ) -> tuple[dtype, dtype, dtype]:
     """Returns (the inputs' common dtype, the compute dtype, the result's dtype). Raises the op's

@@ -72,7 +72,7 @@ def step(
     return Step(key, min(units, g.items), written, starts, geometry=g.pack(), work=work)
 
 
-def soon_done(step: Step, target: Target) -> bool:
+def finishes_before_split(step: Step, target: Target) -> bool:
     """True if one unit finishes the step in less time than several units need to start."""
     return step.work is not None and step.work < 2 * target.unit_elements
 
@@ -251,7 +251,7 @@ def fold(
             results = in_pieces(fold, *args, COUNTED)
         else:
             targets = [
-                None if out is None else _straight(red, out, of, inputs, dims, keepdim)
+                None if out is None else _direct_output(red, out, of, inputs, dims, keepdim)
                 for out, of in zip(destinations, outs, strict=True)
             ]
             results = run_uncached(backend, key, prepare, fold, args, inputs, params, targets)
@@ -265,7 +265,9 @@ def fold(
     return tuple([x if x is out else copied(red.name, out, x, True) for x, out in zip(results, destinations)])
 
 
-def _straight(red: Reduce, out: Tensor, of: dtype, inputs: Sequence[Tensor], dims: Any, keepdim: bool) -> Tensor | None:
+def _direct_output(
+    red: Reduce, out: Tensor, of: dtype, inputs: Sequence[Tensor], dims: Any, keepdim: bool
+) -> Tensor | None:
     """Returns `out`, resized, if the kernel can write the result there; None if the result must be
     copied."""
     check_dtype(red.name, out, of, cast=True)
@@ -316,7 +318,7 @@ def prepare(
     written, read = tuple(range(len(outs))), tuple(range(len(outs), operands))
     everything = written + read
     alone = step(red, backend, with_outs, dtypes[0], outs, 1, everything, everything)
-    if alone is not None and soon_done(alone, backend.target):
+    if alone is not None and finishes_before_split(alone, backend.target):
         splits = 1
     if splits == 1:
         whole = alone or stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)

@@ -18,7 +18,7 @@ def whole_softmax(op: str, x: Tensor) -> Tensor | None:
     """Returns an op of OPS along the last dim; None if the caller must use other kernels: off
     boards, without the kernel in the image, for other dtypes, and for rows that are not contiguous
     or too long."""
-    results = _served(op, (x,), 1, False, False, 0.0) if x.ndim else None
+    results = _try_whole_rows(op, (x,), 1, False, False, 0.0) if x.ndim else None
     return None if results is None else results[0]
 
 
@@ -28,17 +28,17 @@ def whole_norm(
     """Returns (x normalized over its last dims, the means, 1 / the deviations); means and
     deviations keep these dims. Returns None as `whole_softmax` does."""
     inputs = tuple([y for y in (x, weight, bias) if y is not None])
-    return _served("layer_norm", inputs, ndim, weight is not None, bias is not None, float(eps))
+    return _try_whole_rows("layer_norm", inputs, ndim, weight is not None, bias is not None, float(eps))
 
 
-def _served(
+def _try_whole_rows(
     op: str, inputs: tuple[Tensor, ...], ndim: int, weighted: bool, shifted: bool, eps: float
 ) -> tuple[Tensor, ...] | None:
     if not is_board(inputs[0]):
         return None
     args = (op, inputs, ndim, weighted, shifted, eps)
     key = ("whole_rows", op, ndim, weighted, shifted, eps, *[y._key for y in inputs])
-    return try_run(inputs[0]._storage.backend, key, _prepare, _served, args, inputs)
+    return try_run(inputs[0]._storage.backend, key, _prepare, _try_whole_rows, args, inputs)
 
 
 def _prepare(

@@ -20,7 +20,7 @@ from .fusion_group import (
     FusedLoops,
     Program,
     fuse_bodies,
-    needed,
+    live_calls,
     program,
     row_fits_cache,
 )
@@ -193,7 +193,7 @@ def emit_node(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Back
 def _emit_node(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
     rows = all(p.of_row(cluster.loops) for p in stored)
     folds, wanted = cluster.folds, [cluster.outputs[p] for p in stored]
-    if len(folds) > sum(c.point.folds for c in needed(cluster.calls, wanted)):
+    if len(folds) > sum(c.point.folds for c in live_calls(cluster.calls, wanted)):
         return None  # a later write replaces the result of a fold
     if not folds:
         whole = program(cluster.calls, wanted)

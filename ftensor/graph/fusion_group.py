@@ -339,7 +339,7 @@ class Program:
         )
 
 
-def needed(calls: Sequence[ElementCall], wanted: Sequence[int]) -> list[ElementCall]:
+def live_calls(calls: Sequence[ElementCall], wanted: Sequence[int]) -> list[ElementCall]:
     """Returns the calls that the results `wanted` depend on."""
     alive, kept = set(wanted), []
     for call in reversed(calls):
@@ -351,7 +351,7 @@ def needed(calls: Sequence[ElementCall], wanted: Sequence[int]) -> list[ElementC
 
 def program(calls: Sequence[ElementCall], wanted: Sequence[int]) -> Program:
     """Returns the program of the calls that the results `wanted` depend on."""
-    kept = needed(calls, wanted)
+    kept = live_calls(calls, wanted)
     inputs = list(dict.fromkeys(t for c in kept for t in c.takes if isinstance(t, AffineAccess)))
     value: dict[AffineAccess | int, int] = {p: k for k, p in enumerate(inputs)}
     whole = Program(inputs, [], (), [], [], [])

@@ -10,7 +10,7 @@ from .._tensor import Tensor, geometry_key
 from ..dtypes import dtype
 from ..iterator.shape import Ints, extent
 from ..runtime.pool import size_class
-from .returned import ReturnedObject, placed
+from .returned import ReturnedObject, resolve_placeholder
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
@@ -232,8 +232,8 @@ def unflatten(result: Any, tensors: Sequence[Tensor], signature: Sequence[Any]) 
         if isinstance(x, list):
             return type(x)(built(part) for part in x)
         if isinstance(x, dict):
-            return type(x)((placed(key, signature), built(part)) for key, part in x.items())
-        return placed(x, signature)
+            return type(x)((resolve_placeholder(key, signature), built(part)) for key, part in x.items())
+        return resolve_placeholder(x, signature)
 
     return built(result)
 

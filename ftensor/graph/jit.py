@@ -45,7 +45,7 @@ class Traces:
     def many(self, arguments: Mapping[str, Any]) -> str | None:
         """Returns the name of the number or string argument that alone differs in `MANY_TRACES`
         traces; else None. Returns a name at most once."""
-        one = {part: of for name, x in arguments.items() for part, of in _parts(name, x)}
+        one = {part: of for name, x in arguments.items() for part, of in _leaves_of(name, x)}
         self._met = [*self._met[1 - _MOST :], one]
         for name, value in one.items():
             if self._warned or value[0] not in (int, float, complex, str):
@@ -58,16 +58,16 @@ class Traces:
         return None
 
 
-def _parts(name: str, x: Any) -> Iterator[tuple[str, tuple[type, Any]]]:
+def _leaves_of(name: str, x: Any) -> Iterator[tuple[str, tuple[type, Any]]]:
     """Yields (name, (type, value)) for each part of an argument."""
     if isinstance(x, Tensor):
         yield name, (Tensor, x._key)
     elif isinstance(x, (tuple, list)):
         for k, part in enumerate(x):
-            yield from _parts(f"{name}[{k}]", part)
+            yield from _leaves_of(f"{name}[{k}]", part)
     elif isinstance(x, dict):
         for key, part in x.items():
-            yield from _parts(f"{name}[{key!r}]", part)
+            yield from _leaves_of(f"{name}[{key!r}]", part)
     elif type(x) is TracedNumber and not x._read:
         yield name, (TracedNumber, "")  # an argument of the graph
     else:

@@ -145,7 +145,7 @@ def _fold(node: Node, key: KernelKey) -> LoopBody | None:
     strides = [_access_strides(g, inner, fields + k) for k in range(len(key.ins))]
     last = node.launch.steps[-1]
     of = FoldGeometry.unpack(last.geometry) if last is not step else g
-    if last is not step and _kept(of, step_key(last)) != _kept(g, key):
+    if last is not step and _kept_loops(of, step_key(last)) != _kept_loops(g, key):
         return None
     kept = sum(not loop.folded for loop in loops)
     walked = [_access_strides(of, last.key.skeleton == "reduce_inner", k) for k in range(outs)]
@@ -166,7 +166,7 @@ def _fold(node: Node, key: KernelKey) -> LoopBody | None:
     )
 
 
-def _kept(g: FoldGeometry, key: KernelKey) -> Ints:
+def _kept_loops(g: FoldGeometry, key: KernelKey) -> Ints:
     return g.kept_shape if key.skeleton == "reduce_inner" else (*g.kept_shape, g.inner)
 
 
@@ -282,7 +282,7 @@ def transformed(node: Node) -> LoopBody | None:
     """Returns a node as a complex-to-complex transform of whole rows along the last dim; None for
     other nodes."""
     launch = node.launch
-    done = _done(node)
+    done = _row_transform(node)
     if done is None or launch.own_numbers is None:
         return None
     out, into = node.operands[:2]
@@ -304,7 +304,7 @@ def transformed(node: Node) -> LoopBody | None:
     return LoopBody(node, unit, loops, (places[0],), (places[1],), numbers, (unit.passed,) * len(numbers))
 
 
-def _done(node: Node) -> RowTransformCall | None:
+def _row_transform(node: Node) -> RowTransformCall | None:
     """Returns the transform described by the geometries of a launch's steps; None for other
     kernels. The launch has a kernel of stages, or a kernel for any length in one part or two."""
     steps = node.launch.steps

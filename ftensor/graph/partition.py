@@ -82,12 +82,12 @@ def as_dataflow(graph: Graph, backend: Backend) -> Graph:
         return graph
     nodes: list[Node] = []
     for piece in dataflow_segments(graph):
-        held = piece.node is not None and _held(backend, piece.key)
+        held = piece.node is not None and _in_images(backend, piece.key)
         nodes += [piece.node] if held and piece.node is not None else piece.apart
     return replace(graph, nodes=tuple(nodes))
 
 
-def _held(backend: Backend, key: StagedKey) -> bool:
+def _in_images(backend: Backend, key: StagedKey) -> bool:
     asked = backend.images is not None and backend.images.has(key.entry)
     return asked or program.in_image(backend, key)
 

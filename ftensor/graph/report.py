@@ -31,7 +31,7 @@ def report(graph: Graph) -> str:
             parts = " ".join(part.op for part in node.parts or (node.origin,))
             read, written = (sum(map(moved_bytes, side)) for side in (node.reads, node.writes))
             kernel = skeleton_of(step.key).name
-            rows.append((kernel, parts, size(read), size(written), _apart(node)))
+            rows.append((kernel, parts, size(read), size(written), _unfused_reason(node)))
     return f"{head}\n{table(rows)}" if graph.nodes else head
 
 
@@ -40,7 +40,7 @@ def moved_bytes(r: GraphTensor) -> int:
     return prod(n for n, s in zip(r.shape, r.strides, strict=True) if s) * r.dtype.itemsize
 
 
-def _apart(node: Node) -> str:
+def _unfused_reason(node: Node) -> str:
     """Returns the reason why a node is a kernel of its own."""
     if node.parts or node.apart:
         return node.apart
@@ -94,7 +94,7 @@ def _items(graph: Graph) -> tuple[dict[Item, str], list[tuple[Item, Item]], dict
     def memory(r: GraphTensor, layer: int) -> Item:
         item = ("memory", r.memory, times[r.memory])
         layers.setdefault(item, layer)
-        words.setdefault(item, f"{_called(graph, r.memory)}\n{_seen(returned.get(r.memory, r))}")
+        words.setdefault(item, f"{_called(graph, r.memory)}\n{_label(returned.get(r.memory, r))}")
         return item
 
     for k, node in enumerate(graph.nodes):
@@ -124,7 +124,7 @@ def _called(graph: Graph, memory: int) -> str:
     return "result" if any(f.region.memory == memory for f in graph.result_tensors) else "between"
 
 
-def _seen(r: GraphTensor) -> str:
+def _label(r: GraphTensor) -> str:
     shape = " x ".join(map(str, r.shape)) or "one"
     return f"{r.dtype.name} {shape}"
 

@@ -91,7 +91,7 @@ def returned(x: Any, found: dict[int, ReturnedObject]) -> Any:
     return found.setdefault(id(x), ReturnedObject(x))
 
 
-def placed(x: Any, signature: Sequence[Any]) -> Any:
+def resolve_placeholder(x: Any, signature: Sequence[Any]) -> Any:
     """Returns the object of a placeholder; other values unchanged."""
     return x.get(signature) if type(x) is ReturnedObject or type(x) is ReturnedMethod else x
 

@@ -301,7 +301,7 @@ class NumberTracing:
 
     def _kept(self, container: Any) -> Any:
         if not isinstance(container, tuple):
-            self._containers.append((container, _parts(container)))
+            self._containers.append((container, _children(container)))
         return container
 
     def _references(self) -> list[int]:
@@ -311,7 +311,7 @@ class NumberTracing:
     def released(self) -> bool:
         """True if nothing holds the traced numbers after the trace, and containers are
         unchanged."""
-        same = all(_same(_parts(container), parts) for container, parts in self._containers)
+        same = all(_same(_children(container), parts) for container, parts in self._containers)
         return same and self._references() == self._held
 
     def with_free_numbers(self, graph: Graph) -> Graph:
@@ -332,7 +332,7 @@ class NumberTracing:
         return FreeNumbers(tuple([n._place for n in left]), tuple(dict.fromkeys(fits))) if left else None
 
 
-def _parts(container: Any) -> list[Any]:
+def _children(container: Any) -> list[Any]:
     return [x for pair in container.items() for x in pair] if type(container) is dict else list(container)
 
 

@@ -107,7 +107,7 @@ class TraceArguments:
         other: Any = copy.copy(x)
         for k, part in changed.items():
             other[k] = part
-        self._containers.append((x, other, _parts(other)))
+        self._containers.append((x, other, _children(other)))
         return other
 
     def __enter__(self) -> TraceArguments:
@@ -118,7 +118,7 @@ class TraceArguments:
         """Copies the trace's changes of containers to the call's containers. Turns trace tensors
         that the function kept into the call's tensors."""
         for mine, other, parts in self._containers:
-            now = _parts(other)
+            now = _children(other)
             if len(now) != len(parts) or any(a is not b for a, b in zip(now, parts)):
                 left = [self._pairs[id(x)][0] if id(x) in self._pairs else x for x in now]
                 mine.clear()
@@ -135,7 +135,7 @@ class TraceArguments:
                 memory.expose()
 
 
-def _parts(container: Any) -> list[Any]:
+def _children(container: Any) -> list[Any]:
     return [x for pair in container.items() for x in pair] if isinstance(container, dict) else list(container)
 
 
@@ -436,7 +436,7 @@ def eliminate_common_nodes(graph: Graph) -> Graph:
             moved = [r._replace(memory=same.get(r.memory, r.memory)) for r in node.operands]
             node = replace(node, operands=tuple(moved))
         if all(graph.memories[m].own and times[m] == 1 for m in node.written):
-            first = seen.setdefault(_done(node, graph, version), node)
+            first = seen.setdefault(_value_number(node, graph, version), node)
             if first is not node and not node.written & returned:
                 written = zip(node.writes, first.writes, strict=True)
                 same |= {r.memory: s.memory for r, s in written}
@@ -446,7 +446,7 @@ def eliminate_common_nodes(graph: Graph) -> Graph:
     return replace(graph, nodes=tuple(kept))
 
 
-def _done(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
+def _value_number(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
     """Returns a key of a node's computation. Nodes with equal keys write the same bits, to memories
     of equal sizes."""
     launch = node.launch

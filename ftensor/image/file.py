@@ -168,7 +168,7 @@ def read(path: str | Path, bare: bool = False) -> ImageFile:
 
 def _without_container(path: Path, data: bytes) -> ImageFile:
     """Reads an image for an Intel FPGA. The manifest beside it is the only description."""
-    manifest = _beside(path)
+    manifest = _read_folder_manifest(path)
     if manifest.uuid != image_uuid(data):
         raise errors.damaged(path)
     return ImageFile(path, manifest, data, Mode.FLAT, manifest.uuid, manifest.platform)
@@ -182,13 +182,13 @@ def _manifest(path: Path, info: ImageInfo, bare: bool) -> Manifest:
     set_ = [[a.name for a in k.arguments if not a.is_stream] for k in kernels]
     ours = any(tuple(names[-2:]) == UNIT_NAMES for names in set_)
     if not bare and (ours or path.with_name(MANIFEST).is_file()):
-        return _beside(path)
+        return _read_folder_manifest(path)
     target = "csim" if info.xclbin.mode == Mode.SW_EMU else "hw"
     uuid = str(info.xclbin.uuid)
     return Manifest(path.stem, target, info.description.platform, uuid, path.name, ())
 
 
-def _beside(path: Path) -> Manifest:
+def _read_folder_manifest(path: Path) -> Manifest:
     """Reads the manifest in the file's folder."""
     beside = path.with_name(MANIFEST)
     try:

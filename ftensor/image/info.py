@@ -16,7 +16,7 @@ from .sections import Bank, ImageInfo, KernelDescription, parse
 from .xclbin import NIL, Mode, SectionKind
 
 
-def shown(cell: object) -> object:
+def printable(cell: object) -> object:
     """Escapes unprintable characters, since text from a file must not control the terminal."""
     if not isinstance(cell, str):
         return cell
@@ -25,7 +25,7 @@ def shown(cell: object) -> object:
 
 def complain(message: str) -> int:
     """Prints a one-line error and returns the exit status."""
-    line = " ".join(str(shown(message)).split())
+    line = " ".join(str(printable(message)).split())
     terminal.complain("ftensor", line)
     return 1
 
@@ -52,7 +52,7 @@ def text(info: ImageInfo) -> str:
         ("Sections", [(s.title, s.name, size(len(s.data))) for s in info.xclbin.sections]),
     ):
         if rows:
-            parts.append(f"{title}\n{table([[shown(c) for c in row] for row in rows])}")
+            parts.append(f"{title}\n{table([[printable(c) for c in row] for row in rows])}")
     return "\n\n".join(parts)
 
 
@@ -74,7 +74,7 @@ def _facts(info: ImageInfo) -> Sequence[tuple[str, object]]:
         rows.append(("built for", str(vivado["dsa"])[:200]))
     if info.xclbin.section(SectionKind.USER_METADATA) is not None:
         rows.append(("ftensor manifest", "yes" if info.manifest else "no"))
-    return [(name, shown(value)) for name, value in rows]
+    return [(name, printable(value)) for name, value in rows]
 
 
 def _date(seconds: int) -> str:
@@ -123,7 +123,7 @@ def of_intel(path: Path) -> str:
         )
         for k in manifest.kernels
     ]
-    parts = [table([[shown(c) for c in row] for row in part]) for part in (facts, rows)]
+    parts = [table([[printable(c) for c in row] for row in part]) for part in (facts, rows)]
     return f"{parts[0]}\n\nKernels\n{parts[1]}"
 
 

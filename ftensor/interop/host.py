@@ -126,10 +126,10 @@ def adopt(
         return None
     storage = backend.adopt(address, nbytes, owner, readonly)
     storage.device = where
-    return seen(storage, non_blocking)
+    return mark_exposed(storage, non_blocking)
 
 
-def seen(storage: Storage, non_blocking: bool) -> Storage:
+def mark_exposed(storage: Storage, non_blocking: bool) -> Storage:
     """Marks an imported storage as visible to the host, unless `non_blocking`, and returns it.
 
     Ops on a visible storage finish before they return, because its owner may read or free the
@@ -156,7 +156,7 @@ def adopt_whole(
     key = (address, nbytes, where)
     storage = _adopted.get(key)
     if storage is not None and storage.owner is owner and storage.backend is backend:
-        return None if address % itemsize else seen(storage, non_blocking)
+        return None if address % itemsize else mark_exposed(storage, non_blocking)
     storage = adopt(backend, where, address, nbytes, itemsize, owner, False, non_blocking)
     if storage is not None:
         _adopted[key] = storage

@@ -48,7 +48,7 @@ def from_numpy(
     )
 
 
-def beside(array: np.ndarray[Any, Any], tensor: Tensor) -> Tensor:
+def operand_tensor(array: np.ndarray[Any, Any], tensor: Tensor) -> Tensor:
     """Returns the tensor of an array operand, on the device of the other operand `tensor`.
 
     Like `from_numpy`, but copies an array whose strides `from_numpy` refuses.

@@ -55,7 +55,7 @@ def plan_map(
     in torch; this only affects the strides of dims of size 1. Raises RuntimeError if the inputs do
     not broadcast together, or not to the output's shape.
     """
-    shape = shapes[0] if shapes else _given(out)[0]
+    shape = shapes[0] if shapes else _require_geometry(out)[0]
     same_shape = all(s == shape for s in shapes)
     if not same_shape:
         shape = broadcast_shapes(*shapes)
@@ -88,7 +88,7 @@ def plan_map(
     return _loops(shape, [out_strides, *inputs], order, out_strides)
 
 
-def _given(out: Geometry | None) -> Geometry:
+def _require_geometry(out: Geometry | None) -> Geometry:
     assert out is not None, "a plan needs an operand"
     return out
 
@@ -266,7 +266,7 @@ def tiled(shape: Ints, strides: Sequence[Ints]) -> list[Tile]:
 
     Every element is in exactly one piece.
     """
-    dim = _turned(shape, strides)
+    dim = _transposed_dim(shape, strides)
     if dim is None:
         return [Tile(shape, tuple(strides), None)]
     *outer, columns = shape
@@ -291,7 +291,7 @@ def tiled(shape: Ints, strides: Sequence[Ints]) -> list[Tile]:
     return pieces
 
 
-def _turned(shape: Ints, strides: Sequence[Ints]) -> int | None:
+def _transposed_dim(shape: Ints, strides: Sequence[Ints]) -> int | None:
     """Returns an outer dim in which an operand with inner stride >= FAR has a stride <= NEAR; None
     if there is none."""
     if shape[-1] < LONG:

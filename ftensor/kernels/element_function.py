@@ -177,12 +177,12 @@ def group_by_space(keys: Sequence[KernelKey]) -> dict[str, list[int]]:
 
 def rename_helpers(text: str, of: str, dialect: str) -> str:
     """Returns `text` with the suffix `of` on the names of all helpers that are not shared."""
-    kept = _kept(dialect)
+    kept = _dialect_text(dialect)
     return OWN_NAME.sub(lambda m: m[0] if m[0] in kept else f"{m[0]}_{of}", text)
 
 
 @cache
-def _kept(dialect: str) -> frozenset[str]:
+def _dialect_text(dialect: str) -> frozenset[str]:
     files = (f"dialect/{dialect}.h", *OF_ALL_TYPES)
     return frozenset(STATE).union(*(OWN_NAME.findall(source.kernel_file(n)) for n in files))
 

@@ -122,7 +122,7 @@ def argument(name: str, c: str, number: int, size: int = 0) -> OwnArgument | Non
     return OwnArgument(name, c, word, number, size=max(size, DTYPES[word].itemsize))
 
 
-def shown(name: str, arguments: Sequence[OwnArgument]) -> str:
+def declaration(name: str, arguments: Sequence[OwnArgument]) -> str:
     """Returns a kernel's declaration for messages."""
     return f"{name}({', '.join(map(str, arguments))})"
 

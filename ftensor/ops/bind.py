@@ -21,7 +21,7 @@ from ..errors.message import call_named
 from ..errors.view import imag_of_real
 from ..execute.copy import write_result
 from ..execute.pointwise import pointwise
-from ..interop.numpy import beside
+from ..interop.numpy import operand_tensor
 from ..rows.catalogue import ENTRIES, Entry, Row, enter, name_frames, op, register
 from ..rows.op import Op, Promote, Reduce
 from ..rows.spelling import Shown, describe, renamed, show_types, signature_text, signature_without, tensors_only
@@ -60,7 +60,7 @@ def _operand(self: Tensor, other: Any) -> Any:
     if isinstance(other, (Tensor, bool, int, float, complex, np.generic)):
         return other
     if isinstance(other, np.ndarray):
-        return NotImplemented if isinstance(other, np.ma.MaskedArray) else beside(other, self)
+        return NotImplemented if isinstance(other, np.ma.MaskedArray) else operand_tensor(other, self)
     known = hasattr(other, "dtype") and not hasattr(other, "__array_ufunc__")
     return other if known else NotImplemented  # the op raises the error that says why
 
@@ -231,7 +231,7 @@ def docstring(op: Op) -> str:
     return "\n".join(lines)
 
 
-def _parts(op: Op) -> tuple[list[str], str, str]:
+def _signature_parts(op: Op) -> tuple[list[str], str, str]:
     """Returns (names of the tensors, the parameter list without `out`, the row's params as tuple
     source)."""
     inside = op.signature[op.signature.index("(") + 1 : op.signature.rindex(")")]
@@ -264,7 +264,7 @@ def _reduction_docstring(row: Reduce) -> str:
 
 def make_function(op: Op) -> Callable[..., Any]:
     """Returns the public function of a row, with `out=`."""
-    tensors, params, values = _parts(op)
+    tensors, params, values = _signature_parts(op)
     star = ", out=None" if "*" in params else ", *, out=None"
     function = _maker(params + star, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
     return _public(_typed(function, tensors), op.name, docstring(op))
@@ -297,7 +297,7 @@ def _typed(function: Callable[..., Any], tensors: Sequence[str] = ("input",)) ->
 
 
 def make_inplace(op: Op) -> Callable[..., Any]:
-    tensors, params, values = _parts(op)
+    tensors, params, values = _signature_parts(op)
     function = _maker(params, f"({', '.join(tensors)},), {values}, {tensors[0]}, True")(op, pointwise)
     return _inplace(_typed(function, tensors), op.name, function)
 

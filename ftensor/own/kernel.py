@@ -24,7 +24,7 @@ from ..image import file as image_file
 from ..image.contents import KernelDescription
 from ..image.file import UNIT_NAMES, ImageFile
 from ..iterator.shape import is_contiguous
-from ..kernels.user_kernels import DTYPES, OwnArgument, OwnKey, shown
+from ..kernels.user_kernels import DTYPES, OwnArgument, OwnKey, declaration
 from ..kernels.user_kernels import argument as argument_of
 from ..toolchain.user_kernels import image, language
 from .given import Ints, file_of, name_of, sizes_of, text_of, words_of
@@ -52,7 +52,7 @@ def check_arguments(
     """
     taken = [a for a in key.arguments if a.kind != "stream"]
     if len(args) != len(taken):
-        raise errors.own_argument_count(key.name, len(taken), len(args), shown(key.name, taken))
+        raise errors.own_argument_count(key.name, len(taken), len(args), declaration(key.name, taken))
     tensors, numbers = [], []
     for a, argument in zip(taken, args):
         if a.kind == "*":
@@ -187,7 +187,7 @@ class Kernel:
         enqueue(launch, tensors or [self._nothing], numbers)
 
     def __repr__(self) -> str:
-        return f"<kernel {shown(self.name, self._key.arguments)} on {self._where}>"
+        return f"<kernel {declaration(self.name, self._key.arguments)} on {self._where}>"
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
         return self._again

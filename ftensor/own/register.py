@@ -42,7 +42,7 @@ def register_kernel(name: str) -> Callable[[F], F]:
         if not callable(function):
             raise errors.registers_no_function(name, function)
         if row is not None:
-            replaced[row] = _served(name, function)
+            replaced[row] = _replacement(name, function)
             for device in fpga_devices():
                 if device.opened:
                     device.open().forget_launches()
@@ -87,7 +87,7 @@ def _row(name: str) -> Op:
     raise errors.no_row(name, guess(name, rows))
 
 
-def _served(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _replacement(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     within = threading.local()
 
     def serve(inputs: tuple[Any, ...], params: tuple[Any, ...], out: Tensor | None) -> Any:

@@ -113,7 +113,7 @@ def _smaller(name: str, board: Board, banks: str | None) -> tuple[Inventory, tup
     from .area import fit
     from .inventory import read as inventory
 
-    if f"{name}_small" not in inventory.known():
+    if f"{name}_small" not in inventory.builtin_inventories():
         return None
     small = inventory.read(f"{name}_small")
     groups = _expanded(small, True, banks)

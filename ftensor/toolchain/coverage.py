@@ -223,7 +223,7 @@ def _builtin_inventories() -> str:
     from .inventory import read as inventory
 
     rows: list[tuple[object, ...]] = [("inventory", "kernels", "units", "ops' kernels", "holds")]
-    for name in inventory.known():
+    for name in inventory.builtin_inventories():
         entry = inventory.read(name)
         groups = inventory.expand(entry)
         count = sum(len(g.members) for g in groups)

@@ -22,7 +22,7 @@ from .area import fit
 from .area.fit import area
 from .coverage import members
 from .group import KernelGroup, manifest_record
-from .inventory.read import expand, known
+from .inventory.read import builtin_inventories, expand
 from .inventory.read import read as read_inventory
 from .vitis.interface import bundles, place, unit_names
 
@@ -76,11 +76,11 @@ def of_groups(groups: Sequence[KernelGroup], board: Board) -> tuple[Drawn, ...]:
         for port in bundles(group):
             way = placed.get((unit, port.name))
             ports[port.name] = PLATFORM if way is None else way.memory
-        kernels.append(Drawn(manifest_record(group, ""), ports, takes(group, board)))
+        kernels.append(Drawn(manifest_record(group, ""), ports, board_shares(group, board)))
     return tuple(kernels)
 
 
-def takes(group: KernelGroup, board: Board) -> dict[str, float]:
+def board_shares(group: KernelGroup, board: Board) -> dict[str, float]:
     """Returns the shares of a board that a kernel takes, by resource."""
     return dict(zip(fit.TITLES.values(), fit.board_shares(area(group).whole, board)))
 
@@ -94,15 +94,15 @@ def of_image(image: ImageFile, groups: Sequence[KernelGroup], board: Board | Non
         ports: dict[str, str] = {}
         for a in described.arguments if described else ():
             if a.is_pointer:
-                ports.setdefault(a.port, joined(a.banks))
+                ports.setdefault(a.port, bank_range(a.banks))
         if not described:  # an image for Intel's tools: its file has no descriptions
             ports = {a.name: a.bank or PLATFORM for a in one.arguments if a.what == "*"}
         group = by_name.get(one.name)
-        kernels.append(Drawn(one, ports, takes(group, board) if group and board else {}))
+        kernels.append(Drawn(one, ports, board_shares(group, board) if group and board else {}))
     return tuple(kernels)
 
 
-def joined(banks: Iterable[str]) -> str:
+def bank_range(banks: Iterable[str]) -> str:
     """Returns a common name of banks, such as "HBM[0:31]" for 32 channels."""
     names = list(banks)
     places = [match for match in map(_BANK.fullmatch, names) if match]
@@ -203,7 +203,7 @@ def _figure(arguments: argparse.Namespace) -> Figure:
 def _groups(image: ImageFile) -> tuple[KernelGroup, ...]:
     """Returns the kernels of an image that was built from one of ftensor's own inventories; else
     ()."""
-    for path in known().values():
+    for path in builtin_inventories().values():
         inventory = read_inventory(path)
         if inventory.sha256 == image.manifest.inventory_sha256:
             return expand(inventory)

@@ -25,9 +25,9 @@ def program(key: StagedKey) -> str:
     """Returns the self-contained HLS C++ of a key for g++, with the key's entry as function
     name."""
     from .group import KernelGroup
-    from .vitis.source import source, whole
+    from .vitis.source import inline_headers, source
 
-    text = whole(source(KernelGroup("graph", (key,))))
+    text = inline_headers(source(KernelGroup("graph", (key,))))
     return text.replace('extern "C" void graph(', f'extern "C" void {key.entry}(')
 
 

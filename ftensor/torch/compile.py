@@ -67,10 +67,12 @@ def _without_wrong_parts() -> Iterator[None]:
 def _decompositions() -> dict[Any, Any]:
     """Returns torch's core decompositions of those ops that would otherwise run on the host."""
     known = torch._decomp.core_aten_decompositions()
-    return {op: made_of for op, made_of in known.items() if isinstance(op, torch._ops.OpOverload) and not _served(op)}
+    return {
+        op: made_of for op, made_of in known.items() if isinstance(op, torch._ops.OpOverload) and not _has_function(op)
+    }
 
 
-def _served(op: Any) -> bool:
+def _has_function(op: Any) -> bool:
     name = qualified(op._schema)
     if name in ALLOWED:
         return False

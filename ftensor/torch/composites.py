@@ -102,7 +102,7 @@ _ATTENTION = overload("scaled_dot_product_attention")
 _record_linear = get_kernel("aten::linear", "AutogradNestedTensor").call_boxed
 
 
-def whole(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def register_composite(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a function for a composite op, above autograd.
 
     If the function returns None or raises NotImplementedError, torch's decomposition runs.
@@ -128,7 +128,7 @@ def needs_gradient(tensors: Sequence[torch.Tensor]) -> bool:
     return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
 
 
-def alike(tensors: Sequence[Tensor]) -> bool:
+def same_float_dtype(tensors: Sequence[Tensor]) -> bool:
     """True if no tensor is empty and all have the same floating point dtype."""
     of = tensors[0]._dtype
     for x in tensors:  # all() over a generator takes three times as long
@@ -161,13 +161,13 @@ def parts_backward(
     return [next(gradients) if wanted else None for wanted in needed]
 
 
-@whole("linear")
+@register_composite("linear")
 def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor | None:
     tensors = (input, weight) if bias is None else (input, weight, bias)
     if not is_plain(tensors):
         return None
     x, w, *b = own = list(map(lift, tensors))
-    if not (alike(own) and len(w._shape) == 2 and x._shape[-1:] == w._shape[1:]):
+    if not (same_float_dtype(own) and len(w._shape) == 2 and x._shape[-1:] == w._shape[1:]):
         return None
     if b and b[0]._shape != w._shape[:1]:
         return None
@@ -228,7 +228,7 @@ kernel("zeros")(partial(_filled, 0))
 kernel("ones")(partial(_filled, 1))
 
 
-@whole("layer_norm")
+@register_composite("layer_norm")
 def _layer_norm(
     input: torch.Tensor,
     normalized_shape: Sequence[int],
@@ -244,7 +244,7 @@ def _layer_norm(
     return wrap(layer_norm(lift(input), tuple(normalized_shape), w, b, eps))
 
 
-@whole("scaled_dot_product_attention")
+@register_composite("scaled_dot_product_attention")
 def _attention(
     query: torch.Tensor,
     key: torch.Tensor,
@@ -263,7 +263,7 @@ def _attention(
         return None
     q, k, v = own = list(map(lift, tensors))
     heads, depth = q._shape[:-2], q._shape[-1:]
-    if not alike(own) or (heads, depth) != (k._shape[:-2], k._shape[-1:]):
+    if not same_float_dtype(own) or (heads, depth) != (k._shape[:-2], k._shape[-1:]):
         return None
     if k._shape[:-1] != v._shape[:-1]:
         return None

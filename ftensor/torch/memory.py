@@ -210,7 +210,7 @@ def _geometry(key: Any) -> tuple[Ints, Ints, dtypes.dtype, int]:
     return geometry
 
 
-def _seen(memory: Storage, t: torch.Tensor) -> Tensor:
+def _view_of(memory: Storage, t: torch.Tensor) -> Tensor:
     """Like `Tensor._make` with the geometry of `t`; waits for other streams that use `memory`."""
     if memory.users is not None or memory.stream is not memory.backend._current.stream:
         _cross(memory)
@@ -232,7 +232,7 @@ def unwrap(t: torch.Tensor) -> Tensor:
         memory = untyped_storage(t)._ft
     except AttributeError:
         raise errors.two_devices(t.device) from None
-    return _seen(memory, t)
+    return _view_of(memory, t)
 
 
 def lift(t: Any) -> Any:
@@ -247,7 +247,7 @@ def lift(t: Any) -> Any:
         return _brought(t)
     except TypeError:
         return t  # a number
-    self = _seen(memory, t)
+    self = _view_of(memory, t)
     if self._dtype.kind == "c" and (t.is_conj() or t.is_neg()):
         return unwrap(t.resolve_conj().resolve_neg())
     return self

@@ -40,7 +40,7 @@ def _at(x: Any, k: int) -> Any:
     return x[k] if isinstance(x, (list, tuple)) else x
 
 
-def _served(name: str) -> Callable[..., Any]:
+def _foreach_kernel(name: str) -> Callable[..., Any]:
     """Returns the _foreach_ kernel of method `name`, in place if `name` ends in "_"."""
     inplace = name.endswith("_")
 
@@ -80,7 +80,7 @@ def _served(name: str) -> Callable[..., Any]:
 for _name, _overloads in _OPS.items():
     for _method in (_name, f"{_name}_"):
         _full = [f"_foreach_{_method}.{of}" for of in _overloads.split()]
-        impl(*(_full or [f"_foreach_{_method}"]))(_served(_method))
+        impl(*(_full or [f"_foreach_{_method}"]))(_foreach_kernel(_method))
 
 
 @impl("_amp_foreach_non_finite_check_and_unscale_")

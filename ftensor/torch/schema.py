@@ -67,7 +67,7 @@ def function_of(call: str) -> Callable[..., Any]:
 
 
 @cache
-def served() -> dict[str, str]:
+def catalogue_keys() -> dict[str, str]:
     """Returns the keys of catalogue entries by aten's names for them."""
     ops.load()
     by_name: dict[str, str] = {}
@@ -88,7 +88,7 @@ def inplace(schema: Any) -> bool:
     )
 
 
-def wanted(schema: Any) -> bool:
+def needs_kernel(schema: Any) -> bool:
     """True if the device should have a kernel of an overload.
 
     That is the case if `said.txt` or `ATEN` has it, if torch has a kernel for the CPU and no
@@ -111,7 +111,7 @@ def wanted(schema: Any) -> bool:
         return False
     if has_kernel_for(name, "CompositeExplicitAutograd"):
         # torch decomposes it; a row computes it in one launch.
-        key = served().get(schema.name[6:].removesuffix("_"))
+        key = catalogue_keys().get(schema.name[6:].removesuffix("_"))
         return key is not None and ENTRIES[key].row is not None and "out" not in name
     return has_kernel_for(name, "CPU") or has_kernel_for(name, "CompositeExplicitAutogradNonFunctional")
 
@@ -127,9 +127,9 @@ def derived(schema: Any) -> str | None:
     """Returns the line of an overload by matching argument names; None if they don't match."""
     name = schema.name[6:]
     if name in ATEN:
-        return _own(schema)
+        return _aten_line(schema)
     own = inplace(schema)
-    key = served().get(name.removesuffix("_") if own else name)
+    key = catalogue_keys().get(name.removesuffix("_") if own else name)
     if key is None:
         return None
     entry = ENTRIES[key]
@@ -148,7 +148,7 @@ def derived(schema: Any) -> str | None:
     return f"{qualified(schema)} {call}" + f" if {condition}" * bool(condition)
 
 
-def _own(schema: Any) -> str | None:
+def _aten_line(schema: Any) -> str | None:
     """Returns the line of an overload with a function in `ATEN`; None if there is none."""
     name = schema.name[6:]
     if name not in ATEN:
@@ -217,7 +217,7 @@ def table(written: set[str]) -> tuple[list[str], list[str]]:
     Neither list contains the overloads in `written`, which have hand-written kernels.
     """
     lines, left = [], []
-    for schema in sorted((s for s in all_schemas() if wanted(s)), key=qualified):
+    for schema in sorted((s for s in all_schemas() if needs_kernel(s)), key=qualified):
         name = qualified(schema)
         if name in written:
             continue

@@ -101,13 +101,13 @@ def empty_strided(
     of = torch.get_default_dtype() if dtype is None else dtype
     known = m.TO_FT.get(of)
     if known is not None:
-        return _known(m.wrap(ft_new(tuple(size), known, m.device_of_calls(), tuple(stride))))
+        return _fill_deterministic(m.wrap(ft_new(tuple(size), known, m.device_of_calls(), tuple(stride))))
     # A dtype that ftensor lacks: a buffer of bytes, for ops on the host.
     nbytes = 0 if 0 in size else (extent(tuple(size), tuple(stride))[1] + 1) * of.itemsize
     return m.over(m.new_storage(m.allocate(nbytes), nbytes), of, size, stride)
 
 
-def _known(t: torch.Tensor) -> torch.Tensor:
+def _fill_deterministic(t: torch.Tensor) -> torch.Tensor:
     """Fills new memory if torch.use_deterministic_algorithms asks for that, and returns `t`."""
     if not torch.are_deterministic_algorithms_enabled():
         return t
@@ -150,7 +150,7 @@ def resize_(self: torch.Tensor, size: Sequence[int], *, memory_format: Any = Non
         had, before = storage.nbytes(), storage
         storage = m.new_storage(m.allocate(needed), needed)
         if self.dtype in m.TO_FT:
-            _known(m.over(storage, self.dtype, (needed // self.dtype.itemsize,), (1,)))
+            _fill_deterministic(m.over(storage, self.dtype, (needed // self.dtype.itemsize,), (1,)))
         if had:
             old = Tensor._make(before._ft, uint8, (had,), (1,), 0)
             copy(old, Tensor._make(storage._ft, uint8, (had,), (1,), 0))

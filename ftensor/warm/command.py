@@ -45,7 +45,7 @@ def noting(backend: Backend) -> Iterator[list[KernelSource]]:
         backend.kernels, backend.launches = kept
 
 
-def wanted(backend: Backend, ops: Sequence[Callable[..., Any]], dtypes: Sequence[dtype]) -> list[KernelSource]:
+def programs_for(backend: Backend, ops: Sequence[Callable[..., Any]], dtypes: Sequence[dtype]) -> list[KernelSource]:
     """Returns the distinct programs that `ops` need for operands of `dtypes`."""
     import ftensor as ft
 
@@ -134,8 +134,8 @@ def _wanted(backend: Backend, arguments: argparse.Namespace) -> list[KernelSourc
 
     dtypes = [_dtype(name.strip()) for name in arguments.dtypes.split(",")]
     if arguments.all:
-        return wanted(backend, everything(), dtypes)
-    return wanted(backend, [named(name.strip()) for name in arguments.ops.split(",")], dtypes)
+        return programs_for(backend, everything(), dtypes)
+    return programs_for(backend, [named(name.strip()) for name in arguments.ops.split(",")], dtypes)
 
 
 def _dtype(name: str) -> dtype:

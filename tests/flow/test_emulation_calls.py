@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.emulation.calls import mark, told
+from ftensor.emulation.calls import mark, with_call_site
 from ftensor.errors.image import ImageError
 from ftensor.runtime.call_site import Caller, caller
 from ftensor.runtime.xrt.calls import SLOTS, Calls
@@ -66,18 +66,22 @@ def test_the_launch_of_a_number(notes: tuple[Calls, Path]) -> None:
     calls.note([("k", 2)], 1, 1)
     launch(calls, 3, kernel="other")
     launch(calls, 4)
-    lines = [told("text" + mark("k", number), file) for number in range(5)]
+    lines = [with_call_site("text" + mark("k", number), file) for number in range(5)]
     assert lines[:4] == [f"text\n    launched at none.py:{line}" for line in (1, 2, 2, 4)]
-    assert lines[4] == told("text", file) == told("text" + mark("none", 0), file) == "text"
-    assert told("text" + mark("k", 0), file.with_name("none")) == told("text" + mark("k", 0), None) == "text"
-    assert told("text" + mark("k", 10)[:-2], file) == "text"  # cut
+    assert lines[4] == with_call_site("text", file) == with_call_site("text" + mark("none", 0), file) == "text"
+    assert (
+        with_call_site("text" + mark("k", 0), file.with_name("none"))
+        == with_call_site("text" + mark("k", 0), None)
+        == "text"
+    )
+    assert with_call_site("text" + mark("k", 10)[:-2], file) == "text"  # cut
     for k in range(SLOTS):  # the first ones are forgotten
         launch(calls, 10 + k)
-    assert told("text" + mark("k", 3), file) == "text"
-    assert told("text" + mark("k", 4 + SLOTS - 1), file).endswith(f"none.py:{9 + SLOTS}")
+    assert with_call_site("text" + mark("k", 3), file) == "text"
+    assert with_call_site("text" + mark("k", 4 + SLOTS - 1), file).endswith(f"none.py:{9 + SLOTS}")
     calls.lose()
     launch(calls, 5)
-    assert told("text" + mark("k", 4 + SLOTS), file) == "text"
+    assert with_call_site("text" + mark("k", 4 + SLOTS), file) == "text"
 
 
 def test_streams_beside_each_other(notes: tuple[Calls, Path]) -> None:
@@ -85,7 +89,9 @@ def test_streams_beside_each_other(notes: tuple[Calls, Path]) -> None:
     calls, file = notes
     launch(calls, 1, stream=1)
     launch(calls, 2, stream=2)
-    assert told("text" + mark("k", 0), file) == "text\n    launched at one of\n      none.py:1\n      none.py:2"
+    assert (
+        with_call_site("text" + mark("k", 0), file) == "text\n    launched at one of\n      none.py:1\n      none.py:2"
+    )
 
 
 def test_what_was_put_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ftensor.toolchain.group import KernelGroup
-from ftensor.toolchain.inventory.read import expand, known, read
+from ftensor.toolchain.inventory.read import builtin_inventories, expand, read
 from ftensor.toolchain.vitis.source import copy_headers, source
 
 from ..ir.findings import findings
@@ -22,7 +22,7 @@ PARTS = 8  # for workers that share the work; the first has some of every invent
 @cache
 def kernels() -> list[KernelGroup]:
     """Returns the kernels of all inventories."""
-    return [group for path in known().values() for group in expand(read(path))]
+    return [group for path in builtin_inventories().values() for group in expand(read(path))]
 
 
 @pytest.mark.parametrize("part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)])

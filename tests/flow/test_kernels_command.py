@@ -18,7 +18,7 @@ from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.toolchain import coverage
 from ftensor.toolchain.from_program import inventory_text
 from ftensor.toolchain.group import manifest_record
-from ftensor.toolchain.inventory.read import expand, known, read
+from ftensor.toolchain.inventory.read import builtin_inventories, expand, read
 
 from .. import forked
 
@@ -132,7 +132,7 @@ def test_known_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels"]) == 0
     lines = capsys.readouterr().out.splitlines()
     names = [line.split()[0] for line in lines if line and not line.startswith("ftensor")]
-    assert names == ["inventory", *sorted(known())]
+    assert names == ["inventory", *sorted(builtin_inventories())]
 
 
 def _manifest(folder: Path, few: Path) -> Path:

@@ -209,10 +209,10 @@ def test_an_image_is_drawn_as_its_file_says(tmp_path: Path) -> None:
 
 
 def test_banks_are_named_together() -> None:
-    assert drawing.joined([f"HBM[{k}]" for k in range(32)]) == "HBM[0:31]"
-    assert drawing.joined(["HBM[0]", "HBM[2]"]) == "HBM[0] HBM[2]"
-    assert drawing.joined(["DDR[1]"]) == "DDR[1]"
-    assert drawing.joined([]) == drawing.PLATFORM
+    assert drawing.bank_range([f"HBM[{k}]" for k in range(32)]) == "HBM[0:31]"
+    assert drawing.bank_range(["HBM[0]", "HBM[2]"]) == "HBM[0] HBM[2]"
+    assert drawing.bank_range(["DDR[1]"]) == "DDR[1]"
+    assert drawing.bank_range([]) == drawing.PLATFORM
 
 
 def test_mistakes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

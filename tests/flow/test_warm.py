@@ -18,7 +18,7 @@ from ftensor.runtime.opencl.backend import OpenCLBackend
 from ftensor.runtime.program import JOINT, MOST_TOGETHER, batch_source, batches
 from ftensor.runtime.targets import CSIM, csim_compiler
 from ftensor.toolchain.jobs.progress import Quiet
-from ftensor.warm.command import compile_all, everything, named, wanted
+from ftensor.warm.command import compile_all, everything, named, programs_for
 
 from .. import forked
 
@@ -43,7 +43,7 @@ def test_asking_compiles_nothing_and_names_each_kernel_once(backend: Backend, mo
         raise AssertionError("compiled")
 
     monkeypatch.setattr(backend, "build", refuse)
-    programs = wanted(backend, OPS, [float32])
+    programs = programs_for(backend, OPS, [float32])
     entries = [program.entry for program in programs]
     assert len(set(entries)) == len(entries) > 15
     for word in ("ft_add_map", "ft_sub_rows", "ft_sum_whole", "reduce_outer", "gemm"):
@@ -53,7 +53,7 @@ def test_asking_compiles_nothing_and_names_each_kernel_once(backend: Backend, mo
 
 def test_a_warm_cache_leaves_nothing_to_compile(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels compiled together, in other processes, are loaded by each program's own name."""
-    programs = wanted(backend, OPS[:3], [float32])
+    programs = programs_for(backend, OPS[:3], [float32])
     assert not any(backend.has_built(program) for program in programs)
     assert compile_all(programs, 2, Quiet()) == 0
     assert all(backend.has_built(program) for program in programs)
@@ -74,7 +74,7 @@ def test_a_warm_cache_leaves_nothing_to_compile(backend: Backend, monkeypatch: p
 def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
     if not isinstance(backend, OpenCLBackend):
         pytest.skip("the C simulation has a test of its own")
-    programs = [p for p in wanted(backend, OPS[:2], [float32]) if "_map_" in p.entry]
+    programs = [p for p in programs_for(backend, OPS[:2], [float32]) if "_map_" in p.entry]
     (group,) = [g for g in batches(programs) if len(g) > 1]
     backend.build_together(batch_source(group), group)
     options = backend._all_options(())
@@ -120,7 +120,7 @@ def test_kernels_of_the_c_simulation_are_one_library(tmp_path: Path, monkeypatch
 @pytest.mark.long
 def test_all_ops_are_asked(backend: Backend) -> None:
     """Including ops that change their operands, read results, or refuse such arguments."""
-    programs = wanted(backend, everything(), [float32])
+    programs = programs_for(backend, everything(), [float32])
     entries = {program.entry for program in programs}
     assert len(entries) == len(programs) > 300
     for word in ("ft_add_map_", "ft_exp_", "ft_argmax_whole", "gemm", "ft_where_", "ft_fill_"):

@@ -16,12 +16,12 @@ from ftensor.kernels.key import KernelKey, Port
 from ftensor.toolchain.area import fit
 from ftensor.toolchain.area.cores import Resources
 from ftensor.toolchain.group import KernelGroup
-from ftensor.toolchain.inventory.read import expand, known, read
+from ftensor.toolchain.inventory.read import builtin_inventories, expand, read
 from ftensor.toolchain.vitis.interface import bundles, masters, memories, place
 
 F = dtypes.float32
 ADD = KernelKey("add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",))
-NAMES = tuple(known())
+NAMES = tuple(builtin_inventories())
 BOARD_NAMES = tuple(board.name for board in BOARDS)
 
 

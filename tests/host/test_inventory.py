@@ -20,7 +20,7 @@ from ftensor.rows.catalogue import ENTRIES, ROWS
 from ftensor.rows.op import Op, Reduce
 from ftensor.toolchain.group import MOST_UNITS, KernelGroup, arguments, call_tokens, port_groups
 from ftensor.toolchain.inventory.keys import categories, pointwise, reduction, row_named, rows, spelled, text_of
-from ftensor.toolchain.inventory.read import Inventory, expand, known, parse, read
+from ftensor.toolchain.inventory.read import Inventory, builtin_inventories, expand, parse, read
 from ftensor.toolchain.vitis.source import source
 
 HERE = Path("here.toml")
@@ -45,7 +45,7 @@ def signatures(text: str) -> set[str]:
 # --- The tables.
 
 
-@pytest.mark.parametrize("name", sorted(known()))
+@pytest.mark.parametrize("name", sorted(builtin_inventories()))
 def test_known(name: str) -> None:
     groups = expand(read(name))
     assert groups == expand(read(name))

@@ -204,7 +204,7 @@ def _adaptive(size: int, out: int) -> np.ndarray:
     return matrix
 
 
-def _spread(grad: Tensor, matrices: Sequence[np.ndarray]) -> Tensor:
+def _distribute(grad: Tensor, matrices: Sequence[np.ndarray]) -> Tensor:
     """Distributes a gradient of means over the windows' elements, by one matrix (out, size) for
     each of the last dims."""
     of = grad._dtype
@@ -232,13 +232,13 @@ def _avg_pool(
     outs, sizes = grad._shape[-n:], input._shape[-n:]
     where = list(zip(sizes, kernel, stride, padding, outs))
     if divisor is not None:
-        return _spread(grad / divisor, [_sums(*w) for w in where])
-    return _spread(grad, [_shares(*w, padded_too) for w in where])
+        return _distribute(grad / divisor, [_sums(*w) for w in where])
+    return _distribute(grad, [_shares(*w, padded_too) for w in where])
 
 
 def _adaptive_avg_pool(n: int, grad: Tensor, input: Tensor) -> Tensor:
     pairs = zip(input._shape[-n:], grad._shape[-n:])
-    return _spread(grad, [_adaptive(size, out) for size, out in pairs])
+    return _distribute(grad, [_adaptive(size, out) for size, out in pairs])
 
 
 def _max_pool(
@@ -351,7 +351,7 @@ class Neighbour(NamedTuple):
     slope: Tensor | float
 
 
-def _turned(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
+def _reflected(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
     """Returns True where `folded` reversed the direction of a coordinate."""
     low, span = mirrors(size, corners)
     away = (at - low).abs()
@@ -372,7 +372,7 @@ def _scale(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> An
     if padding == "reflection":
         if not mirrors(size, corners)[1]:
             return 0.0
-        slope = where(_turned(at, size, corners, flat), -step, step).to(at._dtype)
+        slope = where(_reflected(at, size, corners, flat), -step, step).to(at._dtype)
         at = folded(at, size, corners, flat)
     return where((at > 0).logical_and(at < size - 1), slope, 0.0).to(at._dtype)
 

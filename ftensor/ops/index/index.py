@@ -32,7 +32,7 @@ from ...execute.output import check_overlap
 from ...execute.pointwise import pointwise
 from ...execute.scalars import values_of
 from ...execute.scan import positions
-from ...interop.numpy import beside
+from ...interop.numpy import operand_tensor
 from ...iterator.plan import output_strides
 from ...iterator.shape import Ints, broadcast_shapes, broadcast_strides, contiguous_strides, numel, view_strides
 from ...rows.catalogue import enter, op
@@ -335,7 +335,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     if isinstance(value, np.generic):
         value = value.item()
     elif isinstance(value, np.ndarray):
-        value = beside(value, input)
+        value = operand_tensor(value, input)
     if not isinstance(value, (Tensor, *Number)):
         raise errors_index.assigned_type(value)
     if isinstance(value, int):

@@ -339,13 +339,13 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     ndim = max(len(input._shape), len(other._shape))
     first = (1,) * (ndim - len(input._shape)) + input._shape
     second = (1,) * (ndim - len(other._shape)) + other._shape
-    wide = _spread(input, first, 0)
-    narrow = _spread(other, second, 1)
+    wide = _as_pairs(input, first, 0)
+    narrow = _as_pairs(other, second, 1)
     shape = tuple(m * n for m, n in zip(first, second))
     return write_result("kron", out, flat(wide * narrow, shape), cast=True)
 
 
-def _spread(t: Tensor, shape: Ints, place: int) -> Tensor:
+def _as_pairs(t: Tensor, shape: Ints, place: int) -> Tensor:
     """Returns `t` broadcast to `shape` with each dim as a pair: its size at index `place`, 1 at the
     other."""
     lead = len(shape) - len(t._shape)

@@ -22,7 +22,7 @@ from ..create.sizes import full, full_like, zeros, zeros_like
 from ..pointwise.ternary import where
 from ..rearrange.cat import cat
 from ..reduce.reduction import several
-from .sort import along, changes, ordered, returned, values, with_edge
+from .sort import changes, dim_argument, ordered, returned, values, with_edge
 
 
 def _picked(input: Tensor, pair: tuple[Tensor, ...], dim: int, at: Tensor, keepdim: bool) -> tuple[Tensor, ...]:
@@ -44,7 +44,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out
     """Returns the `k`-th smallest element along `dim`, counted from 1, and its index. Raises
     RuntimeError for a `k` out of range, IndexError for a dim without elements, NotImplementedError
     for complex numbers and bool."""
-    x, at = along("kthvalue", input, dim)
+    x, at = dim_argument("kthvalue", input, dim)
     _some("kthvalue", x, at)
     if x._dtype is dtypes.bool:
         raise errors.not_implemented_for("kthvalue", x._dtype)
@@ -85,7 +85,7 @@ def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
         else:
             middle = _of_rows(input.reshape(-1), 0, skips, False)[0]
         return middle if out is None else deliver(name, middle, out, exact=True)
-    x, at = along(name, input, dim)
+    x, at = dim_argument(name, input, dim)
     _some(name, x, at)
     if x._dtype is dtypes.bool:
         raise errors.not_implemented_for(name, x._dtype)
@@ -139,7 +139,7 @@ def nanmedian(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out:
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Returns the most frequent element along `dim`, the smallest of several, and its last index.
     Raises IndexError for a dim without elements, NotImplementedError for complex numbers."""
-    x, at = along("mode", input, dim)
+    x, at = dim_argument("mode", input, dim)
     _some("mode", x, at)
     pair = ordered("mode", x, at)
     n = x._shape[at]
@@ -176,7 +176,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
         ranks = tensor([q], dtype=input._dtype, device=input.device)
     if ranks.numel() and not bool(((ranks >= 0) & (ranks <= 1)).all().item()):
         raise errors_order.quantile_ranks(ranks.tolist())
-    x, at = (input.reshape(-1), 0) if dim is None else along(name, input, dim)
+    x, at = (input.reshape(-1), 0) if dim is None else dim_argument(name, input, dim)
     rows = values(name, x.movedim(at, -1), -1)
     last = rows._shape[-1] - 1
     nan = rows.isnan()

@@ -21,7 +21,7 @@ from ..rearrange.cat import cat
 from ..reduce.reduction import several
 
 
-def along(name: str, input: Any, dim: Any) -> tuple[Tensor, int]:
+def dim_argument(name: str, input: Any, dim: Any) -> tuple[Tensor, int]:
     """Returns (the tensor with at least one dim, the dim counted from the front). Raises TypeError
     if the argument is no tensor or the dim no int, IndexError for a dim out of range."""
     if not isinstance(input, Tensor):
@@ -53,7 +53,7 @@ def with_edge(mask: Tensor, dim: int, before: bool) -> Tensor:
 def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[Tensor, ...]:
     """Returns (values, indices) of a sort, in the input's shape. Raises RuntimeError for complex
     numbers."""
-    x, at = along(name, input, dim)
+    x, at = dim_argument(name, input, dim)
     if x._dtype.is_complex:
         raise errors_order.no_order(name, x._dtype)
     if not isinstance(descending, bool):
@@ -63,7 +63,7 @@ def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[T
 
 
 def values(name: str, input: Any, dim: Any) -> Tensor:
-    x, at = along(name, input, dim)
+    x, at = dim_argument(name, input, dim)
     if x._dtype.is_complex:
         raise errors_order.no_order(name, x._dtype)
     return values_in_order(x, at).reshape(input._shape)
@@ -99,7 +99,7 @@ def topk(
 ) -> tuple[Tensor, Tensor]:
     """Returns the `k` largest (or smallest) elements along `dim`, in order, and their indices.
     Raises RuntimeError for a `k` beyond the dim's size, for bool and for complex numbers."""
-    x, at = along("topk", input, dim)
+    x, at = dim_argument("topk", input, dim)
     if x._dtype.is_complex:
         raise errors_order.no_order("topk", x._dtype)
     if x._dtype.kind == "b":
@@ -122,7 +122,7 @@ def topk(
     return returned("topk", results, out)
 
 
-def _placed(name: str, row: Any, values: Any, out_int32: bool, right: bool, side: Any, sorter: Any) -> Tensor:
+def _searchsorted(name: str, row: Any, values: Any, out_int32: bool, right: bool, side: Any, sorter: Any) -> Tensor:
     if not isinstance(row, Tensor):
         raise errors.not_a_tensor(name, "sorted_sequence", row)
     if side is not None:
@@ -172,7 +172,7 @@ def searchsorted(
     elements below it, or not above it with `right` or `side="right"`. There is one row of one dim,
     or one row for each outer index of the values. `sorter` gives the order of unsorted rows. Raises
     RuntimeError for shapes and dtypes that don't agree."""
-    return _placed("searchsorted", sorted_sequence, input, out_int32, right, side, sorter)
+    return _searchsorted("searchsorted", sorted_sequence, input, out_int32, right, side, sorter)
 
 
 @composed(exact=True, method=False, bare="h")
@@ -180,7 +180,7 @@ def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right:
     """Returns `searchsorted` in one row of boundaries."""
     if isinstance(boundaries, Tensor) and boundaries.ndim != 1:
         raise errors_order.boundaries(boundaries._shape)
-    return _placed("bucketize", boundaries, input, out_int32, right, None, None)
+    return _searchsorted("bucketize", boundaries, input, out_int32, right, None, None)
 
 
 def _run(name: str, x: Tensor, dim: int, shape: Any) -> tuple[Tensor, ...]:
@@ -189,7 +189,7 @@ def _run(name: str, x: Tensor, dim: int, shape: Any) -> tuple[Tensor, ...]:
 
 def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
     """Implements cumsum and cumprod, in `dtype`, or in that of `out`, or in int64 for integers."""
-    x, at = along(name, input, dim)
+    x, at = dim_argument(name, input, dim)
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         raise errors.not_a_dtype(name, "dtype", dtype, dtypes.meant_by(dtype))
     if out is not None and not isinstance(out, Tensor):
@@ -228,7 +228,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor 
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """Returns the logarithms of the sums of exponentials up to each element along `dim`. Raises
     NotImplementedError for integers."""
-    x, at = along("logcumsumexp", input, dim)
+    x, at = dim_argument("logcumsumexp", input, dim)
     if x._dtype.kind not in "fc":
         raise errors.not_implemented_for("logcumsumexp", x._dtype)
     result = _run("logcumsumexp", x, at, input._shape)[0]
@@ -239,7 +239,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
 
 
 def _extreme(name: str, input: Any, dim: Any, out: Any) -> Any:
-    x, at = along(name, input, dim)
+    x, at = dim_argument(name, input, dim)
     if x._dtype.is_complex:
         raise errors.not_implemented_for(name, x._dtype)
     return returned(name, _run(name, x, at, input._shape), out)

@@ -48,7 +48,7 @@ def zero_point(op: str, name: str, value: Any, of: dtype) -> int:
     return value
 
 
-def along(op: str, name: str, values: Any, of: Tensor, axis: int) -> Tensor:
+def channel_values(op: str, name: str, values: Any, of: Tensor, axis: int) -> Tensor:
     """Returns one value for each channel, shaped to broadcast along `axis`. Raises RuntimeError for
     another shape."""
     values = a_tensor(op, name, values)

@@ -12,7 +12,7 @@ from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, normalize_dim
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
-from .arguments import a_tensor, along, bounds, integers
+from .arguments import a_tensor, bounds, channel_values, integers
 from .arguments import scale as _scale
 from .arguments import zero_point as _zero_point
 
@@ -110,7 +110,11 @@ def quantize_per_channel(
     input, of = _real(name, input), integers(name, dtype)
     bounds(name, quant_min, quant_max, of)
     at = normalize_dim(axis, input.ndim)
-    inputs = (input, along(name, "scales", scales, input, at), along(name, "zero_points", zero_points, input, at))
+    inputs = (
+        input,
+        channel_values(name, "scales", scales, input, at),
+        channel_values(name, "zero_points", zero_points, input, at),
+    )
     return computed(QUANTIZE_CHANNEL, inputs, (quant_min, quant_max), input._shape, of)
 
 
@@ -138,8 +142,8 @@ def dequantize_per_channel(
     input = _quantized(name, input, dtype)
     bounds(name, quant_min, quant_max, dtype)
     at = normalize_dim(axis, input.ndim)
-    zeros = 0 if zero_points is None else along(name, "zero_points", zero_points, input, at)
-    inputs = (input, along(name, "scales", scales, input, at), zeros)
+    zeros = 0 if zero_points is None else channel_values(name, "zero_points", zero_points, input, at)
+    inputs = (input, channel_values(name, "scales", scales, input, at), zeros)
     return computed(DEQUANTIZE_CHANNEL, inputs, (), input._shape, float32)
 
 

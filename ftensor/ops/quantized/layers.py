@@ -14,7 +14,7 @@ from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..linalg.matmul import matmul
 from ..nn.spatial.conv import CONV, byte_products, byte_sums
-from .arguments import a_tensor, along, integers
+from .arguments import a_tensor, channel_values, integers
 from .arguments import scale as _scale
 from .arguments import zero_point as _zero_point
 from .convert import CLAMPED, SPACE, computed
@@ -83,7 +83,7 @@ def _requantized(
     single: Any = np.float32(_scale(name, "input_scale", input_scale))
     added: Any = 0.0
     if type(weight_scale) is Tensor:
-        each: Any = along(name, "weight_scale", weight_scale, sums, channel).to(float32)
+        each: Any = channel_values(name, "weight_scale", weight_scale, sums, channel).to(float32)
         each = each * float(single)
         factor = each / out_scale
     else:
@@ -91,7 +91,7 @@ def _requantized(
         factor = float(each / np.float32(out_scale))
         each = float(each)
     if bias is not None:
-        added = along(name, "bias", bias, sums, channel) / each
+        added = channel_values(name, "bias", bias, sums, channel) / each
     low = zero if relu else iinfo(of).min
     return computed(REQUANTIZE, (sums, added, factor), (zero, low, iinfo(of).max), sums._shape, of)
 

@@ -225,7 +225,7 @@ def _norm(
     return norm
 
 
-def _spread(
+def _variance(
     name: str, input: Tensor, dim: int | Sequence[int] | None, unbiased: bool | None,
     correction: float | None, keepdim: Any, dtype: dtype | None, mask: Any,
 ) -> Tensor:  # fmt: skip
@@ -255,7 +255,7 @@ def _var(
 ) -> Tensor:  # fmt: skip
     """Returns the variance over `dim` of the elements where `mask` is True; the sum of squares is
     divided by their count minus `correction` (1; 0 if `unbiased` is False)."""
-    return _spread("masked.var", input, dim, unbiased, correction, keepdim, dtype, mask)
+    return _variance("masked.var", input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
 @op(name="std", namespace="masked", method=False)
@@ -265,7 +265,7 @@ def _std(
     mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """Returns the square root of `masked.var`."""
-    return _spread("masked.std", input, dim, unbiased, correction, keepdim, dtype, mask).sqrt()
+    return _variance("masked.std", input, dim, unbiased, correction, keepdim, dtype, mask).sqrt()
 
 
 @op(namespace="masked", method=False)

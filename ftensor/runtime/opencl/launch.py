@@ -166,14 +166,14 @@ class OwnProgram:
         with cache.entry_lock(key):
             # Programs loaded from binaries lack parameter info, so the cache has it beside the
             # binary.
-            parameters = cache.get(_beside(key))
+            parameters = cache.get(_argument_cache_key(key))
             program = None if parameters is None else backend._program_from_cache(key, words)
             if program is None:
                 program = backend._compiled(source, "", words, _refused)
                 parameters = json.dumps(_parameters(backend.cl, program)).encode()
                 if parameters != b"{}":  # drivers have no binary of nothing
                     cache.put(key, backend._binary(program))
-                    cache.put(_beside(key), parameters)
+                    cache.put(_argument_cache_key(key), parameters)
         assert parameters is not None
         self.program = program
         self.parameters: dict[str, list[list[Any]]] = json.loads(parameters)
@@ -201,7 +201,7 @@ class OwnProgram:
         return OwnKernel(_Launcher(self, key), 1 if backend.host_shared else alignment)
 
 
-def _beside(key: str) -> str:
+def _argument_cache_key(key: str) -> str:
     return cache.key("own arguments", key)
 
 

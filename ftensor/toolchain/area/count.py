@@ -233,7 +233,7 @@ class OperatorCounter:
                 return Value("bool", True, float(sign == "||") if settled else answer)
             return Value("bool", x.constant and y.constant)
         if x.constant and y.constant:
-            known = None if x.known is None or y.known is None else _known(sign, x.known, y.known)
+            known = None if x.known is None or y.known is None else _fold_constants(sign, x.known, y.known)
             return Value("bool" if sign in _COMPARES else of, True, known)
         if sign in _COMPARES:
             counts["compare", of] += 1
@@ -309,7 +309,7 @@ def _float_constant(x: Value, y: Value) -> bool:
     return constant.of in _FLOATS and other.of not in _FLOATS
 
 
-def _known(sign: str, x: float, y: float) -> float | None:
+def _fold_constants(sign: str, x: float, y: float) -> float | None:
     """Returns the value of an operator on two known constants; None for a division by zero."""
     if sign in ("/", "%") and y == 0:
         return None

@@ -24,7 +24,7 @@ from .keys import (
     reduction,
     row_named,
     spelled,
-    takes,
+    supports_signature,
 )
 from .table import KernelSpec
 
@@ -69,7 +69,7 @@ def _of_row(table: KernelSpec, row: Row) -> Iterator[Key]:
                 yield from fold_keys(row, reduced, table.layouts, table.shape)
     for text in table.signatures:
         asked = _spelled(table, row, text)
-        if takes(row, asked):
+        if supports_signature(row, asked):
             yield from fold_keys(row, asked, table.layouts, table.shape)
 
 

@@ -182,10 +182,10 @@ def reduction(red: Reduce, of: dtype, to: dtype | None = None) -> Signature | No
     beside = () if red.beside is None else (dtypes_through(red.beside, of)[1],)
     outs = red.results(result)
     signature = Signature(compute, outs if to is None else (to, *outs[1:]), (of, *beside))
-    return signature if takes(red, signature) else None
+    return signature if supports_signature(red, signature) else None
 
 
-def takes(red: Reduce, signature: Signature) -> bool:
+def supports_signature(red: Reduce, signature: Signature) -> bool:
     """True if a reduction has expressions for a signature's compute dtype, and its operand counts
     match."""
     words = red.complex_ is not None if signature.compute.is_complex else bool(red.lift)

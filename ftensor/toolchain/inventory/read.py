@@ -160,7 +160,7 @@ class Inventory:
     graphs: tuple[GraphFile, ...] = ()
 
 
-def known() -> dict[str, Path]:
+def builtin_inventories() -> dict[str, Path]:
     """Returns the inventories that come with ftensor, by name."""
     return {p.stem: p for p in sorted((hls_root() / "inventory").glob("*.toml"))}
 
@@ -172,11 +172,11 @@ def read(source: str | Path) -> Inventory:
     """
     path = Path(source)
     if not path.is_file():
-        path = known().get(str(source), path)
+        path = builtin_inventories().get(str(source), path)
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise errors.not_found(str(source), list(known())) from None
+        raise errors.not_found(str(source), list(builtin_inventories())) from None
     except OSError as error:
         raise errors.unreadable(path, error.strerror or error) from error
     return parse(data, path)

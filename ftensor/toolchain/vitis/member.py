@@ -144,10 +144,10 @@ def units_of(group: KernelGroup) -> tuple[list[MemberText], dict[str, dict[str, 
         same = (unit.space, unit.lines, unit.takes)
         twin = next((u for u in units if (u.space, u.lines, u.takes) == same), None)
         units.append(unit if twin is None else replace(unit, name=twin.name, shared=True))
-    return together(units, of), ops
+    return merge_members(units, of), ops
 
 
-def together(units: Sequence[MemberText], of: Mapping[str, str]) -> list[MemberText]:
+def merge_members(units: Sequence[MemberText], of: Mapping[str, str]) -> list[MemberText]:
     """Merges function units of one compute type and result type into one function of three steps.
 
     The steps convert the operands to the compute type, apply the op, and convert the result to the

@@ -37,7 +37,7 @@ def source(group: KernelGroup) -> str:
     return text
 
 
-def whole(text: str) -> str:
+def inline_headers(text: str) -> str:
     """Returns a source with ftensor's headers, and the stand-ins for Vitis' own, inserted in place
     of the include lines."""
     seen: set[Path] = set()

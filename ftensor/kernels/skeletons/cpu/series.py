@@ -146,7 +146,7 @@ class Series(Skeleton[SeriesKey]):
         return tuple(dict.fromkeys(pointers))
 
     def flops(self, key: SeriesKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        parts = zip(key.members, _parts(key, geometry), strict=True)
+        parts = zip(key.members, _member_geometries(key, geometry), strict=True)
         return sum(skeleton_of(m.key).flops(m.key, part, shapes) for m, part in parts)
 
     def program(self, key: SeriesKey, dialect: str, *, float64: bool, grid: str) -> str:
@@ -206,7 +206,7 @@ def _in_order(member: Member, pointers: list[str], others: list[str]) -> list[st
     return [next(some if what == "*" else rest) for what, _, _ in parameters]
 
 
-def _parts(key: SeriesKey, table: Ints) -> list[Ints]:
+def _member_geometries(key: SeriesKey, table: Ints) -> list[Ints]:
     """Returns each member's part of the geometry buffer of a series."""
     count = len(key.members)
     starts = table[count : 2 * count]

@@ -57,7 +57,7 @@ def activation(
     return op(**entry)(written(name, declared, body, doc, **scope))
 
 
-def _held(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
+def _check_numbers(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
     of = tensor_argument(name, input)._dtype
     return tuple([fitted(name, x, of) for x in numbers])
 
@@ -74,7 +74,7 @@ def _within(name: str, input: Tensor, low: float, high: float) -> tuple[float, .
         low, high = int(low), int(high)
     if input.dtype.kind == "u" and low < 0:
         raise errors_unary.negative_limit(name, low, input.dtype)
-    return _held(name, input, low, high)
+    return _check_numbers(name, input, low, high)
 
 
 def _elu(name: str, input: Tensor, alpha: float) -> tuple[float, ...]:
@@ -89,13 +89,13 @@ def _celu(name: str, input: Tensor, alpha: float) -> tuple[float, ...]:
 
 
 def _limit(name: str, input: Tensor, threshold: float, value: float) -> tuple[float, ...]:
-    return _computed(name, input, threshold) + _held(name, input, value)
+    return _computed(name, input, threshold) + _check_numbers(name, input, value)
 
 
 def _shrink(name: str, input: Tensor, lambd: float) -> tuple[float, ...]:
     if not lambd >= 0:
         raise errors_unary.negative_lambda(name, lambd)
-    return _held(name, input, lambd)
+    return _check_numbers(name, input, lambd)
 
 
 _CLAMPS: dict[str, Any] = {"float_only": False, "bool_": "", "refusal": errors_unary.no_clamp}
@@ -214,7 +214,9 @@ def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 HARDSHRINK = row("hardshrink", "limit", "a >= -limit && a <= limit ? K(0) : a")
-hardshrink = activation(HARDSHRINK, "lambd: float = 0.5", _held, "0 within [-lambd, lambd].", OUT, namespace="")
+hardshrink = activation(
+    HARDSHRINK, "lambd: float = 0.5", _check_numbers, "0 within [-lambd, lambd].", OUT, namespace=""
+)
 
 SOFTSHRINK = row("softshrink", "limit", "a > limit ? a - limit : (a < -limit ? a + limit : a * K(0))")
 softshrink = activation(

@@ -150,7 +150,7 @@ def pooled(
     if mode == "max":
         low = -float("inf")
         parts = parts.masked_fill(~counted.unsqueeze(1), low)
-        most = (target + low).scatter_reduce(0, _spread(of, width), parts, "amax")
+        most = (target + low).scatter_reduce(0, _expand_rows(of, width), parts, "amax")
         return most.masked_fill((held == 0).unsqueeze(1), 0), held
     total = target.to(weight._dtype.compute)
     total = total.index_add(0, of, (parts * counted.unsqueeze(1)).to(total._dtype))
@@ -159,7 +159,7 @@ def pooled(
     return total.to(weight._dtype), held
 
 
-def _spread(of: Tensor, width: int) -> Tensor:
+def _expand_rows(of: Tensor, width: int) -> Tensor:
     return of.unsqueeze(1).expand(-1, width)
 
 
@@ -173,7 +173,7 @@ def largest(weight: Tensor, index: Tensor, of: Tensor, most: Tensor, pad: int) -
         is_it = (parts == most.index_select(0, of)) | parts.isnan()
         is_it = is_it & (index != pad).unsqueeze(1)
         places = arange(n, device=weight.device).unsqueeze(1)
-        first = first.scatter_reduce(0, _spread(of, width), where(is_it, places, n), "amin")
+        first = first.scatter_reduce(0, _expand_rows(of, width), where(is_it, places, n), "amin")
     rows = cat([index.to(int64), zeros(1, dtype=int64, device=weight.device)])
     return rows[first]
 

@@ -214,7 +214,7 @@ def _of_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
     return rounded.clamp(0, 255).to(uint8)
 
 
-def _kept(weights: Any, of: dtype, mode: str) -> Any:
+def _rounded_weights(weights: Any, of: dtype, mode: str) -> Any:
     """Returns weights rounded to a half-precision dtype, as torch stores them in all modes but
     'bilinear'. With two taps, the first weight is 1 minus the rounded second."""
 
@@ -263,7 +263,7 @@ def _resized(
             result = _of_bytes(result, dim, taps)
         else:
             if of.compute is not of and not antialias and mode != "bilinear":
-                taps = taps[0], _kept(taps[1], of, mode)
+                taps = taps[0], _rounded_weights(taps[1], of, mode)
             result = _weighted(result.to(of.compute), dim, taps, of.compute)
     if not numel(result._shape):
         return empty((*input._shape[:2], *sizes), dtype=of, device=input.device)
