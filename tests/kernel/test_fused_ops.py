@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import ftensor as ft
 import ftensor.graph.fused
@@ -143,6 +144,47 @@ def test_kernels(
     for a, b in [*pairs, *zip(mine, theirs)]:
         assert (a.shape, a.stride(), a.dtype) == (b.shape, b.stride(), b.dtype)
         np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+class Launches(Observer):
+    """The kernels of each launch."""
+
+    def __init__(self) -> None:
+        self.names: list[list[str]] = []
+
+    def launch(
+        self, launch: Launch, stream: DeviceStream, tensors: Sequence[ft.Tensor], numbers: Sequence[Any]
+    ) -> None:
+        """Note them, and go on."""
+        self.names.append([str(getattr(step.key, "name", step.key)) for step in launch.steps])
+        super().launch(launch, stream, tensors, numbers)
+
+
+CELLS = {"lstm_cell": (lstm, 4), "gru_cell": (ft.gru_cell, 3), "rnn_tanh_cell": (ft.rnn_tanh_cell, 1)}
+CELLS["rnn_relu_cell"] = ft.rnn_relu_cell, 1
+
+
+@pytest.mark.parametrize("biased", [True, False], ids=["biases", "no biases"])
+@pytest.mark.parametrize("name", CELLS)
+def test_a_cell_without_a_graph_is_two_launches_beside_its_products(
+    name: str, biased: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Boards have no graphs of ops, nor has FTENSOR_FUSE=0, nor a size met once among many."""
+    monkeypatch.setattr(_Fused, "_build_graph", lambda *_: None)
+    op, gates = CELLS[name]
+    x, states = drawn(4, 6), (drawn(4, 9), drawn(4, 9) + 1)[: 2 if name == "lstm_cell" else 1]
+    weights = (drawn(9 * gates, 6), drawn(9 * gates, 9), *([drawn(9 * gates), drawn(9 * gates) + 1] * biased))
+    seen = Launches()
+    with observed(default_backend(), seen):
+        got = op(x, *states, *weights)
+    assert len(seen.names) <= 4, seen.names
+    theirs = [torch.from_numpy(x.numpy()) for x in (x, *states, *weights)]
+    if name == "lstm_cell":
+        wanted = torch.lstm_cell(theirs[0], theirs[1:3], *theirs[3:])
+    else:
+        wanted = [getattr(torch, name)(*theirs)]
+    for a, b in zip(got if name == "lstm_cell" else [got], wanted):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "op", "operands"), VECTORS)

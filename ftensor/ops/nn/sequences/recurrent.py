@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -38,6 +38,19 @@ LSTM_CELL = Op(
 LSTM_HIDDEN = Op(
     "lstm_hidden", "lstm_hidden(output_gate, cy) -> Tensor", f"{_sigmoid('a')} * ft_tanh(b)", float_only=True
 )
+# Each gate in two parts, the input's and the hidden state's.
+LSTM_CELL_OF_PARTS = Op(
+    "lstm_cell_of_parts",
+    "lstm_cell_of_parts(input_i, input_h, forget_i, forget_h, cell_i, cell_h, cx) -> Tensor",
+    f"{_sigmoid('c + d')} * g + {_sigmoid('a + b')} * ft_tanh(e + f)",
+    float_only=True,
+)
+LSTM_HIDDEN_OF_PARTS = Op(
+    "lstm_hidden_of_parts",
+    "lstm_hidden_of_parts(output_i, output_h, cy) -> Tensor",
+    f"{_sigmoid('a + b')} * ft_tanh(c)",
+    float_only=True,
+)
 GRU_CELL = Op(
     "gru_cell",
     "gru_cell(reset_i, reset_h, update_i, update_h, new_i, new_h, hx) -> Tensor",
@@ -45,21 +58,20 @@ GRU_CELL = Op(
     lets=(("update", _sigmoid("c + d")), ("fresh", f"ft_tanh(e + {_sigmoid('a + b')} * f)")),
     float_only=True,
 )
-enter(__name__, LSTM_CELL, LSTM_HIDDEN, GRU_CELL)
+enter(__name__, LSTM_CELL, LSTM_HIDDEN, LSTM_CELL_OF_PARTS, LSTM_HIDDEN_OF_PARTS, GRU_CELL)
 
 
 @dataclass(frozen=True)
 class Weights:
     """The weights of a layer in one direction: `ih` (gates, input) and `hh` (gates, hidden) with
-    their biases, and `hr` (projected, hidden) for projected states. A bias `late` is added after a
-    step's product. `beside` keeps a step's product apart and adds it in the kernel of the gates."""
+    their biases, and `hr` (projected, hidden) for projected states. `beside` keeps a step's product
+    and its bias apart, and adds them in the kernel of the gates."""
 
     ih: Tensor
     hh: Tensor
     b_ih: Tensor | None = None
     b_hh: Tensor | None = None
     hr: Tensor | None = None
-    late: Tensor | None = None
     beside: bool = False
 
 
@@ -81,30 +93,28 @@ class CellKind:
     def input_gates(self, input: Tensor, w: Weights) -> Tensor:
         """Returns the input's part of the gates, for all rows of an input of any number of dims."""
         bias = w.b_ih
-        if w.b_hh is not None and not self.apart:
+        if w.b_hh is not None and not (self.apart or w.beside):
             bias = w.b_hh if bias is None else bias + w.b_hh
         return linear(input, w.ih, bias)
 
 
 def _gates(input_gates: Tensor, hx: Tensor, w: Weights) -> tuple[Tensor, Tensor | None]:
-    alike = input_gates._dtype is hx._dtype is w.hh._dtype and input_gates._dtype.compute is input_gates._dtype
-    if w.beside and alike:
-        return input_gates, hx.mm(w.hh.t())
+    if w.beside:
+        return input_gates, linear(hx, w.hh, w.b_hh)
     return input_gates.addmm(hx, w.hh.t()), None
 
 
 def _tanh(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
-    return (_plain(*_gates(input_gates, state[0], w), w.late, out, "tanh"),)
+    return (_plain(*_gates(input_gates, state[0], w), out, "tanh"),)
 
 
 def _relu(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
-    return (_plain(*_gates(input_gates, state[0], w), w.late, out, "relu"),)
+    return (_plain(*_gates(input_gates, state[0], w), out, "relu"),)
 
 
 @fused
-def _plain(gates: Tensor, own: Tensor | None, late: Tensor | None, out: Tensor | None, word: str) -> Tensor:
+def _plain(gates: Tensor, own: Tensor | None, out: Tensor | None, word: str) -> Tensor:
     gates = gates if own is None else gates + own
-    gates = gates if late is None else gates + late
     hidden: Tensor = gates.tanh(out=out) if word == "tanh" else gates.clamp_min(0, out=out)
     return hidden
 
@@ -112,21 +122,19 @@ def _plain(gates: Tensor, own: Tensor | None, late: Tensor | None, out: Tensor |
 def _lstm(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
     hx, cx = state
     gates, own = _gates(input_gates, hx, w)
-    hidden, cy = _lstm_states(gates, own, w.late, cx, out if w.hr is None else None)
+    hidden, cy = _lstm_states(gates, own, cx, out if w.hr is None else None)
     return hidden if w.hr is None else hidden.mm(w.hr.t(), out=out), cy
 
 
 @fused
-def _lstm_states(
-    gates: Tensor, own: Tensor | None, late: Tensor | None, cx: Tensor, out: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    parts = gates.chunk(4, -1)
-    for more in (own, late):
-        if more is not None:
-            parts = tuple([part + other for part, other in zip(parts, more.chunk(4, -1))])
-    enter_, forget, cell, leave = parts
-    cy = pointwise(LSTM_CELL, (enter_, forget, cell, cx))
-    return pointwise(LSTM_HIDDEN, (leave, cy), (), out), cy
+def _lstm_states(gates: Tensor, own: Tensor | None, cx: Tensor, out: Tensor | None) -> tuple[Tensor, Tensor]:
+    *first, leave = gates.chunk(4, -1)
+    if own is None:
+        cy = pointwise(LSTM_CELL, (*first, cx))
+        return pointwise(LSTM_HIDDEN, (leave, cy), (), out), cy
+    *others, other = own.chunk(4, -1)
+    cy = pointwise(LSTM_CELL_OF_PARTS, (*[part for pair in zip(first, others) for part in pair], cx))
+    return pointwise(LSTM_HIDDEN_OF_PARTS, (leave, other, cy), (), out), cy
 
 
 def _gru(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
@@ -181,11 +189,8 @@ def _stepped(
     b_ih: Tensor | None,
     b_hh: Tensor | None,
 ) -> tuple[Tensor, ...]:
-    kind, w = KINDS[name], Weights(ih, hh, b_ih, b_hh)
-    if specializes(input):
-        w = replace(w, beside=True)
-        if not kind.apart and b_ih is not None:
-            w = replace(w, b_hh=None, late=b_hh)
+    # A product, not a sum with one: the kernel of the gates adds, and the biases need no launch.
+    kind, w = KINDS[name], Weights(ih, hh, b_ih, b_hh, beside=b_hh is not None or specializes(input))
     return kind.step(kind.input_gates(input, w), states, w, None)
 
 
