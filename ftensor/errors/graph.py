@@ -75,6 +75,11 @@ no_stage = Message(
 )
 no_stages = Message(GraphError, "{function} computes nothing, so there is nothing to export")
 bad_name = Message(ValueError, "{name!r} is no name of a graph: take an identifier of at most {most} letters")
+op_of_no_module = Message(
+    GraphError,
+    "{function} has the op {op}, which no import adds: `ftensor build` could not find it. Call add_rows() at the top "
+    "of a module of its own, such as my_ops.py, and import that",
+)
 few_rows = Message(
     GraphError,
     "{function} got {rows} rows of {length} elements: export it with two rows at least, and not as "

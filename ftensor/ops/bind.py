@@ -22,7 +22,7 @@ from ..errors.view import imag_of_real
 from ..execute.copy import write_result
 from ..execute.pointwise import pointwise
 from ..interop.numpy import operand_tensor
-from ..rows.catalogue import ENTRIES, Entry, Row, enter, name_frames, op, register
+from ..rows.catalogue import ENTRIES, Entry, Row, enter, name_frames, note_module, op, register
 from ..rows.op import Op, Promote, Reduce
 from ..rows.spelling import Shown, describe, renamed, show_types, signature_text, signature_without, tensors_only
 from .reduce.reduction import called
@@ -308,6 +308,7 @@ def add_rows(rows: Sequence[Row], module: str = "own") -> None:
         space = row.namespace if isinstance(row, Op) else ""
         if (name := f"{space}.{row.name}".lstrip(".")) in ENTRIES:
             raise errors.taken_name(name)
+    note_module(rows)
     enter(module, *rows)
     for row in rows:
         if isinstance(row, Reduce):

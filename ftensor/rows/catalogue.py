@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import update_wrapper
 from inspect import signature, unwrap
+from keyword import iskeyword
 from types import FrameType, FunctionType
 from typing import Any, TypeVar, cast
 
@@ -194,6 +195,33 @@ def op(
         return call
 
     return add
+
+
+# The module that adds a row of a program, by the row's name; "" if importing no module would add it.
+ADDED_BY: dict[str, str] = {}
+
+
+def note_module(rows: Sequence[Row]) -> None:
+    """Records in `ADDED_BY` which module of a program adds `rows`. Call it from the function that
+    the module calls.
+
+    The module's body must be running, so that an import adds the rows again; "__main__" can't be
+    imported.
+    """
+    at: FrameType | None = sys._getframe(2)
+    assert at is not None
+    module = str(at.f_globals.get("__name__", ""))
+    if module.partition(".")[0] == __name__.partition(".")[0]:
+        return
+    while at is not None and not (at.f_code.co_name == "<module>" and at.f_globals.get("__name__") == module):
+        at = at.f_back
+    found = at is not None and module != "__main__" and is_module_name(module)
+    ADDED_BY.update((row.name, module if found else "") for row in rows)
+
+
+def is_module_name(name: str) -> bool:
+    """True if an `import` statement could name this module."""
+    return all(part.isidentifier() and not iskeyword(part) for part in name.split("."))
 
 
 def is_op(name: str) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors.graph import bad_name
+from ..errors.graph import bad_name, op_of_no_module
 from ..graph import jit
 from ..graph.partition import DataflowKernels, Exported
 from ..kernels.skeletons import staged
 from ..kernels.staged import StagedKey
 from ..kernels.transform import digest, text
+from ..rows.catalogue import ADDED_BY
 
 
 def install() -> None:
@@ -45,9 +46,10 @@ def write(of: DataflowKernels, name: str) -> Exported:
     if not re.fullmatch(r"[A-Za-z]\w*", kernel, re.ASCII) or len(names[-1]) > LONGEST_NAME:
         raise bad_name(kernel, LONGEST_NAME)
     inventory = folder / f"{kernel}.toml"
+    imports = _imports(of, kernel)
     texts = [_texts(key, one) for key, one in zip(of.keys, names, strict=True)]
     folder.mkdir(parents=True, exist_ok=True)
-    inventory.write_text(_inventory(of, kernel, names))
+    inventory.write_text(_inventory(of, kernel, names, imports))
     exported = []
     for key, one, contents in zip(of.keys, names, texts, strict=True):
         paths = {kind: folder / f"{one}.{kind}" for kind in contents}
@@ -77,12 +79,25 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _inventory(of: DataflowKernels, kernel: str, names: Sequence[str]) -> str:
+def _imports(of: DataflowKernels, kernel: str) -> list[str]:
+    """Returns the modules that add the program's own ops among the stages. Raises GraphError for an
+    op that no module adds."""
+    ops = dict.fromkeys(call.unit.name for key in of.keys for call in key.calls)
+    own = {op: ADDED_BY[op] for op in ops if op in ADDED_BY}
+    for op, module in own.items():
+        if not module:
+            raise op_of_no_module(kernel, op)
+    return list(dict.fromkeys(own.values()))
+
+
+def _inventory(of: DataflowKernels, kernel: str, names: Sequence[str], imports: Sequence[str]) -> str:
     lengths = " and ".join(dict.fromkeys(str(key.length) for key in of.keys))
     several = "one kernel" if len(names) == 1 else f"{len(names)} kernels"
     lines = [f"# The graph {kernel}: any number of rows of {lengths} elements."]
     lines += [f"# A kernel of its own: {_printable(one)}" for one in of.apart]
     lines += [f'description = "the graph {kernel}, as {several} of stages"']
+    if imports:
+        lines += ["imports = [{}]".format(", ".join(f'"{module}"' for module in imports))]
     for key, name in zip(of.keys, names, strict=True):
         lines += ["", "[[graph]]", f'file = "{name}.json"', f'sha256 = "{digest(key)}"']
     return "\n".join([*lines, ""])

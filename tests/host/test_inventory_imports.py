@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from ftensor.errors.build import InventoryError
 from ftensor.ops.bind import add_rows
 from ftensor.rows.catalogue import ROWS as ALL_ROWS
 from ftensor.rows.op import Op
@@ -83,3 +85,62 @@ def test_a_row_needs_a_name_of_its_own() -> None:
         with pytest.raises(ValueError, match=f"ftensor.{name} already"):
             add_rows([row], "own")
         assert row not in ALL_ROWS
+
+
+@pytest.mark.parametrize("name", ["", "../own", "own-rows", "own rows", "a..b", "import", "own;os", "own\\n"])
+def test_imports_are_names_of_modules(name: str) -> None:
+    text = f'imports = ["{name}"]\n[[kernel]]\nops = ["add"]\n'
+    with pytest.raises(InventoryError, match=r"imports = .*must be names of modules"):
+        parse(text.encode(), Path("here.toml"))
+
+
+EXPORTING = """
+import math, sys
+import ftensor as ft
+{imported}
+def both(x):
+    return (ft.halved_square(x) + 1).exp()
+values = [[k / 32 for k in range(row, row + 16)] for row in (0, 16)]
+x = ft.tensor(values)
+if sys.argv[1:] == ["export"]:
+    ft.jit(both).export("both", x)
+else:
+    ft.set_fallback("error")
+    for row, found in zip(values, ft.jit(both)(x).tolist()):
+        assert all(math.isclose(math.exp(v * v / 2 + 1), y, rel_tol=1e-5) for v, y in zip(row, found))
+    print("computed")
+"""
+
+
+def exporting(folder: Path, imported: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program with an op of its own, which is imported or added there."""
+    (folder / "program.py").write_text(EXPORTING.format(imported=imported))
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2]), **environment}
+    command = [sys.executable, "program.py", *words]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+
+
+def test_an_exported_graph_names_the_modules_of_its_ops(tmp_path: Path) -> None:
+    """It is built and runs with no line added by hand."""
+    if csim_compiler() is None:
+        pytest.skip("needs g++")
+    (tmp_path / "own_rows.py").write_text(ROWS)
+    done = exporting(tmp_path, "import own_rows", "export")
+    assert done.returncode == 0, done.stderr
+    assert 'imports = ["own_rows"]' in (tmp_path / "both.toml").read_text().splitlines()
+    build = [sys.executable, "-m", "ftensor", "build", "--target", "csim", "--inventory", "both.toml", "--out", "image"]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    built = subprocess.run(build, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    assert built.returncode == 0, built.stdout + built.stderr
+    done = exporting(tmp_path, "import own_rows", FTENSOR_DEVICE="csim", FTENSOR_IMAGE="image")
+    assert done.stdout == "computed\n", done.stderr
+
+
+@pytest.mark.parametrize("imported", [ROWS, "import own_rows\nown_rows.add()"], ids=["__main__", "function"])
+def test_an_op_that_no_import_adds_is_not_exported(imported: str, tmp_path: Path) -> None:
+    body = "".join(f"    {line}\n" for line in ROWS.splitlines())
+    (tmp_path / "own_rows.py").write_text(f"def add():\n{body}")
+    done = exporting(tmp_path, imported, "export")
+    assert done.returncode == 1
+    assert "has the op halved_square, which no import adds" in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "both.toml").exists()

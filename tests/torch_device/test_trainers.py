@@ -70,7 +70,7 @@ import os, sys
 os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16"
 from transformers import Trainer, TrainingArguments
 dtypes = set()
-net.register_forward_hook(lambda module, args, found: dtypes.add(found["logits"].dtype) if module.training else None)
+net.layer.register_forward_hook(lambda layer, args, found: dtypes.add(found.dtype) if layer.training else None)
 words = dict(
     num_train_epochs=20, per_device_train_batch_size=16, learning_rate=0.1, report_to=[], disable_tqdm=True,
     save_strategy="no", logging_strategy="no",

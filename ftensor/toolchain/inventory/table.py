@@ -13,6 +13,7 @@ from ...errors import build as errors
 from ...kernels.inventory_terms import Option
 from ...kernels.skeleton import inventory_words as skeleton_words
 from ...kernels.skeleton import options
+from ...rows.catalogue import is_module_name
 from ..group import BANKS, LONGEST_NAME, STRUCTURES
 from .keys import BY_COST, BY_NAME, NUMBER, Shape, categories, exact_layout, layout_words, row_named, rows
 
@@ -174,11 +175,20 @@ def parse_image(table: TomlTable) -> Image:
         table.get("description", "", text, "a text"),
         table.get("platform", "", is_platform, PLATFORMS),
         table.get("clock_mhz", 0, lambda v: type(v) in (int, float) and 0 < v < 2000, "a frequency in MHz"),
-        table.words("imports"),
+        _imports(table),
         *_form(table, "dataflow", 1, ""),
         _lanes(table, 0),
         table.get("repeat", False, lambda v: type(v) is bool, "true or false"),
     )
+
+
+def _imports(table: TomlTable) -> tuple[str, ...]:
+    """Returns the modules to import. Names only: no path, no text of the file itself."""
+    names = table.words("imports")
+    for name in names:
+        if not is_module_name(name):
+            raise errors.wrong_value(table.where("imports"), "imports", name, 'names of modules, such as "my_ops"')
+    return names
 
 
 def _form(table: TomlTable, structure: str, units: int, banks: str) -> tuple[str, int, str]:
