@@ -73,6 +73,10 @@ no_stage = Message(
     "{op} is no stage of a stream in {function}: {why} ({line}); compute it outside, and export "
     "what is elementwise or folds rows",
 )
+no_layer = Message(
+    GraphError,
+    "{op} is no layer of a network in {function}: {why} ({line}); compute it outside (ftensor docs networks)",
+)
 no_stages = Message(GraphError, "{function} computes nothing, so there is nothing to export")
 bad_name = Message(ValueError, "{name!r} is no name of a graph: take an identifier of at most {most} letters")
 op_of_no_module = Message(
@@ -89,6 +93,19 @@ too_deep = Message(
     GraphError,
     "the FIFOs of {function} hold {needed} bytes for rows of {length} elements, more than the "
     "{most} of a board's memory: export it for shorter rows",
+)
+network_too_large = Message(
+    GraphError,
+    "the network {name} does not fit a {board}, even with {least}: {shares}, of at most LUT 70%, FF 70%, DSP 65% "
+    "and BRAM 80%; export fewer layers, or for a larger board",
+)
+too_few_cycles = Message(
+    GraphError,
+    "the network {name} can't take an image in {cycles} cycles: {process} needs {least}; ask for {least} at least",
+)
+no_such_layer = Message(ValueError, "{name} has no layer {layer!r}; fold= names one of {layers}")
+bad_fold = Message(
+    ValueError, "fold={{{layer!r}: {pair!r}}} is no fold: {why}; it is (filters, factors) in an iteration"
 )
 
 stuck = Message(

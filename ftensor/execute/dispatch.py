@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -136,6 +136,12 @@ class LaunchRecorder(Observer):
     def state_read(self) -> None:
         """Raises an error, as Python code reads the state of a generator, which differs at later
         runs of the recorded launches."""
+
+    def layer(
+        self, kind: str, inputs: Sequence[Tensor], settings: Mapping[str, Any], compute: Callable[[], Tensor]
+    ) -> Tensor:
+        """Returns `compute()`; a subclass may record its launches as one layer (layer.py)."""
+        return compute()
 
 
 def recorder(backend: Backend) -> LaunchRecorder | None:

@@ -14,8 +14,11 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import WeakSet, ref
 
+import numpy as np
+
 from .._tensor import Tensor, geometry_key, watchers
 from ..dtypes import uint8
+from ..execute.packed_weights import derived_tensors
 from .ir import Graph, GraphBuffer
 
 if TYPE_CHECKING:
@@ -81,6 +84,45 @@ def captured_storage(graph: Graph, gone: Callable[[Any], object]) -> dict[int, C
     }
 
 
+class CapturedValues:
+    """The values of captured tensors that are in a kernel's text, as bytes."""
+
+    def __init__(self, tensors: Sequence[Tensor]) -> None:
+        # Views: a tensor itself may get another geometry, which makes its graph stale.
+        self._tensors = [(ref(t._storage), t._dtype, t._shape, t._strides, t._offset) for t in tensors]
+        self._values = [_bytes(t) for t in tensors]
+        self._marks = [_mark(t._storage) for t in tensors]
+        self.changed = False
+
+    def differ(self) -> bool:
+        """True if a value has changed, which the kernel does not see. Compares values only if the
+        storage was written since, or other code may write it unseen."""
+        for k, (reference, of, shape, strides, offset) in enumerate(self._tensors):
+            storage = reference()
+            if storage is None:
+                return True
+            mark = self._marks[k]
+            if mark is not None and storage.derived is not None and storage.derived.mark is mark:
+                continue
+            tensor = Tensor._make(storage, of, shape, strides, offset)
+            self._marks[k] = _mark(storage)
+            if _bytes(tensor) != self._values[k]:
+                self.changed = True
+                return True
+        return False
+
+
+def _bytes(t: Tensor) -> bytes:
+    return np.array(t, copy=True).tobytes()
+
+
+def _mark(storage: Storage) -> object | None:
+    """Returns an object that identifies the contents of storage; None if writes may be unseen."""
+    if storage.owner is not None or storage.exposed or storage.visible:
+        return None
+    return derived_tensors(storage).mark
+
+
 # What a graph's `run` returns in place of a result if a guard does not hold.
 GUARD_FAILED: Any = object()
 _MOST_WRITTEN_OUT = 32  # comparisons of storage, as one expression each
@@ -100,7 +142,8 @@ class Guards:
 
     `arguments`: places of the call's tensors that kernels access; `written`: those that are
     written. `held`: captured storage; `held_written`: indices of those that are written. `seen`:
-    storage of captured tensors that may have had their shapes read.
+    storage of captured tensors that may have had their shapes read. `values`: captured values in a
+    kernel's text.
     """
 
     def __init__(
@@ -112,6 +155,7 @@ class Guards:
         starts: Sequence[OffsetGuard],
         seen: Iterable[Storage],
         gone: Callable[[], object],
+        values: CapturedValues | None = None,
     ) -> None:
         # Arguments that are only read may share memory.
         self._arguments = tuple(arguments) if written or held_written else ()
@@ -120,6 +164,7 @@ class Guards:
         storages = [of.storage for of in held]
         self._imported = any(storage.owner is not None for storage in storages)
         self._never = any(_overlap(storages[h], storage) for h in held_written for storage in storages)
+        self._captured_values = values
         self._reshaped: list[bool] = []  # true if not empty; the generated code has the list
         watched = {*storages, *seen}
         self._watches = bool(watched)
@@ -134,7 +179,8 @@ class Guards:
     @property
     def stale(self) -> bool:
         """True if the call has to be traced anew, as a captured tensor changed or died."""
-        return bool(self._reshaped) or any(of.reference() is None for of in self.held)
+        changed = self._captured_values is not None and self._captured_values.changed
+        return changed or bool(self._reshaped) or any(of.reference() is None for of in self.held)
 
     def code(self, held: Sequence[str]) -> GuardCode:
         """Returns the code of all guards but for the life of captured storage, which the code has
@@ -143,6 +189,9 @@ class Guards:
         failures = ["True"] if self._never else []
         failures += ["reshaped"] if self._watches else []
         failures += [f"s{k}.readonly" for k in self._written]
+        if self._captured_values is not None:
+            values["differ"] = self._captured_values.differ
+            failures.append("differ()")
         for j, (k, multiple, found) in enumerate(self._starts):
             values[f"found{j}"] = found
             failures.append(f"start(x{k}, {multiple}) != found{j}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,7 @@ from .returned import ReturnedObject, resolve_placeholder
 if TYPE_CHECKING:
     from ..execute.launch import Launch
     from ..runtime.pool import Storage
-    from .guards import OffsetGuard
+    from .guards import CapturedValues, OffsetGuard
 
 
 class GraphTensor(NamedTuple):
@@ -137,6 +137,18 @@ class Node:
         return any(w.conflicts_with(r) for w, r in pairs)
 
 
+class LayerCall(NamedTuple):
+    """A call of an op that a network's kernel may contain as a whole (kernels/network.py): its
+    tensors, its other arguments, and the numbers of its nodes."""
+
+    kind: str
+    inputs: tuple[GraphTensor, ...]
+    result: GraphTensor
+    settings: Mapping[str, Any]
+    nodes: range
+    origin: Origin
+
+
 class GraphBuffer(NamedTuple):
     """A memory of a graph: an argument's, a captured tensor's (`held`), or the graph's own."""
 
@@ -196,6 +208,8 @@ class Graph:
     checks: tuple[CheckedIndices, ...] = ()
     starts: tuple[OffsetGuard, ...] = ()  # of arguments, as far as they were read
     objects: tuple[ReturnedObject, ...] = ()  # in the result
+    layers: tuple[LayerCall, ...] = ()  # of the nodes as they were traced
+    values: CapturedValues | None = None  # that are in a kernel's text
 
     @property
     def result_tensors(self) -> list[ResultTensor]:

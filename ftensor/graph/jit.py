@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
@@ -21,7 +21,8 @@ from .fusion import fuse_graph
 from .guards import GUARD_FAILED, closure_storage
 from .ir import Graph
 from .lowering import Lowered, lower_graph
-from .partition import DataflowKernels, Exported, exported
+from .network import as_network
+from .partition import DataflowKernels, Exported, ExportOptions, TracedNetwork, exported
 from .report import report, svg
 from .signature import NumberTracing, add_arguments, add_environment, cache_graph, find_specialization, owners_of
 from .switch import fusion_enabled
@@ -78,7 +79,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # Writes the files of an exported graph under a name: set by the layer that writes kernels' sources.
-writers: list[Callable[[DataflowKernels, str], Exported]] = []
+writers: list[Callable[[DataflowKernels | TracedNetwork, str, ExportOptions], Exported]] = []
 
 
 def jit(function: Callable[P, R]) -> Jitted[P, R]:
@@ -204,7 +205,7 @@ class Jitted(Generic[P, R]):
             many = self._traces.many(_named(self._function, *passed))
             if many is not None:
                 errors.warn_many_traces(self.name, MANY_TRACES, many, levels_to_user())
-        graph = fuse_graph(eliminate_dead_nodes(graph), backend)
+        graph = _fused(graph, backend)
         owners, seen = [self, *owners_of(signature)], set(closure_storage(self._function))
         for thing in graph.objects:
             thing.settle(signature, (*owners, self._function), backend.launches.lost)
@@ -232,8 +233,7 @@ class Jitted(Generic[P, R]):
         tensors: list[Tensor] = []
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
-        graph = self._once(backend, tensors, args, kwargs)
-        return Planned(fuse_graph(eliminate_dead_nodes(graph), backend))
+        return Planned(_fused(self._once(backend, tensors, args, kwargs), backend))
 
     def export(self, name: str, /, *args: P.args, **kwargs: P.kwargs) -> Exported:
         """Writes the call's computation as one dataflow kernel, for an image.
@@ -247,16 +247,33 @@ class Jitted(Generic[P, R]):
         cut the graph into kernels NAME_1.json and so on, in one inventory, and the ops' own kernels
         run between these.
 
+        A chain of quantized layers on an argument (`ft.quantized.conv2d`, `linear` and their `relu`
+        forms, `max_pool2d`) is one kernel with the weights in its text: a network (docs/networks.md).
+        `target` is the board that it is made for ("u55c"), `cycles` the most clock cycles for an
+        image (as few as fit), `fold` the products of layers in a cycle, as
+        `{"conv2d_0": (filters, factors)}`. These three keywords are the function's if it has
+        parameters of these names. `Exported.report` is a table of the layers.
+
         Raises the call's errors. Raises GraphError if no two ops are stages of one kernel (it names
         the first op that is no stage), for fewer than two rows, for as many rows as a row is long,
         and for FIFOs beyond a board's memory. Raises ValueError for an invalid kernel name.
         """
+        own = [word for word in ExportOptions._fields if word in kwargs and word not in self._parameters]
+        own_values: dict[str, Any] = {word: kwargs.pop(word) for word in own}
+        options = ExportOptions(**own_values)
         tensors: list[Tensor] = []
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
         with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared):
             graph = self._once(backend, tensors, args, kwargs)
-        return writers[0](exported(eliminate_dead_nodes(graph)), name)
+        return writers[0](exported(graph), name, options)
+
+    @property
+    def _parameters(self) -> Collection[str]:
+        try:
+            return inspect.signature(self._function).parameters
+        except ValueError:
+            return ()
 
     def _once(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
         """Traces a graph for inspection alone."""
@@ -309,6 +326,11 @@ class _Bound:
         if not callable(attribute):
             return attribute
         return lambda *args, **kwargs: attribute(self._instance, *args, **kwargs)
+
+
+def _fused(graph: Graph, backend: Backend) -> Graph:
+    """Returns a traced graph in the kernels that run it."""
+    return as_network(graph, backend) or fuse_graph(eliminate_dead_nodes(graph), backend)
 
 
 def _named(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:

@@ -117,11 +117,12 @@ class _Lowering:
         held_written = [k for k, m in enumerate(found) if graph.writes(m)]
         guards = None
         if written or found or graph.starts or seen:
-            guards = Guards(arguments, written, tuple(found.values()), held_written, graph.starts, seen, lost)
+            values = graph.values
+            guards = Guards(arguments, written, tuple(found.values()), held_written, graph.starts, seen, lost, values)
         # Runs read neither the nodes nor, if no index is checked, the memories.
         memories = tuple([m._replace(held=None) for m in memories]) if graph.checks else ()
         return Lowered(
-            replace(graph, nodes=(), memories=memories, starts=()),
+            replace(graph, nodes=(), memories=memories, starts=(), values=None),
             self.backend,
             launch,
             tuple(arguments),

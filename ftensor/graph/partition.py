@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..boards import BOARDS
 from ..errors import graph as errors
+from ..kernels.network import NetworkKey
 from ..kernels.staged import StagedKey, Stages
 from ..runtime import program
 from .dataflow import DataflowBuilder, stage_body
 from .ir import Graph, Node, ResultTensor
+from .network import NetworkBuilder
+from .trace import eliminate_dead_nodes
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -52,12 +55,29 @@ class DataflowKernels(NamedTuple):
     apart: tuple[str, ...]
 
 
+class TracedNetwork(NamedTuple):
+    """A traced network with the least folds, and for each layer the line of the user's program."""
+
+    key: NetworkKey
+    lines: tuple[str, ...]
+
+
+class ExportOptions(NamedTuple):
+    """The size of a network's kernel: the board's name, the most cycles for an image, and the folds
+    of layers by name."""
+
+    target: str = "u55c"
+    cycles: int | None = None
+    fold: Mapping[str, tuple[int, int]] | None = None
+
+
 class Exported(NamedTuple):
     """The files of an exported graph, and the kernel's entry in images. `source` is HLS C++.
     `opencl` is OpenCL C for Intel's boards, None if a stage has no OpenCL form.
 
     If the graph was cut, these files are the first kernel's, `kernels` has all kernels, and `apart`
-    has a line for each op between them.
+    has a line for each op between them. `constants` is the file of a network's weights, and `report`
+    a table of its layers.
     """
 
     graph: Path
@@ -67,6 +87,8 @@ class Exported(NamedTuple):
     entry: str
     kernels: tuple[Exported, ...] = ()
     apart: tuple[str, ...] = ()
+    constants: Path | None = None
+    report: str = ""
 
 
 def as_dataflow(graph: Graph, backend: Backend) -> Graph:
@@ -92,8 +114,25 @@ def _in_images(backend: Backend, key: StagedKey) -> bool:
     return asked or program.in_image(backend, key)
 
 
-def exported(graph: Graph) -> DataflowKernels:
-    """Returns a graph's kernels of stages, for images.
+def exported(graph: Graph) -> DataflowKernels | TracedNetwork:
+    """Returns a traced graph's kernels for images: a network, if all of it is layers, else stages.
+
+    Raises GraphError as `NetworkBuilder` or `stages` does.
+    """
+    if not graph.layers:
+        return stages(eliminate_dead_nodes(graph))
+    try:
+        network = NetworkBuilder(graph)
+    except errors.GraphError as refused:
+        try:
+            return stages(eliminate_dead_nodes(graph))
+        except errors.GraphError:
+            raise refused from None
+    return TracedNetwork(network.key, tuple([call.origin.line for call in network.calls]))
+
+
+def stages(graph: Graph) -> DataflowKernels:
+    """Returns a graph's kernels of stages.
 
     Raises GraphError if no two ops are stages of one kernel (it names the first op that is no
     stage), if there are too few rows to tell a value per row from a row, and if no board's memory

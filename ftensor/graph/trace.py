@@ -26,7 +26,19 @@ from ..rows.copies import COPY
 from ..runtime.call_site import line_of
 from ..runtime.pool import Storage
 from .guards import OffsetGuard
-from .ir import CheckedIndices, Draw, DrawnNumber, Graph, GraphBuffer, GraphTensor, Node, Origin, ResultTensor, Seeding
+from .ir import (
+    CheckedIndices,
+    Draw,
+    DrawnNumber,
+    Graph,
+    GraphBuffer,
+    GraphTensor,
+    LayerCall,
+    Node,
+    Origin,
+    ResultTensor,
+    Seeding,
+)
 from .returned import ReturnedObject, returned
 
 if TYPE_CHECKING:
@@ -179,6 +191,8 @@ class Tracer(LaunchRecorder):
         self.objects: dict[int, ReturnedObject] = {}  # that the function returns, by id
         self._reshaped: dict[int, tuple[ref[Tensor], Tensor]] = {}  # and their former geometry
         self._promised: list[tuple[ref[TracedStorage], Origin]] = []
+        self.layers: list[LayerCall] = []
+        self._in_layer = False
         self._numbers: dict[int, int] = {}  # of the memories that are there, by their ids
         for k, t in enumerate(tensors):
             storage = t._storage
@@ -290,6 +304,24 @@ class Tracer(LaunchRecorder):
         origin = self._origin()
         raise errors.state_read(origin.op, self.function, origin.line)
 
+    def layer(
+        self, kind: str, inputs: Sequence[Tensor], settings: Mapping[str, Any], compute: Callable[[], Tensor]
+    ) -> Tensor:
+        """Records the launches of `compute()` as one layer; a layer within another has no record of
+        its own."""
+        if self._in_layer:
+            return compute()
+        first, origin = len(self.nodes), self._origin()
+        regions = tuple([self.region(t) for t in inputs])
+        self._in_layer = True
+        try:
+            result = compute()
+        finally:
+            self._in_layer = False
+        nodes = range(first, len(self.nodes))
+        self.layers.append(LayerCall(kind, regions, self.region(result), settings, nodes, origin))
+        return result
+
     def restore_generators(self) -> None:
         """Restores the state of generators from before the trace."""
         while self._undo:
@@ -382,9 +414,10 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
         names = sorted({str(m.device) for m in memories if m.device is not None})
         raise errors.several_devices(name, " and ".join(names))
     starts = tuple(dict.fromkeys(tracer.starts))
+    layers = tuple(tracer.layers)
     objects = tuple(tracer.objects.values())
     draws, checks = tuple(tracer.draws), tuple(tracer.checks)
-    return Graph(name, tuple(tracer.nodes), memories, template, draws, checks, starts, objects)
+    return Graph(name, tuple(tracer.nodes), memories, template, draws, checks, starts, objects, layers)
 
 
 def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
@@ -418,7 +451,7 @@ def eliminate_dead_nodes(graph: Graph) -> Graph:
         if node.written & needed:
             needed |= node.touched
             kept.append(node)
-    return replace(graph, nodes=tuple(kept[::-1]))
+    return replace(graph, nodes=tuple(kept[::-1]), layers=())
 
 
 def eliminate_common_nodes(graph: Graph) -> Graph:

@@ -15,6 +15,7 @@ from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
 from .fused import MOST_OPERANDS, Call, check, kernel_name
 from .key import Port
+from .network_file import FORMAT as NETWORK
 from .staged import StagedKey
 from .transform import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, RowTransform, refusal, text, transform, unit_words
 
@@ -27,18 +28,25 @@ MOST_BYTES, MOST_CALLS, MOST_LENGTH = 1 << 20, 256, 1 << 20
 RowUnits = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], Iterable[ElementFunction]]
 
 
-def parse_key(data: bytes, row_units: RowUnits) -> StagedKey:
-    """Returns the key of a graph file, with units from `row_units`.
-
-    Raises ValueError, with the location, if `data` is no graph file: too long, no JSON, a text that
-    differs from `text` of the key, a missing value, or a unit without a row.
-    """
+def parse_json(data: bytes) -> dict[str, Any]:
+    """Returns the JSON object of a graph's or network's file. Raises ValueError for other data."""
     _require(len(data) <= MOST_BYTES, f"it has {len(data)} bytes, and at most {MOST_BYTES} are read")
     try:
         raw = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"it is no JSON: {error}") from None
-    _require(isinstance(raw, dict) and raw.get("format") == FORMAT, f'its format is not "{FORMAT}"')
+    formats = f'its format is not "{FORMAT}" or "{NETWORK}"'
+    _require(isinstance(raw, dict) and raw.get("format") in (FORMAT, NETWORK), formats)
+    assert isinstance(raw, dict)
+    return raw
+
+
+def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> StagedKey:
+    """Returns the key of a graph file, its JSON object and its bytes, with units from `row_units`.
+
+    Raises ValueError, with the location, if `data` is no graph file: a text that differs from
+    `text` of the key, a missing value, or a unit without a row.
+    """
     lies = {word: kind for kind, word in WORDS.items()}
     try:
         ins = tuple(Port(_dtype(p["dtype"]), lies[p["lies"]]) for p in raw["inputs"])

@@ -65,7 +65,7 @@ MASK |= {"float": "int", "double": "long"}
 MASK |= {"ushort": "short", "uint": "int", "ulong": "long"}
 
 # Bytes of a C type, as kernels' parameters name it.
-WIDTHS = {"uint8_t": 1, "uchar": 1, "char": 1, "uint16_t": 2, "ft_half": 2, "ushort": 2, "short": 2,
+WIDTHS = {"uint8_t": 1, "int8_t": 1, "uchar": 1, "char": 1, "uint16_t": 2, "ft_half": 2, "ushort": 2, "short": 2,
           "int": 4, "float": 4, "uint": 4, "uint32_t": 4, "long": 8, "double": 8, "ulong": 8, "uint64_t": 8,
           "ft_cfloat": 8, "ft_cdouble": 16, "ft_word128": 16}  # fmt: skip
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
+from .. import boards
 from ..errors.graph import bad_name, op_of_no_module
 from ..graph import jit
-from ..graph.partition import DataflowKernels, Exported
-from ..kernels.skeletons import staged
+from ..graph.partition import DataflowKernels, Exported, ExportOptions, TracedNetwork
+from ..kernels import network_file
+from ..kernels.network import NetworkKey
+from ..kernels.skeletons import network, staged
 from ..kernels.staged import StagedKey
 from ..kernels.transform import digest, text
 from ..rows.catalogue import ADDED_BY
@@ -20,9 +24,10 @@ def install() -> None:
     """Registers the writers of `jitted.export`."""
     jit.writers[:] = [write]
     staged.writers[:] = [program]
+    network.writers[:] = [program]
 
 
-def program(key: StagedKey) -> str:
+def program(key: StagedKey | NetworkKey) -> str:
     """Returns the self-contained HLS C++ of a key for g++, with the key's entry as function
     name."""
     from .group import KernelGroup
@@ -32,8 +37,9 @@ def program(key: StagedKey) -> str:
     return text.replace('extern "C" void graph(', f'extern "C" void {key.entry}(')
 
 
-def write(of: DataflowKernels, name: str) -> Exported:
-    """Writes NAME.json, NAME.toml, NAME.cpp and NAME.cl.
+def write(of: DataflowKernels | TracedNetwork, name: str, options: ExportOptions) -> Exported:
+    """Writes NAME.json, NAME.toml, NAME.cpp and NAME.cl; for a network NAME.weights instead of
+    NAME.cl.
 
     For several kernels the names are NAME_1.json and so on, with one NAME.toml. Raises ValueError
     for a name that is not valid for a kernel.
@@ -41,36 +47,70 @@ def write(of: DataflowKernels, name: str) -> Exported:
     from .group import LONGEST_NAME
 
     folder, kernel = Path(name).parent, Path(name).name
-    count = len(of.keys)
+    count = 1 if isinstance(of, TracedNetwork) else len(of.keys)
     names = [kernel] if count == 1 else [f"{kernel}_{k + 1}" for k in range(count)]
     if not re.fullmatch(r"[A-Za-z]\w*", kernel, re.ASCII) or len(names[-1]) > LONGEST_NAME:
         raise bad_name(kernel, LONGEST_NAME)
+    if isinstance(of, TracedNetwork):
+        return _write_network(of, folder, kernel, options)
     inventory = folder / f"{kernel}.toml"
     imports = _imports(of, kernel)
-    texts = [_texts(key, one) for key, one in zip(of.keys, names, strict=True)]
+    texts = [_files(key, one) for key, one in zip(of.keys, names, strict=True)]
     folder.mkdir(parents=True, exist_ok=True)
     inventory.write_text(_inventory(of, kernel, names, imports))
     exported = []
     for key, one, contents in zip(of.keys, names, texts, strict=True):
         paths = {kind: folder / f"{one}.{kind}" for kind in contents}
         for kind, content in contents.items():
-            paths[kind].write_text(content)
-        opencl = paths.get("cl")
-        exported.append(Exported(paths["json"], inventory, paths["cpp"], opencl, key.entry))
+            paths[kind].write_bytes(content)
+        exported.append(Exported(paths["json"], inventory, paths["cpp"], paths.get("cl"), key.entry))
     return exported[0]._replace(kernels=tuple(exported), apart=of.apart)
 
 
-def _texts(key: StagedKey, name: str) -> dict[str, str]:
+def _write_network(of: TracedNetwork, folder: Path, name: str, options: ExportOptions) -> Exported:
+    """Write the files of a network, folded for a board."""
+    from . import folding
+    from .group import KernelGroup
+    from .vitis import source as vitis
+
+    given = folding.given_folds(of.key, options.fold)
+    found = folding.fold_network(of.key, boards.find(options.target), options.cycles, given)
+    key, images = found.key, " x ".join(map(str, of.key.image))
+    graph = network_file.text(key)
+    inventory = [
+        f"# The network {name}: any number of images of {images}, weights in {name}.weights.",
+        f'description = "the network {name}, as one kernel"',
+        "",
+        "[[graph]]",
+        f'file = "{name}.json"',
+        f'sha256 = "{sha256(graph.encode()).hexdigest()}"',
+        "",
+    ]
+    contents = {
+        "json": graph.encode(),
+        "toml": "\n".join(inventory).encode(),
+        "cpp": vitis.source(KernelGroup(name, (key,))).encode(),
+        "weights": key.constants,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {kind: folder / f"{name}.{kind}" for kind in contents}
+    for kind, content in contents.items():
+        paths[kind].write_bytes(content)
+    files = Exported(paths["json"], paths["toml"], paths["cpp"], None, key.entry, constants=paths["weights"])
+    return files._replace(kernels=(files,), report=folding.report(found, of.lines))
+
+
+def _files(key: StagedKey, name: str) -> dict[str, bytes]:
     """Returns the contents of a kernel's files by suffix."""
     from .group import KernelGroup
     from .intel import target as intel
     from .vitis import source as vitis
 
     group = KernelGroup(name, (key,))
-    texts = {"json": text(key), "cpp": vitis.source(group)}
+    files = {"json": text(key).encode(), "cpp": vitis.source(group).encode()}
     with suppress(ValueError):  # Intel's boards lack one of the graph's stages
-        texts["cl"] = intel.source(group)
-    return texts
+        files["cl"] = intel.source(group).encode()
+    return files
 
 
 def _printable(text: str) -> str:

@@ -10,6 +10,7 @@ from ..._tensor import Tensor
 from ...dtypes import dtype, float32, int8, int32, uint8
 from ...dtypes.limits import iinfo
 from ...errors import nn as errors
+from ...execute.layer import layer
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..linalg.matmul import matmul
@@ -109,6 +110,24 @@ def _linear(
     weight_scale: Any,
 ) -> Tensor:
     _operands(name, input, weight, bias)
+    settings = {"weight": weight, "bias": bias, "scale": scale, "zero_point": zero_point, "relu": relu}
+    settings |= {"input_scale": input_scale, "input_zero_point": input_zero_point, "weight_scale": weight_scale}
+    more = (scale, zero_point, input_scale, input_zero_point, weight_scale)
+    return layer("linear", (input,), settings, lambda: _products(name, relu, input, weight, bias, *more))
+
+
+def _products(
+    name: str,
+    relu: bool,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    scale: float,
+    zero_point: int,
+    input_scale: float,
+    input_zero_point: int,
+    weight_scale: Any,
+) -> Tensor:
     zero = _zero_point(name, "input_zero_point", input_zero_point, input._dtype)
     sums = None
     if input.ndim and weight.ndim == 2 and input._shape[-1] == weight._shape[1]:
@@ -129,8 +148,19 @@ def _conv2d(
     input_zero_point: int, weight_scale: Any,
 ) -> Tensor:  # fmt: skip
     _operands(name, input, weight, bias)
-    zero = _zero_point(name, "input_zero_point", input_zero_point, input._dtype)
     windows = (stride, padding, dilation, groups)
+    settings = {"weight": weight, "bias": bias, "scale": scale, "zero_point": zero_point, "relu": relu}
+    settings |= {"input_scale": input_scale, "input_zero_point": input_zero_point, "weight_scale": weight_scale}
+    settings |= zip(("stride", "padding", "dilation", "groups"), windows)
+    more = (scale, zero_point, input_scale, input_zero_point, weight_scale)
+    return layer("conv2d", (input,), settings, lambda: _convolution(name, relu, input, weight, bias, windows, *more))
+
+
+def _convolution(
+    name: str, relu: bool, input: Tensor, weight: Tensor, bias: Tensor | None, windows: tuple[Any, Any, Any, int],
+    scale: float, zero_point: int, input_scale: float, input_zero_point: int, weight_scale: Any,
+) -> Tensor:  # fmt: skip
+    zero = _zero_point(name, "input_zero_point", input_zero_point, input._dtype)
     sums = byte_sums("conv2d", 2, input, weight, *windows, zero)
     if sums is None:
         # Padding of the centered integers with 0 equals padding of the input with its zero point.
@@ -211,7 +241,8 @@ def relu(input: Tensor, zero_point: int = 0) -> Tensor:
     """Returns the integers, those below `zero_point` replaced by it: negative numbers become 0.
     Raises ValueError for a zero point that the input's dtype can't hold."""
     of = integers("relu", a_tensor("relu", "input", input)._dtype)
-    return input.clamp_min(_zero_point("relu", "zero_point", zero_point, of))
+    zero = _zero_point("relu", "zero_point", zero_point, of)
+    return layer("relu", (input,), {"zero_point": zero}, lambda: input.clamp_min(zero))
 
 
 @op(namespace=SPACE, method=False, rows=(ADD,))
@@ -242,4 +273,5 @@ def add(
         iinfo(of).min,
         iinfo(of).max,
     )
-    return computed(ADD, (input, other), numbers, input._shape, of)
+    settings = dict(zip(ADD.params, numbers))
+    return layer("add", (input, other), settings, lambda: computed(ADD, (input, other), numbers, input._shape, of))

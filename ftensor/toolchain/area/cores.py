@@ -100,6 +100,8 @@ def _integers(operator: str, bits: int) -> Core | None:
         else _core(49 * words**2, 165 * words**2, 1 if bits <= 16 else 4 * words**2, SEEN),
         # Two bytes times a third byte, packed into a DSP block of 27 x 18 bits.
         "pair": _core(40, 36, 1, ASSUMED),
+        # Four of these, added by the DSP blocks before the two sums are taken apart.
+        "pair4": _core(40, 36, 4, ASSUMED),
         "div": _core(round(1.2 * bits**2), 3 * bits**2, 0, ASSUMED),
         "compare": _core(round(0.6 * bits), 1, 0, SEEN),
         "logic": _core(bits, 0, 0, SEEN),

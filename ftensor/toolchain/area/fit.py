@@ -64,7 +64,7 @@ def area(group: KernelGroup) -> Area:
     """Returns the area of a kernel. Raises ValueError for a helper that the model cannot parse."""
     ops: dict[str, Resources] = {}
     for name, counts, times in _functions(group):
-        total = _interconnect(resources_of(counts)) * times
+        total = interconnect(resources_of(counts)) * times
         ops[name] = ops.get(name, NONE) + total
     key = group.members[0]
     # Members behind an opcode share the skeleton's operators; each body has its own.
@@ -84,14 +84,14 @@ def area(group: KernelGroup) -> Area:
         group.units,
         key.lanes,
         tuple(sorted(ops.items(), key=lambda one: -one[1].lut)),
-        _interconnect(resources_of(own)),
+        interconnect(resources_of(own)),
         sum((_port(b) for b in bundles), NONE),
-        sum((_memory(m) for m in memories), NONE),
+        sum((memory_resources(m) for m in memories), NONE),
         KERNEL + ARGUMENT * len(arguments(group)),
     )
 
 
-def _interconnect(resources: Resources) -> Resources:
+def interconnect(resources: Resources) -> Resources:
     """Adds the logic between operators."""
     return Resources(*(x * y for x, y in zip(resources.values(), BETWEEN.values())))
 
@@ -153,7 +153,7 @@ def _folds(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
         yield group.kind.op(key.name), counts, times
 
 
-def _memory(memory: LocalMemory) -> Resources:
+def memory_resources(memory: LocalMemory) -> Resources:
     """Returns LUTs for a shallow memory, else block RAM."""
     if memory.words <= _IN_LOGIC or memory.words * memory.bits <= 1024:
         return Resources(lut=memory.bits * ceil(memory.words / _IN_LOGIC) * memory.copies)
@@ -174,7 +174,7 @@ def _port(bundle: interface.Bundle) -> Resources:
     total = PORT + PORT_BIT * bundle.bits + PORT_JOINED + PORT_JOINED_BIT * bundle.bits
     for beats, bursts in (bundle.reads, bundle.writes):
         if beats:
-            total += _memory(LocalMemory(beats * bursts, bundle.bits))
+            total += memory_resources(LocalMemory(beats * bursts, bundle.bits))
     return total
 
 

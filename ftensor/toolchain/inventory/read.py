@@ -14,8 +14,10 @@ from pathlib import Path
 from ...errors import build as errors
 from ...graph.row_units import row_units
 from ...image.manifest import LINKED
-from ...kernels.graph_file import MOST_BYTES, parse_key
+from ...kernels import network_file
+from ...kernels.graph_file import MOST_BYTES, parse_json, parse_key
 from ...kernels.key import KernelKey, Key
+from ...kernels.network import NetworkKey
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.source import hls_root
 from ...kernels.staged import MOST_DEPTH, Linked, StagedKey, StageKey
@@ -38,7 +40,7 @@ class GraphFile:
     """
 
     name: str
-    key: StagedKey
+    key: StagedKey | NetworkKey
     banks: str
     structure: str = "dataflow"
     where: str = ""
@@ -66,20 +68,34 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
     if wanted and wanted != digest and len(data) <= MOST_BYTES:
         raise errors.changed_graph(table.where("sha256"), path, digest, wanted)
     try:
-        key = parse_key(data, row_units)
+        key = _parse_file(data, path)
     except ValueError as problem:
         raise errors.bad_graph(where, path, problem) from None
     name = table.get("name", path.name.partition(".")[0], lambda v: isinstance(v, str), "a text")
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise errors.bad_name(table.where("name"), name, LONGEST_NAME)
-    one_of = f"one of {STRUCTURES}"
+    structures = STRUCTURES if isinstance(key, StagedKey) else STRUCTURES[:1]
+    one_of = f"one of {structures}"
     return GraphFile(
         name,
         key,
         table.get("banks", image.banks, is_memory, MEMORIES),
-        table.get("structure", "dataflow", STRUCTURES.__contains__, one_of),
+        table.get("structure", "dataflow", structures.__contains__, one_of),
         table.where(),
     )
+
+
+def _parse_file(data: bytes, path: Path) -> StagedKey | NetworkKey:
+    """Returns the graph or the network in a file. Raises ValueError if the file is neither."""
+    raw = parse_json(data)
+    if raw["format"] != network_file.FORMAT:
+        return parse_key(raw, data, row_units)
+    constants = path.with_suffix(".weights")
+    try:
+        with constants.open("rb") as file:
+            return network_file.parse_network(raw, data, file.read(network_file.MOST_CONSTANTS + 1))
+    except OSError as error:
+        raise ValueError(f"its constants {constants} can't be read: {error.strerror or error}") from None
 
 
 _LONGEST_PART = len("_begin")
@@ -97,6 +113,7 @@ def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[KernelGro
     alone: dict[tuple[StageKey, int], int] = {}
     for graph in graphs:
         name = free_name(graph.name[: LONGEST_NAME - _LONGEST_PART], [*taken, *_names(own)])
+        assert isinstance(graph.key, StagedKey), graph
         network, seen, units = Linked(graph.key), Counter[StageKey](), list[str]()
         for part in network.parts:
             if part.serves is not None:

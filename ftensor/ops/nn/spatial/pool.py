@@ -18,6 +18,7 @@ from ....errors import nn as errors_spatial
 from ....execute.constants import constant
 from ....execute.device_traits import has_built_kernel, specializes
 from ....execute.indexed import record_bounds
+from ....execute.layer import layer
 from ....execute.output import new
 from ....execute.pointwise import pointwise
 from ....execute.pool import max_pool as max_of_windows
@@ -265,6 +266,16 @@ def _max_pool(
     pool = pool_of(name, n, input, kernel_size, stride, padding, dilation, ceil_mode)
     if input._dtype.kind in "bc" or (n == 1 and input._dtype.kind != "f"):
         raise errors.not_implemented_for(name, input._dtype)
+    if n == 2 and not return_indices and input._storage.backend.executor is not None:
+        settings = {"kernel": pool.kernel, "stride": pool.stride, "padding": pool.padding}
+        settings |= {"dilation": pool.dilation, "counts": pool.counts}
+        return layer("max_pool2d", (input,), settings, lambda: _max_pool_of(name, n, input, pool, False))  # type: ignore[arg-type, return-value]
+    return _max_pool_of(name, n, input, pool, return_indices)
+
+
+def _max_pool_of(
+    name: str, n: int, input: Tensor, pool: PoolingCall, return_indices: bool
+) -> Tensor | tuple[Tensor, Tensor]:
     if pool.small(input):
         if pool.beside is not None and is_contiguous(input._shape, input._strides):
             values, indices = max_of_windows(input, pool.beside, pool.shape)

@@ -1,0 +1,237 @@
+"""Networks: a traced chain of quantized layers becomes one kernel (kernels/network.py)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._tensor import Tensor
+from ..dtypes import int8, uint8
+from ..dtypes.limits import iinfo
+from ..errors import graph as errors
+from ..execute.launch import Launch, Step
+from ..iterator.shape import is_contiguous, numel
+from ..kernels.network import (
+    ADD,
+    CONV,
+    DEPTHWISE,
+    LINEAR,
+    MAX_POOL,
+    Constants,
+    Flow,
+    NetworkKey,
+    NetworkLayer,
+    check_layer,
+    constant_bytes,
+    least_fold,
+)
+from .guards import CapturedValues
+from .ir import Graph, GraphTensor, LayerCall, Node
+from .trace import TracedStorage
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+
+def as_network(graph: Graph, backend: Backend) -> Graph | None:
+    """Returns a traced graph as one launch of the network that it is, if the device's images hold
+    the network's kernel; else None."""
+    if not graph.layers or backend.images is None or not backend.built_ahead:
+        return None
+    try:
+        builder = NetworkBuilder(graph)
+    except errors.GraphError:
+        return None
+    if not backend.images.has(builder.key.entry):
+        return None
+    return replace(graph, nodes=(builder.node(),), layers=(), values=CapturedValues(builder.constants))
+
+
+class NetworkBuilder:
+    """The network of a traced graph, before nodes are removed from it. `key` has the least folds.
+
+    Raises GraphError, which names the op and its line, for a node outside the layers, and for a layer
+    or an operand that no process serves.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.layers: list[NetworkLayer] = []
+        self.calls: list[LayerCall] = []  # of the layers; a relu belongs to the layer before it
+        self.constants: list[Tensor] = []
+        self._constants: list[Constants] = []
+        first = graph.layers[0]
+        self.input = first.inputs[0]
+        self._check_nodes()
+        self._check_input(first)
+        self.images, c, *sizes = self.input.shape
+        height, width = sizes or (1, 1)
+        self._flows = [Flow(height, width, c, 1)]
+        self._values = [self.input]
+        self._read = [0]
+        for call in graph.layers:
+            self._take(call)
+        self._check_result()
+        name = "_".join(dict.fromkeys(call.origin.op for call in self.calls))[:24].rstrip("_")
+        layers, constants = tuple(self.layers), constant_bytes(self._constants)
+        self.key = NetworkKey(name, self.input.dtype, (c, height, width), layers, constants)
+
+    def node(self) -> Node:
+        """Returns the launch of the network's kernel."""
+        result = self.graph.result_tensors[0].region
+        flat = [GraphTensor(r.memory, r.dtype, (numel(r.shape),), (1,), r.offset) for r in (result, self.input)]
+        step = Step(self.key, 1, (0, 1), (0, 1), numbers=False, n=self.images)
+        origins = tuple([call.origin for call in self.calls])
+        return Node(Launch((step,), 2, numbers=()), tuple(flat), (), origins[-1], origins)
+
+    def _refuse(self, call: LayerCall, why: str) -> errors.GraphError:
+        return errors.no_layer(call.origin.op, self.graph.name, why, call.origin.line)
+
+    def _check_nodes(self) -> None:
+        graph = self.graph
+        inside = {k for call in graph.layers for k in call.nodes}
+        for k, node in enumerate(graph.nodes):
+            if k not in inside:
+                why = "it is no layer of a network"
+                raise errors.no_layer(node.origin.op, graph.name, why, node.origin.line)
+
+    def _check_input(self, first: LayerCall) -> None:
+        r = self.input
+        if len(r.shape) not in (2, 4) or 0 in r.shape:
+            raise self._refuse(first, f"its input has the shape {r.shape}, not (N, C, H, W) or (N, C)")
+        if self.graph.memories[r.memory].argument is None:
+            raise self._refuse(first, "its input is no argument of the function")
+        if r.dtype not in (uint8, int8):
+            raise self._refuse(first, f"its input is {r.dtype.name}, not uint8 or int8")
+        if not is_contiguous(r.shape, r.strides) or r.offset % 64:
+            raise self._refuse(first, f"its input is not contiguous, or begins at byte {r.offset}, not on a beat")
+
+    def _check_result(self) -> None:
+        results, last = self.graph.result_tensors, self.calls[-1]
+        if len(results) != 1 or not _same_data(self._values[-1], results[0].region) or results[0].region.offset:
+            raise self._refuse(last, "its result is not the function's only result")
+        unread = [k for k, count in enumerate(self._read[:-1]) if not count]
+        if unread:
+            raise self._refuse(self.calls[max(unread[0] - 1, 0)], "nothing reads its result")
+
+    def _take(self, call: LayerCall) -> None:
+        """Adds a layer."""
+        inputs = tuple([self._value(call, r) for r in call.inputs])
+        image = self._flows[inputs[0]]
+        if call.kind == "relu":
+            self._relu(call, inputs[0])
+            return
+        if call.kind == ADD:
+            s = call.settings
+            numbers = tuple([float(np.float32(s[word])) for word in ("first_scale", "second_scale", "inverse")])
+            zeros = {"zero_in": s["first"], "zero_other": s["second"], "zero": s["zero"], "low": s["low"]}
+            layer = NetworkLayer(ADD, inputs, image.channels, scales=numbers, **zeros)
+        elif call.kind == MAX_POOL:
+            layer = self._pool(call, inputs, image)
+        else:
+            layer = self._weighted(call, inputs, image)
+        if layer.kind == DEPTHWISE:
+            layer = replace(layer, fold=least_fold(layer, image))
+        if why := check_layer(layer, image):
+            raise self._refuse(call, why)
+        for value in inputs:
+            self._read[value] += 1
+        self.layers.append(layer)
+        self.calls.append(call)
+        self._flows.append(layer.result(image))
+        self._values.append(call.result)
+        self._read.append(0)
+
+    def _value(self, call: LayerCall, r: GraphTensor) -> int:
+        """Returns the number of the latest value that a layer reads as a whole."""
+        for k in range(len(self._values) - 1, -1, -1):
+            if _same_data(self._values[k], r):
+                return k
+        raise self._refuse(call, "it reads a part of a layer's result, or another tensor")
+
+    def _relu(self, call: LayerCall, value: int) -> None:
+        """Raises the least result of the layer before, whose values are read nowhere else."""
+        zero = call.settings["zero_point"]
+        if value != len(self._values) - 1 or not value or self._read[value] or self.layers[-1].kind == MAX_POOL:
+            raise self._refuse(call, "it does not follow a layer that rounds, whose result is read there alone")
+        self.layers[-1] = replace(self.layers[-1], low=max(self.layers[-1].low, zero))
+        self._values[-1] = call.result
+
+    def _pool(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
+        s = call.settings
+        layer = NetworkLayer(MAX_POOL, inputs, image.channels, s["kernel"], s["stride"], s["padding"])
+        if max(s["dilation"]) > 1:
+            raise self._refuse(call, f"its dilation is {s['dilation']}")
+        after = layer.result(image)
+        if (after.height, after.width) != tuple(s["counts"]):
+            raise self._refuse(call, "its last windows reach beyond the image (ceil_mode)")
+        return layer
+
+    def _weighted(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
+        s, shape = call.settings, call.inputs[0].shape
+        weight = self._constant(call, "weight", s["weight"])
+        zeros = {"zero_in": s["input_zero_point"], "zero": s["zero_point"]}
+        zeros["low"] = s["zero_point"] if s["relu"] else iinfo(self.input.dtype).min
+        o = weight.shape[0]
+        if call.kind == LINEAR:
+            if len(shape) != 2:
+                raise self._refuse(call, f"its input has {len(shape)} dims, not 2; use flatten(1)")
+            layer = NetworkLayer(LINEAR, inputs, o, **zeros)
+            # The input's order in memory is (channel, row, column), in the FIFO (row, column, channel).
+            weight = weight.reshape(o, image.channels, image.height, image.width)
+        else:
+            stride, padding, dilation = (_pair(s[word]) for word in ("stride", "padding", "dilation"))
+            kind = DEPTHWISE if s["groups"] == image.channels == o and o > 1 else CONV
+            if len(shape) != 4 or isinstance(padding, str) or max(dilation) > 1 or (kind == CONV and s["groups"] != 1):
+                raise self._refuse(
+                    call,
+                    f"its input has {len(shape)} dims, its padding is {padding!r}, its dilation {dilation}, its groups "
+                    f"{s['groups']}: a network has (N, C, H, W), padding in numbers, dilation 1, and 1 or C groups",
+                )
+            layer = NetworkLayer(kind, inputs, o, weight.shape[2:], stride, padding, **zeros)
+        flat = weight.transpose(0, 2, 3, 1).reshape(o, -1)
+        self._constants.append(Constants(flat, *self._factors(call, o)))
+        return layer
+
+    def _factors(self, call: LayerCall, o: int) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the numbers of the op "requantize" for each channel, computed in float32 as the op
+        computes them."""
+        s = call.settings
+        single = np.float32(s["input_scale"])
+        scales = s["weight_scale"]
+        if type(scales) is Tensor:
+            each = self._constant(call, "weight_scale", scales).astype(np.float32) * single
+        else:
+            each = np.full(o, single * np.float32(scales), np.float32)
+        factor = each / np.float32(s["scale"])
+        added = np.zeros(o, np.float32)
+        if s["bias"] is not None:
+            added = self._constant(call, "bias", s["bias"]) / each
+        return added.astype(np.float32), factor.astype(np.float32)
+
+    def _constant(self, call: LayerCall, name: str, tensor: Tensor) -> np.ndarray:
+        """Returns the values of a tensor that the function captured."""
+        storage = tensor._storage
+        if isinstance(storage, TracedStorage):
+            raise self._refuse(call, f"its {name} is computed in the function; compute it outside")
+        held = [m for m in self.graph.memories if m.held is storage]
+        if not held:
+            raise self._refuse(call, f"its {name} is an argument; let the function capture it, so that it is constant")
+        self.constants.append(tensor)
+        return np.array(tensor, copy=True)
+
+
+def _pair(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    return (value, value) if isinstance(value, int) else tuple(value) * (3 - len(value))
+
+
+def _same_data(a: GraphTensor, b: GraphTensor) -> bool:
+    """True if two tensors are the same bytes in the same order, in any shape with the same first
+    dim."""
+    dense = is_contiguous(a.shape, a.strides) and is_contiguous(b.shape, b.strides)
+    same = a.memory == b.memory and a.offset == b.offset and a.dtype is b.dtype
+    return dense and same and numel(a.shape) == numel(b.shape) and a.shape[:1] == b.shape[:1]

@@ -1,0 +1,272 @@
+"""Keys of quantized networks as one dataflow kernel: layers over images, and their folds.
+
+Each layer becomes a few processes of hls/vitis/network.h, joined by FIFOs whose beats have `wide`
+neighbouring channels of a pixel (`Flow`); network_processes.py has them. The fold of a layer says how
+many filters (P) and how many factors of each (S) its products take in one iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from math import gcd
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import dtypes
+from .key import Port
+from .transform import ROWS
+from .workload import PORT_BYTES
+
+CONV, DEPTHWISE, LINEAR, MAX_POOL, ADD = "conv2d", "depthwise", "linear", "max_pool2d", "add"
+KINDS = (CONV, DEPTHWISE, LINEAR, MAX_POOL, ADD)
+# The kinds that multiply by weights.
+PRODUCTS = (CONV, DEPTHWISE, LINEAR)
+# Most bits of a FIFO's beat, and most products in one iteration of a layer.
+MOST_BITS, MOST_PRODUCTS = 4096, 4096
+# Most bytes of a window in registers; and most terms of a sum, which fits in int32 with the share of
+# the zero point.
+MOST_WINDOW, MOST_TERMS = 512, (1 << 31) // (128 * 255 * 2)
+
+
+class Flow(NamedTuple):
+    """Images in a FIFO: (height, width, channels), `wide` channels of a pixel a beat."""
+
+    height: int
+    width: int
+    channels: int
+    wide: int
+
+    @property
+    def pixels(self) -> int:
+        """Pixels of an image."""
+        return self.height * self.width
+
+    @property
+    def elements(self) -> int:
+        """Elements of an image."""
+        return self.pixels * self.channels
+
+    @property
+    def beats(self) -> int:
+        """Beats of an image."""
+        return self.elements // self.wide
+
+
+class Fold(NamedTuple):
+    """Parallelism of a layer's products: `filters` (P) and `factors` (S) of each in an iteration."""
+
+    filters: int
+    factors: int
+
+
+ONE = Fold(1, 1)
+
+
+@dataclass(frozen=True)
+class NetworkLayer:
+    """A layer; `check_layer` says which are possible.
+
+    `inputs` are the numbers of the values that it reads: 0 is the network's input, k + 1 the result of
+    layer k. `channels` are those of its results. `zero_in` and `zero_other` are the zero points of its
+    inputs, `zero` of its results, `low` is the least result. `scales` of an addition are the scales of
+    both terms and the reciprocal of the result's, rounded to float32.
+    """
+
+    kind: str
+    inputs: tuple[int, ...]
+    channels: int
+    kernel: tuple[int, int] = (1, 1)
+    stride: tuple[int, int] = (1, 1)
+    padding: tuple[int, int] = (0, 0)
+    zero_in: int = 0
+    zero_other: int = 0
+    zero: int = 0
+    low: int = 0
+    scales: tuple[float, ...] = ()
+    fold: Fold = ONE
+
+    def result(self, image: Flow) -> Flow:
+        """Returns the images that the layer makes of `image`, its first input, as they leave it."""
+        if self.kind == LINEAR:
+            return Flow(1, 1, self.channels, self.fold.filters)
+        if self.kind == ADD:
+            return image
+        sizes = zip((image.height, image.width), self.kernel, self.stride, self.padding)
+        high, wide = ((n + 2 * p - k) // s + 1 for n, k, s, p in sizes)
+        return Flow(high, wide, self.channels, self.fold.filters if self.kind in PRODUCTS else self.channels)
+
+    def depth(self, image: Flow) -> int:
+        """Returns the products of a result of `image`, or the elements of a window."""
+        taps = self.kernel[0] * self.kernel[1]
+        return image.elements if self.kind == LINEAR else taps if self.kind == DEPTHWISE else taps * image.channels
+
+    @property
+    def plain(self) -> bool:
+        """True if a window is the pixel itself."""
+        return (self.kernel, self.stride, self.padding) == ((1, 1), (1, 1), (0, 0))
+
+    def in_rows(self, image: Flow) -> bool:
+        """True if windows of `image` are too large for registers, and come from a ring of rows."""
+        return self.kind == CONV and not self.plain and self.depth(image) > MOST_WINDOW
+
+
+class Constants(NamedTuple):
+    """A layer's weights (O, depth) of int8 in the order of the FIFO, and (O,) float32 numbers:
+    `added` to each sum and the `factor` of both."""
+
+    weights: np.ndarray
+    added: np.ndarray
+    factor: np.ndarray
+
+
+@dataclass(frozen=True)
+class NetworkKey:
+    """A network over any number of images (channels, height, width) of `dtype`, uint8 or int8. The
+    result is that of the last layer; every other value is read.
+
+    `constants` are the bytes of all layers' `Constants`, in order; they are part of the kernel.
+    """
+
+    name: str
+    dtype: dtypes.dtype
+    image: tuple[int, int, int]
+    layers: tuple[NetworkLayer, ...]
+    constants: bytes = field(repr=False)
+    numbers: tuple[dtypes.dtype, ...] = field(default=(), init=False)
+
+    skeleton = "network"
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a port's beat."""
+        return PORT_BYTES // self.dtype.itemsize
+
+    @property
+    def outs(self) -> tuple[Port, ...]:
+        """The port of the results."""
+        return (Port(self.dtype, ROWS),)
+
+    @property
+    def ins(self) -> tuple[Port, ...]:
+        """The port of the images."""
+        return (Port(self.dtype, ROWS),)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the constants, in hex."""
+        return sha256(self.constants).hexdigest()
+
+    @cached_property
+    def entry(self) -> str:
+        """The kernel's name in images. It does not depend on the folds, with which a kernel computes
+        the same."""
+        plain = [replace(layer, fold=Fold(1, 1)) for layer in self.layers]
+        text = repr((self.name, self.dtype.name, self.image, plain, self.digest))
+        return f"ft_{self.name}_network_{sha256(text.encode()).hexdigest()[:16]}"
+
+    @cached_property
+    def flows(self) -> tuple[Flow, ...]:
+        """The input, then the results of each layer, as they leave the layer."""
+        c, h, w = self.image
+        flows = [Flow(h, w, c, self._entering)]
+        for layer in self.layers:
+            flows.append(layer.result(flows[layer.inputs[0]]))
+        return tuple(flows)
+
+    @property
+    def _entering(self) -> int:
+        """Channels of a beat that the first process writes: a pixel's, or of vectors a part."""
+        c, h, w = self.image
+        first = self.layers[0]
+        if first.kind == LINEAR and h * w == 1:
+            return gcd(first.fold.factors, self.lanes)
+        return c
+
+    def image_of(self, k: int) -> Flow:
+        """Returns the images that layer k reads first."""
+        return self.flows[self.layers[k].inputs[0]]
+
+    @cached_property
+    def tables(self) -> tuple[Constants | None, ...]:
+        """The constants of each layer; None where a layer has none."""
+        tables: list[Constants | None] = []
+        at = 0
+        for k, layer in enumerate(self.layers):
+            if layer.kind not in PRODUCTS:
+                tables.append(None)
+                continue
+            o, depth = layer.channels, layer.depth(self.image_of(k))
+            weights = np.frombuffer(self.constants, np.int8, o * depth, at).reshape(o, depth)
+            at += o * depth
+            added = np.frombuffer(self.constants, "<f4", o, at)
+            factor = np.frombuffer(self.constants, "<f4", o, at + 4 * o)
+            at += 8 * o
+            tables.append(Constants(weights, added, factor))
+        assert at == len(self.constants), (at, len(self.constants))
+        return tuple(tables)
+
+    @property
+    def constants_size(self) -> int:
+        """The bytes of constants that the layers have."""
+        sizes = (
+            one.channels * (one.depth(self.image_of(k)) + 8) * (one.kind in PRODUCTS)
+            for k, one in enumerate(self.layers)
+        )
+        return sum(sizes)
+
+    def folded(self, folds: Sequence[Fold]) -> NetworkKey:
+        """Returns the network with a fold for each layer."""
+        pairs = zip(self.layers, folds, strict=True)
+        return replace(self, layers=tuple(replace(layer, fold=fold) for layer, fold in pairs))
+
+
+def fold_part(layer: NetworkLayer, image: Flow) -> int:
+    """Returns the factors of which a fold takes a divisor: of a window, or of a pixel where beats have
+    a part of it."""
+    whole = layer.kind == LINEAR or layer.plain or layer.in_rows(image)
+    return image.channels if whole else layer.depth(image)
+
+
+def least_fold(layer: NetworkLayer, image: Flow) -> Fold:
+    """Returns the smallest fold of a layer."""
+    return Fold(1, layer.depth(image)) if layer.kind == DEPTHWISE else Fold(1, 1)
+
+
+def check_layer(layer: NetworkLayer, image: Flow) -> str:
+    """Returns why no process computes a layer of `image`; "" if one does."""
+    (p, s), depth = layer.fold, layer.depth(image)
+    window = layer.kernel[0] * layer.kernel[1] * image.channels
+    if layer.kind not in PRODUCTS and layer.fold != (1, 1):
+        return f"its fold is {p} x {s}, and it multiplies nothing"
+    if layer.kind in (DEPTHWISE, MAX_POOL) and window > MOST_WINDOW:
+        return f"a window of {window} bytes is larger than the {MOST_WINDOW} that registers hold"
+    for k, padding, stride, n in zip(layer.kernel, layer.padding, layer.stride, (image.height, image.width)):
+        if 2 * padding > k - 1 or stride > k > 1 or k > n:
+            return (
+                f"its kernel is {layer.kernel}, its padding {layer.padding}, its stride {layer.stride}: a line "
+                "buffer takes padding up to (kernel - 1) / 2, stride up to kernel, kernels up to the image"
+            )
+    if depth > MOST_TERMS:
+        return f"its sums have {depth} terms, of at most {MOST_TERMS} in int32"
+    if layer.kind in (MAX_POOL, DEPTHWISE, ADD) and layer.channels != image.channels:
+        return f"it has {layer.channels} channels of results and {image.channels} of images"
+    if layer.kind not in PRODUCTS:
+        return ""
+    part = fold_part(layer, image)
+    fits = s == depth if layer.kind == DEPTHWISE else part % s == 0
+    if layer.channels % p or not fits or p * s > MOST_PRODUCTS or 32 * p > MOST_BITS or 8 * s > MOST_BITS:
+        return f"its fold is {p} x {s} of {layer.channels} filters and {part} factors, at most {MOST_PRODUCTS} products"
+    return ""
+
+
+def constant_bytes(constants: Sequence[Constants]) -> bytes:
+    """Returns layers' constants as a key has them."""
+    parts = []
+    for one in constants:
+        parts += [one.weights.astype(np.int8).tobytes()]
+        parts += [one.added.astype("<f4").tobytes(), one.factor.astype("<f4").tobytes()]
+    return b"".join(parts)

@@ -1,0 +1,115 @@
+"""Network files: a network as canonical JSON, and its constants as bytes in a file beside it.
+
+As for graphs, a network has exactly one text, and any other text is no network file. The text has
+numbers alone, and the SHA-256 of the constants.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..dtypes.limits import iinfo
+from .network import ADD, KINDS, Fold, NetworkKey, NetworkLayer, check_layer
+
+FORMAT = "ftensor network 1"
+# Limits of a file.
+MOST_LAYERS, MOST_SIZE, MOST_CONSTANTS = 256, 1 << 16, 1 << 26
+_PAIRS = ("kernel", "stride", "padding", "fold")
+_ZEROS = ("zero_in", "zero_other", "zero", "low")
+_FIELDS = ("kind", "inputs", "channels", *_PAIRS, *_ZEROS, "scales")
+
+
+def text(key: NetworkKey) -> str:
+    """Returns the text of a network's file."""
+    layers = [{name: getattr(layer, name) for name in _FIELDS} for layer in key.layers]
+    network = {
+        "format": FORMAT,
+        "name": key.name,
+        "dtype": key.dtype.name,
+        "image": key.image,
+        "layers": layers,
+        "constants": {"bytes": len(key.constants), "sha256": key.digest},
+    }
+    return json.dumps(network, sort_keys=True, indent=1) + "\n"
+
+
+def parse_network(raw: Mapping[str, Any], data: bytes, constants: bytes) -> NetworkKey:
+    """Returns the network of a file: its JSON object, its bytes, and the constants' bytes.
+
+    Raises ValueError, with the location, for values that no network has, for constants with another
+    digest, and for a text that differs from `text` of the network.
+    """
+    try:
+        found = raw["constants"]["sha256"]
+        digest = sha256(constants).hexdigest()
+        _require(found == digest, f"its constants' SHA-256 is {digest}, not {found}")
+        of = {"uint8": dtypes.uint8, "int8": dtypes.int8}.get(raw["dtype"])
+        _require(of is not None, f"its dtype is {raw['dtype']!r}, not uint8 or int8")
+        assert of is not None
+        image = tuple(_int(n, 1, MOST_SIZE, "a size of its images") for n in raw["image"])
+        _require(len(image) == 3, f"its images have {len(image)} sizes, not 3")
+        _require(0 < len(raw["layers"]) <= MOST_LAYERS, f"it has {len(raw['layers'])} layers, of 1 to {MOST_LAYERS}")
+        layers = tuple(_layer(k, one, iinfo(of)) for k, one in enumerate(raw["layers"]))
+        name = raw["name"]
+        _require(isinstance(name, str) and name.isidentifier() and name.isascii(), f"its name is {name!r}")
+        key = NetworkKey(name, of, (image[0], image[1], image[2]), layers, constants)
+        for k, layer in enumerate(layers):
+            images = [key.flows[value] for value in layer.inputs]
+            after = layer.result(images[0])
+            why = check_layer(layer, images[0])
+            if min(after.height, after.width) < 1 or (len(images) > 1 and images[0].elements != images[1].elements):
+                why = f"it makes {after.channels} x {after.height} x {after.width} of {images}"
+            _require(not why, f"layer {k}: {why}")
+        read = {value for layer in layers for value in layer.inputs}
+        _require(read == set(range(len(layers))), "a value is read by no layer")
+        size = key.constants_size
+        _require(size == len(constants), f"it has {len(constants)} bytes of constants, and its layers {size}")
+    except KeyError as error:
+        raise ValueError(f"it has no {error}") from None
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"a value has another type than it should: {error}") from None
+    _require(text(key).encode() == data, "its text is not the one that its network is written as")
+    return key
+
+
+def _layer(k: int, raw: Mapping[str, Any], limits: Any) -> NetworkLayer:
+    what = f"layer {k}"
+    _require(set(raw) == set(_FIELDS), f"{what} has the fields {sorted(raw)}")
+    kind = raw["kind"]
+    _require(kind in KINDS, f"the kind of {what} is {kind!r}")
+    pairs: dict[str, Any] = {}
+    for name in _PAIRS:
+        _require(isinstance(raw[name], list) and len(raw[name]) == 2, f"{name} of {what} is {raw[name]!r}, not a pair")
+        least = 0 if name == "padding" else 1
+        pairs[name] = tuple(_int(n, least, MOST_SIZE, f"{name} of {what}") for n in raw[name])
+    zeros: dict[str, Any] = {n: _int(raw[n], limits.min, limits.max, f"{n} of {what}") for n in _ZEROS}
+    inputs = tuple(_int(value, 0, k, f"an input of {what}") for value in raw["inputs"])
+    _require(len(inputs) == 1 + (kind == ADD), f"{what} has {len(inputs)} inputs")
+    scales = tuple(_scale(value, what) for value in raw["scales"])
+    _require(len(scales) == 3 * (kind == ADD), f"{what} has {len(scales)} scales")
+    channels = _int(raw["channels"], 1, MOST_SIZE, f"channels of {what}")
+    fold = Fold(*pairs.pop("fold"))
+    return NetworkLayer(kind, inputs, channels, **pairs, **zeros, scales=scales, fold=fold)
+
+
+def _scale(value: Any, what: str) -> float:
+    fits = type(value) is float and 0 < value < math.inf and float(np.float32(value)) == value
+    _require(fits, f"a scale of {what} is {value!r}, no positive number of float32")
+    return float(value)
+
+
+def _int(value: Any, least: int, most: int, what: str) -> int:
+    _require(type(value) is int and least <= value <= most, f"{what} is {value!r}, not one from {least} to {most}")
+    return int(value)
+
+
+def _require(fits: bool, problem: str) -> None:
+    if not fits:
+        raise ValueError(problem)

@@ -1,0 +1,71 @@
+"""HLS sources of networks: one DATAFLOW region, with the weights as tables of the text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+
+from ...kernels.network import DEPTHWISE, NetworkKey
+from ...kernels.network_processes import Process, Processes, interval, processes_of
+from ..group import KernelGroup
+from .interface import interfaces, parameter_list, title
+from .text import fill
+
+
+def source(group: KernelGroup) -> str:
+    """Returns the text of a network's kernel."""
+    key = cast("NetworkKey", group.members[0])
+    of = processes_of(key)
+    fifos = [f'hls::stream<ft_beat<{f.element}, {f.flow.wide}>, {f.depth}> {f.name}("{f.name}");' for f in of.fifos]
+    calls = [f"FT_PROCESS(({_call(of, process)}))" for process in of.processes]
+    c, h, w = key.image
+    return fill(
+        "network.cpp",
+        {
+            "title": title(group),
+            "comment": f"{key.name}: images of {c} x {h} x {w}, an image in {interval(key)} iterations.",
+            "element": f"{key.dtype.name}_t",
+            "lanes": str(key.lanes),
+            "tables": "\n".join(_tables(key)),
+            "fifos": fifos,
+            "processes": calls,
+            "name": group.name,
+            "parameters": parameter_list(group),
+            "interfaces": interfaces(group),
+        },
+    )
+
+
+def _call(of: Processes, process: Process) -> str:
+    """Returns the call of a process: a port or FIFOs, then its further arguments."""
+    ports = {"load": ("in_0",), "store": ("out0",)}.get(process.name, ())
+    reads, writes = ([of.fifos[f].name for f in ends] for ends in (process.reads, process.writes))
+    ends = [*ports, *writes] if process.name == "load" else [*reads, *writes, *ports]
+    sizes = ", ".join(["T", *map(str, process.sizes)])
+    return f"{process.function}<{sizes}>({', '.join([*ends, *process.passed, 'n'])})"
+
+
+def _tables(key: NetworkKey) -> Iterator[str]:
+    """Yields the tables of all layers, in the order in which the processes read them."""
+    for k, (layer, constants) in enumerate(zip(key.layers, key.tables, strict=True)):
+        if constants is None:
+            continue
+        p, s = layer.fold
+        groups, steps = layer.channels // p, constants.weights.shape[1] // s
+        weights = constants.weights.reshape(groups, p, steps, s).transpose(2, 0, 1, 3)
+        begin = -layer.zero_in * constants.weights.astype(np.int64).sum(1)
+        # A depthwise layer has one step.
+        yield from _table("signed char", f"W{k}", weights[0] if layer.kind == DEPTHWISE else weights)
+        yield from _table("int", f"BEGIN{k}", begin.reshape(groups, p))
+        yield from _table("float", f"ADDED{k}", constants.added.reshape(groups, p))
+        yield from _table("float", f"FACTOR{k}", constants.factor.reshape(groups, p))
+
+
+def _table(of: str, name: str, values: np.ndarray) -> list[str]:
+    each = [f"{float(v).hex()}f" for v in values.flat] if of == "float" else [str(v) for v in values.flat]
+    sizes = "".join(f"[{n}]" for n in values.shape)
+    whole = f"static const {of} {name}{sizes} = {{{','.join(each)}}};"
+    return textwrap.wrap(whole, 120, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,497 @@
+// Layers of a network as processes of a DATAFLOW region. A beat in a FIFO has neighbouring channels of a pixel; pixels
+// follow each other in raster order, images without a gap. Each process counts its own iterations.
+#pragma once
+#include <hls_math.h>
+#include <hls_stream.h>
+#include <hls_vector.h>
+
+// WIDE elements that enter or leave a FIFO together.
+template <typename T, int WIDE> struct ft_beat { T at[WIDE]; };
+
+// Reads an image whose order in memory is the order in the FIFO: COUNT elements, WIDE an iteration. WIDE divides LANES
+// and COUNT; `offset` is a multiple of LANES.
+template <typename T, int LANES, int WIDE, long COUNT>
+static void load_line(const hls::vector<T, LANES> *port, hls::stream<ft_beat<T, WIDE> > &to, long offset, int n)
+{
+    const hls::vector<T, LANES> *from = port + offset / LANES;
+    hls::vector<T, LANES> held{};
+load_line:
+    for (long v = 0; v < n * (COUNT / WIDE); v++) {
+#pragma HLS PIPELINE II=1
+        if (v % (LANES / WIDE) == 0) held = from[v / (LANES / WIDE)];
+        ft_beat<T, WIDE> w;
+        for (int l = 0; l < WIDE; l++) {
+#pragma HLS UNROLL
+            w.at[l] = held[l];
+        }
+        for (int l = 0; l < LANES - WIDE; l++) {
+#pragma HLS UNROLL
+            held[l] = held[l + WIDE];
+        }
+        to.write(w);
+    }
+}
+
+// Reads images of C planes, one plane behind the other in memory, of PIXELS elements each: an element an iteration, so
+// that at most one beat of the port is read in one. A plane may begin within a beat.
+template <typename T, int LANES, int C, int PIXELS>
+static void load_planes(const hls::vector<T, LANES> *port, hls::stream<ft_beat<T, C> > &to, long offset, int n)
+{
+    const hls::vector<T, LANES> *from = port + offset / LANES;
+    hls::vector<T, LANES> held[C];
+#pragma HLS ARRAY_PARTITION variable=held complete
+    ft_beat<T, C> w{};
+    int c = 0, pixel = 0;
+    long image = 0, at = 0;  // where the image begins, and the element that is read
+load_planes:
+    for (long v = 0; v < (long)n * PIXELS * C; v++) {
+#pragma HLS PIPELINE II=1
+        if (pixel == 0 || at % LANES == 0) {
+            const hls::vector<T, LANES> beat = from[at / LANES];
+            for (int k = 0; k < C; k++) {
+#pragma HLS UNROLL
+                if (k == c) held[k] = beat;
+            }
+        }
+        for (int k = 0; k < C; k++) {
+#pragma HLS UNROLL
+            T seen{};
+            for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+                const T one = held[k][l];
+                seen = l == (int)(at % LANES) ? one : seen;
+            }
+            w.at[k] = k == c ? seen : w.at[k];
+        }
+        const bool whole = c == C - 1, last = whole && pixel == PIXELS - 1;
+        if (whole) to.write(w);
+        pixel = last ? 0 : whole ? pixel + 1 : pixel;
+        image = last ? image + (long)C * PIXELS : image;
+        c = whole ? 0 : c + 1;
+        at = whole ? image + pixel : at + PIXELS;
+    }
+}
+
+// Writes images whose order in memory is the order in the FIFO: COUNT elements each, WIDE an iteration. A beat of the
+// port that is filled in part keeps its other elements.
+template <typename T, int LANES, int WIDE, long COUNT>
+static void store_line(hls::stream<ft_beat<T, WIDE> > &from, hls::vector<T, LANES> *port, long offset, int n)
+{
+    hls::vector<T, LANES> *to = port + offset / LANES;
+    hls::vector<T, LANES> w{};
+    int filled = 0;
+    long beat = 0;
+store_line:
+    for (long v = 0; v < n * (COUNT / WIDE); v++) {
+#pragma HLS PIPELINE II=1
+        const ft_beat<T, WIDE> got = from.read();
+        for (int l = 0; l < LANES - WIDE; l++) {
+#pragma HLS UNROLL
+            w[l] = w[l + WIDE];
+        }
+        for (int l = 0; l < WIDE; l++) {
+#pragma HLS UNROLL
+            w[LANES - WIDE + l] = got.at[l];
+        }
+        const bool whole = filled == LANES - WIDE;
+        if (whole) to[beat++] = w;
+        filled = whole ? 0 : filled + WIDE;
+    }
+    if (filled > 0) {
+        hls::vector<T, LANES> last = to[beat];
+    store_rest:
+        for (int l = 0; l < LANES; l++) {
+#pragma HLS PIPELINE II=1
+            if (l < filled) last[l] = w[LANES - filled + l];
+        }
+        to[beat] = last;
+    }
+}
+
+// Beats of MANY * WIDE elements as MANY beats of WIDE.
+template <typename T, int MANY, int WIDE, long BEATS>
+static void narrow(hls::stream<ft_beat<T, MANY * WIDE> > &from, hls::stream<ft_beat<T, WIDE> > &to, int n)
+{
+    ft_beat<T, MANY * WIDE> held{};
+    int part = 0;
+narrow:
+    for (long v = 0; v < n * (BEATS * MANY); v++) {
+#pragma HLS PIPELINE II=1
+        if (part == 0) held = from.read();
+        ft_beat<T, WIDE> w;
+        for (int l = 0; l < WIDE; l++) {
+#pragma HLS UNROLL
+            w.at[l] = held.at[l];
+        }
+        for (int l = 0; l < (MANY - 1) * WIDE; l++) {
+#pragma HLS UNROLL
+            held.at[l] = held.at[l + WIDE];
+        }
+        to.write(w);
+        part = part == MANY - 1 ? 0 : part + 1;
+    }
+}
+
+// MANY beats of WIDE elements as one.
+template <typename T, int MANY, int WIDE, long BEATS>
+static void widen(hls::stream<ft_beat<T, WIDE> > &from, hls::stream<ft_beat<T, MANY * WIDE> > &to, int n)
+{
+    ft_beat<T, MANY * WIDE> w{};
+    int part = 0;
+widen:
+    for (long v = 0; v < n * (BEATS * MANY); v++) {
+#pragma HLS PIPELINE II=1
+        const ft_beat<T, WIDE> got = from.read();
+        for (int l = 0; l < (MANY - 1) * WIDE; l++) {
+#pragma HLS UNROLL
+            w.at[l] = w.at[l + WIDE];
+        }
+        for (int l = 0; l < WIDE; l++) {
+#pragma HLS UNROLL
+            w.at[(MANY - 1) * WIDE + l] = got.at[l];
+        }
+        const bool whole = part == MANY - 1;
+        if (whole) to.write(w);
+        part = whole ? 0 : part + 1;
+    }
+}
+
+// Windows of KH x KW pixels of C channels at strides SH, SW, with PH <= (KH - 1) / 2 rows and PW <= (KW - 1) / 2 columns of
+// OUTSIDE around the image. A delay line through KH - 1 rows ends in registers. The place of a window says which of its
+// pixels are outside, so rows and images have no gap: H * W iterations an image, and PH * W + PW behind the last.
+template <typename T, int H, int W, int C, int KH, int KW, int PH, int PW, int SH, int SW, int OUTSIDE>
+static void windows(hls::stream<ft_beat<T, C> > &from, hls::stream<ft_beat<T, KH * KW * C> > &to, int n)
+{
+    static const int HIGH = H + 2 * PH - KH + 1, WIDE = W + 2 * PW - KW + 1;
+    ft_beat<T, C> rows[KH > 1 ? KH - 1 : 1][W], tap[KH][KW];  // rows[r][x]: r + 1 rows ago
+#pragma HLS ARRAY_PARTITION variable=rows dim=1 complete
+#pragma HLS AGGREGATE variable=rows
+#pragma HLS ARRAY_PARTITION variable=tap dim=0 complete
+    int column = 0, early = (KH - 1 - PH) * W + KW - 1 - PW;  // iterations until the first window is whole
+    int y = 0, x = 0, down = 0, across = 0;                   // the window's place, and its rest by the strides
+windows:
+    for (long v = 0; v < (long)n * H * W + (n > 0 ? PH * W + PW : 0); v++) {
+#pragma HLS PIPELINE II=1
+// An element of a row is read again W iterations after it was written.
+#pragma HLS DEPENDENCE variable=rows inter RAW distance=2 true
+        ft_beat<T, C> moved{};
+        if (v < (long)n * H * W) moved = from.read();
+        for (int r = KH - 1; r >= 0; r--) {
+#pragma HLS UNROLL
+            for (int k = 0; k < KW - 1; k++) {
+#pragma HLS UNROLL
+                tap[r][k] = tap[r][k + 1];
+            }
+            tap[r][KW - 1] = moved;
+            if (r > 0) {
+                const ft_beat<T, C> old = rows[KH - 1 - r][column];
+                rows[KH - 1 - r][column] = moved;
+                moved = old;
+            }
+        }
+        column = column == W - 1 ? 0 : column + 1;
+        if (early > 0) {
+            early--;
+        } else {
+            ft_beat<T, KH * KW * C> w;
+            for (int r = 0; r < KH; r++) {
+#pragma HLS UNROLL
+                for (int k = 0; k < KW; k++) {
+#pragma HLS UNROLL
+                    const int row = y + r - PH, at = x + k - PW;
+                    const bool inside = row >= 0 && row < H && at >= 0 && at < W;
+                    for (int c = 0; c < C; c++) {
+#pragma HLS UNROLL
+                        const T seen = tap[r][k].at[c];
+                        w.at[(r * KW + k) * C + c] = inside ? seen : (T)OUTSIDE;
+                    }
+                }
+            }
+            if (y < HIGH && x < WIDE && down == 0 && across == 0) to.write(w);
+            const bool ends = x == W - 1, last = ends && y == H - 1;
+            across = ends || across == SW - 1 ? 0 : across + 1;
+            if (ends) down = last || down == SH - 1 ? 0 : down + 1;
+            x = ends ? 0 : x + 1;
+            if (ends) y = last ? 0 : y + 1;
+        }
+    }
+}
+
+// Windows of many channels, S channels a beat: a ring of rows in block memory. A step is a row of results: its windows
+// leave, KH * KW * C / S beats each, while the rows that the next step needs come in, at most COME. FIRST rows come in
+// before. The ring holds RING rows, a power of two.
+template <typename T, int H, int W, int C, int S, int KH, int KW, int PH, int PW, int SH, int SW, int OUTSIDE, int RING, int COME>
+static void window_rows(hls::stream<ft_beat<T, S> > &from, hls::stream<ft_beat<T, S> > &to, int n)
+{
+    static const int HIGH = (H + 2 * PH - KH) / SH + 1, WIDE = (W + 2 * PW - KW) / SW + 1, PIXEL = C / S;
+    static const int FIRST = KH - PH < H ? KH - PH : H, LEAVE = WIDE * KH * KW;
+    static const int STEP = (LEAVE > COME * W ? LEAVE : COME * W) * PIXEL;
+    ft_beat<T, S> ring[RING * W * PIXEL];
+#pragma HLS AGGREGATE variable=ring
+    long held = FIRST, image = 0;  // rows that have come in; the first row of the step's image
+    int oy = 0;
+first_rows:
+    for (int v = 0; v < (n > 0 ? FIRST * W * PIXEL : 0); v++) {
+#pragma HLS PIPELINE II=1
+        ring[v] = from.read();
+    }
+    for (long step = 0; step < (long)n * HIGH; step++) {
+        const bool last = oy == HIGH - 1;
+        const long here = image + ((oy + 1) * SH + FIRST < H ? (oy + 1) * SH + FIRST : H), next = last ? image + H + FIRST : here;
+        const long wanted = next < (long)n * H ? next : (long)n * H;
+        const int coming = (int)(wanted - held) * W * PIXEL;
+        int to_place = (int)(held % RING) * W * PIXEL, ox = 0, r = 0, k = 0, c = 0;
+    window_rows:
+        for (int v = 0; v < STEP; v++) {
+#pragma HLS PIPELINE II=1
+// Rows that come in are others than those that leave.
+#pragma HLS DEPENDENCE variable=ring inter false
+            if (v < coming) {
+                ring[to_place] = from.read();
+                to_place = to_place == RING * W * PIXEL - 1 ? 0 : to_place + 1;
+            }
+            if (v < LEAVE * PIXEL) {
+                const int row = oy * SH + r - PH, at = ox * SW + k - PW;
+                const bool inside = row >= 0 && row < H && at >= 0 && at < W;
+                const ft_beat<T, S> seen = ring[inside ? ((int)((image + row) % RING) * W + at) * PIXEL + c : 0];
+                ft_beat<T, S> w;
+                for (int s = 0; s < S; s++) {
+#pragma HLS UNROLL
+                    const T x = seen.at[s];
+                    w.at[s] = inside ? x : (T)OUTSIDE;
+                }
+                to.write(w);
+                const bool c_ends = c == PIXEL - 1, k_ends = c_ends && k == KW - 1, r_ends = k_ends && r == KH - 1;
+                c = c_ends ? 0 : c + 1;
+                if (c_ends) k = k_ends ? 0 : k + 1;
+                if (k_ends) r = r_ends ? 0 : r + 1;
+                if (r_ends) ox++;
+            }
+        }
+        held = wanted;
+        if (last) image += H;
+        oy = last ? 0 : oy + 1;
+    }
+}
+
+// Maxima of windows of TAPS pixels.
+template <typename T, int TAPS, int C, long PIXELS>
+static void maxima(hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<T, C> > &to, int n)
+{
+maxima:
+    for (long v = 0; v < n * PIXELS; v++) {
+#pragma HLS PIPELINE II=1
+        const ft_beat<T, TAPS * C> seen = from.read();
+        ft_beat<T, C> w;
+        for (int c = 0; c < C; c++) {
+#pragma HLS UNROLL
+            T most = seen.at[c];
+            for (int k = 1; k < TAPS; k++) {
+#pragma HLS UNROLL
+                const T next = seen.at[k * C + c];
+                most = next > most ? next : most;
+            }
+            w.at[c] = most;
+        }
+        to.write(w);
+    }
+}
+
+// Two sums of S products with common factors. A DSP block multiplies both weights by a factor at once, 18 bits apart, and
+// four such products are added before the two sums are taken apart: 4 * 128 * 255 < 2^17.
+template <typename T, int S>
+static inline void paired_products(const signed char *first, const signed char *second, const T *x, int &low, int &high)
+{
+#pragma HLS INLINE
+    low = high = 0;
+    for (int s = 0; s < S; s += 4) {
+#pragma HLS UNROLL
+        long both = 0;
+        for (int k = 0; k < 4; k++) {
+#pragma HLS UNROLL
+            if (s + k < S) both += (long)((int)second[s + k] * (1 << 18) + (int)first[s + k]) * (long)x[s + k];
+        }
+        const int lower = ((int)(both & 0x3ffff) ^ 0x20000) - 0x20000;
+        low += lower;
+        high += (int)((both - lower) >> 18);
+    }
+}
+
+// Sums of products with the weights of the text. A result takes BEATS steps of S factors, P of GROUPS * P filters in each;
+// a beat of the FIFO has CUTS steps. The filters' sums begin with `begin` and leave in the last GROUPS iterations.
+template <typename T, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS>
+static void products(
+    hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<int, P> > &to,
+    const signed char weights[CUTS * BEATS][GROUPS][P][S], const int begin[GROUPS][P], int n)
+{
+    int sum[GROUPS][P];
+#pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=weights dim=3 complete
+#pragma HLS ARRAY_PARTITION variable=weights dim=4 complete
+    ft_beat<T, S * CUTS> held{};
+    int step = 0, g = 0, cut = 0;
+products:
+    for (long v = 0; v < n * (RESULTS * CUTS * BEATS * GROUPS); v++) {
+#pragma HLS PIPELINE II=1
+        if (g == 0 && cut == 0) held = from.read();
+        ft_beat<int, P> w;
+        for (int p = 0; p < P; p += 2) {
+#pragma HLS UNROLL
+            int low, high;
+            const bool two = p + 1 < P;
+            paired_products<T, S>(weights[step][g][p], weights[step][g][two ? p + 1 : p], held.at, low, high);
+            const int first = begin[g][p], before = sum[g][p];
+            w.at[p] = (step == 0 ? first : before) + low;
+            sum[g][p] = w.at[p];
+            if (two) {
+                const int first_too = begin[g][two ? p + 1 : p], before_too = sum[g][two ? p + 1 : p];
+                w.at[two ? p + 1 : p] = (step == 0 ? first_too : before_too) + high;
+                sum[g][two ? p + 1 : p] = w.at[two ? p + 1 : p];
+            }
+        }
+        if (step == CUTS * BEATS - 1) to.write(w);
+        const bool ends = g == GROUPS - 1;
+        g = ends ? 0 : g + 1;
+        if (ends) {
+            for (int s = 0; s < S * (CUTS - 1); s++) {
+#pragma HLS UNROLL
+                held.at[s] = held.at[s + S];
+            }
+            cut = cut == CUTS - 1 ? 0 : cut + 1;
+            step = step == CUTS * BEATS - 1 ? 0 : step + 1;
+        }
+    }
+}
+
+// Sums of products of each channel with weights of its own, P of C channels an iteration.
+template <typename T, int TAPS, int C, int P, long RESULTS>
+static void channel_products(
+    hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<int, P> > &to,
+    const signed char weights[C / P][P][TAPS], const int begin[C / P][P], int n)
+{
+#pragma HLS ARRAY_PARTITION variable=weights dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=weights dim=3 complete
+    ft_beat<T, TAPS * C> held{};
+    int g = 0;
+channel_products:
+    for (long v = 0; v < n * (RESULTS * (C / P)); v++) {
+#pragma HLS PIPELINE II=1
+        if (g == 0) held = from.read();
+        ft_beat<int, P> w;
+        for (int p = 0; p < P; p++) {
+#pragma HLS UNROLL
+            int sum = begin[g][p];
+            for (int k = 0; k < TAPS; k++) {
+#pragma HLS UNROLL
+                const int by = weights[g][p][k], x = held.at[k * C + p];
+                sum += by * x;
+            }
+            w.at[p] = sum;
+        }
+        to.write(w);
+        for (int k = 0; k < TAPS * C - P; k++) {
+#pragma HLS UNROLL
+            held.at[k] = held.at[k + P];
+        }
+        g = g == C / P - 1 ? 0 : g + 1;
+    }
+}
+
+// Sums as elements, as the op "requantize" rounds them, in float32 at each step: rint((sum + added) * factor) + ZERO, at
+// least LOW and at most HIGH. R of a beat's P results an iteration; GROUPS beats have all channels.
+template <typename T, int P, int R, int GROUPS, int ZERO, int LOW, int HIGH, long BEATS>
+static void requantize(
+    hls::stream<ft_beat<int, P> > &from, hls::stream<ft_beat<T, P> > &to, const float added[GROUPS][P],
+    const float factor[GROUPS][P], int n)
+{
+    ft_beat<int, P> held{};
+    ft_beat<T, P> w{};
+    int part = 0, g = 0;
+requantize:
+    for (long v = 0; v < n * (BEATS * (P / R)); v++) {
+#pragma HLS PIPELINE II=1
+        if (part == 0) held = from.read();
+        for (int r = 0; r < R; r++) {
+#pragma HLS UNROLL
+            const float sum = (float)held.at[part * R + r], more = added[g][part * R + r], by = factor[g][part * R + r];
+            float y = hls::rint((sum + more) * by) + (float)ZERO;
+            y = y < (float)LOW ? (float)LOW : y;
+            w.at[part * R + r] = (T)(int)(y > (float)HIGH ? (float)HIGH : y);
+        }
+        const bool ends = part == P / R - 1;
+        if (ends) to.write(w);
+        part = ends ? 0 : part + 1;
+        if (ends) g = g == GROUPS - 1 ? 0 : g + 1;
+    }
+}
+
+// Beats for two readers.
+template <typename T, int WIDE, long BEATS>
+static void fork(
+    hls::stream<ft_beat<T, WIDE> > &from, hls::stream<ft_beat<T, WIDE> > &first, hls::stream<ft_beat<T, WIDE> > &second, int n)
+{
+fork:
+    for (long v = 0; v < n * BEATS; v++) {
+#pragma HLS PIPELINE II=1
+        const ft_beat<T, WIDE> w = from.read();
+        first.write(w);
+        second.write(w);
+    }
+}
+
+// The op "quantized_add", in float32 at each step: both terms as numbers, their sum as an element, at least LOW, at most HIGH.
+template <typename T, int WIDE, int FIRST, int SECOND, int ZERO, int LOW, int HIGH, long BEATS>
+static void add(
+    hls::stream<ft_beat<T, WIDE> > &first, hls::stream<ft_beat<T, WIDE> > &second, hls::stream<ft_beat<T, WIDE> > &to,
+    float first_scale, float second_scale, float inverse, int n)
+{
+add:
+    for (long v = 0; v < n * BEATS; v++) {
+#pragma HLS PIPELINE II=1
+        const ft_beat<T, WIDE> a = first.read(), b = second.read();
+        ft_beat<T, WIDE> w;
+        for (int l = 0; l < WIDE; l++) {
+#pragma HLS UNROLL
+            const float left = ((float)a.at[l] - (float)FIRST) * first_scale;
+            const float right = ((float)b.at[l] - (float)SECOND) * second_scale;
+            float y = hls::rint((left + right) * inverse) + (float)ZERO;
+            y = y < (float)LOW ? (float)LOW : y;
+            w.at[l] = (T)(int)(y > (float)HIGH ? (float)HIGH : y);
+        }
+        to.write(w);
+    }
+}
+
+// Images as planes, an element an iteration: while one image is read plane by plane, the next comes in.
+template <typename T, int C, int PIXELS>
+static void planes(hls::stream<ft_beat<T, C> > &from, hls::stream<ft_beat<T, 1> > &to, int n)
+{
+    T held[2][C][PIXELS];
+#pragma HLS ARRAY_PARTITION variable=held dim=1 complete
+#pragma HLS ARRAY_PARTITION variable=held dim=2 complete
+    int which = 0, part = 0, comes = 0, c = 0, leaves = 0;
+planes:
+    for (long v = 0; v < (n > 0 ? ((long)n + 1) * PIXELS * C : 0); v++) {
+#pragma HLS PIPELINE II=1
+// One image is written while the other is read.
+#pragma HLS DEPENDENCE variable=held inter false
+        if (part == 0 && v < (long)n * PIXELS * C) {
+            const ft_beat<T, C> got = from.read();
+            for (int k = 0; k < C; k++) {
+#pragma HLS UNROLL
+                held[which][k][comes] = got.at[k];
+            }
+        }
+        if (v >= (long)PIXELS * C) {
+            ft_beat<T, 1> w;
+            w.at[0] = held[1 - which][c][leaves];
+            to.write(w);
+        }
+        const bool pixel = part == C - 1, plane = leaves == PIXELS - 1, image = pixel && comes == PIXELS - 1;
+        part = pixel ? 0 : part + 1;
+        if (pixel) comes = image ? 0 : comes + 1;
+        leaves = plane ? 0 : leaves + 1;
+        if (plane) c = c == C - 1 ? 0 : c + 1;
+        which = image ? 1 - which : which;
+    }
+}

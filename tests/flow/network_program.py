@@ -1,0 +1,76 @@
+"""A small network of random weights, and what the tests of networks run: "build FOLDER", and "run",
+which prints the digests of results, "one" for one launch, and "fresh" for weights that are written."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+import ftensor as ft
+
+pool = ft.nn.functional.max_pool2d
+
+
+def digits() -> Callable[[ft.Tensor], ft.Tensor]:
+    """Convolution, pooling, a residual convolution, two linear layers."""
+    of = np.random.default_rng(3)
+
+    def layer(*shape: int) -> dict[str, ft.Tensor]:
+        weight = of.integers(-127, 128, shape).astype(np.int8)
+        each = of.uniform(0.001, 0.01, shape[0]).astype(np.float32)
+        return {"weight": ft.tensor(weight), "bias": ft.tensor(each * 9), "weight_scale": ft.tensor(each)}
+
+    first, second, third, last = layer(4, 1, 3, 3), layer(4, 4, 3, 3), layer(12, 100), layer(10, 12)
+    q = ft.quantized
+
+    def network(x: ft.Tensor) -> ft.Tensor:
+        x = q.conv2d_relu(x, padding=1, scale=0.5, zero_point=5, input_scale=0.1, input_zero_point=3, **first)
+        x = pool(x, 2)
+        y = q.conv2d(x, padding=1, scale=0.5, zero_point=9, input_scale=0.5, input_zero_point=5, **second)
+        sum_ = {"input_scale": 0.5, "input_zero_point": 9, "other_scale": 0.5, "other_zero_point": 5}
+        x = q.relu(q.add(y, x, 0.6, 2, **sum_), 2)
+        x = q.linear_relu(x.flatten(1), scale=1.5, input_scale=0.6, input_zero_point=2, **third)
+        return q.linear(x, scale=1.5, zero_point=128, input_scale=1.5, **last)
+
+    network.bias = last["bias"]  # type: ignore[attr-defined]
+    return network
+
+
+def images(n: int) -> ft.Tensor:
+    return ft.tensor(np.random.default_rng(n).integers(0, 256, (n, 1, 10, 10)).astype(np.uint8))
+
+
+def build(folder: Path) -> None:
+    from ftensor.toolchain.csim import CSim
+    from ftensor.toolchain.inventory.read import expand, read
+    from ftensor.toolchain.jobs.progress import Quiet
+    from ftensor.toolchain.make import Request
+    from ftensor.toolchain.make import build as make
+
+    files = ft.jit(digits()).export(str(folder / "digits"), images(2), target="kv260")
+    done = make(Request("digits", tuple(expand(read(files.inventory))), "", folder), CSim(), Quiet())
+    assert done.image is not None, [o.job.log.read_text() for o in done.failures]
+
+
+def run() -> None:
+    network = digits()
+    jitted = ft.jit(network)
+    for n in (1, 2, 5):
+        print(sha256(jitted(images(n)).numpy().tobytes()).hexdigest())
+    kernels = jitted.graph(images(1)).kernels
+    print("one" if len(kernels) == 1 and kernels[0].startswith("network ") else kernels)
+    warnings.simplefilter("ignore")  # ops of other weights run on the host
+    x = images(3)
+    before = jitted(x)
+    network.bias.add_(40.0)  # type: ignore[attr-defined]
+    after = jitted(x)
+    print("fresh" if ft.equal(after, network(x)) and not ft.equal(before, after) else "stale")
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[2])) if sys.argv[1] == "build" else run()

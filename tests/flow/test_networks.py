@@ -1,0 +1,220 @@
+"""Networks: exported, built into an image, and run as one launch with the bits of eager ops."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import ftensor as ft
+from ftensor.errors.build import InventoryError
+from ftensor.graph.network import NetworkBuilder
+from ftensor.graph.partition import Exported
+from ftensor.kernels.network import NetworkKey
+from ftensor.kernels.network_processes import interval, processes_of
+from ftensor.toolchain.inventory.read import expand, read
+from ftensor.toolchain.vitis.source import copy_headers
+
+from .. import forked, fuzz_networks
+from ..ir.findings import findings
+from ..made_images import require_xrt
+from . import emulation_host
+from .network_program import digits, images
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ("-m", "tests.flow.network_program")
+needs = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+
+def run(*words: str, **env: str) -> str:
+    done = forked.run(*PROGRAM, *words, env={**os.environ, **env}, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An image of the network, exported in C simulation."""
+    folder = tmp_path_factory.mktemp("network")
+    run("build", str(folder), FTENSOR_DEVICE="csim")
+    return folder / "digits.xclbin"
+
+
+@needs
+def test_a_network_is_one_launch_with_the_bits_of_eager_ops(image: Path) -> None:
+    """For any number of images. Weights that are written later are never stale."""
+    wanted = [hashlib.sha256(digits()(images(n)).numpy().tobytes()).hexdigest() for n in (1, 2, 5)]
+    printed = run("run", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image)).split()
+    assert printed == [*wanted, "one", "fresh"]
+
+
+@needs
+@pytest.mark.long
+def test_the_software_device_gives_the_same_bits(image: Path) -> None:
+    require_xrt()
+    wanted = run("run", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))
+    command = ("-m", "ftensor", "emulate", "--image", str(image), "--", sys.executable)
+    done = forked.run(*command, *PROGRAM, "run", env=emulation_host.environment(), cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, wanted), done.stderr
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> Exported:
+    return ft.jit(digits()).export(str(tmp_path / "digits"), images(2), target="kv260")
+
+
+def test_the_files_of_a_network(exported: Exported) -> None:
+    """The entry does not depend on the folds; the inventory has the digest of the file, which has
+    that of the weights."""
+    (group,) = expand(read(exported.inventory))
+    key = group.members[0]
+    assert isinstance(key, NetworkKey) and exported.constants is not None and group.members[0].entry == exported.entry
+    assert hashlib.sha256(exported.graph.read_bytes()).hexdigest() in exported.inventory.read_text()
+    assert key.digest in exported.graph.read_text() and key.constants == exported.constants.read_bytes()
+    slow = ft.jit(digits()).export(str(exported.graph.with_name("slow")), images(2), cycles=5000)
+    assert slow.entry == exported.entry and slow.graph.read_bytes() != exported.graph.read_bytes()
+    (other,) = expand(read(slow.inventory))
+    assert interval(key) < interval(other.members[0]) <= 5000  # type: ignore[arg-type]
+    for line in ("conv2d_0", "network_program.py:", "images/s"):
+        assert line in exported.report
+
+
+def test_the_sources_have_no_finding(exported: Exported) -> None:
+    """Every loop starts an iteration each cycle, and nothing in the source is refused by v++."""
+    copy_headers(exported.source.parent)
+    assert not findings(exported.source, "digits")
+
+
+def test_a_fold_by_name(tmp_path: Path) -> None:
+    jitted, x = ft.jit(digits()), images(1)
+    exported = jitted.export(str(tmp_path / "one"), x, fold={"conv2d_0": (2, 3)})
+    (group,) = expand(read(exported.inventory))
+    key = group.members[0]
+    assert isinstance(key, NetworkKey) and key.layers[0].fold == (2, 3)
+    for fold, said in (
+        ({"conv9": (1, 1)}, "has no layer 'conv9'; fold= names one of conv2d_0, "),
+        ({"conv2d_0": (3, 3)}, "its fold is 3 x 3 of 4 filters and 9 factors"),
+        ({"conv2d_0": (0, 3)}, "its numbers are positive"),
+        ({"conv2d_0": "many"}, "it is no pair of integers"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            jitted.export(str(tmp_path / "one"), x, fold=fold)
+    with pytest.raises(ft.GraphError, match=r"can't take an image in 10 cycles: \w+ needs \d+"):
+        jitted.export(str(tmp_path / "one"), x, cycles=10)
+
+
+# What is refused, and the reason.
+X = ft.zeros(2, 3, 8, 8, dtype=ft.uint8)
+WEIGHT, ONE_BY_ONE = ft.ones(3, 3, 3, 3, dtype=ft.int8), ft.ones(3, 3, 1, 1, dtype=ft.int8)
+SIX, GROUPED = ft.ones(6, 3, 1, 1, dtype=ft.int8), ft.ones(6, 2, 3, 3, dtype=ft.int8)
+SCALES = {"input_scale": 0.1, "weight_scale": 0.1}
+
+
+def conv(x: ft.Tensor, weight: ft.Tensor = WEIGHT, **more: object) -> ft.Tensor:
+    return ft.quantized.conv2d(x, weight, **SCALES, **more)  # type: ignore[arg-type]
+
+
+REFUSED: dict[str, tuple[Callable[[ft.Tensor], object], str]] = {
+    "dilation": (lambda x: conv(x, dilation=2), "conv2d is no layer .* its dilation .2, 2."),
+    "padding beyond a line buffer": (lambda x: conv(x, padding=2), "padding up to .kernel - 1. / 2"),
+    "a stride beyond the kernel": (lambda x: conv(x, stride=4), "stride up to kernel"),
+    "an odd number of groups": (lambda x: conv(conv(x, SIX), GROUPED, groups=3), "1 or C groups"),
+    "a weight that is computed": (lambda x: conv(x, WEIGHT + 0), "no layer of a network"),
+    "two results": (lambda x: (conv(x), conv(x, ONE_BY_ONE)), "only result|reads its result"),
+    "a part of a result": (lambda x: conv(conv(x)[:, :, 1:]), "reads a part|not contiguous"),
+    "windows beyond the image": (lambda x: ft.nn.functional.max_pool2d(conv(x), 4, ceil_mode=True), "ceil_mode"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_layer_is_refused(tmp_path: Path, case: str) -> None:
+    function, said = REFUSED[case]
+    with pytest.raises(ft.GraphError, match=said):
+        ft.jit(function).export(str(tmp_path / "no"), X)
+    assert not list(tmp_path.iterdir())
+
+
+# A change of a network's file, and what is said of it.
+BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
+    "another name": (lambda t: t.replace('"name": "', '"name": "a(){}'), "its name is 'a(){}"),
+    "code as a kind": (lambda t: t.replace('"kind": "linear"', '"kind": "linear>();"'), "the kind of layer"),
+    "text as a number": (lambda t: t.replace('"channels": 4', '"channels": "4"'), "channels of layer 0 is '4'"),
+    "a float as a number": (lambda t: t.replace('"channels": 4', '"channels": 4.0'), "channels of layer 0 is 4.0"),
+    "a zero point beyond the dtype": (lambda t: t.replace('"zero_in": 3', '"zero_in": 300'), "300, not one from 0"),
+    "a later value": (
+        lambda t: t.replace('"inputs": [\n    0\n', '"inputs": [\n    9\n', 1),
+        "an input of layer 0 is 9",
+    ),
+    "another dtype": (lambda t: t.replace('"uint8"', '"float32"'), "its dtype is 'float32'"),
+    "another digest": (lambda t: t.replace('"sha256": "', '"sha256": "0'), "its constants' SHA-256 is"),
+    "a field too many": (lambda t: t.replace('"channels": 4', '"body": "x", "channels": 4'), "has the fields"),
+    "another spelling": (lambda t: t.replace("\n", "\n "), "not the one that its network is written as"),
+    "a large image": (lambda t: t.replace('"image": [\n  1', '"image": [\n  100000'), "100000, not one from 1"),
+    "no constants": (lambda t: json.dumps({"format": "ftensor network 1"}), "it has no 'constants'"),
+    "a wide fold": (lambda t: t.replace('"fold": [\n    ', '"fold": [\n    7', 1), "its fold is 7"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_malformed_network_file_is_refused(exported: Exported, case: str) -> None:
+    change, said = BROKEN[case]
+    text = exported.graph.read_text()
+    changed = change(text)
+    assert changed != text
+    exported.graph.write_text(changed)
+    exported.inventory.write_text('[[graph]]\nfile = "digits.json"\n')
+    with pytest.raises(InventoryError) as caught:
+        read(exported.inventory)
+    assert said in str(caught.value) and "digits.json is no graph file" in str(caught.value)
+
+
+@pytest.mark.parametrize("case", ["flipped", "short", "long", "missing"])
+def test_weights_of_another_network_are_refused(exported: Exported, case: str) -> None:
+    """By their digest, before anything is built."""
+    assert exported.constants is not None
+    data = exported.constants.read_bytes()
+    if case == "missing":
+        exported.constants.unlink()
+    else:
+        changed = {"flipped": bytes([data[0] ^ 1]) + data[1:], "short": data[:-1], "long": data + b"0"}
+        exported.constants.write_bytes(changed[case])
+    said = "can't be read" if case == "missing" else "its constants' SHA-256 is"
+    with pytest.raises(InventoryError, match=said):
+        read(exported.inventory)
+
+
+@needs
+@pytest.mark.parametrize(
+    "seed", [7, pytest.param(11, marks=pytest.mark.long), pytest.param(25, marks=pytest.mark.long)]
+)
+def test_random_networks_by_gpp(seed: int) -> None:
+    """`make fuzz` draws others."""
+    assert fuzz_networks.trial(Random(seed)) == ""
+
+
+def test_the_depth_of_a_shortcut() -> None:
+    """A FIFO past two convolutions holds what they read ahead: two rows and two pixels each."""
+    weight = ft.ones(2, 2, 3, 3, dtype=ft.int8)
+
+    def block(x: ft.Tensor) -> ft.Tensor:
+        y = conv(conv(x, weight, padding=1), weight, padding=1)
+        return ft.quantized.add(y, x, 0.1, 0, input_scale=0.1, other_scale=0.1)
+
+    x = ft.zeros(1, 2, 12, 12, dtype=ft.uint8)
+    key = NetworkBuilder(ft.jit(block)._once(x._storage.backend, [x], (x,), {})).key
+    fork = next(p for p in processes_of(key).processes if p.function == "fork")
+    depths = [processes_of(key).fifos[f].depth for f in fork.writes]
+    assert max(depths) > 2 * (12 + 1) + 1 and min(depths) == 32
+
+
+@needs
+def test_sums_at_the_extremes_are_exact() -> None:
+    """-128 and 127 times 255 in four pairs that one accumulator adds; NumPy's int64 is the judge."""
+    assert fuzz_networks.extremes() == ""

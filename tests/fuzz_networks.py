@@ -1,0 +1,206 @@
+"""Random quantized networks: their kernel, compiled by g++ with the FIFOs' depths, against eager ops.
+
+A kernel whose FIFOs are too shallow says so. Left out: networks that `NetworkBuilder` refuses, and all
+of them where there is no g++.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import ftensor as ft
+from ftensor.graph.network import NetworkBuilder
+from ftensor.kernels.network import PRODUCTS, Fold, NetworkKey
+from ftensor.runtime.csim.backend import FLAGS
+from ftensor.toolchain.export import program
+from ftensor.toolchain.folding import folds_of
+
+FUNCTIONS = ft.nn.functional
+Step = Callable[[list[ft.Tensor]], ft.Tensor]
+
+
+class Network:
+    """A random network: a list of steps over the values so far."""
+
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
+        self.dtype = rng.choice((ft.uint8, ft.uint8, ft.int8))
+        self.low, self.high = (0, 255) if self.dtype is ft.uint8 else (-128, 127)
+        self.shape = rng.choice(((1, 12, 12), (3, 9, 8), (2, 7, 11), (4, 6, 6), (8, 5, 5), (16, 1, 1), (1, 16, 5)))
+        self.steps: list[Step] = []
+        c, h, w = self.shape
+        vector = h * w == 1
+        for _ in range(rng.randint(1, 5)):
+            if vector:
+                c = self._linear(c)
+                continue
+            c, h, w, vector = self._draw(c, h, w)
+        if not vector and rng.random() < 0.7:
+            self._linear(c * h * w)
+
+    def scales(self, o: int) -> dict[str, Any]:
+        rng = self.rng
+        each = (
+            ft.tensor([rng.uniform(0.001, 0.02) for _ in range(o)]) if rng.random() < 0.7 else rng.uniform(0.001, 0.02)
+        )
+        zeros = {name: rng.randint(self.low, self.high) for name in ("zero_point", "input_zero_point")}
+        return {"scale": rng.uniform(0.05, 2.0), "input_scale": rng.uniform(0.01, 0.1), "weight_scale": each, **zeros}
+
+    def weight(self, *shape: int) -> tuple[ft.Tensor, ft.Tensor | None]:
+        of = np.random.default_rng(self.rng.getrandbits(32))
+        extreme = self.rng.random() < 0.2
+        values = of.choice([-128, 127, 0], shape) if extreme else of.integers(-128, 128, shape)
+        bias = ft.tensor(of.normal(0, 2, shape[0]).astype(np.float32)) if self.rng.random() < 0.7 else None
+        return ft.tensor(values.astype(np.int8)), bias
+
+    def _linear(self, c: int) -> int:
+        o = self.rng.choice((1, 2, 3, 4, 6, 10))
+        weight, bias = self.weight(o, c)
+        op = self.rng.choice((ft.quantized.linear, ft.quantized.linear_relu))
+        more = self.scales(o)
+        self.steps.append(lambda values: op(values[-1].flatten(1), weight, bias, **more))
+        return o
+
+    def _draw(self, c: int, h: int, w: int) -> tuple[int, int, int, bool]:
+        rng = self.rng
+        kind = rng.choice(("conv", "conv", "depthwise", "pool", "residual", "residual"))
+        if kind == "residual":
+            self._residual(c)
+            return c, h, w, False
+        kernel = rng.randint(1, min(3, h)), rng.randint(1, min(3, w))
+        stride = tuple(rng.randint(1, k) if k > 1 else rng.randint(1, 2) for k in kernel)
+        padding = tuple(rng.randint(0, (k - 1) // 2) for k in kernel)
+        h, w = ((n + 2 * p - k) // s + 1 for n, k, s, p in zip((h, w), kernel, stride, padding))
+        if kind == "pool":
+            padding = tuple(min(p, k // 2) for p, k in zip(padding, kernel))
+            self.steps.append(lambda values: FUNCTIONS.max_pool2d(values[-1], kernel, stride, padding))
+            return c, h, w, False
+        groups = c if kind == "depthwise" else 1
+        o = c if kind == "depthwise" else rng.choice((1, 2, 3, 4, 8))
+        self._conv(o, c // groups, kernel, stride, padding, groups)
+        return o, h, w, False
+
+    def _conv(self, o: int, c: int, kernel: Any, stride: Any, padding: Any, groups: int) -> None:
+        weight, bias = self.weight(o, c, *kernel)
+        op = self.rng.choice((ft.quantized.conv2d, ft.quantized.conv2d_relu))
+        more = self.scales(o)
+        self.steps.append(lambda values: op(values[-1], weight, bias, stride, padding, 1, groups, **more))
+
+    def _residual(self, c: int) -> None:
+        """Convolutions that keep the size, then a sum with what they began with, at times relu."""
+        rng = self.rng
+        count = rng.randint(1, 2)
+        for _ in range(count):
+            k = rng.choice((1, 3))
+            self._conv(c, c, (k, k), (1, 1), (k // 2, k // 2), 1)
+        zeros = {n: rng.randint(self.low, self.high) for n in ("input_zero_point", "other_zero_point")}
+        scales = {"input_scale": rng.uniform(0.01, 0.1), "other_scale": rng.uniform(0.01, 0.1), **zeros}
+        scale, zero, swap, relu = (
+            rng.uniform(0.02, 0.2),
+            rng.randint(self.low, self.high),
+            rng.random() < 0.5,
+            rng.random() < 0.5,
+        )
+
+        def add(values: list[ft.Tensor]) -> ft.Tensor:
+            a, b = values[-1], values[-1 - count]
+            a, b = (b, a) if swap else (a, b)
+            y = ft.quantized.add(a, b, scale, zero, **scales)
+            return ft.quantized.relu(y, zero) if relu else y
+
+        self.steps.append(add)
+
+    def __call__(self, x: ft.Tensor) -> ft.Tensor:
+        values = [x]
+        for step in self.steps:
+            values.append(step(values))
+        return values[-1]
+
+
+def folded(key: NetworkKey, rng: Random) -> NetworkKey:
+    """The network with random folds."""
+    folds = []
+    for k, layer in enumerate(key.layers):
+        possible = list(folds_of(layer, key.image_of(k))) if layer.kind in PRODUCTS else [layer.fold]
+        folds.append(rng.choice(possible))
+    return key.folded(folds)
+
+
+def run(key: NetworkKey, images: np.ndarray, count: int) -> tuple[np.ndarray, str]:
+    """The results of a network's kernel by g++, and what it was stuck at."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder) / "network.cpp", Path(folder) / "network.so"
+        source.write_text(program(key))
+        flags = [flag for flag in FLAGS if not flag.startswith("-O")]
+        command = ["g++", *flags, "-O1", "-w", "-pthread", "-o", str(library), str(source)]
+        subprocess.run(command, check=True)
+        loaded = ctypes.CDLL(str(library))
+        loaded.ft_stuck.restype = ctypes.c_char_p
+        n, lanes = images.shape[0], key.lanes
+        x = np.zeros(images.size + 2 * lanes, np.uint8)
+        x[lanes : lanes + images.size] = images.view(np.uint8).ravel()
+        out = np.full(count + 3 * lanes, 0xA5, np.uint8)
+        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (out, x)]
+        call = getattr(loaded, key.entry)
+        call(*pointers, ctypes.c_long(lanes), ctypes.c_long(lanes), ctypes.c_int(n), 0, 1)
+        stuck = loaded.ft_stuck().decode()
+        beyond = np.concatenate([out[:lanes], out[lanes + count :]])
+        if (beyond != 0xA5).any():
+            stuck = stuck or "it wrote beside its result"
+        return out[lanes : lanes + count].copy(), stuck
+
+
+def extremes() -> str:
+    """How sums of the largest products disagree with NumPy's int64; empty where they do not."""
+    of = np.random.default_rng(0)
+    weight = of.choice(np.array([-128, -127, 127, 0]), (16, 24))
+    weight[:4] = np.array([-128, 127, -128, 127])[:, None]
+    x = of.choice(np.array([0, 1, 254, 255]), (64, 24))
+    x[:2] = np.array([255, 0])[:, None]
+    sums = (x.astype(np.int64) @ weight.T.astype(np.int64)).astype(np.float32)
+    factor = np.float32(1) / np.float32(6000)
+    wanted = np.clip(np.rint(sums * factor) + 128, 0, 255).astype(np.uint8)
+    held = ft.tensor(weight.astype(np.int8))
+
+    def network(x: ft.Tensor) -> ft.Tensor:
+        return ft.quantized.linear(x, held, None, 6000.0, 128, input_scale=1.0, weight_scale=1.0)
+
+    images = ft.tensor(x.astype(np.uint8))
+    key = NetworkBuilder(ft.jit(network)._once(images._storage.backend, [images], (images,), {})).key
+    for fold in (Fold(16, 24), Fold(2, 4), Fold(1, 3)):
+        got, stuck = run(key.folded([fold]), x.astype(np.uint8), wanted.size)
+        if stuck or (got.reshape(wanted.shape) != wanted).any():
+            return stuck or f"sums differ with {fold}"
+    return ""
+
+
+def trial(rng: Random) -> str:
+    """How a random network disagrees; empty where it does not."""
+    if shutil.which("g++") is None:
+        return ""
+    network, n = Network(rng), rng.randint(1, 4)
+    of = np.random.default_rng(rng.getrandbits(32))
+    kind = np.uint8 if network.dtype is ft.uint8 else np.int8
+    images = of.integers(network.low, network.high + 1, (n, *network.shape)).astype(kind)
+    x = ft.tensor(images)
+    wanted = network(x).numpy()
+    try:
+        key = NetworkBuilder(ft.jit(network)._once(x._storage.backend, [x], (x,), {})).key
+    except ft.GraphError as error:
+        return "" if "is no layer" in str(error) else f"refused: {error}"
+    key = folded(key, rng)
+    got, stuck = run(key, images, wanted.size)
+    if stuck:
+        return f"it is stuck: {stuck}\n{key}"
+    if (got.view(kind).reshape(wanted.shape) == wanted).all():
+        return ""
+    return f"results differ\n{key}\nimages {images.tolist()}"
