@@ -72,6 +72,8 @@ def _foreach_kernel(name: str) -> Callable[..., Any]:
         except RuntimeError:  # some are on the CPU: the dispatcher checks each pair
             return each(self, words, *values)
         results = together(own, words, *brought)
+        if inplace:  # autograd sees that values it has kept, and views, are others now
+            torch.autograd.graph.increment_version(self)
         return None if results is None else list(map(wrap, results))
 
     return call

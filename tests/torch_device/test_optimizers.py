@@ -169,3 +169,19 @@ def test_what_utils_do_with_parameters() -> None:
         return [*results, *[p.grad for p in layer.parameters() if p.grad is not None]]
 
     agree(program, torch.randn(3, 4), torch.randn(2, 4), fallback=False, atol=1e-5, rtol=1e-4)
+
+
+def test_lists_in_place_are_seen_by_autograd() -> None:
+    """The gradient of a view passes the op, and values that autograd has kept are checked."""
+    for device in ("cpu", "fpga"):
+        x = torch.tensor([1.5, 1.5, -1.0], device=device, requires_grad=True)
+        whole = x * 1
+        view = whole[:2]
+        torch._foreach_mul_([view], 0.5)
+        assert whole._version == view._version == 1
+        view.sum().backward()
+        assert x.grad is not None and x.grad.tolist() == [0.5, 0.5, 0.0]
+        largest = (x * 2).amax(0)
+        torch._foreach_mul_([largest], 0.5)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            largest.backward()
