@@ -33,7 +33,7 @@ from ftensor.image import description, file, pack
 from ftensor.image.manifest import FORMAT, VERSION, Manifest, manifest_digest
 from ftensor.image.xclbin import Section, SectionKind, read, write
 from ftensor.kernels.graph_file import parse_json, parse_key
-from ftensor.kernels.transform import text
+from ftensor.kernels.graph_text import text
 from ftensor.toolchain.group import KernelGroup, manifest_record
 from ftensor.toolchain.inventory.read import expand, parse
 

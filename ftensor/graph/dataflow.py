@@ -11,9 +11,10 @@ from ..errors import graph as errors
 from ..execute.launch import Launch, Step
 from ..iterator.shape import Ints, numel
 from ..kernels.fused import MOST_OPERANDS
+from ..kernels.graph_text import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ..kernels.key import Port, lanes_for
 from ..kernels.staged import STATES, WIDE, StagedKey
-from ..kernels.transform import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, RowTransform, refusal
+from ..kernels.transform import RowTransform, refusal
 from ..kernels.workload import PORT_BYTES
 from .fusion_group import MOST_CALLS, ElementCall
 from .fusion_group import program as program_of

@@ -14,10 +14,11 @@ from .. import dtypes
 from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
 from .fused import MOST_OPERANDS, Call, check, kernel_name
+from .graph_text import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, text, unit_words
 from .key import Port
 from .network_file import FORMAT as NETWORK
 from .staged import StagedKey
-from .transform import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, RowTransform, refusal, text, transform, unit_words
+from .transform import RowTransform, refusal, transform
 
 # Limits of a file; exported graphs are far below.
 MOST_BYTES, MOST_CALLS, MOST_LENGTH = 1 << 20, 256, 1 << 20

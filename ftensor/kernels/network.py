@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import dtypes
+from .graph_text import ROWS
 from .key import Port
-from .transform import ROWS
 from .workload import PORT_BYTES
 
 CONV, DEPTHWISE, LINEAR, MAX_POOL, ADD = "conv2d", "depthwise", "linear", "max_pool2d", "add"

@@ -12,9 +12,10 @@ from typing import NamedTuple
 from ..dtypes import dtype
 from .element_function import ElementFunction
 from .fused import Call, FusedKey
+from .graph_text import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, digest, text
 from .holes import wide_of
 from .key import LINEAR, Port
-from .transform import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, Course, RowTransform, digest, text
+from .transform import Course, RowTransform
 
 # Access kinds that ports transfer in beats.
 WIDE = (ROWS, EVERY_ROW, EACH, AGAIN)

@@ -13,10 +13,10 @@ from ..errors.graph import bad_name, op_of_no_module
 from ..graph import jit
 from ..graph.partition import DataflowKernels, Exported, ExportOptions, TracedNetwork
 from ..kernels import network_file
+from ..kernels.graph_text import digest, text
 from ..kernels.network import NetworkKey
 from ..kernels.skeletons import network, staged
 from ..kernels.staged import StagedKey
-from ..kernels.transform import digest, text
 from ..rows.catalogue import ADDED_BY
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors.build import unreadable
 from ..errors.commands import no_program
+from ..kernels.graph_text import text as graph_text
 from ..kernels.staged import StagedKey
-from ..kernels.transform import text as graph_text
 from ..terminal import counted, table
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 
 from ...dtypes import dtype
 from .. import fused
+from ..graph_text import AGAIN, EACH, EVERY_ROW, ONE, digest
 from ..inventory_terms import InventoryTerms, KernelArgument, Record
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
 from ..staged import BEGIN, ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WIDE, StagedKey, StageKey, Stages
-from ..transform import AGAIN, EACH, EVERY_ROW, ONE, RowTransform, digest
+from ..transform import RowTransform
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
 # Functions that return a key's HLS C++ with all includes; the toolchain sets the list.

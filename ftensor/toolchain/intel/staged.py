@@ -12,6 +12,7 @@ from ...image.file import CHANNEL_DEPTH
 from ...image.manifest import KernelRecord, StageRecord
 from ...kernels import element_function, fused, source
 from ...kernels.element_function import ElementFunction
+from ...kernels.graph_text import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.key import KernelKey
 from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
@@ -28,7 +29,7 @@ from ...kernels.staged import (
     Stages,
     value_type,
 )
-from ...kernels.transform import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, RowTransform
+from ...kernels.transform import RowTransform
 from ..filling import fill
 from ..group import KernelGroup, arguments
 from ..transform_steps import FEW, TransformSteps

@@ -9,6 +9,7 @@ from ...dtypes import dtype
 from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
+from ...kernels.graph_text import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
 from ...kernels.staged import (
@@ -24,7 +25,7 @@ from ...kernels.staged import (
     Stages,
     value_type,
 )
-from ...kernels.transform import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, RowTransform
+from ...kernels.transform import RowTransform
 from ..group import KernelGroup, arguments, element_word
 from ..transform_steps import FEW, TransformSteps
 from .interface import interfaces, parameter_list, title

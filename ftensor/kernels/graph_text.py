@@ -1,0 +1,67 @@
+"""The text of graph files: a staged key as canonical JSON. The digest of the text is part of the
+entry's name.
+
+A graph has exactly one text: keys sorted, one space of indentation, ASCII, a newline at the end.
+Any other text is no graph file.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from .element_function import ElementFunction
+from .transform import RowTransform
+
+if TYPE_CHECKING:
+    from .staged import StagedKey
+
+FORMAT = "ftensor graph 1"
+# Access kind of an operand: rows of elements; one value per row; one row for all rows; one element
+# for all rows. With rows in blocks of `period`: one row per block; the same rows in every block.
+ROWS, OF_ROW, EVERY_ROW, ONE, EACH, AGAIN = "v", "o", "b", "s", "e", "a"
+WORDS = {ROWS: "rows", OF_ROW: "of rows", EVERY_ROW: "every row", ONE: "one", EACH: "of blocks", AGAIN: "every block"}
+
+
+def text(key: StagedKey) -> str:
+    """Returns the text of a key's graph file."""
+    units = list(key.units)
+    graph = {
+        "format": FORMAT,
+        "name": key.name,
+        "length": key.length,
+        "lanes": key.lanes,
+        "period": key.period,
+        "inputs": [{"dtype": p.dtype.name, "lies": WORDS[p.kind]} for p in key.ins],
+        "outputs": [
+            {"dtype": p.dtype.name, "lies": WORDS[p.kind], "value": v} for p, v in zip(key.outs, key.gives, strict=True)
+        ],
+        "numbers": [of.name for of in key.numbers],
+        "units": [unit_words(unit) for unit in units],
+        "calls": [{"unit": units.index(c.unit), "takes": list(c.takes), "numbers": list(c.numbers)} for c in key.calls],
+    }
+    return json.dumps(graph, sort_keys=True, indent=1) + "\n"
+
+
+def digest(key: StagedKey) -> str:
+    """Returns the SHA-256 of a key's graph file, in hex."""
+    return sha256(text(key).encode()).hexdigest()
+
+
+def unit_words(unit: ElementFunction) -> dict[str, Any]:
+    """Returns a unit as the JSON object of graph files."""
+    r = unit.reduction
+    kind = {"transform": {"inverse": unit.inverse}} if isinstance(unit, RowTransform) else {}
+    return {
+        "name": unit.name,
+        "compute": unit.compute.name,
+        "outs": [[of.name, sees] for of, sees in unit.outs],
+        "ins": [[None if of is None else of.name, sees] for of, sees in unit.ins],
+        "body": list(unit.body),
+        "params": list(unit.params),
+        "lets": [list(one) for one in unit.lets],
+        "fold": None if r is None else {f.name: getattr(r, f.name) for f in fields(r)},
+        **kind,
+    }
