@@ -74,7 +74,7 @@ class NetworkBuilder:
         for call in graph.layers:
             self._take(call)
         self._check_result()
-        name = "_".join(dict.fromkeys(call.origin.op for call in self.calls))[:24].rstrip("_")
+        name = "_".join(list(dict.fromkeys(layer.kind for layer in self.layers))[:3])
         layers, constants = tuple(self.layers), constant_bytes(self._constants)
         self.key = NetworkKey(name, self.input.dtype, (c, height, width), layers, constants)
 
