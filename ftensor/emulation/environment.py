@@ -233,7 +233,8 @@ def _sweep() -> None:
 def prepare(
     scratch: Path, environment: Mapping[str, str], banks: Sequence[int] = (BANK_BYTES,)
 ) -> tuple[dict[str, str], list[str]]:
-    """Fills the scratch folder; returns the program's environment and notes for the user.
+    """Writes what an emulated program needs into the scratch folder: XRT's libraries and settings,
+    .icd files, and the device process. Returns the program's environment and notes for the user.
 
     `banks` are the bytes of the board's memory banks, in the order of the image.
     """

@@ -42,7 +42,8 @@ class Column:
 
 @dataclass(frozen=True)
 class PointwiseBuild:
-    """A way to build contiguous pointwise kernels, as in the inventory `steps`."""
+    """A column of `--compare steps`: structure and compute units of contiguous pointwise kernels.
+    `FIVE` has one for each kernel of the inventory `steps`."""
 
     title: str
     structure: str

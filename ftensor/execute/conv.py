@@ -301,8 +301,9 @@ def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: C
 
 
 def _pace(key: FirKey, x: Tensor, stride: int) -> int:
-    """Returns the number of samples that enter at once. No stride may pass over a result, and each
-    row's samples must be aligned in a beat as the first row's are."""
+    """Returns the number of samples that enter per cycle, a power of two. It divides `stride`, so
+    the samples between two results take whole cycles. It divides the strides between rows, so all
+    rows have the same alignment."""
     pace = key.pace if x._strides[2] == 1 else 1
     rows = [step for n, step in zip(x._shape[:2], x._strides) if n > 1]
     while any(step % pace for step in (stride, *rows)):

@@ -1,4 +1,9 @@
-"""Pointwise ops: the entry, and the launch for one combination of operands: dtypes, plan and kernels."""
+"""Pointwise ops: `pointwise` runs an op on its operands.
+
+At the first call with operands of some dtypes, shapes and strides, `prepare` makes the launch: it
+finds the dtypes of the computation, plans the loops and chooses the kernels. Later calls with such
+operands reuse the launch.
+"""
 
 from __future__ import annotations
 

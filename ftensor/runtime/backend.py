@@ -203,7 +203,8 @@ class Backend(ABC):
             self._kept.add(kept)
 
     def drop_kept(self) -> bool:
-        """Drops all registered derived copies. Returns True if this freed memory."""
+        """Drops all derived copies that `keeping` registered, such as packed weights; their next
+        use makes them again. Returns True if this freed memory."""
         with self.lock:
             all_kept = list(self._kept)
             self._kept.clear()

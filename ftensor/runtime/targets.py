@@ -73,8 +73,9 @@ class Target:
 
     @cached_property
     def short_row(self) -> int:
-        """As in `Sharing`. Ops with several passes over rows, like softmax, take half as long with
-        rows of two vectors on a CPU; a sum alone takes as long."""
+        """Vectors of a row below which each lane folds its own row, as in `Sharing`. CPUs have 2
+        instead of 4: rows of two vectors then take half as long in ops with several passes over
+        rows, like softmax, and equally long in a sum."""
         return 2 if self.processor else 4
 
     @cached_property

@@ -147,7 +147,8 @@ class Run:
         return plain
 
     def _line(self, trace: TracebackType | None) -> int | None:
-        """Returns the line of the generated source where an error arose; None if it has no call."""
+        """Returns the line of the run's generated source through which a traceback passes. Returns
+        None if it passes through no line that calls an op."""
         code = self.function.__code__
         while trace is not None and trace.tb_frame.f_code is not code:
             trace = trace.tb_next

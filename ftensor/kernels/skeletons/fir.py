@@ -88,7 +88,7 @@ class FirGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Items that the compute units divide."""
+        """Items to share among the compute units."""
         return self.outside * self.groups * self.filters * self.blocks
 
     @property

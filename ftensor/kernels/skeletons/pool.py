@@ -109,7 +109,7 @@ class PoolGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Items that the compute units divide."""
+        """Items to share among the compute units."""
         return self.planes * self.bands
 
     @property

@@ -129,7 +129,7 @@ class ScanGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Items that the compute units divide."""
+        """Items to share among the compute units."""
         return prod(self.shape) * self.blocks * self.parts
 
 

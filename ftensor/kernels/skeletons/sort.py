@@ -135,7 +135,7 @@ class SortGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Tiles that the compute units divide."""
+        """Tiles to share among the compute units."""
         return prod(self.shape) * self.tiles
 
     @property
@@ -280,7 +280,7 @@ class TopkGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Rows that the compute units divide."""
+        """Rows to share among the compute units."""
         return prod(self.shape)
 
 

@@ -58,7 +58,7 @@ class WholeGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Groups of `together` rows that the compute units divide."""
+        """Groups of `together` rows to share among the compute units."""
         return -(-self.rows // self.together)
 
     def part(self, launch: KernelLaunch, unit: int) -> int:

@@ -31,7 +31,8 @@ class XrtMemory(OpenCLBackend):
     units: int
 
     def _begin_memory(self) -> None:
-        """Initializes the memory state."""
+        """Creates the empty tables of stand-in buffers and of HBM arenas, and lists the error codes of
+        a full bank."""
         self._stand_ins: dict[str, BankedBuffer] = {}
         self._arenas: dict[str, Arena | None] = {}
         # Sizes in bytes of tensors that were in slabs and later needed contiguous.

@@ -130,7 +130,8 @@ class Image:
 
 @dataclass(frozen=True)
 class BuildForm:
-    """The build settings of a table's kernels."""
+    """How the kernels of a [[kernel]] table are built: structure, compute units and memory banks.
+    `grouping` says whether ops share a kernel."""
 
     structure: str
     units: int

@@ -54,7 +54,7 @@ class Bar:
         self.total = self.done = self.failed = 0
 
     def start(self, total: int, done: int) -> None:
-        """Starts the clock."""
+        """Starts the clock; `done` of the `total` jobs are up to date."""
         self.began, self.total, self.done = time.monotonic(), total, done
 
     def ended(self, name: str, result: str, seconds: float) -> None:

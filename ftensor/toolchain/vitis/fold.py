@@ -306,8 +306,9 @@ def _receive(group: KernelGroup, name: str) -> list[str]:
 
 
 def takes_turns(group: KernelGroup) -> bool:
-    """True if the group has stages for short rows: one input in beats, all others constant along a
-    row."""
+    """True if the group has dataflow stages that fold several short rows in turns (see
+    hls/vitis/turns.h). For these, its first input must arrive in beats, and its other inputs must
+    be constant along a row."""
     _, _, (first, *others), _ = operands(group)
     return is_wide(group, first) and all(
         key.ins[NAMES.index(n[3:])].kind == SINGLE for n in others for key in group.keys if n in pointers(key)

@@ -49,7 +49,8 @@ def _call(of: Processes, process: Process) -> str:
 
 
 def _tables(key: NetworkKey) -> Iterator[str]:
-    """Yields the tables of all layers, in the order in which the processes read them."""
+    """Yields the lines that declare each layer's constants: weights, start values of the sums,
+    addends and factors. The weights lie in the order in which the processes read them."""
     for k, (layer, constants) in enumerate(zip(key.layers, key.tables, strict=True)):
         if constants is None:
             continue

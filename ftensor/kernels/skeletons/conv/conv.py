@@ -341,8 +341,9 @@ class Conv(BoardConv):
         return {("mul", of): many, ("add", of): many + key.lanes, ("choose", of): turned}
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
-        """Returns two strips, the sums of a tile, the totals, and the buffer for contiguous
-        stores."""
+        """Returns the kernel's arrays: two strips of input (the current channel's and the next
+        one's), the sums of a tile, and its totals with the equally large buffer for contiguous
+        stores. A total adds up the sums of successive parts of the depth."""
         bits = 8 * key.dtype.compute.itemsize
         return [
             LocalMemory(constant("vitis/conv.cpp", "STRIP") + 1, bits, 2 * key.lanes),

@@ -65,7 +65,7 @@ class ExtremeGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Splits of rows that the compute units divide."""
+        """Splits of rows to share among the compute units."""
         return prod(self.shape) * self.splits
 
 

@@ -82,7 +82,7 @@ class RadixGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Parts of rows, or rows, that the compute units divide."""
+        """Parts of rows, or rows, to share among the compute units."""
         return prod(self.shape) * (1 if self.mode == PLACE else self.parts)
 
 
@@ -190,7 +190,7 @@ class SortRowsGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Tiles that the compute units divide."""
+        """Tiles to share among the compute units."""
         return prod(self.shape) * self.tiles
 
 

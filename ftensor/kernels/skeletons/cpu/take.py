@@ -52,7 +52,7 @@ class TakeGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Parts of rows that the compute units divide."""
+        """Parts of rows to share among the compute units."""
         return prod(self.shape) * self.parts
 
 
