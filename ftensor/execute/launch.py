@@ -213,8 +213,8 @@ class Step:
 
     Operands are numbered: the launch's outputs, its inputs, then its temporaries. The kernel
     arguments are the `pointers`; for each entry of `offsets` that tensor's offset plus `moved`, or
-    0 for None; the launch's numbers, if the kernel takes any; the pointers `after`; and last `n` or
-    the geometry buffer, if the kernel has that argument.
+    0 for None; the launch's numbers, if the kernel takes any; the pointers `after`, such as the flag
+    of an index check; and last `n` or the geometry buffer, if the kernel has that argument.
     """
 
     key: Key

@@ -15,9 +15,9 @@ from .scalars import values_of
 
 
 def whole_softmax(op: str, x: Tensor) -> Tensor | None:
-    """Returns an op of OPS along the last dim; None if the caller must use other kernels: off
-    boards, without the kernel in the image, for other dtypes, and for rows that are not contiguous
-    or too long."""
+    """Returns softmax or log_softmax (`op`) along the last dim; None if the caller must use other
+    kernels: off boards, without the kernel in the image, for other dtypes, and for rows that are
+    not contiguous or too long."""
     results = _try_whole_rows(op, (x,), 1, False, False, 0.0) if x.ndim else None
     return None if results is None else results[0]
 

@@ -85,7 +85,7 @@ def captured_storage(graph: Graph, gone: Callable[[Any], object]) -> dict[int, C
 
 
 class CapturedValues:
-    """The values of captured tensors that are in a kernel's text, as bytes."""
+    """The values of captured tensors that a network's kernel has as constants, as bytes."""
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
         # Views: a tensor itself may get another geometry, which makes its graph stale.
@@ -95,8 +95,8 @@ class CapturedValues:
         self.changed = False
 
     def differ(self) -> bool:
-        """True if a value has changed, which the kernel does not see. Compares values only if the
-        storage was written since, or other code may write it unseen."""
+        """True if a tensor's values differ from the kernel's constants. Compares bytes only if the
+        storage was written since the last comparison, or other code may write it unseen."""
         for k, (reference, of, shape, strides, offset) in enumerate(self._tensors):
             storage = reference()
             if storage is None:

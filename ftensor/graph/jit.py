@@ -247,8 +247,9 @@ class Jitted(Generic[P, R]):
         cut the graph into kernels NAME_1.json and so on, in one inventory, and the ops' own kernels
         run between these.
 
-        A chain of quantized layers on an argument (`ft.quantized.conv2d`, `linear` and their `relu`
-        forms, `max_pool2d`) is one kernel with the weights in its text: a network (docs/networks.md).
+        A chain of quantized layers on an argument (`ft.quantized.conv2d`, `linear`, their `relu`
+        forms, `relu`, `add`; `max_pool2d`), and of nothing else, is one kernel with the weights in its
+        text: a network (docs/networks.md), with NAME.weights in place of NAME.cl.
         `target` is the board that it is made for ("u55c"), `cycles` the most clock cycles for an
         image (as few as fit), `fold` the products of layers in a cycle, as
         `{"conv2d_0": (filters, factors)}`. These three keywords are the function's if it has

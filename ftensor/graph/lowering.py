@@ -239,7 +239,7 @@ class _Lowering:
         return steps
 
     def _round(self, node: Node) -> None:
-        """Adds the numbers of a node's kernel arguments."""
+        """Adds a node's numbers to those of the launch, as its kernels take them."""
         if not node.launch.numbers or node.launch.own_numbers is not None:
             for number in node.numbers:
                 self.numbers.append(self._value(number, None))

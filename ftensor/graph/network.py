@@ -50,7 +50,8 @@ def as_network(graph: Graph, backend: Backend) -> Graph | None:
 
 
 class NetworkBuilder:
-    """The network of a traced graph, before nodes are removed from it. `key` has the least folds.
+    """The network of a graph as it was traced: `eliminate_dead_nodes` would renumber the nodes and drop
+    the layers. `key` has the least folds.
 
     Raises GraphError, which names the op and its line, for a node outside the layers, and for a layer
     or an operand that no process serves.
@@ -145,14 +146,15 @@ class NetworkBuilder:
         self._read.append(0)
 
     def _value(self, call: LayerCall, r: GraphTensor) -> int:
-        """Returns the number of the latest value that a layer reads as a whole."""
+        """Returns the number of the value that a layer reads: the latest with these bytes. Raises
+        GraphError if there is none, as for a slice."""
         for k in range(len(self._values) - 1, -1, -1):
             if _same_data(self._values[k], r):
                 return k
         raise self._refuse(call, "it reads a part of a layer's result, or another tensor")
 
     def _relu(self, call: LayerCall, value: int) -> None:
-        """Raises the least result of the layer before, whose values are read nowhere else."""
+        """Makes relu a part of the layer before it: its least result becomes the zero point."""
         zero = call.settings["zero_point"]
         if value != len(self._values) - 1 or not value or self._read[value] or self.layers[-1].kind == MAX_POOL:
             raise self._refuse(call, "it does not follow a layer that rounds, whose result is read there alone")
@@ -196,8 +198,8 @@ class NetworkBuilder:
         return layer
 
     def _factors(self, call: LayerCall, o: int) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the numbers of the op "requantize" for each channel, computed in float32 as the op
-        computes them."""
+        """Returns (added, factor) of each channel, the operands of the row "requantize" in
+        ops/quantized/layers.py, with the bits that the op computes for them."""
         s = call.settings
         single = np.float32(s["input_scale"])
         scales = s["weight_scale"]

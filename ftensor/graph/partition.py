@@ -63,8 +63,8 @@ class TracedNetwork(NamedTuple):
 
 
 class ExportOptions(NamedTuple):
-    """The size of a network's kernel: the board's name, the most cycles for an image, and the folds
-    of layers by name."""
+    """What `export` takes for a network: the board's name, the most cycles for an image, and the folds
+    of layers by name. Kernels of stages ignore it."""
 
     target: str = "u55c"
     cycles: int | None = None
@@ -115,9 +115,10 @@ def _in_images(backend: Backend, key: StagedKey) -> bool:
 
 
 def exported(graph: Graph) -> DataflowKernels | TracedNetwork:
-    """Returns a traced graph's kernels for images: a network, if all of it is layers, else stages.
+    """Returns a traced graph's kernels for images: a network if all of it is layers, else stages.
 
-    Raises GraphError as `NetworkBuilder` or `stages` does.
+    Raises GraphError if it is neither: as `NetworkBuilder` does if there are layers, else as `stages`
+    does.
     """
     if not graph.layers:
         return stages(eliminate_dead_nodes(graph))

@@ -77,7 +77,7 @@ def in_memory(
 
 
 def streamed(outs: int, ins: Sequence[str]) -> str:
-    """Returns the macro call with the count of results and the test for outputs in place of inputs.
+    """Returns the macro call with the count of results and the test whether an output is an input.
 
     The test is constant for kernels without inputs, which only write memory.
     """

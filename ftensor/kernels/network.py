@@ -1,8 +1,9 @@
 """Keys of quantized networks as one dataflow kernel: layers over images, and their folds.
 
 Each layer becomes a few processes of hls/vitis/network.h, joined by FIFOs whose beats have `wide`
-neighbouring channels of a pixel (`Flow`); network_processes.py has them. The fold of a layer says how
-many filters (P) and how many factors of each (S) its products take in one iteration.
+neighbouring channels of a pixel (`Flow`); network_processes.py has them. The fold of a layer is the
+products of one iteration: P filters, times S factors (weight and input element) of each. FINN calls
+them PE and SIMD. An `image` is a picture's shape as a `Flow`, not the file that a board loads.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ CONV, DEPTHWISE, LINEAR, MAX_POOL, ADD = "conv2d", "depthwise", "linear", "max_p
 KINDS = (CONV, DEPTHWISE, LINEAR, MAX_POOL, ADD)
 # The kinds that multiply by weights.
 PRODUCTS = (CONV, DEPTHWISE, LINEAR)
-# Most bits of a FIFO's beat, and most products in one iteration of a layer.
+# What a fold may ask for: most bits of a FIFO's beat, and most products in one iteration. Beats of
+# whole pixels, which no fold widens, may have more bits.
 MOST_BITS, MOST_PRODUCTS = 4096, 4096
-# Most bytes of a window in registers; and most terms of a sum, which fits in int32 with the share of
-# the zero point.
+# Most bytes of a window in registers; and most terms of a sum, so that the products and the share of
+# the zero point (BEGIN in the text), each up to terms * 128 * 255, fit in int32 together.
 MOST_WINDOW, MOST_TERMS = 512, (1 << 31) // (128 * 255 * 2)
 
 
 class Flow(NamedTuple):
-    """Images in a FIFO: (height, width, channels), `wide` channels of a pixel a beat."""
+    """The shape of images in a FIFO: (height, width, channels), with `wide` channels of a pixel in a
+    beat."""
 
     height: int
     width: int
@@ -57,7 +60,8 @@ class Flow(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Parallelism of a layer's products: `filters` (P) and `factors` (S) of each in an iteration."""
+    """The products of an iteration: `filters` (P, FINN's PE) times `factors` (S, SIMD). Larger is
+    faster."""
 
     filters: int
     factors: int
@@ -100,13 +104,14 @@ class NetworkLayer:
         return Flow(high, wide, self.channels, self.fold.filters if self.kind in PRODUCTS else self.channels)
 
     def depth(self, image: Flow) -> int:
-        """Returns the products of a result of `image`, or the elements of a window."""
+        """Returns the products that are summed for a result; of `max_pool2d` the elements of a window.
+        `image` is the layer's input."""
         taps = self.kernel[0] * self.kernel[1]
         return image.elements if self.kind == LINEAR else taps if self.kind == DEPTHWISE else taps * image.channels
 
     @property
     def plain(self) -> bool:
-        """True if a window is the pixel itself."""
+        """True if no process makes windows: 1 x 1 kernel, stride 1, no padding."""
         return (self.kernel, self.stride, self.padding) == ((1, 1), (1, 1), (0, 0))
 
     def in_rows(self, image: Flow) -> bool:
@@ -115,8 +120,8 @@ class NetworkLayer:
 
 
 class Constants(NamedTuple):
-    """A layer's weights (O, depth) of int8 in the order of the FIFO, and (O,) float32 numbers:
-    `added` to each sum and the `factor` of both."""
+    """A layer's weights (O, depth) of int8 in the order of the FIFO (row, column, channel), and (O,)
+    float32 numbers of the rounding: rint((sum + added) * factor)."""
 
     weights: np.ndarray
     added: np.ndarray
@@ -126,7 +131,7 @@ class Constants(NamedTuple):
 @dataclass(frozen=True)
 class NetworkKey:
     """A network over any number of images (channels, height, width) of `dtype`, uint8 or int8. The
-    result is that of the last layer; every other value is read.
+    last layer's result is the network's; each other value is read by a later layer.
 
     `constants` are the bytes of all layers' `Constants`, in order; they are part of the kernel.
     """
@@ -162,15 +167,15 @@ class NetworkKey:
 
     @cached_property
     def entry(self) -> str:
-        """The kernel's name in images. It does not depend on the folds, with which a kernel computes
-        the same."""
+        """The kernel's name in FPGA images. It does not depend on the folds, which do not change
+        results."""
         plain = [replace(layer, fold=Fold(1, 1)) for layer in self.layers]
         text = repr((self.name, self.dtype.name, self.image, plain, self.digest))
         return f"ft_{self.name}_network_{sha256(text.encode()).hexdigest()[:16]}"
 
     @cached_property
     def flows(self) -> tuple[Flow, ...]:
-        """The input, then the results of each layer, as they leave the layer."""
+        """The flow of each value: the input, then the result of each layer."""
         c, h, w = self.image
         flows = [Flow(h, w, c, self._entering)]
         for layer in self.layers:
@@ -179,7 +184,8 @@ class NetworkKey:
 
     @property
     def _entering(self) -> int:
-        """Channels of a beat that the first process writes: a pixel's, or of vectors a part."""
+        """Channels of a beat that the first process writes: all of a pixel, or a part of a vector
+        for a linear layer."""
         c, h, w = self.image
         first = self.layers[0]
         if first.kind == LINEAR and h * w == 1:
@@ -187,7 +193,7 @@ class NetworkKey:
         return c
 
     def image_of(self, k: int) -> Flow:
-        """Returns the images that layer k reads first."""
+        """Returns the flow of the first input of layer k."""
         return self.flows[self.layers[k].inputs[0]]
 
     @cached_property
@@ -225,14 +231,14 @@ class NetworkKey:
 
 
 def fold_part(layer: NetworkLayer, image: Flow) -> int:
-    """Returns the factors of which a fold takes a divisor: of a window, or of a pixel where beats have
-    a part of it."""
+    """Returns the number that `Fold.factors` divides: the elements of a window, or the channels of a
+    pixel for layers that read a part of a pixel in a beat."""
     whole = layer.kind == LINEAR or layer.plain or layer.in_rows(image)
     return image.channels if whole else layer.depth(image)
 
 
 def least_fold(layer: NetworkLayer, image: Flow) -> Fold:
-    """Returns the smallest fold of a layer."""
+    """Returns the smallest fold of a layer: one product, of a depthwise layer one filter."""
     return Fold(1, layer.depth(image)) if layer.kind == DEPTHWISE else Fold(1, 1)
 
 

@@ -14,13 +14,14 @@ from ..dtypes.limits import iinfo
 from .network import ADD, DEPTHWISE, LINEAR, MAX_POOL, Flow, NetworkKey, NetworkLayer
 from .workload import LocalMemory
 
-# Depth of a FIFO in beats: unequal bursts of its two processes do not stop each other.
+# Usual depth of a FIFO in beats, so that a pause of one of its processes does not stop the other.
 DEPTH = 32
 # Latency of a process in iterations, for FIFOs that pass other processes by.
 LATENCY = 16
 # Images in the analysis of FIFOs: the first fills the line buffers, the second shows the period.
 IMAGES = 3
 
+# ((operator, dtype), count) for the area model.
 Operators = tuple[tuple[tuple[str, str], int], ...]
 # needs(n)[i]: beats of an input that are read before beat i of n images is written.
 Needs = Callable[[int], np.ndarray]
@@ -28,12 +29,13 @@ Needs = Callable[[int], np.ndarray]
 
 @dataclass(frozen=True)
 class Process:
-    """A process: the `function` with its template arguments `sizes`, behind the element type. `reads`
-    and `writes` are the numbers of its FIFOs, `passed` its further arguments.
+    """A process: a call of `function`, a template of hls/vitis/network.h. Its template arguments are
+    the element type, then `sizes`; its arguments are FIFOs (`reads` and `writes` are their indices),
+    then `passed`.
 
     `trips` are its iterations for an image, `layer` is its layer (-1: none). `operators` and `memories`
-    are for the area model. `needs` has a function for each input, and `burst` are the beats that the
-    process reads ahead of these.
+    are for the area model. FIFO depths follow from `needs`, a function for each input, and `burst`, the
+    beats that the process may read before it needs them.
     """
 
     name: str
@@ -68,7 +70,8 @@ def same(flow: Flow) -> Needs:
 
 
 class Processes:
-    """Processes in topological order, and their FIFOs."""
+    """Processes in topological order, and their FIFOs. Methods that add a process take and return
+    FIFOs by index."""
 
     def __init__(self, of: dtype) -> None:
         self.dtype = of
@@ -129,7 +132,8 @@ class Processes:
         )
 
     def regroup(self, name: str, fifo: int, wide: int, layer: int = -1) -> int:
-        """Adds processes that make beats of `wide` channels, by the greatest common divisor."""
+        """Adds processes that change the beats to `wide` channels: first split to the greatest common
+        divisor, then joined. Adds none if the beats have them."""
         flow = self.flow(fifo)
         least = gcd(flow.wide, wide)
         if flow.wide != least:
@@ -351,8 +355,9 @@ class Processes:
     # FIFOs that pass other processes by
 
     def deepen(self) -> None:
-        """Sets the depths of the FIFOs from a fork whose other branch is slower, so that the processes
-        never wait for each other in a circle, and run at full speed."""
+        """Sets the depths of FIFOs behind forks. Where two branches of a fork join, the FIFO of the
+        faster branch holds what the other reads ahead of its first result, else all processes would
+        wait for each other."""
         for join, process in enumerate(self.processes):
             if len(process.reads) < 2:
                 continue
@@ -389,8 +394,8 @@ class Processes:
         raise AssertionError((fifo, join))
 
     def _read_from(self, fork: int, join: int, branch: int) -> np.ndarray:
-        """Returns the beats of a fork that are read along a branch before each beat of a join is
-        written."""
+        """Returns for each beat that a join writes how many beats of the fork one branch has read
+        before it."""
         fifo = self.processes[join].reads[branch]
         reads = self.processes[join].needs[branch](IMAGES)
         while self.fifos[fifo].source != fork:

@@ -1,7 +1,8 @@
 """Folds of a network for a board: how many products each layer computes in one iteration.
 
-For a number of iterations for an image, each layer gets the fold that takes the least of the board.
-The fewest iterations that fit are found by lowering that number step by step.
+Given the most iterations for an image, each layer gets the fold that takes the least of the board.
+The fewest iterations that fit are found by lowering that number step by step. In this package a
+fold elsewhere is a reduction; here it is `kernels.network.Fold`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from .area.count import Counts, resources_of
 from .area.fit import area, board_shares, interconnect, memory_resources
 from .group import KernelGroup
 
-# Shares of a board that a network takes at most, by default, in the order of NAMES. The tools find
-# no place for more products at full clock.
+# Shares of a board that a network takes at most, in the order of NAMES; the message
+# `network_too_large` repeats them. The tools place no more at full clock.
 SHARE = (0.70, 0.70, 0.65, 0.80)
 # The next number of iterations, as a part of the one before.
 STEP = 0.93
@@ -79,7 +80,8 @@ def _said(found: Folding) -> str:
 
 
 def _folding(key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold]) -> Folding:
-    """Returns the cheapest folds that take at most `cycles` iterations, where a layer has some."""
+    """Returns the network with the cheapest fold of each layer that takes at most `cycles` iterations,
+    else with the layer's fastest; `given` folds stay."""
     folds: list[Fold] = []
     flows = [key.flows[0]]
     for k, layer in enumerate(key.layers):
@@ -110,7 +112,8 @@ _prices: dict[tuple[object, ...], tuple[int, float]] = {}
 
 
 def _price(key: NetworkKey, k: int, fold: Fold, flow: Flow, board: Board) -> tuple[int, float]:
-    """Returns (iterations, sum of the shares of a board) of a layer with a fold, behind `flow`."""
+    """Returns (iterations for an image, sum of the shares of a board) of layer k with a fold, where
+    `flow` is its input."""
     layer = replace(key.layers[k], fold=fold)
     at = layer, flow, key.dtype.name, board.name
     if at not in _prices:
@@ -129,7 +132,7 @@ def process_resources(process: Process) -> Resources:
 
 
 def folds_of(layer: NetworkLayer, flow: Flow) -> Iterator[Fold]:
-    """Yields the possible folds of a layer with products behind `flow`."""
+    """Yields the possible folds of a layer with weights, where `flow` is its input."""
     least = least_fold(layer, flow)
     factors = divisors(fold_part(layer, flow)) if least.factors == 1 else (least.factors,)
     for p in divisors(layer.channels):

@@ -157,8 +157,8 @@ widen:
 }
 
 // Windows of KH x KW pixels of C channels at strides SH, SW, with PH <= (KH - 1) / 2 rows and PW <= (KW - 1) / 2 columns of
-// OUTSIDE around the image. A delay line through KH - 1 rows ends in registers. The place of a window says which of its
-// pixels are outside, so rows and images have no gap: H * W iterations an image, and PH * W + PW behind the last.
+// OUTSIDE around the image. Pixels shift through KH - 1 line buffers (`rows`) into registers (`tap`). Padding is chosen by
+// the window's place and takes no iteration: H * W iterations an image, and PH * W + PW more behind the last image.
 template <typename T, int H, int W, int C, int KH, int KW, int PH, int PW, int SH, int SW, int OUTSIDE>
 static void windows(hls::stream<ft_beat<T, C> > &from, hls::stream<ft_beat<T, KH * KW * C> > &to, int n)
 {
@@ -217,9 +217,9 @@ windows:
     }
 }
 
-// Windows of many channels, S channels a beat: a ring of rows in block memory. A step is a row of results: its windows
-// leave, KH * KW * C / S beats each, while the rows that the next step needs come in, at most COME. FIRST rows come in
-// before. The ring holds RING rows, a power of two.
+// Windows of many channels, S channels a beat, from a ring of RING rows (a power of two) in block memory. FIRST rows are
+// read before the first step. A step writes the windows of one row of results, KH * KW * C / S beats each, and reads the
+// rows that the next step needs, at most COME.
 template <typename T, int H, int W, int C, int S, int KH, int KW, int PH, int PW, int SH, int SW, int OUTSIDE, int RING, int COME>
 static void window_rows(hls::stream<ft_beat<T, S> > &from, hls::stream<ft_beat<T, S> > &to, int n)
 {
@@ -297,8 +297,8 @@ maxima:
     }
 }
 
-// Two sums of S products with common factors. A DSP block multiplies both weights by a factor at once, 18 bits apart, and
-// four such products are added before the two sums are taken apart: 4 * 128 * 255 < 2^17.
+// Two filters' sums of S products with the same inputs x. A DSP block multiplies both weights by an input at once, 18 bits
+// apart, and four such products are added before the two sums are taken apart: 4 * 128 * 255 < 2^17.
 template <typename T, int S>
 static inline void paired_products(const signed char *first, const signed char *second, const T *x, int &low, int &high)
 {
@@ -317,8 +317,9 @@ static inline void paired_products(const signed char *first, const signed char *
     }
 }
 
-// Sums of products with the weights of the text. A result takes BEATS steps of S factors, P of GROUPS * P filters in each;
-// a beat of the FIFO has CUTS steps. The filters' sums begin with `begin` and leave in the last GROUPS iterations.
+// Sums of products with the weights of the text. A result takes BEATS beats of the FIFO, cut into CUTS steps of S elements;
+// each step takes GROUPS iterations, of P filters each. The filters' sums begin with `begin`, the share of the zero point,
+// and are written in the last GROUPS iterations.
 template <typename T, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS>
 static void products(
     hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<int, P> > &to,
