@@ -27,6 +27,8 @@ from ftensor.toolchain.folding import folds_of
 FUNCTIONS = ft.nn.functional
 Step = Callable[[list[ft.Tensor]], ft.Tensor]
 
+SHAPES = ((1, 12, 12), (3, 9, 8), (2, 7, 11), (4, 6, 6), (8, 5, 5), (3, 1, 1), (16, 1, 1), (1, 16, 5), (64, 4, 3))
+
 
 class Network:
     """A random network: a list of steps over the values so far."""
@@ -35,7 +37,9 @@ class Network:
         self.rng = rng
         self.dtype = rng.choice((ft.uint8, ft.uint8, ft.int8))
         self.low, self.high = (0, 255) if self.dtype is ft.uint8 else (-128, 127)
-        self.shape = rng.choice(((1, 12, 12), (3, 9, 8), (2, 7, 11), (4, 6, 6), (8, 5, 5), (16, 1, 1), (1, 16, 5)))
+        self.shape = rng.choice(
+            ((1, 12, 12), (3, 9, 8), (2, 7, 11), (4, 6, 6), (8, 5, 5), (3, 1, 1), (16, 1, 1), (1, 16, 5), (64, 4, 3))
+        )
         self.steps: list[Step] = []
         c, h, w = self.shape
         vector = h * w == 1
@@ -104,17 +108,14 @@ class Network:
             self._conv(c, c, (k, k), (1, 1), (k // 2, k // 2), 1)
         zeros = {n: rng.randint(self.low, self.high) for n in ("input_zero_point", "other_zero_point")}
         scales = {"input_scale": rng.uniform(0.01, 0.1), "other_scale": rng.uniform(0.01, 0.1), **zeros}
-        scale, zero, swap, relu = (
-            rng.uniform(0.02, 0.2),
-            rng.randint(self.low, self.high),
-            rng.random() < 0.5,
-            rng.random() < 0.5,
-        )
+        scale, zero = rng.uniform(0.02, 0.2), rng.randint(self.low, self.high)
+        swap, relu, again = rng.random() < 0.5, rng.random() < 0.5, rng.random() < 0.3
 
         def add(values: list[ft.Tensor]) -> ft.Tensor:
             a, b = values[-1], values[-1 - count]
             a, b = (b, a) if swap else (a, b)
             y = ft.quantized.add(a, b, scale, zero, **scales)
+            y = ft.quantized.add(y, b, scale, zero, **scales) if again else y
             return ft.quantized.relu(y, zero) if relu else y
 
         self.steps.append(add)
@@ -181,6 +182,28 @@ def extremes() -> str:
         if stuck or (got.reshape(wanted.shape) != wanted).any():
             return stuck or f"sums differ with {fold}"
     return ""
+
+
+def deep(h: int, stride: int, padding: int, seed: int) -> str:
+    """How a network with windows of 64 channels and more disagrees; empty where it does not."""
+    of = np.random.default_rng(seed)
+    first, second = (ft.tensor(of.integers(-128, 128, (64, 64, 3, 3)).astype(np.int8)) for _ in range(2))
+    scales = {"input_scale": 0.01, "weight_scale": 0.01}
+
+    def network(x: ft.Tensor) -> ft.Tensor:
+        x = ft.quantized.conv2d(x, first, None, stride, padding, 1, 1, 4.0, 7, input_zero_point=5, **scales)
+        if x.shape[-1] < 3:
+            return x
+        y = ft.quantized.conv2d(x, second, None, 1, 1, 1, 1, 4.0, 9, input_zero_point=7, **scales)
+        return ft.quantized.add(x, y, 5.0, 3, input_scale=4.0, input_zero_point=7, other_scale=4.0, other_zero_point=9)
+
+    images = of.integers(0, 256, (3, 64, h, h)).astype(np.uint8)
+    x = ft.tensor(images)
+    wanted = network(x).numpy()
+    key = NetworkBuilder(ft.jit(network)._once(x._storage.backend, [x], (x,), {})).key
+    folds = [Fold(8, 16) if layer.kind in PRODUCTS else layer.fold for layer in key.layers]
+    got, stuck = run(key.folded(folds), images, wanted.size)
+    return stuck or ("" if (got.reshape(wanted.shape) == wanted).all() else "results differ")
 
 
 def trial(rng: Random) -> str:

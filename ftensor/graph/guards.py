@@ -104,11 +104,11 @@ class CapturedValues:
             mark = self._marks[k]
             if mark is not None and storage.derived is not None and storage.derived.mark is mark:
                 continue
-            tensor = Tensor._make(storage, of, shape, strides, offset)
-            self._marks[k] = _mark(storage)
-            if _bytes(tensor) != self._values[k]:
+            mark = _mark(storage)
+            if _bytes(Tensor._make(storage, of, shape, strides, offset)) != self._values[k]:
                 self.changed = True
                 return True
+            self._marks[k] = mark
         return False
 
 
@@ -176,6 +176,15 @@ class Guards:
         self._reshaped.append(True)
         self._gone()
 
+    def _values_differ(self) -> bool:
+        """True if the kernel's text has other values than the captured tensors; the graph is stale
+        then."""
+        assert self._captured_values is not None
+        differ = self._captured_values.differ()
+        if differ:
+            self._gone()
+        return differ
+
     @property
     def stale(self) -> bool:
         """True if the call has to be traced anew, as a captured tensor changed or died."""
@@ -190,7 +199,7 @@ class Guards:
         failures += ["reshaped"] if self._watches else []
         failures += [f"s{k}.readonly" for k in self._written]
         if self._captured_values is not None:
-            values["differ"] = self._captured_values.differ
+            values["differ"] = self._values_differ
             failures.append("differ()")
         for j, (k, multiple, found) in enumerate(self._starts):
             values[f"found{j}"] = found

@@ -137,6 +137,10 @@ class Node:
         return any(w.conflicts_with(r) for w, r in pairs)
 
 
+# Stands for a number that each call passes, among the arguments of a LayerCall.
+PASSED = object()
+
+
 class LayerCall(NamedTuple):
     """A call of an op that a network's kernel may contain as a whole (kernels/network.py): its
     tensors, its other arguments, and the numbers of its nodes."""

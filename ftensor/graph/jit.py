@@ -267,7 +267,7 @@ class Jitted(Generic[P, R]):
         backend = tensors[0]._storage.backend if tensors else default_backend()
         with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared):
             graph = self._once(backend, tensors, args, kwargs)
-        return writers[0](exported(graph), name, options)
+        return writers[0](exported(graph, bool(own)), name, options)
 
     @property
     def _parameters(self) -> Collection[str]:

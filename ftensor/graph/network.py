@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..dtypes import int8, uint8
 from ..dtypes.limits import iinfo
 from ..errors import graph as errors
 from ..execute.launch import Launch, Step
-from ..iterator.shape import is_contiguous, numel
+from ..iterator.shape import Ints, is_contiguous, numel
 from ..kernels.network import (
     ADD,
     CONV,
@@ -24,12 +25,12 @@ from ..kernels.network import (
     NetworkKey,
     NetworkLayer,
     check_layer,
+    check_ports,
     constant_bytes,
     least_fold,
 )
 from .guards import CapturedValues
-from .ir import Graph, GraphTensor, LayerCall, Node
-from .trace import TracedStorage
+from .ir import PASSED, Graph, GraphTensor, LayerCall, Node
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -76,6 +77,8 @@ class NetworkBuilder:
             self._take(call)
         self._check_result()
         name = "_".join(list(dict.fromkeys(layer.kind for layer in self.layers))[:3])
+        if why := check_ports(self._flows[0], self._flows[-1]):
+            raise self._refuse(self.calls[-1], why)
         layers, constants = tuple(self.layers), constant_bytes(self._constants)
         self.key = NetworkKey(name, self.input.dtype, (c, height, width), layers, constants)
 
@@ -95,7 +98,7 @@ class NetworkBuilder:
         inside = {k for call in graph.layers for k in call.nodes}
         for k, node in enumerate(graph.nodes):
             if k not in inside:
-                why = "it is no layer of a network"
+                why = "no process computes it"
                 raise errors.no_layer(node.origin.op, graph.name, why, node.origin.line)
 
     def _check_input(self, first: LayerCall) -> None:
@@ -121,12 +124,18 @@ class NetworkBuilder:
         """Adds a layer."""
         inputs = tuple([self._value(call, r) for r in call.inputs])
         image = self._flows[inputs[0]]
+        for r in call.inputs:
+            self._check_shape(call, r.shape, image)
+        if _has_passed(tuple(call.settings.values())):
+            raise self._refuse(call, "a number that the call passes is one of its arguments; let the function have it")
         if call.kind == "relu":
             self._relu(call, inputs[0])
             return
         if call.kind == ADD:
             s = call.settings
             numbers = tuple([float(np.float32(s[word])) for word in ("first_scale", "second_scale", "inverse")])
+            if not all(0 < number < inf for number in numbers):
+                raise self._refuse(call, f"its scales are {numbers} in float32")
             zeros = {"zero_in": s["first"], "zero_other": s["second"], "zero": s["zero"], "low": s["low"]}
             layer = NetworkLayer(ADD, inputs, image.channels, scales=numbers, **zeros)
         elif call.kind == MAX_POOL:
@@ -144,6 +153,14 @@ class NetworkBuilder:
         self._flows.append(layer.result(image))
         self._values.append(call.result)
         self._read.append(0)
+
+    def _check_shape(self, call: LayerCall, shape: Ints, image: Flow) -> None:
+        """Raises GraphError for an input that is reshaped, but for the flat input of a linear layer."""
+        shapes: list[tuple[int, ...]] = [(self.images, image.channels, image.height, image.width)]
+        if call.kind == LINEAR or image.pixels == 1:
+            shapes.append((self.images, image.elements))
+        if shape not in shapes:
+            raise self._refuse(call, f"its input has the shape {shape}, and the layer before it gives {shapes[0]}")
 
     def _value(self, call: LayerCall, r: GraphTensor) -> int:
         """Returns the number of the value that a layer reads: the latest with these bytes. Raises
@@ -203,7 +220,7 @@ class NetworkBuilder:
         s = call.settings
         single = np.float32(s["input_scale"])
         scales = s["weight_scale"]
-        if type(scales) is Tensor:
+        if isinstance(scales, GraphTensor):
             each = self._constant(call, "weight_scale", scales).astype(np.float32) * single
         else:
             each = np.full(o, single * np.float32(scales), np.float32)
@@ -211,24 +228,33 @@ class NetworkBuilder:
         added = np.zeros(o, np.float32)
         if s["bias"] is not None:
             added = self._constant(call, "bias", s["bias"]) / each
+        if not (np.isfinite(added).all() and np.isfinite(factor).all()):
+            raise self._refuse(call, "its bias or its scales are not finite in float32")
         return added.astype(np.float32), factor.astype(np.float32)
 
-    def _constant(self, call: LayerCall, name: str, tensor: Tensor) -> np.ndarray:
+    def _constant(self, call: LayerCall, name: str, r: GraphTensor) -> np.ndarray:
         """Returns the values of a tensor that the function captured."""
-        storage = tensor._storage
-        if isinstance(storage, TracedStorage):
+        memory = self.graph.memories[r.memory]
+        if memory.own:
             raise self._refuse(call, f"its {name} is computed in the function; compute it outside")
-        held = [m for m in self.graph.memories if m.held is storage]
-        if not held:
+        if memory.held is None:
             raise self._refuse(call, f"its {name} is an argument; let the function capture it, so that it is constant")
+        tensor = Tensor._make(memory.held, r.dtype, r.shape, r.strides, r.offset)
         self.constants.append(tensor)
         return np.array(tensor, copy=True)
 
 
+def _has_passed(value: Any) -> bool:
+    """True if a number that each call passes is in a layer's arguments."""
+    return value is PASSED or (type(value) is tuple and any(_has_passed(part) for part in value))
+
+
 def _pair(value: Any) -> Any:
+    """Returns a size of two dims as a pair of ints; a word such as "same" as it is."""
     if isinstance(value, str):
         return value
-    return (value, value) if isinstance(value, int) else tuple(value) * (3 - len(value))
+    sizes = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    return tuple(int(n) for n in sizes * (3 - len(sizes)))
 
 
 def _same_data(a: GraphTensor, b: GraphTensor) -> bool:

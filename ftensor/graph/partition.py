@@ -114,7 +114,7 @@ def _in_images(backend: Backend, key: StagedKey) -> bool:
     return asked or program.in_image(backend, key)
 
 
-def exported(graph: Graph) -> DataflowKernels | TracedNetwork:
+def exported(graph: Graph, network_asked: bool = False) -> DataflowKernels | TracedNetwork:
     """Returns a traced graph's kernels for images: a network if all of it is layers, else stages.
 
     Raises GraphError if it is neither: as `NetworkBuilder` does if there are layers, else as `stages`
@@ -125,6 +125,8 @@ def exported(graph: Graph) -> DataflowKernels | TracedNetwork:
     try:
         network = NetworkBuilder(graph)
     except errors.GraphError as refused:
+        if network_asked:
+            raise
         try:
             return stages(eliminate_dead_nodes(graph))
         except errors.GraphError:

@@ -19,7 +19,7 @@ from ..errors import graph as errors
 from ..execute.dispatch import LaunchRecorder, observed
 from ..execute.indexed import in_range
 from ..execute.pointwise import pointwise
-from ..execute.scalars import plain
+from ..execute.scalars import TracedNumber, plain
 from ..iterator.shape import Ints
 from ..rows.catalogue import op_called
 from ..rows.copies import COPY
@@ -27,6 +27,7 @@ from ..runtime.call_site import line_of
 from ..runtime.pool import Storage
 from .guards import OffsetGuard
 from .ir import (
+    PASSED,
     CheckedIndices,
     Draw,
     DrawnNumber,
@@ -319,8 +320,18 @@ class Tracer(LaunchRecorder):
         finally:
             self._in_layer = False
         nodes = range(first, len(self.nodes))
-        self.layers.append(LayerCall(kind, regions, self.region(result), settings, nodes, origin))
+        recorded = {name: self._setting(value) for name, value in settings.items()}
+        self.layers.append(LayerCall(kind, regions, self.region(result), recorded, nodes, origin))
         return result
+
+    def _setting(self, value: Any) -> Any:
+        """Returns an argument of a layer for its record, which keeps no tensor and no number of the
+        call alive."""
+        if type(value) is Tensor:
+            return self.region(value)
+        if isinstance(value, (list, tuple)):
+            return tuple([self._setting(part) for part in value])
+        return PASSED if type(value) is TracedNumber else value
 
     def restore_generators(self) -> None:
         """Restores the state of generators from before the trace."""

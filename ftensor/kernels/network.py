@@ -29,6 +29,8 @@ PRODUCTS = (CONV, DEPTHWISE, LINEAR)
 # What a fold may ask for: most bits of a FIFO's beat, and most products in one iteration. Beats of
 # whole pixels, which no fold widens, may have more bits.
 MOST_BITS, MOST_PRODUCTS = 4096, 4096
+# Most elements of the images between two layers: FIFO depths are computed from each beat.
+MOST_ELEMENTS = 1 << 20
 # Most bytes of a window in registers; and most terms of a sum, so that the products and the share of
 # the zero point (BEGIN in the text), each up to terms * 128 * 255, fit in int32 together.
 MOST_WINDOW, MOST_TERMS = 512, (1 << 31) // (128 * 255 * 2)
@@ -188,8 +190,8 @@ class NetworkKey:
         for a linear layer."""
         c, h, w = self.image
         first = self.layers[0]
-        if first.kind == LINEAR and h * w == 1:
-            return gcd(first.fold.factors, self.lanes)
+        if h * w == 1:
+            return gcd(first.fold.factors if first.kind == LINEAR else c, self.lanes)
         return c
 
     def image_of(self, k: int) -> Flow:
@@ -245,6 +247,8 @@ def least_fold(layer: NetworkLayer, image: Flow) -> Fold:
 def check_layer(layer: NetworkLayer, image: Flow) -> str:
     """Returns why no process computes a layer of `image`; "" if one does."""
     (p, s), depth = layer.fold, layer.depth(image)
+    if image.elements > MOST_ELEMENTS:
+        return f"its images have {image.elements} elements, of at most {MOST_ELEMENTS}"
     window = layer.kernel[0] * layer.kernel[1] * image.channels
     if layer.kind not in PRODUCTS and layer.fold != (1, 1):
         return f"its fold is {p} x {s}, and it multiplies nothing"
@@ -256,6 +260,8 @@ def check_layer(layer: NetworkLayer, image: Flow) -> str:
                 f"its kernel is {layer.kernel}, its padding {layer.padding}, its stride {layer.stride}: a line "
                 "buffer takes padding up to (kernel - 1) / 2, stride up to kernel, kernels up to the image"
             )
+    if layer.kernel[0] > 1 and image.width == 1:
+        return "its images are one column wide, so a line buffer has no time between a write and a read"
     if depth > MOST_TERMS:
         return f"its sums have {depth} terms, of at most {MOST_TERMS} in int32"
     if layer.kind in (MAX_POOL, DEPTHWISE, ADD) and layer.channels != image.channels:
@@ -266,6 +272,14 @@ def check_layer(layer: NetworkLayer, image: Flow) -> str:
     fits = s == depth if layer.kind == DEPTHWISE else part % s == 0
     if layer.channels % p or not fits or p * s > MOST_PRODUCTS or 32 * p > MOST_BITS or 8 * s > MOST_BITS:
         return f"its fold is {p} x {s} of {layer.channels} filters and {part} factors, at most {MOST_PRODUCTS} products"
+    return ""
+
+
+def check_ports(images: Flow, results: Flow) -> str:
+    """Returns why no process loads `images` or stores `results`; "" if one does each."""
+    for name, flow in (("images", images), ("results", results)):
+        if flow.pixels > 1 and 8 * flow.channels > MOST_BITS:
+            return f"its {name} have {flow.channels} channels, of at most {MOST_BITS // 8} with several pixels"
     return ""
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..dtypes.limits import iinfo
-from .network import ADD, KINDS, Fold, NetworkKey, NetworkLayer, check_layer
+from .network import ADD, KINDS, Fold, NetworkKey, NetworkLayer, check_layer, check_ports
 
 FORMAT = "ftensor network 1"
 # Limits of a file.
@@ -58,19 +58,26 @@ def parse_network(raw: Mapping[str, Any], data: bytes, constants: bytes) -> Netw
         _require(0 < len(raw["layers"]) <= MOST_LAYERS, f"it has {len(raw['layers'])} layers, of 1 to {MOST_LAYERS}")
         layers = tuple(_layer(k, one, iinfo(of)) for k, one in enumerate(raw["layers"]))
         name = raw["name"]
-        _require(isinstance(name, str) and name.isidentifier() and name.isascii(), f"its name is {name!r}")
+        _require(
+            isinstance(name, str) and name.isidentifier() and name.isascii() and len(name) <= 64,
+            f"its name is {name!r}",
+        )
         key = NetworkKey(name, of, (image[0], image[1], image[2]), layers, constants)
         for k, layer in enumerate(layers):
             images = [key.flows[value] for value in layer.inputs]
             after = layer.result(images[0])
             why = check_layer(layer, images[0])
-            if min(after.height, after.width) < 1 or (len(images) > 1 and images[0].elements != images[1].elements):
+            if min(after.height, after.width) < 1 or (len(images) > 1 and images[0][:3] != images[1][:3]):
                 why = f"it makes {after.channels} x {after.height} x {after.width} of {images}"
             _require(not why, f"layer {k}: {why}")
         read = {value for layer in layers for value in layer.inputs}
         _require(read == set(range(len(layers))), "a value is read by no layer")
+        why = check_ports(key.flows[0], key.flows[-1])
+        _require(not why, why)
         size = key.constants_size
         _require(size == len(constants), f"it has {len(constants)} bytes of constants, and its layers {size}")
+        finite = all(np.isfinite(one.added).all() and np.isfinite(one.factor).all() for one in key.tables if one)
+        _require(finite, "an added number or a factor of a layer is not finite")
     except KeyError as error:
         raise ValueError(f"it has no {error}") from None
     except (TypeError, AttributeError) as error:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..dtypes import dtype
 from ..dtypes.limits import iinfo
-from .network import ADD, DEPTHWISE, LINEAR, MAX_POOL, Flow, NetworkKey, NetworkLayer
+from .network import ADD, DEPTHWISE, LINEAR, MAX_POOL, MOST_BITS, Flow, NetworkKey, NetworkLayer
 from .workload import LocalMemory
 
 # Usual depth of a FIFO in beats, so that a pause of one of its processes does not stop the other.
@@ -178,8 +178,7 @@ class Processes:
         (fifo,) = inputs
         flow, s = self.flow(fifo), layer.fold.factors
         in_parts = layer.kind == LINEAR or layer.in_rows(flow)
-        if layer.plain and 8 * flow.channels > 4096:
-            in_parts = True
+        in_parts |= layer.plain and 8 * flow.channels > MOST_BITS
         wide = (flow.wide if flow.wide % s == 0 and not layer.in_rows(flow) else s) if in_parts else flow.channels
         fifo = self.regroup(name, fifo, wide, k)
         flow = self.flow(fifo)
@@ -355,66 +354,42 @@ class Processes:
     # FIFOs that pass other processes by
 
     def deepen(self) -> None:
-        """Sets the depths of FIFOs behind forks. Where two branches of a fork join, the FIFO of the
-        faster branch holds what the other reads ahead of its first result, else all processes would
-        wait for each other."""
-        for join, process in enumerate(self.processes):
+        """Sets the depths of the FIFOs behind a fork of which a join reads one branch later than the
+        other, so that processes never wait for each other in a circle, and run at full speed."""
+        for process in self.processes:
             if len(process.reads) < 2:
                 continue
-            fork = self._common_fork(join)
-            reads = [self._read_from(fork, join, k) for k in range(2)]
-            for fifo in self.processes[fork].writes:
-                branch = self._branch(fifo, join)
-                ahead = reads[1 - branch] - reads[branch]
-                if ahead.max() > 0:
-                    depth = int(ahead.max()) + 1 + self._slack(fork, join, 1 - branch)
-                    self.fifos[fifo].depth = max(self.fifos[fifo].depth, depth)
+            first, second = (self._sources(fifo) for fifo in process.reads)
+            fork = max(first & second)
+            reads = [self._read_of(fork, fifo)[need(IMAGES) - 1] for fifo, need in zip(process.reads, process.needs)]
+            for branch, sources in enumerate((first, second)):
+                ahead = int((reads[1 - branch] - reads[branch]).max())
+                if ahead <= 0:
+                    continue
+                others = (second, first)[branch]
+                held = sum(LATENCY + self.processes[k].burst for k in others if k > fork)
+                for fifo in self.processes[fork].writes:
+                    if process.reads[branch] == fifo or any(fifo in self.processes[k].reads for k in sources):
+                        self.fifos[fifo].depth = max(self.fifos[fifo].depth, ahead + 1 + DEPTH + held)
 
-    def _sources(self, number: int) -> list[int]:
-        """Returns the processes on which a process depends, itself included."""
-        found = {number}
-        for k in range(number, -1, -1):
+    def _sources(self, fifo: int) -> set[int]:
+        """Returns the processes on which a FIFO depends."""
+        found = {self.fifos[fifo].source}
+        for k in range(self.fifos[fifo].source, -1, -1):
             if k in found:
                 found |= {self.fifos[f].source for f in self.processes[k].reads}
-        return sorted(found)
+        return found
 
-    def _common_fork(self, join: int) -> int:
-        """Returns the last process on which both inputs of a join depend."""
-        first, second = (set(self._sources(self.fifos[f].source)) for f in self.processes[join].reads)
-        return max(first & second)
-
-    def _branch(self, fifo: int, join: int) -> int:
-        """Returns which input of `join` depends on a FIFO of its fork."""
-        for k, read in enumerate(self.processes[join].reads):
-            if read == fifo:
-                return k
-            for number in self._sources(self.fifos[read].source):
-                if fifo in self.processes[number].reads:
-                    return k
-        raise AssertionError((fifo, join))
-
-    def _read_from(self, fork: int, join: int, branch: int) -> np.ndarray:
-        """Returns for each beat that a join writes how many beats of the fork one branch has read
-        before it."""
-        fifo = self.processes[join].reads[branch]
-        reads = self.processes[join].needs[branch](IMAGES)
-        while self.fifos[fifo].source != fork:
-            process = self.processes[self.fifos[fifo].source]
-            each = [need(IMAGES)[reads - 1] for need in process.needs]
-            if len(each) > 1:  # a join within the branch: it waits for both of its inputs
-                inner = self._common_fork(self.fifos[fifo].source)
-                both = [self._read_from(inner, self.fifos[fifo].source, k)[reads - 1] for k in range(2)]
-                reads, fifo = np.maximum(*both), self.processes[inner].reads[0]
-                reads = self.processes[inner].needs[0](IMAGES)[reads - 1]
-            else:
-                reads, fifo = each[0], process.reads[0]
-        return reads
-
-    def _slack(self, fork: int, join: int, branch: int) -> int:
-        """Returns the beats that the processes along a branch hold in their pipelines or read ahead."""
-        first = self.processes[join].reads[branch]
-        between = [k for k in self._sources(self.fifos[first].source) if k > fork]
-        return DEPTH + sum(LATENCY + self.processes[k].burst for k in between)
+    def _read_of(self, fork: int, fifo: int) -> np.ndarray:
+        """Returns, for each beat of a FIFO, the beats of a fork that are read before it is written."""
+        of_fork: dict[int, np.ndarray] = {f: same(self.flow(f))(IMAGES) for f in self.processes[fork].writes}
+        for process in self.processes[fork + 1 : self.fifos[fifo].source + 1]:
+            inputs = [(need, of_fork[f]) for f, need in zip(process.reads, process.needs) if f in of_fork]
+            if inputs:
+                reads = np.maximum.reduce([before[need(IMAGES) - 1] for need, before in inputs])
+                for f in process.writes:
+                    of_fork[f] = reads
+        return of_fork[fifo]
 
 
 @lru_cache(maxsize=16)

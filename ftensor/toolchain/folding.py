@@ -51,6 +51,8 @@ def fold_network(
     Raises GraphError if the network does not fit.
     """
     given = given or {}
+    if cycles is not None and (type(cycles) is not int or cycles < 1):
+        raise errors.bad_cycles(cycles)
     if cycles is not None:
         found = _folding(key, board, cycles, given)
         if interval(found.key) > cycles:

@@ -329,6 +329,7 @@ static void products(
 #pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
 #pragma HLS ARRAY_PARTITION variable=weights dim=3 complete
 #pragma HLS ARRAY_PARTITION variable=weights dim=4 complete
+#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
     ft_beat<T, S * CUTS> held{};
     int step = 0, g = 0, cut = 0;
 products:
@@ -372,6 +373,7 @@ static void channel_products(
 {
 #pragma HLS ARRAY_PARTITION variable=weights dim=2 complete
 #pragma HLS ARRAY_PARTITION variable=weights dim=3 complete
+#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
     ft_beat<T, TAPS * C> held{};
     int g = 0;
 channel_products:
@@ -405,6 +407,8 @@ static void requantize(
     hls::stream<ft_beat<int, P> > &from, hls::stream<ft_beat<T, P> > &to, const float added[GROUPS][P],
     const float factor[GROUPS][P], int n)
 {
+#pragma HLS ARRAY_PARTITION variable=added dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=factor dim=2 complete
     ft_beat<int, P> held{};
     ft_beat<T, P> w{};
     int part = 0, g = 0;

@@ -15,6 +15,8 @@ import pytest
 
 import ftensor as ft
 from ftensor.errors.build import InventoryError
+from ftensor.execute.packed_weights import derived_tensors
+from ftensor.graph.guards import CapturedValues
 from ftensor.graph.network import NetworkBuilder
 from ftensor.graph.partition import Exported
 from ftensor.kernels.network import NetworkKey
@@ -106,6 +108,9 @@ def test_a_fold_by_name(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=said):
             jitted.export(str(tmp_path / "one"), x, fold=fold)
+    for cycles in (0, "few"):
+        with pytest.raises(ValueError, match="cycles= is a positive int"):
+            jitted.export(str(tmp_path / "one"), x, cycles=cycles)
     with pytest.raises(ft.GraphError, match=r"can't take an image in 10 cycles: \w+ needs \d+"):
         jitted.export(str(tmp_path / "one"), x, cycles=10)
 
@@ -113,6 +118,7 @@ def test_a_fold_by_name(tmp_path: Path) -> None:
 # What is refused, and the reason.
 X = ft.zeros(2, 3, 8, 8, dtype=ft.uint8)
 WEIGHT, ONE_BY_ONE = ft.ones(3, 3, 3, 3, dtype=ft.int8), ft.ones(3, 3, 1, 1, dtype=ft.int8)
+INFINITE = ft.full((3,), ft.inf)
 SIX, GROUPED = ft.ones(6, 3, 1, 1, dtype=ft.int8), ft.ones(6, 2, 3, 3, dtype=ft.int8)
 SCALES = {"input_scale": 0.1, "weight_scale": 0.1}
 
@@ -126,7 +132,19 @@ REFUSED: dict[str, tuple[Callable[[ft.Tensor], object], str]] = {
     "padding beyond a line buffer": (lambda x: conv(x, padding=2), "padding up to .kernel - 1. / 2"),
     "a stride beyond the kernel": (lambda x: conv(x, stride=4), "stride up to kernel"),
     "an odd number of groups": (lambda x: conv(conv(x, SIX), GROUPED, groups=3), "1 or C groups"),
-    "a weight that is computed": (lambda x: conv(x, WEIGHT + 0), "no layer of a network"),
+    "a weight that is computed": (lambda x: conv(x, WEIGHT.neg()), "no layer of a network"),
+    "another geometry": (
+        lambda x: conv(conv(x).view(2, 3, 4, 9), ONE_BY_ONE),
+        r"shape \(2, 3, 4, 9\), and the layer before it gives \(2, 3, 6, 6\)",
+    ),
+    "terms in two orders": (
+        lambda x: ft.quantized.add(conv(x).flatten(1), conv(x).flatten(1), 0.1, 0, input_scale=0.1, other_scale=0.1),
+        "the layer before it gives",
+    ),
+    "a number that is not finite": (
+        lambda x: conv(x, bias=INFINITE),
+        "its bias or its scales are not finite in float32",
+    ),
     "two results": (lambda x: (conv(x), conv(x, ONE_BY_ONE)), "only result|reads its result"),
     "a part of a result": (lambda x: conv(conv(x)[:, :, 1:]), "reads a part|not contiguous"),
     "windows beyond the image": (lambda x: ft.nn.functional.max_pool2d(conv(x), 4, ceil_mode=True), "ceil_mode"),
@@ -137,7 +155,7 @@ REFUSED: dict[str, tuple[Callable[[ft.Tensor], object], str]] = {
 def test_what_is_no_layer_is_refused(tmp_path: Path, case: str) -> None:
     function, said = REFUSED[case]
     with pytest.raises(ft.GraphError, match=said):
-        ft.jit(function).export(str(tmp_path / "no"), X)
+        ft.jit(function).export(str(tmp_path / "no"), X, target="u55c")
     assert not list(tmp_path.iterdir())
 
 
@@ -191,12 +209,38 @@ def test_weights_of_another_network_are_refused(exported: Exported, case: str) -
 
 
 @needs
-@pytest.mark.parametrize(
-    "seed", [7, pytest.param(11, marks=pytest.mark.long), pytest.param(25, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("seed", [7, *(pytest.param(k, marks=pytest.mark.long) for k in (11, 25, 40, 41))])
 def test_random_networks_by_gpp(seed: int) -> None:
     """`make fuzz` draws others."""
     assert fuzz_networks.trial(Random(seed)) == ""
+
+
+def test_layers_keep_nothing_of_a_call() -> None:
+    """Neither tensors that the function computes nor numbers that a call passes."""
+    bias = ft.ones(4)
+
+    def network(x: ft.Tensor, weight: ft.Tensor, k: float) -> ft.Tensor:
+        calls.append(None)
+        q = ft.quantized.quantize_per_tensor(weight, 0.01, 0, -128, 127, ft.int8)
+        y = ft.quantized.linear(x, q, bias, 0.5, 3, input_scale=0.1, weight_scale=0.01)
+        return y.to(ft.float32) * k
+
+    calls: list[None] = []
+    jitted, x, weight = ft.jit(network), ft.arange(12, dtype=ft.uint8).view(2, 6), ft.linspace(-1, 1, 24).view(4, 6)
+    for k in (1.5, 2.5, 3.5):
+        assert ft.equal(jitted(x, weight, k), network(x, weight, k))
+    assert len(calls) == 4  # one trace, and three calls of the function itself
+
+
+def test_changed_values_are_seen_at_each_call() -> None:
+    """Also where reading them does not touch the storage, as on a device with memory of its own."""
+    weight = ft.ones(8)
+    values = CapturedValues([weight])
+    assert not values.differ()
+    storage = weight._storage
+    weight.add_(1)
+    derived_tensors(storage)
+    assert values.differ() and values.differ() and values.changed
 
 
 def test_the_depth_of_a_shortcut() -> None:
@@ -207,11 +251,26 @@ def test_the_depth_of_a_shortcut() -> None:
         y = conv(conv(x, weight, padding=1), weight, padding=1)
         return ft.quantized.add(y, x, 0.1, 0, input_scale=0.1, other_scale=0.1)
 
+    def twice(x: ft.Tensor) -> ft.Tensor:
+        y = conv(x, weight, padding=1)
+        for other in (conv(x, weight, padding=1), x):
+            y = ft.quantized.add(y, other, 0.1, 0, input_scale=0.1, other_scale=0.1)
+        return y
+
     x = ft.zeros(1, 2, 12, 12, dtype=ft.uint8)
+    other = NetworkBuilder(ft.jit(twice)._once(x._storage.backend, [x], (x,), {})).key
+    assert max(fifo.depth for fifo in processes_of(other).fifos) > 12 + 2
     key = NetworkBuilder(ft.jit(block)._once(x._storage.backend, [x], (x,), {})).key
     fork = next(p for p in processes_of(key).processes if p.function == "fork")
     depths = [processes_of(key).fifos[f].depth for f in fork.writes]
     assert max(depths) > 2 * (12 + 1) + 1 and min(depths) == 32
+
+
+@needs
+def test_windows_of_many_channels() -> None:
+    """A ring of rows; with strides, padding and a residual connection."""
+    for k, (h, stride, padding) in enumerate(((5, 1, 1), (3, 2, 1), (6, 3, 0))):
+        assert fuzz_networks.deep(h, stride, padding, k) == ""
 
 
 @needs

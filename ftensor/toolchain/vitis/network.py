@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from typing import cast
 
@@ -68,5 +67,5 @@ def _tables(key: NetworkKey) -> Iterator[str]:
 def _table(of: str, name: str, values: np.ndarray) -> list[str]:
     each = [f"{float(v).hex()}f" for v in values.flat] if of == "float" else [str(v) for v in values.flat]
     sizes = "".join(f"[{n}]" for n in values.shape)
-    whole = f"static const {of} {name}{sizes} = {{{','.join(each)}}};"
-    return textwrap.wrap(whole, 120, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    rows = [",".join(each[k : k + 20]) for k in range(0, len(each), 20)]
+    return [f"static const {of} {name}{sizes} = {{", *(f"    {row}," for row in rows), "};"]
