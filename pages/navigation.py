@@ -9,7 +9,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Begin": ("tutorial", "gallery/index", "comparison", "faq", "wrong-value", "slow-kernel", "glossary"),
     "Guides": (
         "arrays", "memory", "numpy", "with-other-libraries", "dask", "torch-device", "graphs",
-        "quantized", "performance", "profiler", "looking", "ci",
+        "quantized", "networks", "performance", "profiler", "looking", "ci",
     ),
     "Boards and images": (
         "boards", "images", "tuning", "inventory", "build", "own-kernels", "emulation",

@@ -3,6 +3,8 @@ whose kernels are built but whose geometry is new."""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,8 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
+
+from .. import forked
 
 PACKAGE = str(Path(ft.__file__).parent) + "/"
 
@@ -66,30 +70,35 @@ WALKS = {
 }
 
 
-@pytest.fixture(params=WALKS)
-def walk(request: pytest.FixtureRequest) -> Walk:
-    return WALKS[request.param]
-
-
 def check(walked: list[str], limits: tuple[int, int]) -> None:
     most, modules = limits
     assert len(walked) <= most, walked
     assert len(set(walked)) <= modules, sorted(set(walked))
 
 
-def test_a_call_with_a_cached_launch(walk: Walk) -> None:
+def print_walks(name: str) -> None:
+    """Prints the stays of a call with a cached launch, and of one with another shape."""
+    call = WALKS[name].call
     x = ft.ones(8)
     for _ in range(2):
-        walk.call(x)
-    aligned = default_backend().target.is_board
-    check(stays(lambda: walk.call(x)), walk.aligned if aligned else walk.cached)
-
-
-def test_a_call_of_another_shape(walk: Walk) -> None:
+        call(x)
+    cached = stays(lambda: call(x))
     for n in (24, 40):  # the kernels are built
-        walk.call(ft.ones(n))
-    x = ft.ones(56)
-    check(stays(lambda: walk.call(x)), walk.prepared)
+        call(ft.ones(n))
+    y = ft.ones(56)
+    print(json.dumps([cached, stays(lambda: call(y))]))
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_the_rooms_of_a_call(name: str) -> None:
+    """In a process of its own, where no other test has taken memory or filled a cache."""
+    program = f"from tests.kernel.test_walk import print_walks; print_walks({name!r})"
+    done = forked.run("-c", program, env=dict(os.environ), cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr
+    cached, prepared = json.loads(done.stdout)
+    walk, aligned = WALKS[name], default_backend().target.is_board
+    check(cached, walk.aligned if aligned else walk.cached)
+    check(prepared, walk.prepared)
 
 
 def test_stays_are_counted() -> None:

@@ -101,7 +101,7 @@ def test_refusals(words: str, kind: str) -> None:
             is_own = isinstance(refusal.value, ft.linalg.LinAlgError)
             assert is_own == (kind == "LinAlgError") or words.startswith("linalg.lu_factor")
             name = words.partition("(")[0]
-            assert name.removesuffix("matrix_power") in str(refusal.value)
+            assert name.replace("linalg.matrix_power", "matrix_power()") in str(refusal.value)
         elif kind == "LinAlgError":
             assert isinstance(refusal.value, torch.linalg.LinAlgError)
 
