@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Sequence
 
 from ..terminal import guess
@@ -173,8 +175,14 @@ environment_value = Message(ValueError, "{name}={value!r} is not {wanted}; corre
 
 
 def kernel_build_failed(entry: str, device: str, log: str, source: str) -> RuntimeError:
-    """Error for a kernel of ftensor that the device's compiler rejected. It is never the user's
-    fault."""
+    """Error for a kernel of ftensor that the device's compiler rejected. It is the user's fault only
+    if the compiler can't read the name of the working directory, as Intel's."""
+    here = os.getcwd()
+    if re.search(r'".* ', here):
+        return RuntimeError(
+            f"{device} can't compile the kernel {entry}. Its compiler may not read the working directory {here!r}, "
+            f"which has a double quote and a blank behind it: run the program in another folder\n{log.strip()}"
+        )
     return RuntimeError(
         f"{device} can't compile the kernel {entry}. Please report this, with the following:\n"
         f"{log.strip()}\n--- source ---\n{source}"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ftensor.errors.runtime import kernel_build_failed
 from ftensor.runtime import cache
 from ftensor.runtime.icd import path_without_blanks
 
@@ -97,3 +98,16 @@ def test_a_link_that_another_made_is_not_followed(tmp_path: Path) -> None:
     assert not cache.writable_by_others(tmp_path / "link")
     os.chown(tmp_path / "link", 65534, 65534, follow_symlinks=False)
     assert cache.writable_by_others(tmp_path / "link")
+
+
+def test_a_working_directory_that_a_compiler_cannot_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Intel's compiler fails in a folder with a double quote and a blank behind it."""
+    folder = tmp_path / 'my "own' / "two words"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    text = str(kernel_build_failed("ft_add", "a device", "no input file", "source"))
+    assert repr(str(folder)) in text and "run the program in another folder" in text and "no input file" in text
+    monkeypatch.chdir(tmp_path)
+    assert "Please report this" in str(kernel_build_failed("ft_add", "a device", "a log", "source"))
