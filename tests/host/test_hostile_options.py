@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from ftensor.cli import main
+from ftensor.errors.build import InventoryError
+from ftensor.toolchain.inventory.read import read
 from ftensor.toolchain.inventory.table import is_memory, is_platform
 
 HOSTILE = {
@@ -50,3 +52,8 @@ def test_a_field_of_an_inventory_has_the_same_check(kind: str) -> None:
     value = HOSTILE[kind]
     assert is_platform(value) is (("platform", kind) in LITERAL)
     assert not is_memory(value)
+
+
+def test_an_inventory_with_a_name_that_is_too_long() -> None:
+    with pytest.raises(InventoryError, match="File name too long"):
+        read("x" * 5000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections import Counter
@@ -188,7 +189,7 @@ def read(source: str | Path) -> Inventory:
     Raises InventoryError for a missing or invalid file; the message names the place.
     """
     path = Path(source)
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike `Path.is_file`, no error for a name that is too long
         path = builtin_inventories().get(str(source), path)
     try:
         data = path.read_bytes()
