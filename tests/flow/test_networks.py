@@ -257,13 +257,13 @@ def test_the_depth_of_a_shortcut() -> None:
             y = ft.quantized.add(y, other, 0.1, 0, input_scale=0.1, other_scale=0.1)
         return y
 
-    x = ft.zeros(1, 2, 12, 12, dtype=ft.uint8)
+    x = ft.zeros(1, 2, 12, 40, dtype=ft.uint8)
     other = NetworkBuilder(ft.jit(twice)._once(x._storage.backend, [x], (x,), {})).key
-    assert max(fifo.depth for fifo in processes_of(other).fifos) > 12 + 2
+    assert max(fifo.depth for fifo in processes_of(other).fifos) > 40 + 2
     key = NetworkBuilder(ft.jit(block)._once(x._storage.backend, [x], (x,), {})).key
     fork = next(p for p in processes_of(key).processes if p.function == "fork")
     depths = [processes_of(key).fifos[f].depth for f in fork.writes]
-    assert max(depths) > 2 * (12 + 1) + 1 and min(depths) == 32
+    assert max(depths) > 2 * (40 + 1) + 1 and min(depths) == 32
 
 
 @needs
