@@ -212,7 +212,7 @@ WRITTEN = {
     "fpga.memory_reserved": "ft.fpga.memory_reserved() >= ft.fpga.memory_allocated()",
     "fpga.max_memory_reserved": "ft.fpga.max_memory_reserved() >= ft.fpga.memory_reserved()",
     "fpga.mem_get_info": "free, total = ft.fpga.mem_get_info()\nfree <= total",
-    "fpga.memory_stats": "'num_ooms' in ft.fpga.memory_stats()",
+    "fpga.memory_stats": "x.shape\n'num_ooms' in ft.fpga.memory_stats()",
     "fpga.memory_snapshot": "x.shape\nlen(ft.fpga.memory_snapshot()) > 0",
     "fpga.memory_summary": "print(ft.fpga.memory_summary().split()[0])",
     "fpga.reset_peak_memory_stats": "ft.fpga.reset_peak_memory_stats()",
