@@ -17,6 +17,7 @@ from ..execute.dispatch import MissingKernel, recorder
 from ..execute.scalars import TracedNumber
 from ..kernels.skeleton import skeleton_of
 from ..runtime.call_site import levels_to_user
+from .elimination import eliminate_dead_nodes
 from .fusion import fuse_graph
 from .guards import GUARD_FAILED, closure_storage
 from .ir import Graph
@@ -26,7 +27,8 @@ from .partition import DataflowKernels, Exported, ExportOptions, TracedNetwork, 
 from .report import report, svg
 from .signature import NumberTracing, add_arguments, add_environment, cache_graph, find_specialization, owners_of
 from .switch import fusion_enabled
-from .trace import TraceArguments, eliminate_dead_nodes, trace_graph
+from .trace import trace_graph
+from .trace_arguments import TraceArguments
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

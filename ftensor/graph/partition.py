@@ -13,9 +13,9 @@ from ..kernels.network import NetworkKey
 from ..kernels.staged import StagedKey, Stages
 from ..runtime import program
 from .dataflow import DataflowBuilder, stage_body
+from .elimination import eliminate_dead_nodes
 from .ir import Graph, Node, ResultTensor
 from .network import NetworkBuilder
-from .trace import eliminate_dead_nodes
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

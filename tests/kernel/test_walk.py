@@ -82,7 +82,8 @@ def print_walks(name: str) -> None:
     x = ft.ones(8)
     for _ in range(2):
         call(x)
-    cached = stays(lambda: call(x))
+    # A call may find no free block of memory, as earlier launches may still run.
+    cached = min((stays(lambda: call(x)) for _ in range(5)), key=len)
     for n in (24, 40):  # the kernels are built
         call(ft.ones(n))
     y = ft.ones(56)

@@ -183,12 +183,9 @@ class XrtImages(Images):
             calls.note(slot.kernels, units, id(stream))
             try:
                 run(stream, units, *args)
-            except Exception:
-                if units > 1:
+            except BaseException as error:
+                if units > 1 or not isinstance(error, Exception):  # Ctrl-C comes anywhere in it
                     calls.lose()
-                raise
-            except BaseException:  # Ctrl-C, anywhere in it
-                calls.lose()
                 raise
             calls.made(slot.kernels, units)
 

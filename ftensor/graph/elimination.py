@@ -1,0 +1,67 @@
+"""Elimination of dead nodes, and of nodes that repeat an earlier one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import replace
+
+from .ir import DrawnNumber, Graph, Node
+
+
+def eliminate_dead_nodes(graph: Graph) -> Graph:
+    """Returns the graph without repeated nodes, and without nodes whose results are neither
+    returned nor used."""
+    graph = eliminate_common_nodes(graph)
+    needed = {k for k, m in enumerate(graph.memories) if not m.own}
+    needed |= {f.region.memory for f in graph.result_tensors}
+    kept: list[Node] = []
+    for node in graph.nodes[::-1]:
+        # A node that writes a part of a memory keeps the rest, and may read it.
+        if node.written & needed:
+            needed |= node.touched
+            kept.append(node)
+    return replace(graph, nodes=tuple(kept[::-1]), layers=())
+
+
+def eliminate_common_nodes(graph: Graph) -> Graph:
+    """Returns the graph without nodes that repeat an earlier node while their inputs are unchanged.
+    Consumers of a removed node read the earlier node's results. Returned memories, and memories
+    written more than once, keep their own nodes."""
+    times = Counter(m for node in graph.nodes for m in node.written)
+    returned = {f.region.memory for f in graph.result_tensors}
+    version: Counter[int] = Counter()
+    same: dict[int, int] = {}
+    seen: dict[Hashable, Node] = {}
+    kept: list[Node] = []
+    for node in graph.nodes:
+        if same.keys() & node.touched:
+            moved = [r._replace(memory=same.get(r.memory, r.memory)) for r in node.operands]
+            node = replace(node, operands=tuple(moved))
+        if all(graph.memories[m].own and times[m] == 1 for m in node.written):
+            first = seen.setdefault(_value_number(node, graph, version), node)
+            if first is not node and not node.written & returned:
+                written = zip(node.writes, first.writes, strict=True)
+                same |= {r.memory: s.memory for r, s in written}
+                continue
+        version.update(node.written)
+        kept.append(node)
+    return replace(graph, nodes=tuple(kept))
+
+
+def _value_number(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
+    """Returns a key of a node's computation. Nodes with equal keys write the same bits, to memories
+    of equal sizes."""
+    launch = node.launch
+    if any(isinstance(x, DrawnNumber) for x in node.numbers):
+        return node
+    own = sorted(node.written)
+    operands = [
+        (r._replace(memory=-1 - own.index(r.memory)), graph.memories[r.memory].nbytes)
+        if r.memory in node.written
+        else (r, version[r.memory])
+        for r in node.operands
+    ]
+    # The text of numbers: it differs for -0.0 and 0.0, and is equal for NaNs.
+    numbers = tuple([(type(x), repr(x)) for x in (*node.numbers, *(launch.own_numbers or ()))])
+    return launch.steps, launch.numbers, launch.temporaries, numbers, tuple(operands)
