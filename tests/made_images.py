@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ftensor.emulation.environment import available
-from ftensor.image.contents import ArgumentDescription, Bank, ComputeUnit, Description, KernelDescription
+from ftensor.image.contents import AFTER, ArgumentDescription, Bank, ComputeUnit, Description, KernelDescription
 from ftensor.image.manifest import ArgumentRecord, KernelRecord, Manifest, MemberRecord
 from ftensor.image.pack import content_uuid, pack
 
@@ -119,8 +119,10 @@ def describe(
     banks: dict[str, str] | None = None,
     platform: str = "",
     bank_bytes: int = 1 << 30,
+    shared: bool = False,
 ) -> tuple[Description, Manifest]:
-    """Returns an image's description and manifest; `banks` are those of arguments by name."""
+    """Returns an image's description and manifest; `banks` are those of arguments by name. `shared`
+    banks are several ways to one memory."""
     where = banks or {}
     names = sorted(set(where.values())) or ["DDR[0]"]
     described, records = [], []
@@ -149,7 +151,9 @@ def describe(
                 ),
             )
         )
-    description = Description(tuple(described), tuple(Bank(b, bank_bytes) for b in names), platform, name=name)
+    description = Description(
+        tuple(described), tuple(Bank(b, bank_bytes, 0 if shared else AFTER) for b in names), platform, name=name
+    )
     return description, Manifest(name, "csim", platform, "", f"{name}.xclbin", tuple(records))
 
 
@@ -160,9 +164,10 @@ def make(
     units: int = 1,
     banks: dict[str, str] | None = None,
     bank_bytes: int = 1 << 30,
+    shared: bool = False,
 ) -> Path:
     """Returns an image file of some of the kernels."""
-    description, manifest = describe(name, kernels, units, banks, bank_bytes=bank_bytes)
+    description, manifest = describe(name, kernels, units, banks, bank_bytes=bank_bytes, shared=shared)
     code = library(folder)
     manifest = replace(manifest, uuid=str(content_uuid(description, code)))
     path = folder / f"{name}.xclbin"

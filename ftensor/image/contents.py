@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 IP_KERNEL = 1  # the type of an entry of IP_LAYOUT that is a kernel's compute unit
 MEMORY_TYPES = (
@@ -11,15 +12,21 @@ MEMORY_TYPES = (
 )  # fmt: skip
 CONTROLS = ("AP_CTRL_HS", "AP_CTRL_CHAIN", "AP_CTRL_NONE", "AP_CTRL_ME", "ACCEL_ADAPTER", "FAST_ADAPTER")
 CLOCK_TYPES = ("UNUSED", "DATA", "KERNEL", "SYSTEM")
+NOT_MEMORY = {"STREAMING", "STREAMING_CONNECTION"}  # their size and base mean something else
+AFTER = -1  # the base of a bank that begins where those before it end
 
 
 @dataclass(frozen=True)
 class Bank:
-    """A memory of the board: `size` and `base` in bytes, `type` one of MEMORY_TYPES."""
+    """A memory of the board: `size` and `base` in bytes, `type` one of MEMORY_TYPES.
+
+    Banks of equal base and size are several ways to one memory. `description.complete` replaces the
+    base AFTER.
+    """
 
     name: str
     size: int
-    base: int = 0
+    base: int = AFTER
     type: str = "DDR4"
     used: bool = True
 
@@ -82,6 +89,26 @@ class Description:
     def kernel(self, name: str) -> KernelDescription | None:
         """Returns the kernel named `name`, or None."""
         return next((k for k in self.kernels if k.name == name), None)
+
+    def folded(self) -> Description:
+        """Returns the description with one bank for each memory.
+
+        XRT, too, takes banks of equal base and size for one. A Kria's ports reach its memory through
+        several of them.
+        """
+        first = first_ways(self.banks)
+
+        def fold(a: ArgumentDescription) -> ArgumentDescription:
+            return replace(a, banks=tuple(dict.fromkeys(first[bank] for bank in a.banks)))
+
+        kernels = (replace(k, arguments=tuple(fold(a) for a in k.arguments)) for k in self.kernels)
+        return replace(self, kernels=tuple(kernels), banks=tuple(b for b in self.banks if first[b.name] == b.name))
+
+
+def first_ways(banks: Iterable[Bank]) -> dict[str, str]:
+    """Returns, for the name of each bank, the name of the first bank that is the same memory."""
+    seen: dict[tuple[int, int], str] = {}
+    return {b.name: b.name if b.type in NOT_MEMORY else seen.setdefault((b.base, b.size), b.name) for b in banks}
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,22 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors.image import bad_description, unreadable
-from .contents import CONTROLS, MEMORY_TYPES, ArgumentDescription, Bank, ComputeUnit, Description, KernelDescription
+from .contents import (
+    AFTER,
+    CONTROLS,
+    MEMORY_TYPES,
+    ArgumentDescription,
+    Bank,
+    ComputeUnit,
+    Description,
+    KernelDescription,
+)
 from .metadata import REGISTER_WINDOW
 
 FIRST_BASE = 0x1800000  # of the first unit's registers
@@ -70,22 +79,30 @@ def complete(description: Description) -> Description:
 
 
 def _banks(banks: tuple[Bank, ...]) -> tuple[Bank, ...]:
-    """Places banks without a base after the previous bank."""
+    """Places banks without a base after the banks before them."""
     placed: list[Bank] = []
-    for k, bank in enumerate(banks):
-        before = placed[-1].base + placed[-1].size if placed else 0
-        placed.append(replace(bank, base=before) if k and not bank.base else bank)
+    for bank in banks:
+        before = max((b.base + b.size for b in placed), default=0)
+        placed.append(replace(bank, base=before) if bank.base == AFTER else bank)
         if not 0 < len(bank.name.encode()) < 16 or bank.name in {b.name for b in placed[:-1]}:
             raise bad_description(f"{bank.name!r} can't name a bank: empty, beyond 15 bytes, or twice")
         if bank.type not in MEMORY_TYPES:
             raise bad_description(f"bank {bank.name} is of type {bank.type!r}, none of XRT's")
         if bank.size <= 0 or bank.size % 4096 or placed[-1].base % 4096:
             raise bad_description(f"bank {bank.name} needs a size and a base in multiples of 4 KiB")
-        if placed[-1].base < before:
-            raise bad_description(f"bank {bank.name} overlaps the one before it")
-    if placed[-1].base + placed[-1].size > 1 << 64:
+        if placed[-1].base < before and not _same_memory(placed):
+            raise bad_description(
+                f"bank {bank.name} overlaps the one before it; only banks of equal base and size are one memory"
+            )
+    if any(bank.base + bank.size > 1 << 64 for bank in placed):
         raise bad_description("the banks end beyond 64-bit addresses")
     return tuple(placed)
+
+
+def _same_memory(banks: Sequence[Bank]) -> bool:
+    """True if the last bank is another way to the memory of an earlier one."""
+    *earlier, last = banks
+    return any((bank.base, bank.size) == (last.base, last.size) for bank in earlier)
 
 
 def _kernel(kernel: KernelDescription, banks: tuple[Bank, ...], base: int) -> KernelDescription:
@@ -234,9 +251,8 @@ def _read_argument(content: object) -> ArgumentDescription:
 
 def _read_bank(content: object) -> Bank:
     row = _table(content, "a bank")
-    bank = Bank(
-        _take(row, "name", str), _bytes(row, "size"), _bytes(row, "base"), _take(row, "type", str, "DDR4").upper()
-    )
+    base = _bytes(row, "base") if "base" in row else AFTER
+    bank = Bank(_take(row, "name", str), _bytes(row, "size"), base, _take(row, "type", str, "DDR4").upper())
     _nothing_left(row, f"bank {bank.name!r}")
     return bank
 

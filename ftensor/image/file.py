@@ -86,7 +86,8 @@ SIZES = {
 
 @dataclass(frozen=True)
 class ImageFile:
-    """A checked image. `description` has the kernels that the file itself describes, if any."""
+    """A checked image. `description` has the kernels that the file itself describes, if any, and one
+    bank for each memory."""
 
     path: Path
     manifest: Manifest
@@ -122,8 +123,12 @@ class ImageFile:
 
     @property
     def memory(self) -> int:
-        """The total bytes of the banks that its kernels reach."""
-        return sum(bank.size for bank in self.banks)
+        """The total bytes of the memories that its kernels reach."""
+        total = end = 0
+        for bank in sorted(self.banks, key=lambda b: b.base):
+            total += max(0, bank.base + bank.size - max(end, bank.base))
+            end = max(end, bank.base + bank.size)
+        return total
 
     def bank(self, kernel: str, argument: int) -> str:
         """Returns the banks that a pointer argument reaches, joined by blanks."""
@@ -163,7 +168,7 @@ def read(path: str | Path, bare: bool = False) -> ImageFile:
         raise errors.in_file(path, e) from None
     _fits(path, manifest, info)
     image = info.xclbin
-    return ImageFile(path, manifest, data, image.mode, str(image.uuid), image.platform, info.description)
+    return ImageFile(path, manifest, data, image.mode, str(image.uuid), image.platform, info.description.folded())
 
 
 def _without_container(path: Path, data: bytes) -> ImageFile:

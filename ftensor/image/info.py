@@ -11,6 +11,7 @@ from .. import terminal
 from ..errors.image import ImageError, unreadable
 from ..terminal import counted, size, table
 from . import xclbin
+from .contents import first_ways
 from .file import SUFFIX, locate, read
 from .sections import Bank, ImageInfo, KernelDescription, parse
 from .xclbin import NIL, Mode, SectionKind
@@ -46,7 +47,7 @@ def text(info: ImageInfo) -> str:
         ("Kernels", [_kernel_row(k) for k in info.description.kernels]),
         ("Arguments", [row for k in info.description.kernels for row in _arguments(k)]),
         ("Compute units", [(u.name, f"{u.base:#x}", u.control) for u in info.units]),
-        ("Banks", [_bank_row(k, bank) for k, bank in enumerate(info.description.banks)]),
+        ("Banks", _bank_rows(info.description.banks)),
         ("Clocks", [(c.name, c.mhz, "MHz", c.type.lower()) for c in info.clocks]),
         ("Notes of the builder", list(info.keys.items())),
         ("Sections", [(s.title, s.name, size(len(s.data))) for s in info.xclbin.sections]),
@@ -96,8 +97,15 @@ def _arguments(kernel: KernelDescription) -> list[tuple[object, ...]]:
     ]
 
 
-def _bank_row(place: int, bank: Bank) -> tuple[object, ...]:
-    return (place, bank.name, bank.type, size(bank.size), f"{bank.base:#x}", ("used" if bank.used else "not used"))
+def _bank_rows(banks: Sequence[Bank]) -> list[tuple[object, ...]]:
+    first = first_ways(banks)
+    rows: list[tuple[object, ...]] = []
+    for place, bank in enumerate(banks):
+        note = "used" if bank.used else "not used"
+        if first[bank.name] != bank.name:
+            note += f", the same memory as {first[bank.name]}"
+        rows.append((place, bank.name, bank.type, size(bank.size), f"{bank.base:#x}", note))
+    return rows
 
 
 def of_intel(path: Path) -> str:

@@ -14,6 +14,7 @@ from .contents import (
     CONTROLS,
     IP_KERNEL,
     MEMORY_TYPES,
+    NOT_MEMORY,
     ArgumentDescription,
     Bank,
     BankConnection,
@@ -29,7 +30,6 @@ MEMORY = struct.Struct("<BB6xQQ16s")  # type, used, size in KiB, base, name
 UNIT = struct.Struct("<IIQ64s")  # type, properties, base, "kernel:instance"
 CONNECTION = struct.Struct("<iii")  # argument, entry of IP_LAYOUT, entry of MEM_TOPOLOGY
 CLOCK = struct.Struct("<HB5x128s")  # MHz, type, name
-NOT_MEMORY = {"STREAMING", "STREAMING_CONNECTION"}  # their size and base mean something else
 MOST_ENTRIES = 65536
 
 assert (MEMORY.size, UNIT.size, CONNECTION.size, CLOCK.size) == (40, 80, 12, 136)

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..boards import Board, of_platform
 from ..errors.build import no_cxx, not_joined
 from ..image.manifest import Manifest
 from ..kernels.channels import channels
@@ -127,8 +128,9 @@ class CSim:
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
-        """Returns the banks that a board would have, so that the runtime makes the same choices."""
-        return link.banks(groups)
+        """Returns the banks that the platform's board would have, so that the runtime makes the same
+        choices."""
+        return link.banks(groups, of_platform(self.platform))
 
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
         """Returns the shared object packed for XRT."""
@@ -141,11 +143,15 @@ class CSim:
 
 
 def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz: float) -> Description:
-    """Returns the container's description of the kernels: arguments, compute units, memories."""
+    """Returns the container's description of the kernels: arguments, compute units, memories.
+
+    The memories are those of the platform's board, if `boards` has it.
+    """
     from ..image.contents import ArgumentDescription, ComputeUnit, Description, KernelDescription
 
     kernels, names = [], dict[str, None]()
-    placed = link.banks(groups)
+    board = of_platform(platform)
+    placed = link.banks(groups, board)
     # As on a board's platform, a range that all ports reach is one memory.
     whole = len({bank for banks in placed.values() for bank in banks.values()}) == 1
     for group in groups:
@@ -158,7 +164,7 @@ def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz:
         units = tuple(ComputeUnit(unit) for unit in link.unit_names(group))
         control = "AP_CTRL_HS" if group.started else "AP_CTRL_NONE"
         kernels.append(KernelDescription(group.name, rows, units, control))
-    return Description(tuple(kernels), _banks(tuple(names)), platform, clock_mhz, name)
+    return Description(tuple(kernels), _banks(tuple(names), board), platform, clock_mhz, name)
 
 
 def _each(bank: str, whole: bool) -> tuple[str, ...]:
@@ -170,8 +176,9 @@ def _each(bank: str, whole: bool) -> tuple[str, ...]:
     return tuple(f"{match[1]}[{k}]" for k in range(int(match[2]), int(match[3]) + 1))
 
 
-def _banks(names: Sequence[str]) -> tuple[Bank, ...]:
-    """Returns memories large enough for tests; none if the kernels name none."""
+def _banks(names: Sequence[str], board: Board | None) -> tuple[Bank, ...]:
+    """Returns memories large enough for tests; none if the kernels name none. On a board whose
+    ports are several ways to one memory, all banks have the same base and size."""
     from ..image.contents import Bank
 
     if len(names) == 1 and (reached := channels(names[0])):
@@ -179,6 +186,8 @@ def _banks(names: Sequence[str]) -> tuple[Bank, ...]:
         return (Bank(names[0], size, base, "HBM"),)
     order = sorted(names, key=lambda n: (n.partition("[")[0], int(re.sub(r"\D", "", n) or 0)))
     kinds = [name.partition("[")[0] for name in order]
+    if board is not None and board.banks.value == 1:
+        return tuple(Bank(name, int(board.bank_bytes.value) * GIB, 0) for name in order)
     return tuple(
         Bank(name, BANK_SIZES.get(kind, 16 * GIB), type="HBM" if kind == "HBM" else "DDR4")
         for name, kind in zip(order, kinds)

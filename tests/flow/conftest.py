@@ -59,6 +59,15 @@ def three_banks(xrt_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def three_ways(xrt_folder: Path) -> Path:
+    """An image whose ports reach one memory in different ways, as on a Kria."""
+    from ..made_images import make
+
+    banks = {"out": "HP0", "a": "HP1", "b": "HP2"}
+    return make(xrt_folder, "ways", ("axpy", "bits"), banks=banks, shared=True)
+
+
+@pytest.fixture(scope="session")
 def many_channels(xrt_folder: Path) -> Path:
     """An image of a kernel of four units, all of whose ports reach 16 channels of a MiB."""
     from ..made_images import make

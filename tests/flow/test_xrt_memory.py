@@ -46,6 +46,28 @@ answer(counts=counts, again=again,
     assert answer["bytes"] >= 5 * 20000
 
 
+def test_several_ways_to_one_memory_need_no_copies(three_ways: Path) -> None:
+    """Banks of one base and size are one memory, also for its total."""
+    answer = run(
+        """
+n = 5000
+x, y, z = put(np.arange(n, dtype=np.float32)), put(np.ones(n, np.float32)), backend.allocate(4 * n)
+axpy = kernel("axpy")
+axpy(stream, 1, z.handle, x.handle, y.handle, 2.0, n)
+axpy(stream, 1, x.handle, z.handle, y.handle, 1.0, n)   # an output becomes an input, and an input an output
+axpy(stream, 1, y.handle, x.handle, z.handle, 1.0, n)
+axpy(stream, 1, z.handle, z.handle, z.handle, 3.0, n)   # in place
+answer(copies=ft.fpga.image_report().bank_copies, total=ft.fpga.get_device_properties().total_memory,
+       y=got(y)[:3].tolist(), z=got(z)[:3].tolist())
+""",
+        three_ways,
+    )
+    assert answer["copies"] == 0
+    assert answer["total"] == 1 << 30
+    assert answer["y"] == [3.0, 7.0, 11.0]
+    assert answer["z"] == [4.0, 12.0, 20.0]
+
+
 def test_free_memory_is_reused_in_its_bank(three_banks: Path) -> None:
     """A fresh block in the wrong bank is exchanged for a free one, without a copy."""
     answer = run(

@@ -9,8 +9,10 @@ import pytest
 from ftensor import dtypes
 from ftensor.boards import find
 from ftensor.errors.build import BuildError
+from ftensor.image.description import complete
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.skeletons.gemm import GemmKey
+from ftensor.toolchain import csim
 from ftensor.toolchain.group import KernelGroup, StreamConnection
 from ftensor.toolchain.vitis import link
 
@@ -34,6 +36,30 @@ def rows(text: str) -> list[str]:
 def test_compute_units_are_named_as_the_version_wants(version, names):
     text = link.configuration([group("k", 2), group("m")], version)
     assert rows(text) == ["[connectivity]", f"nk=k:2:{names}", "nk=m:1:m_1"]
+
+
+@pytest.mark.parametrize(
+    "platform, memories",
+    [
+        ("xilinx_kv260_base_202220_1", [(f"HP{k}", 4 << 30, 0) for k in range(3)]),
+        ("xilinx_u200_gen3x16_xdma_2_202110_1", [(f"DDR[{k}]", 16 << 30, k * (16 << 30)) for k in range(2)]),
+        ("xilinx_u55c_gen3x16_xdma_3_202210_1", [("HBM[0:31]", 512 << 20, 0)]),
+        ("mine", [("DDR[0]", 16 << 30, 0)]),
+    ],
+)
+def test_csim_has_the_memories_of_the_platform(platform, memories):
+    """So that the runtime makes a board's choices, and emulation shows the copies."""
+    groups = [group(f"k{n}", 4) for n in range(2)]  # 24 ports: more than one bank takes
+    described = complete(csim.describe(groups, "image", platform, 300.0))
+    assert [(b.name, b.size, b.base) for b in described.banks] == memories
+
+
+def test_several_ways_are_one_memory():
+    described = complete(csim.describe([group("k")], "image", "xilinx_kv260_base_202220_1", 300.0))
+    assert [a.banks for a in described.kernels[0].arguments[:3]] == [("HP0",), ("HP1",), ("HP2",)]
+    folded = described.folded()
+    assert [b.name for b in folded.banks] == ["HP0"]
+    assert [a.banks for a in folded.kernels[0].arguments[:3]] == [("HP0",)] * 3
 
 
 def test_every_unit_of_a_kernel_reaches_the_same_memories():

@@ -88,6 +88,22 @@ def test_mistakes_in_a_description(tmp_path: Path, old: str, new: str, says: str
         description.read(path)
 
 
+def test_banks_may_be_several_ways_to_one_memory(tmp_path: Path) -> None:
+    """Equal base and size: as on a Kria. Any other overlap is a mistake."""
+    path, banks = tmp_path / "x.toml", TOML.split("banks = ")[1].split("\n")[0]
+
+    def read(text: str) -> list[tuple[int, int]]:
+        path.write_text(TOML.replace(banks, f"[{text}]"))
+        return [(b.base, b.size) for b in description.read(path).banks]
+
+    one, two = '{name = "DDR[0]", size = "4 GiB", base = 0}', '{name = "DDR[1]", size = "4 GiB", base = 0}'
+    assert read(f"{one}, {two}") == [(0, 4 << 30)] * 2
+    third = '{name = "DDR[2]", size = "1 GiB"}'
+    assert read(f"{one}, {two}, {third}")[2] == (4 << 30, 1 << 30)
+    with pytest.raises(ImageError, match=r"DDR\[1\] overlaps.*equal base and size"):
+        read(one + ", " + two.replace("4 GiB", "2 GiB"))
+
+
 def test_limits_of_an_image() -> None:
     """No kernels, too many units, an invalid library."""
     with pytest.raises(ImageError, match="no kernel"):

@@ -21,7 +21,7 @@ from ftensor.image.xclbin import Mode, Section, SectionKind
 from ftensor.runtime import targets
 from ftensor.runtime.csim.backend import CSimBackend
 
-from ..made_images import describe, library
+from ..made_images import describe, library, make
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +133,17 @@ def test_a_whole_image_passes(folder: Path) -> None:
     assert file.emulated
     assert file.platform == "maker_board_gen3_1"
     assert (file.bank("axpy", 0), file.memory) == ("DDR[0]", 1 << 30)
+
+
+def test_ways_to_one_memory_are_one_bank(folder: Path) -> None:
+    """The runtime compares the banks' names, and adds up their sizes."""
+    banks = {"out": "HP0", "a": "HP1", "b": "HP2"}
+    file = image_file.read(make(folder, "shared", ("axpy",), banks=banks, shared=True))
+    assert [file.bank("axpy", k) for k in range(3)] == ["HP0"] * 3
+    assert ([b.name for b in file.banks], file.memory) == (["HP0"], 1 << 30)
+    file = image_file.read(make(folder, "apart", ("axpy",), banks=banks))
+    assert [file.bank("axpy", k) for k in range(3)] == ["HP0", "HP1", "HP2"]
+    assert file.memory == 3 << 30
 
 
 def test_a_kernel_with_fewer_arguments(folder: Path) -> None:
