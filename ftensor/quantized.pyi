@@ -18,10 +18,24 @@ from . import return_types as _return_types
 
 _Number = _complex | np.generic
 
+def adaptive_avg_pool2d(input: _Tensor, output_size: Any) -> _Tensor:
+    """Returns means of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8, `output_size` of
+    them (a number or a pair; None: as the input) for each plane, with the input's scale and zero
+    point. The bits are those of `torch.ao.nn.quantized.functional.adaptive_avg_pool2d` for a
+    contiguous input. Raises RuntimeError for other dtypes and shapes.
+    """
 def add(input: _Tensor, other: _Tensor, scale: _float, zero_point: _int, *, input_scale: _float, input_zero_point: _int=0, other_scale: _float, other_zero_point: _int=0) -> _Tensor:
     """Returns the sum of two quantized tensors of one dtype and shape, with `scale` and
     `zero_point`: dequantized, added in float32, quantized, with the bits of these three ops of
     torch's `quantized_decomposed`. Raises RuntimeError for other dtypes and shapes.
+    """
+def avg_pool2d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True, divisor_override: Any=None, *, zero_point: _int=0) -> _Tensor:
+    """Returns the means of windows of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8;
+    input and result have one scale and `zero_point`, which is also the padding. The other arguments
+    are those of `nn.functional.avg_pool2d`. Sums are integers, rounded once, with the bits of
+    `torch.ao.nn.quantized.functional.avg_pool2d` for a contiguous input. Raises RuntimeError for
+    other dtypes and for sizes that make no window, ValueError for a zero point that the dtype can't
+    hold.
     """
 def conv2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1, scale: _float=1.0, zero_point: _int=0, *, input_scale: _float, input_zero_point: _int=0, weight_scale: Any) -> _Tensor:
     """Returns the cross-correlation of `nn.functional.conv2d` of an input (N, C, H, W) or (C, H, W)

@@ -335,6 +335,10 @@ not_float32 = Message(
     AssertionError, "{op}(): input must be ftensor.float32, float16 or bfloat16, not {dtype}: convert with .float()"
 )
 not_integers = Message(ValueError, "{op}(): dtype must be ftensor.uint8, int8 or int16, not {dtype}")
+not_bytes = Message(
+    RuntimeError,
+    "{op}(): input must be ftensor.uint8 or int8, not {dtype}: quantize it, or use ftensor.nn.functional.{op}",
+)
 other_dtype = Message(AssertionError, "{op}(): input is {dtype}, but dtype says {wanted}")
 bounds = Message(
     AssertionError, "{op}(): quant_min={low} and quant_max={high} must lie in [{least}, {most}], which {dtype} holds"

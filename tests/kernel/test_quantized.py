@@ -148,6 +148,41 @@ def test_pools_and_relu_keep_the_scale():
     equal(Q.relu(mine(x), 5), torch.relu(q).int_repr())
 
 
+# Size of planes, and arguments of torch.ao.nn.quantized.functional.avg_pool2d: windows at edges have other divisors.
+AVERAGES = [
+    ((8, 8), (2,)),
+    ((9, 12), ((3, 2), (2, 1), (1, 1))),
+    ((9, 12), (3, 2, 1, False, False)),
+    ((10, 7), (3, 2, 1, True, True)),
+    ((10, 7), (4, 3, 0, True, False)),
+    ((7, 7), (7,)),
+    ((7, 5), (3, 1, 0, False, True, 5)),
+]
+
+
+@pytest.mark.parametrize("zero", [0, 5, 127])
+@pytest.mark.parametrize("of", ["uint8", "int8"])
+def test_average_pools(of, zero):
+    """Of a contiguous tensor: for channels last, torch rounds otherwise."""
+    info = torch.iinfo(getattr(torch, of))
+    for size, arguments in AVERAGES:
+        x = torch.randint(info.min, info.max + 1, (2, 5, *size), dtype=getattr(torch, of))
+        q = torch._make_per_tensor_quantized_tensor(x, 0.37, zero)
+        theirs = torch.ao.nn.quantized.functional.avg_pool2d(q, *arguments)
+        equal(Q.avg_pool2d(mine(x), *arguments, zero_point=zero), theirs.int_repr())
+        for count in (1, (3, 2), (size[0], None)):
+            theirs = torch.ao.nn.quantized.functional.adaptive_avg_pool2d(q, count)
+            equal(Q.adaptive_avg_pool2d(mine(x), count), theirs.int_repr())
+
+
+def test_average_pools_keep_the_layout():
+    x = ft.randint(0, 256, (2, 3, 6, 8), dtype=ft.uint8)
+    for pooled in (lambda x: Q.avg_pool2d(x, 2, zero_point=9), lambda x: Q.adaptive_avg_pool2d(x, (2, 4))):
+        last = pooled(x.contiguous(memory_format=ft.channels_last))
+        assert last.is_contiguous(memory_format=ft.channels_last) and ft.equal(last, pooled(x))
+        assert ft.equal(pooled(x[1]), pooled(x)[1]) and pooled(x[:0]).shape[0] == 0
+
+
 def test_samples_of_a_converter():
     pairs = torch.randint(-(1 << 15), 1 << 15, (7, 9, 2)).short()
     scale = 3 / (1 << 15)

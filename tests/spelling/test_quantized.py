@@ -7,6 +7,7 @@ import ftensor as ft
 Q = ft.quantized
 X = ft.zeros(2, 3)
 BYTES = ft.zeros(2, 3, dtype=ft.uint8)
+PLANES = ft.zeros(1, 1, 4, 4, dtype=ft.uint8)
 WEIGHT = ft.zeros(4, 3, dtype=ft.int8)
 TOLD = {"input_scale": 0.5, "weight_scale": 0.5}
 
@@ -30,6 +31,12 @@ REFUSED = {
     "input zero point": (lambda: Q.linear(BYTES, WEIGHT, input_zero_point=-1, **TOLD), ValueError, "input_zero_p"),
     "planes": (lambda: Q.conv2d(BYTES, WEIGHT, **TOLD), RuntimeError, "conv2d"),
     "terms": (lambda: Q.add(BYTES, WEIGHT, 1.0, 0, input_scale=1.0, other_scale=1.0), RuntimeError, "one dtype"),
+    "a mean of reals": (lambda: Q.avg_pool2d(ft.zeros(1, 1, 4, 4), 2), RuntimeError, "use ftensor.nn.functional.avg_pool2d"),
+    "a mean by zero": (lambda: Q.avg_pool2d(PLANES, 2, divisor_override=0), RuntimeError, "divisor_override"),
+    "a mean of padding": (lambda: Q.avg_pool2d(PLANES, 2, padding=2), RuntimeError, "padding"),
+    "a zero point of a mean": (lambda: Q.avg_pool2d(PLANES, 2, zero_point=256), ValueError, "zero_point=256"),
+    "means of vectors": (lambda: Q.adaptive_avg_pool2d(BYTES, 1), RuntimeError, "adaptive_avg_pool2d"),
+    "means of reals": (lambda: Q.adaptive_avg_pool2d(X, 1), RuntimeError, "must be ftensor.uint8 or int8"),
     "samples": (lambda: Q.dequantize_as_complex(BYTES, 1.0), RuntimeError, "last dim of 2"),
 }
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._tensor import Tensor
-from ...dtypes import dtype, float32, int8, int32, uint8
+from ...dtypes import float32, int8, int32, uint8
 from ...dtypes.limits import iinfo
 from ...errors import nn as errors
 from ...execute.layer import layer
@@ -50,124 +50,101 @@ ADD = Op(
 )
 
 
-def _operands(name: str, input: Any, weight: Any, bias: Any) -> None:
-    for word, operand in (("input", input), ("weight", weight)):
-        a_tensor(name, word, operand)
-    if input._dtype not in (uint8, int8) or weight._dtype is not int8:
-        raise errors.operands(name, input._dtype, weight._dtype)
-    if bias is not None:
-        a_tensor(name, "bias", bias)
-        if bias._dtype is not float32 or bias._shape != weight._shape[:1]:
-            raise errors.bias(name, weight._shape[0], bias._dtype, bias._shape)
-
-
-def _centered(x: Tensor, zero: int) -> Tensor:
+def centered(x: Tensor, zero: int) -> Tensor:
+    """Returns the integers minus their zero point, in int32."""
     return computed(CENTERED, (x,), (zero,), x._shape, int32)
 
 
-def _requantized(
-    name: str,
-    sums: Tensor,
-    of: dtype,
-    channel: int,
-    bias: Tensor | None,
-    input_scale: Any,
-    weight_scale: Any,
-    given_scale: Any,
-    given_zero: Any,
-    relu: bool,
-) -> Tensor:
-    """Returns the sums times (input_scale * weight_scale / scale), in single precision at every
-    step."""
-    out_scale = _scale(name, "scale", given_scale)
-    zero = _zero_point(name, "zero_point", given_zero, of)
-    single: Any = np.float32(_scale(name, "input_scale", input_scale))
-    added: Any = 0.0
-    if type(weight_scale) is Tensor:
-        each: Any = channel_values(name, "weight_scale", weight_scale, sums, channel).to(float32)
-        each = each * float(single)
-        factor = each / out_scale
-    else:
-        each = single * np.float32(_scale(name, "weight_scale", weight_scale))
-        factor = float(each / np.float32(out_scale))
-        each = float(each)
-    if bias is not None:
-        added = channel_values(name, "bias", bias, sums, channel) / each
-    low = zero if relu else iinfo(of).min
-    return computed(REQUANTIZE, (sums, added, factor), (zero, low, iinfo(of).max), sums._shape, of)
+class _Weighted(NamedTuple):
+    """The arguments of a layer with weights."""
+
+    name: str
+    relu: bool
+    input: Tensor
+    weight: Tensor
+    bias: Tensor | None
+    scale: Any
+    zero_point: Any
+    input_scale: Any
+    input_zero_point: Any
+    weight_scale: Any
+
+    def checked(self) -> _Weighted:
+        """Returns the arguments. Raises for tensors of other dtypes and shapes."""
+        name, input, weight, bias = self.name, self.input, self.weight, self.bias
+        for word, operand in (("input", input), ("weight", weight)):
+            a_tensor(name, word, operand)
+        if input._dtype not in (uint8, int8) or weight._dtype is not int8:
+            raise errors.operands(name, input._dtype, weight._dtype)
+        if bias is not None:
+            a_tensor(name, "bias", bias)
+            if bias._dtype is not float32 or bias._shape != weight._shape[:1]:
+                raise errors.bias(name, weight._shape[0], bias._dtype, bias._shape)
+        return self
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Returns the arguments by name, but for the op's name and the input."""
+        return {word: value for word, value in self._asdict().items() if word not in ("name", "input")}
+
+    @property
+    def zero(self) -> int:
+        """Returns the zero point of the input."""
+        return _zero_point(self.name, "input_zero_point", self.input_zero_point, self.input._dtype)
+
+    def requantized(self, sums: Tensor, channel: int) -> Tensor:
+        """Returns the sums times (input_scale * weight_scale / scale), in single precision at every
+        step; `channel` is the dim of the filters."""
+        name, of = self.name, self.input._dtype
+        out_scale = _scale(name, "scale", self.scale)
+        zero = _zero_point(name, "zero_point", self.zero_point, of)
+        single: Any = np.float32(_scale(name, "input_scale", self.input_scale))
+        added: Any = 0.0
+        if type(self.weight_scale) is Tensor:
+            each: Any = channel_values(name, "weight_scale", self.weight_scale, sums, channel).to(float32)
+            each = each * float(single)
+            factor = each / out_scale
+        else:
+            each = single * np.float32(_scale(name, "weight_scale", self.weight_scale))
+            factor = float(each / np.float32(out_scale))
+            each = float(each)
+        if self.bias is not None:
+            added = channel_values(name, "bias", self.bias, sums, channel) / each
+        low = zero if self.relu else iinfo(of).min
+        return computed(REQUANTIZE, (sums, added, factor), (zero, low, iinfo(of).max), sums._shape, of)
 
 
-def _linear(
-    name: str,
-    relu: bool,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    scale: float,
-    zero_point: int,
-    input_scale: float,
-    input_zero_point: int,
-    weight_scale: Any,
-) -> Tensor:
-    _operands(name, input, weight, bias)
-    settings = {"weight": weight, "bias": bias, "scale": scale, "zero_point": zero_point, "relu": relu}
-    settings |= {"input_scale": input_scale, "input_zero_point": input_zero_point, "weight_scale": weight_scale}
-    more = (scale, zero_point, input_scale, input_zero_point, weight_scale)
-    return layer("linear", (input,), settings, lambda: _products(name, relu, input, weight, bias, *more))
+def _linear(call: _Weighted) -> Tensor:
+    call = call.checked()
+    return layer("linear", (call.input,), call.settings, lambda: _products(call))
 
 
-def _products(
-    name: str,
-    relu: bool,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    scale: float,
-    zero_point: int,
-    input_scale: float,
-    input_zero_point: int,
-    weight_scale: Any,
-) -> Tensor:
-    zero = _zero_point(name, "input_zero_point", input_zero_point, input._dtype)
+def _products(call: _Weighted) -> Tensor:
+    input, weight, zero = call.input, call.weight, call.zero
     sums = None
     if input.ndim and weight.ndim == 2 and input._shape[-1] == weight._shape[1]:
         rows = input.reshape(-1, weight._shape[1])
         sums = byte_products(rows, weight, zero)
     if sums is None:
-        sums = matmul(_centered(input, zero), weight.to(int32).t())
+        sums = matmul(centered(input, zero), weight.to(int32).t())
     else:
         sums = sums.reshape(*input._shape[:-1], weight._shape[0])
-    return _requantized(
-        name, sums, input._dtype, sums.ndim - 1, bias, input_scale, weight_scale, scale, zero_point, relu
-    )
+    return call.requantized(sums, sums.ndim - 1)
 
 
-def _conv2d(
-    name: str, relu: bool, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
-    padding: Any, dilation: Any, groups: int, scale: float, zero_point: int, input_scale: float,
-    input_zero_point: int, weight_scale: Any,
-) -> Tensor:  # fmt: skip
-    _operands(name, input, weight, bias)
-    windows = (stride, padding, dilation, groups)
-    settings = {"weight": weight, "bias": bias, "scale": scale, "zero_point": zero_point, "relu": relu}
-    settings |= {"input_scale": input_scale, "input_zero_point": input_zero_point, "weight_scale": weight_scale}
-    settings |= zip(("stride", "padding", "dilation", "groups"), windows)
-    more = (scale, zero_point, input_scale, input_zero_point, weight_scale)
-    return layer("conv2d", (input,), settings, lambda: _convolution(name, relu, input, weight, bias, windows, *more))
+def _conv2d(call: _Weighted, windows: tuple[Any, Any, Any, int]) -> Tensor:
+    call = call.checked()
+    settings = call.settings | dict(zip(("stride", "padding", "dilation", "groups"), windows))
+    return layer("conv2d", (call.input,), settings, lambda: _convolution(call, windows))
 
 
-def _convolution(
-    name: str, relu: bool, input: Tensor, weight: Tensor, bias: Tensor | None, windows: tuple[Any, Any, Any, int],
-    scale: float, zero_point: int, input_scale: float, input_zero_point: int, weight_scale: Any,
-) -> Tensor:  # fmt: skip
-    zero = _zero_point(name, "input_zero_point", input_zero_point, input._dtype)
+def _convolution(call: _Weighted, windows: tuple[Any, Any, Any, int]) -> Tensor:
+    input, weight, zero = call.input, call.weight, call.zero
     sums = byte_sums("conv2d", 2, input, weight, *windows, zero)
     if sums is None:
         # Padding of the centered integers with 0 equals padding of the input with its zero point.
-        sums = CONV[2](_centered(input, zero), weight.to(int32), None, *windows)
-    return _requantized(
-        name, sums, input._dtype, sums.ndim - 3, bias, input_scale, weight_scale, scale, zero_point, relu
-    )
+        sums = CONV[2](centered(input, zero), weight.to(int32), None, *windows)
+    return call.requantized(sums, sums.ndim - 3)
 
 
 @op(namespace=SPACE, method=False, rows=(CENTERED, REQUANTIZE))
@@ -189,7 +166,7 @@ def linear(
     and shapes, ValueError for scales that are not positive and zero points that the dtype can't
     hold."""
     args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
-    return _linear("linear", False, input, weight, bias, *args)
+    return _linear(_Weighted("linear", False, input, weight, bias, *args))
 
 
 @op(namespace=SPACE, method=False)
@@ -206,7 +183,7 @@ def linear_relu(
 ) -> Tensor:
     """Like `linear`, then `relu`, with a single rounding: `torch.ops.quantized.linear_relu`."""
     args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
-    return _linear("linear_relu", True, input, weight, bias, *args)
+    return _linear(_Weighted("linear_relu", True, input, weight, bias, *args))
 
 
 @op(namespace=SPACE, method=False)
@@ -219,9 +196,9 @@ def conv2d(
     of uint8 or int8 with filters (O, C / groups, h, w) of int8, quantized like in `linear`; padding
     is the input's zero point. The bits equal those of `torch.ops.quantized.conv2d` with FBGEMM.
     Raises the errors of `linear`."""
-    args = (stride, padding, dilation, groups, scale, zero_point)
-    more = (input_scale, input_zero_point, weight_scale)
-    return _conv2d("conv2d", False, input, weight, bias, *args, *more)
+    args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
+    windows = (stride, padding, dilation, groups)
+    return _conv2d(_Weighted("conv2d", False, input, weight, bias, *args), windows)
 
 
 @op(namespace=SPACE, method=False)
@@ -231,9 +208,9 @@ def conv2d_relu(
     input_scale: float, input_zero_point: int = 0, weight_scale: Any,
 ) -> Tensor:  # fmt: skip
     """Like `conv2d`, then `relu`, with a single rounding: `torch.ops.quantized.conv2d_relu`."""
-    args = (stride, padding, dilation, groups, scale, zero_point)
-    more = (input_scale, input_zero_point, weight_scale)
-    return _conv2d("conv2d_relu", True, input, weight, bias, *args, *more)
+    args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
+    windows = (stride, padding, dilation, groups)
+    return _conv2d(_Weighted("conv2d_relu", True, input, weight, bias, *args), windows)
 
 
 @op(namespace=SPACE, method=False)

@@ -28,9 +28,9 @@ from .windows import at_positions, each, laid_out, padded, windows
 STEPS = 64
 
 
-def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
-    """Returns the output's sizes; None means the input's. Raises ValueError for an input with fewer
-    dims."""
+def adaptive_sizes(name: str, n: int, input: Tensor, output_size: Any, kinds: str = "f") -> Ints:
+    """Returns the output's sizes; None means the input's. `kinds` are the kinds of dtypes that the op
+    takes. Raises ValueError for an input with fewer dims."""
     if output_size is None:
         output_size = (None,) * n
     if isinstance(output_size, (tuple, list)):
@@ -45,7 +45,7 @@ def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
         raise errors_spatial.negative_sizes(name, "output_size", sizes)
     if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - (n > 1) :]:
         raise errors_spatial.input_dims(name, n, input._shape)
-    if input._dtype.kind != "f":
+    if input._dtype.kind not in kinds:
         raise errors.not_implemented_for(name, input._dtype)
     shape = (*input._shape[:-n], *sizes)
     # The host stores both ends of each window.
@@ -54,15 +54,16 @@ def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
     return sizes
 
 
-def _intervals(size: int, count: int) -> list[tuple[int, int]]:
+def intervals(size: int, count: int) -> list[tuple[int, int]]:
+    """Returns (begin, end) of each of `count` windows over `size` elements."""
     return [(j * size // count, -(-(j + 1) * size // count)) for j in range(count)]
 
 
-def _seen(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, list[list[tuple[int, int]]]]:
+def adaptive_windows(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, list[list[tuple[int, int]]]]:
     """Returns (the windows (*lead, *counts, *kernel), their intervals); shorter windows are padded
     with `value`."""
     n = len(sizes)
-    spans = [_intervals(m, k) for m, k in zip(input._shape[-n:], sizes)]
+    spans = [intervals(m, k) for m, k in zip(input._shape[-n:], sizes)]
     kernel = tuple([max((e - b for b, e in one), default=1) for one in spans])
     if all(e - b == k for one, k in zip(spans, kernel) for b, e in one):
         steps = [one[1][0] - one[0][0] if len(one) > 1 else 1 for one in spans]
@@ -91,11 +92,11 @@ def _stepwise(seen: Tensor, spans: list[list[tuple[int, int]]]) -> Tensor:
 
 
 def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Tensor:
-    sizes = _sizes(name, n, input, output_size)
+    sizes = adaptive_sizes(name, n, input, output_size)
     shape = (*input._shape[:-n], *sizes)
     if not numel(shape) or not numel(input._shape):
         return new(shape, input._dtype, input._storage.device)
-    seen, spans = _seen(input, sizes, 0)
+    seen, spans = adaptive_windows(input, sizes, 0)
     few = numel(seen._shape[-n:]) <= STEPS and numel(sizes) > 1
     if n == 3 and few and narrow(input._dtype):
         return _stepwise(seen, spans).contiguous()
@@ -126,8 +127,8 @@ def _positions(offsets: Tensor, begins: Sequence[Any], kernel: Ints, sizes: Ints
 
 
 def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indices: bool) -> Any:
-    sizes = _sizes(name, n, input, output_size)
-    seen, spans = _seen(input, sizes, lowest(input._dtype))
+    sizes = adaptive_sizes(name, n, input, output_size)
+    seen, spans = adaptive_windows(input, sizes, lowest(input._dtype))
     if not indices:
         result = maxima(seen, n)
         return result.contiguous() if n == 3 else laid_out(result, input, n)

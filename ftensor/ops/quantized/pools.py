@@ -1,0 +1,127 @@
+"""Average pools of quantized tensors: the mean of a window, with the input's scale and zero point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._tensor import Tensor
+from ...dtypes import dtype, int8, int32, int64, uint8
+from ...dtypes.limits import iinfo
+from ...errors import nn as errors
+from ...execute.constants import constant
+from ...execute.layer import layer
+from ...execute.output import new
+from ...iterator.shape import Ints, numel
+from ...rows.catalogue import op
+from ...rows.op import Op, Promote
+from ..nn.spatial.adaptive import adaptive_sizes, adaptive_windows, intervals
+from ..nn.spatial.pool import PoolingCall, pool_of, summed
+from ..nn.spatial.windows import laid_out
+from .arguments import a_tensor
+from .arguments import zero_point as _zero_point
+from .convert import CLAMPED, SPACE, computed
+from .layers import centered
+
+AVERAGE = Op(
+    "quantized_average",
+    "quantized_average(sums, factor) -> Tensor",
+    CLAMPED.format("rint(a * b + zero)"),
+    params=("zero", "low", "high"),
+    promote=Promote.SINGLE,
+    any_out=True,
+    only=("int32", "int64", "float32"),
+)
+# Most elements of a window whose sum of differences of bytes fits in int32.
+MOST_TERMS = ((1 << 31) - 1) // 255
+
+
+def _bytes(name: str, input: Any) -> Tensor:
+    """Returns the input. Raises RuntimeError unless it is a tensor of uint8 or int8."""
+    input = a_tensor(name, "input", input)
+    if input._dtype not in (uint8, int8):
+        raise errors.not_bytes(name, input._dtype)
+    return input
+
+
+def _averaged(sums: Tensor, factors: np.ndarray, zero: int, of: dtype, key: Any) -> Tensor:
+    """Returns rint(sums * factors + zero) in `of`. `factors` are float32 for each window of an image,
+    `key` is a hashable value that determines them."""
+    by: Any = float(factors.flat[0])
+    if (factors != factors.flat[0]).any():
+        by = constant(("averages", *key), sums, lambda: factors)
+    return computed(AVERAGE, (sums, by), (zero, iinfo(of).min, iinfo(of).max), sums._shape, of)
+
+
+@op(namespace=SPACE, method=False, rows=(AVERAGE,))
+def avg_pool2d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: Any = None, *, zero_point: int = 0,
+) -> Tensor:  # fmt: skip
+    """Returns the means of windows of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8;
+    input and result have one scale and `zero_point`, which is also the padding. The other arguments
+    are those of `nn.functional.avg_pool2d`. Sums are integers, rounded once, with the bits of
+    `torch.ao.nn.quantized.functional.avg_pool2d` for a contiguous input. Raises RuntimeError for
+    other dtypes and for sizes that make no window, ValueError for a zero point that the dtype can't
+    hold."""
+    name = "avg_pool2d"
+    input = _bytes(name, input)
+    zero = _zero_point(name, "zero_point", zero_point, input._dtype)
+    pool = pool_of(name, 2, input, kernel_size, stride, padding, 1, ceil_mode)
+    if divisor_override == 0:
+        raise errors.divisor(name)
+    factors = _factors(pool, bool(count_include_pad), divisor_override)
+    key = (pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts, bool(count_include_pad))
+    settings = {"kernel": pool.kernel, "stride": pool.stride, "padding": pool.padding, "counts": pool.counts}
+    settings |= {"zero_point": zero, "factors": tuple(sorted(set(factors.ravel().tolist())))}
+    return layer(name, (input,), settings, lambda: _means(input, pool, zero, factors, key))
+
+
+def _means(input: Tensor, pool: PoolingCall, zero: int, factors: np.ndarray, key: Any) -> Tensor:
+    if not numel(input._shape):
+        return new(pool.shape, input._dtype, input._storage.device)
+    x = centered(input, zero) if numel(pool.kernel) <= MOST_TERMS else centered(input, zero).to(int64)
+    sums = summed(pool.windows(x, 0), 2)
+    return laid_out(_averaged(sums, factors, zero, input._dtype, key), input)
+
+
+def _factors(pool: PoolingCall, padded_too: bool, divisor: Any) -> np.ndarray:
+    """Returns the reciprocals (H, W) of the divisors of windows, in float32."""
+    if divisor is not None:
+        return np.full(pool.counts, np.float32(1.0 / divisor))
+    lists = []
+    for m, k, s, p, count in zip(pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts):
+        begins = np.arange(count) * s - p
+        ends = np.minimum(begins + k, m + p)
+        lists.append(ends - begins if padded_too else np.minimum(ends, m) - np.maximum(begins, 0))
+    return (1.0 / (lists[0][:, None] * lists[1]).astype(np.float64)).astype(np.float32)
+
+
+@op(namespace=SPACE, method=False)
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """Returns means of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8, `output_size` of
+    them (a number or a pair; None: as the input) for each plane, with the input's scale and zero
+    point. The bits are those of `torch.ao.nn.quantized.functional.adaptive_avg_pool2d` for a
+    contiguous input. Raises RuntimeError for other dtypes and shapes."""
+    name = "adaptive_avg_pool2d"
+    input = _bytes(name, input)
+    sizes = adaptive_sizes(name, 2, input, output_size, "ui")
+    spans = [intervals(m, k) for m, k in zip(input._shape[-2:], sizes)]
+    lengths = [np.array([e - b for b, e in one], np.float32) for one in spans]
+    factors = (np.float32(1) / lengths[0])[:, None] / lengths[1]
+    tiles = [m // k if k and m % k == 0 else 0 for m, k in zip(input._shape[-2:], sizes)]
+    settings = {"kernel": tuple(tiles), "stride": tuple(tiles), "padding": (0, 0), "counts": sizes}
+    settings |= {"zero_point": 0, "factors": tuple(sorted(set(factors.ravel().tolist())))}
+    return layer(name, (input,), settings, lambda: _adaptive_means(input, sizes, factors))
+
+
+def _adaptive_means(input: Tensor, sizes: Ints, factors: np.ndarray) -> Tensor:
+    shape = (*input._shape[:-2], *sizes)
+    if not numel(shape):
+        return new(shape, input._dtype, input._storage.device)
+    seen, _ = adaptive_windows(input.to(int32), sizes, 0)
+    if numel(seen._shape[-2:]) > MOST_TERMS:
+        seen = seen.to(int64)
+    key = ("adaptive", input._shape[-2:], sizes)
+    return laid_out(_averaged(summed(seen, 2), factors, 0, input._dtype, key), input)
